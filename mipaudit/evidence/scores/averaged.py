@@ -1,4 +1,4 @@
-"""The lower limit for any attacker from rows in memory: many assignments of them, averaged.
+"""The lower limit for any attacker: many assignments of the rows to blocks, averaged.
 
 Attackers are fitted on the past and judged on the next block, so that the mean of each
 assignment is at most the optimum (after Luedtke and van der Laan 2016). The answer must not
@@ -18,16 +18,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, HOLDOUT, MEMBER, Assigned, assigned
-from mipaudit.evidence.scores.soft_attackers import (
-    Family,
-    Floats,
-    Lessons,
-    Places,
-    Singles,
-    families,
+from mipaudit.evidence.scores.assignments import (
+    BLOCKS,
+    HALVES,
+    HOLDOUT,
+    MEMBER,
+    Assigned,
+    Reals,
+    assigned,
+    assigned_blocks,
 )
+from mipaudit.evidence.scores.soft_attackers import Family, Floats, Lessons, Places, families
 from mipaudit.maths.binomial import MeanRate, folded_lower
 
 if TYPE_CHECKING:
@@ -85,6 +88,17 @@ def averaged(rows: RankedRows, prior: float) -> Averaged:
     return averaged_each([rows], prior)[0]
 
 
+def averaged_blocks(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Averaged:
+    """Return the mean held-out rates over several orders of blocks of counted rows.
+
+    Args:
+        blocks: int64, shape (64, K, 2), by micro-block, cell and (holdout, member).
+        burn_in: micro-blocks that only train.
+        prior: p in (0, 1).
+    """
+    return _together([assigned_blocks(blocks, burn_in)], prior)[0]
+
+
 def averaged_each(audits: Sequence[RankedRows], prior: float) -> list[Averaged]:
     """Return the mean held-out rates of many audits, each as if it were alone.
 
@@ -92,13 +106,13 @@ def averaged_each(audits: Sequence[RankedRows], prior: float) -> list[Averaged]:
     """
     runs = [assigned(rows, prior) for rows in audits]
     alike: dict[tuple[int, bool], list[int]] = {}
-    for index, (rows, run) in enumerate(zip(audits, runs, strict=True)):
-        alike.setdefault((run.counts.shape[-1], rows.discrete), []).append(index)
+    for index, run in enumerate(runs):
+        alike.setdefault((run.counts.shape[-1], run.even), []).append(index)
     found: dict[int, Averaged] = {}
-    for (cells, discrete), indices in alike.items():
+    for (cells, _), indices in alike.items():
         for together in _stacks(indices, cells):
             stacked = [runs[index] for index in together]
-            means = _together(stacked, prior, discrete=discrete)
+            means = _together(stacked, prior)
             found.update(zip(together, means, strict=True))
     return [found[index] for index in range(len(audits))]
 
@@ -110,11 +124,11 @@ def _stacks(indices: list[int], cells: int) -> Iterator[list[int]]:
         yield indices[first : first + step]
 
 
-def _together(runs: list[Assigned], prior: float, *, discrete: bool) -> list[Averaged]:
+def _together(runs: list[Assigned], prior: float) -> list[Averaged]:
     counts = np.concatenate([run.counts for run in runs])
     sizes = counts.sum(axis=-1, dtype=np.float64)
     caution = np.concatenate([np.full(len(run.counts), _caution(run)) for run in runs])
-    lessons = Lessons(counts=counts, prior=prior, discrete=discrete)
+    lessons = Lessons(counts=counts, prior=prior, even=runs[0].even)
     guesses, weights = _chosen(lessons, sizes, caution)
     ends = np.cumsum([len(run.counts) for run in runs])[:-1]
     split = (np.split(one, ends) for one in (sizes, guesses, weights))
@@ -126,8 +140,7 @@ def _together(runs: list[Assigned], prior: float, *, discrete: bool) -> list[Ave
 
 def _caution(run: Assigned) -> float:
     """Return how many standard errors the choice of an attacker takes off its gain."""
-    n_members = int(np.count_nonzero(run.member))
-    n_holdout = run.member.size - n_members
+    n_holdout, n_members = run.sizes
     rows = 4 / (1 / max(n_holdout, 1) + 1 / max(n_members, 1))
     start, growth = _CAUTION
     low, high = _CAUTION_WITHIN
@@ -169,7 +182,7 @@ def _best(
     weight = precision[..., None, None] / np.maximum(sizes, 1)[:, :, None]
     total = np.maximum(_running(precision.copy()), 1e-12)[..., None, None]
 
-    def past(sums: list[Singles]) -> Floats:
+    def past(sums: list[Reals]) -> Floats:
         return _running(weight * np.concatenate(sums, axis=2)) / total
 
     rates = past([family.hits for family in found])
@@ -206,11 +219,13 @@ def _mean(run: Assigned, sizes: Floats, guesses: Floats, weights: Floats, prior:
     one = (weights[..., None] ** 2 / np.maximum(sizes[:, HALVES:], 1)).sum(axis=1).mean(axis=0)
     rates = []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
-        share, part = added[rows], counted[rows]
-        value = float(min(share.sum(), 1.0))
+        share, part, times = added[rows], counted[rows], run.times[rows]
+        value = float(min(share @ times, 1.0))
         left = share - part * value
-        seen = share.size / max(share.size - 1, 1) * float(left @ left)
+        judged = max(int(times[part > 0].sum()), 1)
+        seen = judged / max(judged - 1, 1) * float(left * left @ times)
         within = max(float(squares[side]) - value * value, 0.0)
-        variance = min(max(seen, within / max(share.size, 1)), within * float(one[side]))
-        rates.append(MeanRate(value=value, variance=variance, squares=float(part @ part)))
+        variance = min(max(seen, within / judged), within * float(one[side]))
+        weight = float(part * part @ times)
+        rates.append(MeanRate(value=value, variance=variance, squares=weight))
     return Averaged(tpr=rates[0], fpr=rates[1], prior=prior, assignments=len(weights))

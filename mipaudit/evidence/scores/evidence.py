@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.averaged import Averaged, averaged
+from mipaudit.evidence.scores.averaged import Averaged, averaged, averaged_blocks
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
-from mipaudit.evidence.scores.prequential import HeldOut, equal_mass_starts, held_out
+from mipaudit.evidence.scores.prequential import HeldOut, equal_mass_starts
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
@@ -156,7 +156,7 @@ class Evidence:
             return exact_blocks(blocks, burn_in, self.prior, self._rng(0))
         if self.counts.ranked is not None:
             return averaged(self.counts.ranked, self.prior)
-        return held_out(blocks, burn_in, self.prior)
+        return averaged_blocks(blocks, burn_in, self.prior)
 
     @cached_property
     def plugin(self) -> float:

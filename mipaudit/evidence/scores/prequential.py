@@ -304,17 +304,6 @@ def trials(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Trials:
     return Trials(sets=fit(trained, mass, prior), scored=scored, seeds=2)
 
 
-def held_out(blocks: NDArray[np.int64], burn_in: int, prior: float) -> HeldOut:
-    """Return the pooled held-out rates of the attacker that had done best so far.
-
-    Args:
-        blocks: int64, shape (64, K, 2), by micro-block, cell and (holdout, member).
-        burn_in: micro-blocks that only train.
-        prior: p in (0, 1).
-    """
-    return held_out_together([blocks], burn_in, prior)
-
-
 def held_out_together(scores: Sequence[NDArray[np.int64]], burn_in: int, prior: float) -> HeldOut:
     """Return the held-out rates of one attacker at a time, chosen among several scores.
 

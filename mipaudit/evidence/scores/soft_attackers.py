@@ -19,10 +19,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.assignments import HALVES, HOLDOUT, MEMBER
+from mipaudit.evidence.scores.assignments import HALVES, HOLDOUT, MEMBER, Reals
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 Places = NDArray[np.intp]
 
 SURE: Final = 16
@@ -47,8 +46,8 @@ class Family:
         values: gives h in the cells, shape (n, K), of one attacker of n blocks.
     """
 
-    hits: Singles
-    squares: Singles
+    hits: Reals
+    squares: Reals
     values: Callable[[Places, Places, Places], Floats]
 
 
@@ -60,46 +59,46 @@ class Lessons:
         counts: rows by block, class and cell; the first two blocks are the halves of the
             burn-in, each of which learns from the other. Shape (Z, G, 2, K).
         prior: p in (0, 1).
-        discrete: the cells are values, of unequal mass.
+        even: the cells have equal mass, in order of the score.
     """
 
-    counts: Singles
+    counts: Reals
     prior: float
-    discrete: bool
+    even: bool
 
     @cached_property
-    def trained(self) -> Singles:
+    def trained(self) -> Reals:
         """Return the rows of earlier blocks, likewise."""
         return _past(self.counts)
 
     @cached_property
-    def sizes(self) -> Singles:
+    def sizes(self) -> Reals:
         """Return the number of earlier rows, at least 1, shape (Z, G, 2, 1)."""
         return np.asarray(np.maximum(self.trained.sum(axis=-1, keepdims=True), 1))
 
     @cached_property
-    def shares(self) -> tuple[Singles, Singles]:
+    def shares(self) -> tuple[Reals, Reals]:
         """Return the weights' shares of each cell as learnt: holdout, members; (Z, G, K)."""
         return self.weighed(self.trained)
 
     @cached_property
-    def below(self) -> Singles:
+    def below(self) -> Reals:
         """Return the rows of the block up to and with each cell, likewise."""
         return np.cumsum(self.counts, axis=-1)
 
     @cached_property
-    def gains(self) -> Singles:
+    def gains(self) -> Reals:
         """Return p P_j - (1-p) Q_j as learnt, shape (Z, G, K)."""
         holdout, members = self.shares
         return members - holdout
 
-    def weighed(self, rows: Singles) -> tuple[Singles, Singles]:
+    def weighed(self, rows: Reals) -> tuple[Reals, Reals]:
         """Return (1-p) and p times the shares of these earlier rows of each class."""
         weights = np.array([1 - self.prior, self.prior], dtype=np.float32)[:, None]
         found = rows * (weights / self.sizes)
         return found[:, :, HOLDOUT], found[:, :, MEMBER]
 
-    def error(self, holdout: Singles, members: Singles) -> Singles:
+    def error(self, holdout: Reals, members: Reals) -> Reals:
         """Return the standard error of the difference of these weighed shares."""
         variance = holdout * (np.float32(1 - self.prior) - holdout)
         variance /= self.sizes[:, :, HOLDOUT]
@@ -152,7 +151,7 @@ def _spans(lessons: Lessons) -> Family:
     return _of_spans(lessons.below, start, stop, outside)
 
 
-def _interval(after: Singles, before: Singles) -> tuple[Places, Places]:
+def _interval(after: Reals, before: Reals) -> tuple[Places, Places]:
     """Return the first and the last cell of the best interval (Kadane), each (Z, G)."""
     least = np.fmin.accumulate(before, axis=-1)
     stop = (after - least).argmax(axis=-1)
@@ -160,7 +159,7 @@ def _interval(after: Singles, before: Singles) -> tuple[Places, Places]:
     return (before == lowest).argmax(axis=-1), stop
 
 
-def _of_spans(below: Singles, start: Places, stop: Places, outside: NDArray[np.bool_]) -> Family:
+def _of_spans(below: Reals, start: Places, stop: Places, outside: NDArray[np.bool_]) -> Family:
     """Return who guesses 'member' from one cell up to and with another, or outside; (Z, G, E)."""
     within = np.take_along_axis(below, stop[:, :, None], axis=-1)
     before = np.take_along_axis(below, np.maximum(start - 1, 0)[:, :, None], axis=-1)
@@ -198,7 +197,7 @@ def _merged(lessons: Lessons) -> Iterator[Family]:
         yield _of_cells((gains > 0)[:, :, None].astype(np.float32), counts, cells)
 
 
-def _of_cells(guess: Singles, counts: Singles, cells: int = 0) -> Family:
+def _of_cells(guess: Reals, counts: Reals, cells: int = 0) -> Family:
     """Return who guesses 'member' in some of the cells, or runs of cells; (Z, G, E, K')."""
     hits = np.matmul(guess, counts.swapaxes(-1, -2))
     run = max(1, cells // counts.shape[-1])
@@ -243,12 +242,12 @@ def _kernel(cells: int) -> Places:
 def _linear(lessons: Lessons) -> Family:
     """Return clipped linear functions of the rank, and of its distance from the middle."""
     counts = lessons.counts
-    if lessons.discrete:
+    if lessons.even:
+        rank = ((np.arange(counts.shape[-1]) + _HALF) / counts.shape[-1])[None, None]
+    else:
         holdout, members = (one[:, HALVES, None] for one in lessons.shares)
         mass = (holdout + members).astype(np.float64)
         rank = np.cumsum(mass, axis=-1) - mass / 2
-    else:
-        rank = ((np.arange(counts.shape[-1]) + _HALF) / counts.shape[-1])[None, None]
     rising = np.concatenate(
         [
             _HALF + slope * (measure - _HALF)
@@ -261,7 +260,7 @@ def _linear(lessons: Lessons) -> Family:
     return _unsure(np.concatenate([rising, SURE - rising], axis=1)[:, None], counts, 0)
 
 
-def _unsure(guess: Singles, counts: Singles, cells: int) -> Family:
+def _unsure(guess: Reals, counts: Reals, cells: int) -> Family:
     """Return who guesses 'member' with these chances, in `SURE`ths, shape (Z, G, E, K')."""
     seen = counts.swapaxes(-1, -2)
     run = max(1, cells // counts.shape[-1])
@@ -274,14 +273,14 @@ def _unsure(guess: Singles, counts: Singles, cells: int) -> Family:
     )
 
 
-def _runs(counts: Singles, few: int) -> Singles:
+def _runs(counts: Reals, few: int) -> Reals:
     """Return the sums over runs of neighbouring cells, shape (..., few)."""
     while counts.shape[-1] > few:
         counts = counts[..., ::2] + counts[..., 1::2]
     return counts
 
 
-def _past(blocks: Singles) -> Singles:
+def _past(blocks: Reals) -> Reals:
     """Return the sum of all earlier blocks; either half of the burn-in has the other."""
     found = np.empty_like(blocks)
     found[:, 0] = blocks[:, 1]

@@ -11,7 +11,7 @@ from mipaudit.evidence.named_attackers.difference import (
     class_challenger,
     evaluation_groups,
 )
-from mipaudit.evidence.scores.prequential import Trials, held_out, held_out_together, trials
+from mipaudit.evidence.scores.prequential import Trials, held_out_together, trials
 from mipaudit.validation.estimands.difference import compared_columns
 
 
@@ -31,7 +31,7 @@ def counted(columns):
 def test_without_caution_they_are_the_attackers_of_estimate(counted):
     evidence, _ = counted
     counts = evidence[0].counts
-    expected = held_out(counts.blocks, counts.burn_in, 0.5)
+    expected = held_out_together([counts.blocks], counts.burn_in, 0.5)
     found = class_challenger(counts, "any", 0.5).hopeful
     assert (found.tpr, found.fpr) == pytest.approx((expected.tpr, expected.fpr))
     blocks = [one.counts.blocks for one in evidence]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, TURNS, assigned
-from mipaudit.evidence.scores.averaged import averaged, averaged_each
+from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, TURNS, assigned, assigned_blocks
+from mipaudit.evidence.scores.averaged import averaged, averaged_blocks, averaged_each
 from mipaudit.evidence.scores.soft_attackers import Lessons, families
 from mipaudit.maths.binomial import MeanRate, folded_lower
 from mipaudit.summaries.ranked_rows import RankedRows
@@ -33,7 +33,7 @@ def _drawn(name, n_members, n_holdout, seed, **how):
 
 def _lessons(rows, prior=0.5):
     run = assigned(rows, prior)
-    return Lessons(counts=run.counts, prior=prior, discrete=rows.discrete)
+    return Lessons(counts=run.counts, prior=prior, even=run.even)
 
 
 def test_every_row_trains_as_often_as_any_other():
@@ -81,7 +81,7 @@ def test_no_attacker_sees_the_block_that_it_is_judged_on():
     later = lessons.counts.copy()
     block = HALVES + 2
     later[:, block:] = np.random.default_rng(4).permuted(later[:, block:], axis=-1)[..., ::-1]
-    other = Lessons(counts=later, prior=0.5, discrete=False)
+    other = Lessons(counts=later, prior=0.5, even=True)
     z = np.arange(len(later))
     for family, again in zip(families(lessons), families(other), strict=True):
         for e in range(family.hits.shape[2]):
@@ -156,3 +156,60 @@ def test_a_limit_that_is_not_folded_misses_more_often_than_it_may():
         slack = math.hypot(one.tpr.falls(z, alpha), one.fpr.rises(z, alpha))
         misses += one.tpr.value - one.fpr.value - slack > 0
     assert misses > binom.isf(0.05, files, alpha)
+
+
+def _counted(member_shares, holdout_shares, sizes, seed):
+    """Return rows counted by micro-block, cell and class."""
+    rng = np.random.default_rng(seed)
+    sides = [
+        rng.multinomial(size, np.tile(shares, 64) / 64).reshape(64, -1)
+        for size, shares in zip(sizes, (holdout_shares, member_shares), strict=True)
+    ]
+    return np.stack(sides, axis=2)
+
+
+_EVEN = np.full(12, 1 / 12)
+_TILTED = np.arange(1, 13) / 78
+
+
+@pytest.mark.parametrize("burn_in", [7, 20])
+@pytest.mark.parametrize("sizes", [(100, 100), (40_000, 40_000)])
+def test_counted_rows_stand_for_as_many(burn_in, sizes):
+    blocks = _counted(_TILTED, _EVEN, sizes, 1)
+    run = assigned_blocks(blocks, burn_in)
+    assert run.sizes == sizes
+    by_class = run.counts.sum(axis=(1, 3))
+    assert (by_class == sizes).all()
+    # Few rows in the burn-in are cut points: they train alone, in every order.
+    group = run.place // (2 * run.counts.shape[-1]) % (HALVES + BLOCKS)
+    block = np.nonzero(blocks)[0]
+    assert (group[:, block < burn_in] < HALVES).all() == (sizes[0] == 100)
+
+
+def test_blocks_of_counted_rows_are_taken_in_any_order():
+    blocks = _counted(_TILTED, _EVEN, (40_000, 40_000), 2)
+    turned = np.roll(blocks, 8, axis=0)
+    one, other = (averaged_blocks(counts, 7, 0.5) for counts in (blocks, turned))
+    assert one.lower(0.025) == pytest.approx(other.lower(0.025), abs=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(60, 900), (300, 300), (20_000, 20_000)])
+@pytest.mark.parametrize("member", [_EVEN, _TILTED])
+def test_the_limit_of_counted_rows_holds(sizes, member):
+    files, alpha = 300, 0.025
+    truth = np.abs(member - _EVEN).sum() / 2
+    misses = sum(
+        averaged_blocks(_counted(member, _EVEN, sizes, seed), 16, 0.5).lower(alpha) > truth + 1e-12
+        for seed in range(files)
+    )
+    assert misses <= binom.isf(1e-4, files, alpha)
+
+
+def test_nothing_held_out_is_the_baseline():
+    blocks = np.zeros((64, 4, 2), dtype=np.int64)
+    blocks[:20, :, 0] = 3
+    blocks[25, 1, 0] = 9
+    for prior in (0.2, 0.5, 0.9):
+        found = averaged_blocks(blocks, 20, prior)
+        assert found.value == found.lower(0.025) == pytest.approx(abs(2 * prior - 1))
+        assert found.standard_error == 1

@@ -14,7 +14,6 @@ from mipaudit.evidence.scores.prequential import (
     HeldOut,
     attacker_sets,
     equal_mass_starts,
-    held_out,
     held_out_together,
     pool,
 )
@@ -173,7 +172,7 @@ def test_is_the_slow_obvious_method(cells, rows, burn_in, prior):
     for shift in (0.0, 1.5):
         blocks = draw_blocks(rng, cells, rows, shift)
         expected = held_out_by_hand(blocks, burn_in, prior)
-        found = held_out(blocks, burn_in, prior)
+        found = held_out_together([blocks], burn_in, prior)
         assert (found.tpr, found.fpr, found.n_members, found.n_holdout) == pytest.approx(expected)
 
 
@@ -181,7 +180,7 @@ def test_a_block_without_one_class_trains_only():
     rng = np.random.default_rng(1)
     blocks = draw_blocks(rng, 6, (300, 300), 1.0)
     blocks[20:30, :, 1] = 0
-    found = held_out(blocks, 7, 0.5)
+    found = held_out_together([blocks], 7, 0.5)
     expected = held_out_by_hand(blocks, 7, 0.5)
     assert (found.tpr, found.fpr, found.n_members, found.n_holdout) == pytest.approx(expected)
     assert found.n_members < blocks[7:, :, 1].sum()
@@ -192,7 +191,7 @@ def test_nothing_held_out_is_the_baseline(prior):
     blocks = np.zeros((64, 4, 2), dtype=np.int64)
     blocks[:20, :, 0] = 3
     blocks[25, 1, 0] = 9
-    found = held_out(blocks, 20, prior)
+    found = held_out_together([blocks], 20, prior)
     assert found.value == found.lower(0.025) == pytest.approx(abs(2 * prior - 1))
     assert found.standard_error == 1
 
@@ -212,7 +211,7 @@ def test_finds_a_leak_that_thresholds_miss():
     blocks = np.stack(
         [rng.multinomial(40, shares[1], size=64), rng.multinomial(40, shares[0], size=64)], axis=2
     )
-    found = held_out(blocks, 7, 0.5)
+    found = held_out_together([blocks], 7, 0.5)
     assert found.value == pytest.approx(0.6, abs=0.05)
     assert 0.5 < found.lower(0.025) < 0.6
 
@@ -225,7 +224,8 @@ def test_coverage(prior, shift):
     truth = np.abs(prior * tilt / tilt.sum() - (1 - prior) / cells).sum()
     rng = np.random.default_rng(3)
     missed = sum(
-        held_out(draw_blocks(rng, cells, rows, shift), 16, prior).lower(0.05) > truth + 1e-12
+        held_out_together([draw_blocks(rng, cells, rows, shift)], 16, prior).lower(0.05)
+        > truth + 1e-12
         for _ in range(400)
     )
     assert missed <= 35  # P(Bin(400, 0.05) > 35) < 0.1%
@@ -233,7 +233,7 @@ def test_coverage(prior, shift):
 
 def test_a_score_twice_is_the_score_once():
     blocks = draw_blocks(np.random.default_rng(4), 9, (200, 300), 0.7)
-    assert held_out_together([blocks, blocks], 13, 0.3) == held_out(blocks, 13, 0.3)
+    assert held_out_together([blocks, blocks], 13, 0.3) == held_out_together([blocks], 13, 0.3)
 
 
 def test_among_several_scores_the_leaking_one_is_found():
@@ -241,7 +241,7 @@ def test_among_several_scores_the_leaking_one_is_found():
     idle = [draw_blocks(rng, cells, (4000, 4000), 0.0) for cells in (5, 12, 30)]
     leaking = draw_blocks(rng, 12, (4000, 4000), 1.0)
     idle = [_same_sizes(rng, one, leaking) for one in idle]
-    alone = held_out(leaking, 7, 0.5)
+    alone = held_out_together([leaking], 7, 0.5)
     together = held_out_together([*idle, leaking], 7, 0.5)
     assert together.value == pytest.approx(alone.value, abs=0.02)
 
