@@ -100,9 +100,7 @@ def test_cells_bracket_the_exact_statistics(tmp_path, monkeypatch, order):
     ):
         truth, bracketed = best(exact.everyone), best(cells.everyone)
         assert truth <= bracketed <= truth + 2 * ends * largest
-    truth, bracketed = (
-        area_of(one.everyone).limits(lower_alpha=0.025, upper_alpha=0.025) for one in (exact, cells)
-    )
+    truth, bracketed = (area_of(one.everyone).limits(0.025) for one in (exact, cells))
     assert bracketed.value == pytest.approx(truth.value, abs=1e-4)
     assert bracketed.lower <= truth.lower + 1e-6
     assert bracketed.upper >= truth.upper - 1e-6
