@@ -127,10 +127,9 @@ man: setup
 	$(BIN)/python docs/manual_pages.py build/man
 
 # BENCH=--quick for a tenth of the rows; BENCH='--quick --write' to renew the page all the same.
-# Full, it needs ten minutes and 10 GB of disk. JAX_PRIVACY_PYTHON=... names a Python with jax-privacy.
+# Full, it needs a quarter of an hour and 10 GB of disk.
 bench: tools
 	$(BIN)/python benchmarks/performance.py $(BENCH)
-	$(BIN)/python benchmarks/neighbours.py $(BENCH)
 
 # One file for Python 3.11 to 3.13 and every platform, by markers.
 lock:

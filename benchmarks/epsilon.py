@@ -18,7 +18,7 @@ import scores
 
 BUDGET: Final = 0.25
 ROWS: Final = 10_000_000
-ROUNDS: Final = 5
+ROUNDS: Final = 3
 CANARIES: Final = 1_000_000
 ONE_RUN_SECONDS: Final = 1.0
 

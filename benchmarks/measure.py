@@ -29,18 +29,22 @@ MEBIBYTE: Final = 1 << 20
 MAXRSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
 
 HEADER: Final = (
-    "| what | CPU s | wall s | beside | CPU s | wall s | ratio | budget | peak MiB | |\n"
-    "|---|--:|--:|---|--:|--:|--:|--:|--:|---|"
+    "| what | CPU s | wall s | beside | CPU s | wall s | ratio | of runs | budget | peak MiB | |\n"
+    "|---|--:|--:|---|--:|--:|--:|--:|--:|--:|---|"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What one run took: seconds of CPU and of the clock, and peak resident bytes."""
+    """What a run took: seconds of CPU and of the clock, and peak resident bytes.
+
+    ``runs`` are the CPU and clock seconds of each run where these are medians.
+    """
 
     cpu: float
     wall: float
     peak: int
+    runs: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,18 @@ class Row:
         return float(theirs / ours if self.at_least else ours / theirs)
 
     @property
+    def spread(self) -> tuple[float, float] | None:
+        """Return the least and the largest ratio of runs that took turns; None for one run."""
+        pairs = [*zip(self.cost.runs, self.beside.runs, strict=False)]
+        if self.of == "peak" or len(pairs) < 2:  # noqa: PLR2004
+            return None
+        at = ("cpu", "wall").index(self.of)
+        ratios = [ours[at] / theirs[at] for ours, theirs in pairs]
+        if self.at_least:
+            ratios = [1 / one for one in ratios]
+        return min(ratios), max(ratios)
+
+    @property
     def kept(self) -> bool:
         """Tell whether the budget is kept, or there is none."""
         if self.budget is None:
@@ -79,10 +95,11 @@ class Row:
         mark = "" if self.budget is None else "met" if self.kept else "**missed**"
         of = "" if self.of == "cpu" else " (memory)" if self.of == "peak" else " (wall)"
         peak = f"{self.cost.peak / MEBIBYTE:.0f}" if self.cost.peak else ""
+        spread = "" if self.spread is None else "{:.2f}-{:.2f}".format(*self.spread)
         return (
             f"| {self.what} | {self.cost.cpu:.3g} | {self.cost.wall:.3g} | {self.peer} "
-            f"| {self.beside.cpu:.3g} | {self.beside.wall:.3g} | {self.ratio:.2f}{of} | {limit} "
-            f"| {peak} | {mark} |"
+            f"| {self.beside.cpu:.3g} | {self.beside.wall:.3g} | {self.ratio:.2f}{of} | {spread} "
+            f"| {limit} | {peak} | {mark} |"
         )
 
 
@@ -225,6 +242,7 @@ def median(costs: Sequence[Cost]) -> Cost:
         cpu=statistics.median(cost.cpu for cost in costs),
         wall=statistics.median(cost.wall for cost in costs),
         peak=max(cost.peak for cost in costs),
+        runs=tuple((cost.cpu, cost.wall) for cost in costs) if len(costs) > 1 else (),
     )
 
 

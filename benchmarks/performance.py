@@ -9,13 +9,13 @@ the other benchmarks stay as they are.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import canary_auditor
 import csv_scale
 import epsilon
 import growth
@@ -25,6 +25,7 @@ import performance_page
 import replication
 import roc_curve
 import small_csv
+import stages
 import startup
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ BENCHMARKS: Final = {
     "Large CSV": csv_scale,
     "Beside what others compute": roc_curve,
     "Epsilon": epsilon,
-    "Epsilon from canaries": canary_auditor,
     "Growth": growth,
+    "Stages": stages,
 }
 
 
@@ -48,6 +49,7 @@ def results(chosen: measure.Settings, titles: Iterable[str]) -> tuple[dict[str, 
     """Run some benchmarks; return what was measured, and 1 if a budget was missed."""
     tables: dict[str, list[dict[str, Any]]] = {}
     status = 0
+    load = list(os.getloadavg())
     for title in titles:
         print(f"\n## {title}\n", flush=True)
         seen = len(measure.ROWS)
@@ -57,9 +59,11 @@ def results(chosen: measure.Settings, titles: Iterable[str]) -> tuple[dict[str, 
         "quick": chosen.quick,
         "day": datetime.now(UTC).date().isoformat(),
         "machine": performance_page.machine(),
+        "load": load,
         "versions": performance_page.versions(),
         "tables": {title: rows for title, rows in tables.items() if rows},
         "growth": [asdict(point) for point in grown()],
+        "stages": [asdict(one) for one in stages.MEASURED],
     }, status
 
 
@@ -76,7 +80,12 @@ def renewed(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     points = {(point["format"], point["rows"]): point for point in old["growth"]}
     points |= {(point["format"], point["rows"]): point for point in new["growth"]}
     tables = old["tables"] | new["tables"]
-    return new | {"tables": tables, "growth": list(points.values())}
+    parts = {one["what"]: one for one in (*old.get("stages", ()), *new["stages"])}
+    return new | {
+        "tables": tables,
+        "growth": list(points.values()),
+        "stages": list(parts.values()),
+    }
 
 
 def main() -> int:

@@ -14,23 +14,44 @@ from typing import TYPE_CHECKING, Any, Final
 
 import measure
 from growth import Point, line
+from stages import Stages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _LIBRARIES: Final = ("numpy", "scipy", "pyarrow", "pandas", "polars", "duckdb", "scikit-learn")
+# Less load than this before a run is none that matters.
+_QUIET: Final = 0.5
 _PLOT: Final = "performance-growth.svg"
 _HEAD: Final = """# Performance
 
 `make bench` runs the installed command with all its defaults, prints these tables and writes this
-page{quick}. Every figure is the median of interleaved runs, inputs of 10^9 rows are run once; CPU
+page{quick}. Every figure is the median of runs that take turns, beside the least and the largest
+ratio of these ("of runs"); what has no spread was run once. CPU
 seconds are user and system time of the whole process tree, start-up included on both sides unless
 a row says "in memory", and memory is the peak of the whole tree. The ratio is of CPU seconds unless
 it says otherwise. Absolute times belong to one machine and drift; the ratios are what the budgets
 are about.
 
-Measured on {day}: {machine}. {versions}.
+Measured on {day}: {machine}{load}. {versions}.
 """
+# By table, why a budget is missed: every one that is has a reason here.
+_WHY: Final = {
+    "Starting up": "`--version`, which loads typer and little else, takes two thirds of it; the "
+    "rest is the command's own options, sums, report and page.",
+    "A small file": "numpy, scipy.special and the program's own modules are loaded for it; the "
+    "limits themselves take a third.",
+    "One audit in memory": "It averages over many assignments of the rows, in more than a thousand "
+    "calls of numpy whatever the rows.",
+    "Large Parquet": "Of 10^6 rows: beside the imports there are two decodings, the sort and the "
+    "hash that make the seed follow from the rows, and the limits, of which a third is the "
+    "curve. Of 10^8: numpy locates and counts a row in a dozen passes, 9 ns of it; a compiled "
+    "kernel would take 8 ns less of all 13. Arrow itself takes 5 ns to turn each membership into "
+    "a bit. Two threads take a sixth more CPU time than one, since both call numpy, which holds "
+    "Python's lock between its loops; loading, the plan and the limits are one thread's.",
+    "Large CSV": "Loading, the counts and the limits come on top of parsing, which alone takes "
+    "about as long as the fastest reader's whole run.",
+}
 _TAIL: Final = """## What the figures rest on
 
 - A large Parquet file is decoded once. A file that is sorted by score or by class, or that drifts,
@@ -46,15 +67,16 @@ _TAIL: Final = """## What the figures rest on
   time.
 - A file under 4 MiB is parsed without pandas or pyarrow.
 - The most memory is taken at 2^21 rows, the largest input whose scores are kept: about 310 MiB.
-- Why one audit in memory misses its budget: it is some 1,700 calls of numpy, whatever the rows.
-- Why CSV misses its budget: rows are parsed by pandas, and pandas alone, with its import, takes 1.2
-  to 1.4 times the CPU time of the fastest reader's whole run; start-up, counting and limits come
-  on top.
-- Why two threads do not reach 1.7: they take 17% more CPU time than one, and of the wall time
-  some .6 seconds (start-up, the plan, the limits) is one thread's at any size: 10^6 rows take .7.
+- A large CSV file without a quote is parsed by Arrow with its types given, a MiB at a time on all
+  threads: .60 s for 10^7 rows on one, where pandas takes 1.0 and pandas' import .2. Any other is
+  parsed by pandas.
 - What a compiled kernel would give: one that locates and counts a row in a single pass takes 8 ns
   of CPU time a row where numpy's passes take 13 (one thread, other work beside). That is half a
   second of 10^8 rows, 0.4 of the ratio to decoding; it is not worth a compiler for every platform.
+- What was tried and gave nothing for 10^8 rows: batches of half and of two, four times the rows;
+  steps of numpy joined by casting as they write; slices of a batch that fit a nearer cache;
+  narrower codes; counting that only one thread does at a time (4% of CPU time, none of the
+  clock's). What would give most is to read the pages of a membership column past Arrow.
 """
 
 
@@ -72,15 +94,20 @@ def _page(found: Mapping[str, Any], points: Sequence[Point]) -> Iterator[str]:
         quick=" (this one from `--quick`: a tenth of the rows)" if found["quick"] else "",
         day=found["day"],
         machine=found["machine"],
+        load=_busy(found.get("load")),
         versions=", ".join(f"{name} {number}" for name, number in found["versions"].items()),
     )
-    rows = [_row(row) for table in found["tables"].values() for row in table]
-    budgets = [row for row in rows if row.budget is not None]
-    missed = [row for row in budgets if not row.kept]
-    yield f"**{len(budgets) - len(missed)} of {len(budgets)} budgets are met.**"
-    if missed:
-        yield "Missed:\n"
-        yield from (_missed(row) for row in missed)
+    tables = {title: [*map(_row, table)] for title, table in found["tables"].items()}
+    budgets = [row for table in tables.values() for row in table if row.budget is not None]
+    missed = {title: [row for row in table if not row.kept] for title, table in tables.items()}
+    count = sum(map(len, missed.values()))
+    yield f"**{len(budgets) - count} of {len(budgets)} budgets are met.**"
+    if count:
+        yield "Missed, and why:\n"
+    for title, some in missed.items():
+        yield from map(_missed, some)
+        if some:
+            yield f"\n  {_WHY[title]}\n"
     yield ""
     for title, table in found["tables"].items():
         yield f"## {title}\n\n{measure.HEADER}"
@@ -93,7 +120,21 @@ def _page(found: Mapping[str, Any], points: Sequence[Point]) -> Iterator[str]:
         yield "|--:|---|--:|--:|--:|--:|"
         yield from map(line, points)
         yield ""
+    if found.get("stages"):
+        yield "## Where the time goes\n"
+        yield "Of a run in which its parts are timed, which takes a little longer.\n"
+    for one in found.get("stages", ()):
+        yield from Stages(**one).lines()
+        yield ""
     yield _TAIL
+
+
+def _busy(load: Sequence[float] | None) -> str:
+    """Say what else the machine did; nothing where that was not noted."""
+    if load is None:
+        return ""
+    quiet = "a quiet machine" if load[2] < _QUIET else "**a machine that was not quiet**"
+    return f", {quiet}: a load of {load[2]:.1f} in the quarter of an hour before"
 
 
 def _missed(row: measure.Row) -> str:
@@ -102,12 +143,15 @@ def _missed(row: measure.Row) -> str:
 
 
 def _row(row: dict[str, Any]) -> measure.Row:
-    costs = {name: measure.Cost(**row[name]) for name in ("cost", "beside")}
-    return measure.Row(**{**row, **costs})
+    return measure.Row(**{**row, "cost": _cost(row["cost"]), "beside": _cost(row["beside"])})
+
+
+def _cost(stored: dict[str, Any]) -> measure.Cost:
+    return measure.Cost(**{**stored, "runs": tuple(map(tuple, stored.get("runs", ())))})
 
 
 def _point(point: dict[str, Any]) -> Point:
-    return Point(**{**point, "cost": measure.Cost(**point["cost"])})
+    return Point(**{**point, "cost": _cost(point["cost"])})
 
 
 def _draw(points: Sequence[Point], path: Path) -> None:

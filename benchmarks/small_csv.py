@@ -11,9 +11,9 @@ from typing import Final
 import measure
 import scores
 
-BUDGET: Final = 0.6
+BUDGET: Final = 0.25
 ROWS: Final = 10_000
-ROUNDS: Final = 12
+ROUNDS: Final = 9
 IMPORTS: Final = "import pandas, scipy.stats"
 
 

@@ -8,8 +8,8 @@ from typing import Final
 
 import measure
 
-BUDGET: Final = 8.0
-ROUNDS: Final = 30
+BUDGET: Final = 6.5
+ROUNDS: Final = 15
 ARGUMENTS: Final = (
     "--help",
     "--version",

@@ -36,8 +36,8 @@ def test_the_page_follows_from_the_results(page, tmp_path):
 
 
 def test_a_missed_budget_is_named(page, tmp_path):
-    cost = {"cpu": 3.0, "wall": 2.0, "peak": 1 << 20}
-    peer = {"cpu": 1.0, "wall": 3.0, "peak": 1 << 20}
+    cost = {"cpu": 3.0, "wall": 2.0, "peak": 1 << 20, "runs": [[3.0, 2.0], [3.5, 2.0], [2.6, 2.2]]}
+    peer = {"cpu": 1.0, "wall": 3.0, "peak": 1 << 20, "runs": [[1.0, 3.0], [1.0, 3.0], [1.0, 2.2]]}
     row = {"what": "ours", "peer": "theirs", "cost": cost, "beside": peer}
     rows = [
         {**row, "budget": 2.9, "of": "cpu", "at_least": False},
@@ -46,10 +46,12 @@ def test_a_missed_budget_is_named(page, tmp_path):
     ]
     found = {
         "quick": True,
+        "load": [0.1, 0.2, 0.3],
+        "stages": [{"what": "10 rows", "seconds": {"reading": 3.0, "counting": 1.0}}],
         "day": "2026-01-02",
         "machine": "m",
         "versions": {},
-        "tables": {"One": rows},
+        "tables": {"Large CSV": rows},
         "growth": [],
     }
     (tmp_path / "performance.json").write_text(json.dumps(found), encoding="utf-8")
@@ -58,4 +60,15 @@ def test_a_missed_budget_is_named(page, tmp_path):
     assert "**1 of 2 budgets are met.**" in text
     assert "- ours, beside theirs: 3.00, at most 2.9 wanted." in text
     assert "at least 1.5" in text
+    assert "| 2.60-3.50 |" in text
+    assert "| 1.00-1.50 |" in text
+    assert "comes on top" in text or "come on top" in text
+    assert "| reading | 3.00 | 75% |" in text
     assert "--quick" in text
+
+
+def test_every_table_that_misses_a_budget_says_why(page):
+    found = json.loads((ROOT / "docs" / "reference" / "performance.json").read_text())
+    for title, rows in found["tables"].items():
+        if any(not page._row(row).kept for row in rows):
+            assert page._WHY[title].endswith(".")

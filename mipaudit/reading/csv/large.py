@@ -318,10 +318,14 @@ class LargeCsv:
                 if len(cells) == len(names)
             ]
             for name in self._wanted:
+                # Keys are told by their text, and integers are read as such or not at all.
+                if self.kinds[name] not in _NUMBERS or name in self.keys:
+                    continue
+                if self._found[name] == {"integer"}:
+                    continue
                 at = names.index(name)
                 column = parse_numbers([cells[at] for cells in rows])
-                numeric = self.kinds[name] in _NUMBERS and name not in self.keys
-                if numeric and column is not None and column.rounded is not None:
+                if column is not None and column.rounded is not None:
                     self._doubtful.add(name)
 
     def _refuse_mixed(self) -> None:

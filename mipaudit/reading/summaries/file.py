@@ -3,7 +3,7 @@
 A file holds either *cuts* (where the scores lie, in cells of many records) or *counts*
 (by cells that all sites agree on), and who made it from what. Neither holds a score. It is a zip
 archive of one JSON text and some arrays of whole numbers or floats, checksummed: any zip tool shows
-is in it, since who lets a file out of a secure room wants to look. Users name files, globs or
+what is in it, since who lets a file out of a secure room wants to look. Users name files or
 what `summarize` returned.
 """
 

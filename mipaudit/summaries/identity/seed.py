@@ -9,7 +9,6 @@ ranks of the scores.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Final, Literal
 
 SeedOrigin = Literal["default", "stated", "fresh"]
@@ -76,6 +75,9 @@ class SeedChoice:
         A number that was drawn fresh counts as one that is stated: who states it later gets
         the same report.
         """
+        # Here: help is written without it, and it takes a thirtieth of that.
+        from hashlib import blake2b
+
         stated = "default" if self.number is None else str(self.number)
         head = f"{_RULE}|{stated}|{content.kind}|{content.n_members}|{content.n_holdout}|"
         digest = blake2b(head.encode() + content.digest, digest_size=_SEED_BYTES).digest()
