@@ -22,7 +22,7 @@ from mipaudit.cli.setting_names import LIMITS, forget_idle
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options.declare import REQUIRED, Options, declared
 from mipaudit.options.spelling import as_typed, flags_of
-from mipaudit.options.texts import column_list
+from mipaudit.options.texts import listed_columns
 from mipaudit.statements.reports.kinds import named
 
 if TYPE_CHECKING:
@@ -197,8 +197,8 @@ def _offer_columns(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - th
 
 
 def _columns(value: Any) -> Any:  # noqa: ANN401 - of the parser's
-    """Return the columns of all the comma lists: in Python a name may hold a comma."""
-    return list(column_list(value)) if value else value
+    """Return the columns of all the comma lists."""
+    return listed_columns(value) if value else value
 
 
 def _words(one: Declared) -> Any:  # noqa: ANN401 - a type

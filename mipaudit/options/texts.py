@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import operator
 import re
 from typing import TYPE_CHECKING, Any, Final
@@ -137,7 +138,18 @@ def file_path(given: Any) -> str:  # noqa: ANN401 - a path
 def column_list(given: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return the names in one or more comma lists, one after the other, each once."""
     texts = (given,) if isinstance(given, str) else given or ()
-    return tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
+    return tuple(dict.fromkeys(listed_columns(texts)))
+
+
+def column_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names in a comma list, or in a sequence: there a name may have commas."""
+    return column_list(given) if isinstance(given, str) and given else tuple(dict.fromkeys(given))
+
+
+def listed_columns(texts: Iterable[str]) -> list[str]:
+    """Return the names in comma lists, one with a comma in quotation marks, as in a CSV file."""
+    rows = (next(csv.reader([text], skipinitialspace=True), [""]) for text in texts)
+    return [name.strip() for row in rows for name in row or [""]]
 
 
 def operating_point(given: str | Sequence[float]) -> tuple[float, float]:

@@ -56,6 +56,7 @@ LOST: Final = (
 # That of sites whose cuts were used, and of which no counts are here; and where the user says that
 # nothing is missed with them.
 SITES_MISSING: Final = "sites_missing"
+PARTS_SKIPPED: Final = "bad_parts_skipped"  # and that of files that cannot be read
 SITES_LEFT_OUT: Final = "sites_left_out"
 _NOT_COVERED: Final = (
     "sites whose cuts were used are missing, so that the limits do not cover their records"
@@ -121,8 +122,8 @@ def waive(checks: Sequence[PolicyCheck], waivers: Sequence[Waiver], today: date)
 
 
 def promised(checks: Sequence[PolicyCheck], findings: Sequence[Finding]) -> tuple[PolicyCheck, ...]:
-    """Return the checks; where a site is missing more records of the others settle none of them."""
-    missing = any(found.code == SITES_MISSING for found in findings)
+    """Return the checks; where a site or a file is missing more of the others settle none."""
+    missing = any(found.code in {SITES_MISSING, PARTS_SKIPPED} for found in findings)
     return tuple(unpromised(check) if missing else check for check in checks)
 
 

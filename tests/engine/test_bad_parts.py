@@ -10,6 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
+from mipaudit.formats.documents import brief_report
 from mipaudit.reading.bytes.blob import file_blob
 from mipaudit.reading.parquet import parquet
 from mipaudit.reading.source.part import UNREADABLE
@@ -136,6 +137,18 @@ def test_a_policy_is_not_met_without_all_parts(parts):
     again = mipaudit.rejudge(to_json(found), max_advantage=0.95)
     assert again.verdict.status == "inconclusive"
     assert again.summary.startswith("Some files of the input cannot be read")
+
+
+def test_no_number_of_records_settles_what_files_that_were_skipped_leave_open(parts):
+    cut_off(parts / "part-001.parquet")
+    for ask in (mipaudit.estimate, mipaudit.records):
+        limit = {"max_advantage": 0.2} if ask is mipaudit.estimate else {"max_risk": 0.9}
+        found = ask(parts, on_bad_part="skip", jobs=1, **limit)
+        assert found.verdict.status == "inconclusive"
+        assert {one.records_to_settle for one in found.policy} == {None}
+        text = " ".join(brief_report(found, width=80).split())
+        assert "records in all" not in text
+        assert "Next: the files that cannot be read, whole: mipaudit help scale." in text
 
 
 def test_a_comparison_with_a_report_that_lacks_parts_is_not_met(parts):

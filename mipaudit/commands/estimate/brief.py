@@ -20,7 +20,7 @@ from mipaudit.formats.brief import (
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid, limits
-from mipaudit.formats.policy.judged import SETTLES, judged_brief
+from mipaudit.formats.policy.judged import judged_brief
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import quoted_name
@@ -32,17 +32,19 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import COPIES, SITES_MISSING, verdict_note
+from mipaudit.statements.verdict import COPIES, verdict_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.commands.estimate.report import Report
+    from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.statements.estimate import Attackers, Estimate
     from mipaudit.statements.policy import PolicyCheck
 
 _HEIGHT: Final = 24
 _NARROW: Final = 12  # characters of an interval: the limits of AUC and TPR stand beside it
+_FEW: Final = 3
 _SHOWN_FPR: Final = 0.01
 # Limits on these are limits on the advantage, in other units.
 _SAME: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
@@ -70,7 +72,6 @@ def estimate_brief(report: Report) -> Brief:
         brief,
         unshown=_unshown(report, against),
         score=scores[0] if len(scores) == 1 else None,
-        settles=_settles(report),
     )
 
 
@@ -87,6 +88,8 @@ def _found(report: Report) -> str:
     # Jointly over the scores, so that the largest may be picked.
     first = max(_main(report), key=lambda one: one.lower or 0.0)
     lower = first.lower or 0.0
+    if lower > baseline and report.blind is not None:
+        return _beyond(report.blind, first, baseline)
     if lower > baseline:
         return (
             f"Membership leaks: whoever sees {quoted_name(first.score)} has an advantage of at "
@@ -118,6 +121,23 @@ def _found(report: Report) -> str:
     return (
         f"{beside}{shown}: the advantage{with_score} is at least {lower_text(lower)}"
         f"{blind_guessing(baseline)}{limit}."
+    )
+
+
+def _beyond(blind: Blind, first: Estimate, baseline: float) -> str:
+    """Return what of a leak the records alone do not explain, as far as is known."""
+    found = max(blind.excess, key=lambda one: one.lower, default=None)
+    if found is not None and found.lower > baseline:
+        sure = "" if blind.bound is None else ", if what is asserted of the records is so"
+        return (
+            f"Membership leaks beyond the records: among those that are alike, whoever sees "
+            f"{quoted_name(found.score)} has an advantage of at least {lower_text(found.lower)}"
+            f"{blind_guessing(baseline)}{sure}."
+        )
+    return (
+        f"Members and holdout are told apart: whoever sees {quoted_name(first.score)} has an "
+        f"advantage of at least {lower_text(first.lower or 0.0)}{blind_guessing(baseline)}, and "
+        "the records alone may explain all of it."
     )
 
 
@@ -314,6 +334,7 @@ def _span(row: Estimate | None, *, percent: bool = False) -> str:
 
 
 def _notes(report: Report, against: Attackers) -> Iterator[str]:
+    yield from _other_class(report, against)
     p = joint_p_value(report.estimates)
     if p is not None:
         shows = p <= 1 - report.design.confidence
@@ -325,6 +346,19 @@ def _notes(report: Report, against: Attackers) -> Iterator[str]:
     yield from _settling(report, against)
     if report.blind is not None:
         yield f"The records alone: {blind_line(report.blind)}."
+
+
+def _other_class(report: Report, against: Attackers) -> Iterator[str]:
+    """Say of which scores the limits are for attackers of other classes than the table's."""
+    limited = [
+        one for one in report.estimates if one.quantity == "advantage" and one.upper is not None
+    ]
+    shown = {one.score for one in limited if one.attackers == against}
+    others = list(dict.fromkeys(one.score for one in limited if one.score not in shown))
+    if shown and others:
+        names = ", ".join(map(quoted_name, others[:_FEW]))
+        more = f" and {len(others) - _FEW} more" if len(others) > _FEW else ""
+        yield f"'At most' of {names}{more} is for other attackers: `full`."
 
 
 def _settling(report: Report, against: Attackers) -> Iterator[str]:
@@ -342,15 +376,6 @@ def _settling(report: Report, against: Attackers) -> Iterator[str]:
         more = f"{len(settling)} of {len(open_ones)} open limits; the rest may stay open with more"
         which = more if rest else f"each of the {len(open_ones)} open limits"
         yield f"About {count_text(max(settling))} records in all would settle {which}."
-
-
-def _settles(report: Report) -> tuple[str, str]:
-    """Return what may settle an answer that is open, and the page on it."""
-    # What leaks among the sites that are here leaks whatever the others have.
-    undecided = report.verdict.status == "inconclusive"
-    if undecided and any(one.code == SITES_MISSING for one in report.findings):
-        return ("the summaries of the missing sites", "scale")
-    return SETTLES
 
 
 def _moves(first: Estimate) -> str:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mipaudit.commands.estimate.report import Report
+    from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.formats.brief import Brief
     from mipaudit.statements.copies import Copies
     from mipaudit.statements.estimate import Attackers, Estimate
@@ -247,6 +248,8 @@ def _found(report: Report) -> str:
     rows = [one for one in report.estimates if one.quantity == "advantage" and _counts(one)]
     first = max((one for one in rows if one.attackers == "any"), key=lambda one: one.lower or 0.0)
     lower = first.lower or 0.0
+    if lower > blind and report.blind is not None:
+        return f"{_beyond(report.blind, first, prior)} {NEITHER}"
     if lower > blind:
         least = right_at_least(lower, (blind,))
         return (
@@ -261,6 +264,26 @@ def _found(report: Report) -> str:
     return (
         f"It is not shown that anybody who sees {who} guesses better than {blind_guesser(prior)} "
         f"who was in the data{most} ({compared(prior)}). {NEITHER}"
+    )
+
+
+def _beyond(blind: Blind, first: Estimate, prior: float) -> str:
+    """Return what the score tells that the records alone do not, as far as is known."""
+    guessing = abs(2 * prior - 1)
+    found = max(blind.excess, key=lambda one: one.lower, default=None)
+    if found is not None and found.lower > guessing:
+        sure = "" if blind.bound is None else ", if what is asserted of the records is so"
+        least = right_at_least(found.lower, (guessing,))
+        return (
+            f"Among records that are alike whoever sees the score '{safe_name(found.score)}' can "
+            f"guess which were used, and be right at least {least} times in 100 "
+            f"({compared(prior)}){sure}."
+        )
+    least = right_at_least(first.lower or 0.0, (guessing,))
+    return (
+        f"Whoever sees the score '{safe_name(first.score)}' can guess which group a record is "
+        f"from, and be right at least {least} times in 100 ({compared(prior)}): but that may be "
+        "because the groups differ, not because records were used."
     )
 
 

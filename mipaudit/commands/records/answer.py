@@ -38,7 +38,7 @@ from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.provenance import provenance, waiver_day
-from mipaudit.statements.verdict import led, reach_verdict, settled, waive
+from mipaudit.statements.verdict import led, promised, reach_verdict, settled, waive
 
 # Columns of rows by name, and what takes them with the names of all columns.
 Chunks = Iterator[Mapping[str, NDArray[Any]]]
@@ -131,7 +131,7 @@ def _report(
     design = _design(source, asked, counts, risks)
     estimates = counts.of_groups(asked.prior, asked.confidence)
     judged = waive(
-        records_checks(asked, design, counts),
+        promised(records_checks(asked, design, counts), source.findings()),
         asked.judged_waivers,
         waiver_day(),
     )

@@ -1,6 +1,6 @@
 """What ``mipaudit records`` may be asked, and ``record_table``."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -15,18 +15,12 @@ from mipaudit.options.groups.working import BadParts, Engines, Seeded
 from mipaudit.options.plain_values import percent_hint
 from mipaudit.options.policy_limits import check_limits, check_waivers, of_records
 from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
-from mipaudit.options.texts import column_list
 from mipaudit.reading.rows.output import RowFormat, record_format, require_csv
 from mipaudit.statements.policy import Limit, Waiver
 
 # A path, or an open binary file.
 RecordFile: TypeAlias = Any
 MOST_CELLS: Final = 1024
-
-
-def _group_columns(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names in a comma list, or in a sequence: there a name may have commas."""
-    return column_list(given) if isinstance(given, str) and given else tuple(dict.fromkeys(given))
 
 
 class _Risks(Options):
@@ -61,7 +55,7 @@ class _Risks(Options):
             within=between(0, 10_000),
         ),
     ] = 0
-    by: Annotated[ByOption, but(read=_group_columns)] = ()
+    by: ByOption = ()
     small_groups: Annotated[
         Literal["merge", "refuse"],
         Option("--small-groups", "Of fewer than `min_cell` of a class.", only_with="by"),

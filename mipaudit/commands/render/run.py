@@ -18,10 +18,10 @@ from mipaudit.options.policy_limits import limits_elsewhere
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.report_file import read_report
-from mipaudit.reading.source.part import SKIPPED
 from mipaudit.statements.copies import copy_checks
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
 from mipaudit.statements.verdict import (
+    PARTS_SKIPPED,
     Rejudged,
     is_rejudged_words,
     led,
@@ -147,7 +147,7 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
     found = promised(judge_stored(stored, limits), report.findings)
     waived = waive(found, limits.waivers, waiver_day())
     checks = (*copy_checks(limits.max_copies, report.copies), *waived.checks)
-    incomplete = any(found.code == SKIPPED for found in report.findings)
+    incomplete = any(found.code == PARTS_SKIPPED for found in report.findings)
     verdict = settled(
         reach_verdict(
             checks,

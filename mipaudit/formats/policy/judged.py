@@ -10,7 +10,13 @@ from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid
 from mipaudit.formats.policy.blocks import ALONE, check_limits, limit_name, policy_mood
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
-from mipaudit.statements.verdict import Verdict, left_out_note, verdict_note
+from mipaudit.statements.verdict import (
+    PARTS_SKIPPED,
+    SITES_MISSING,
+    Verdict,
+    left_out_note,
+    verdict_note,
+)
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -25,6 +31,10 @@ if TYPE_CHECKING:
 UNDECIDED: Final = "this test neither passes nor fails the release."
 # What settles an answer that is open, and the page on it, where a report says nothing else.
 SETTLES: Final = ("more records", "choose-a-limit")
+_LACKING: Final = {
+    SITES_MISSING: "the summaries of the missing sites",
+    PARTS_SKIPPED: "the files that cannot be read, whole",
+}
 _SAID: Final = {"not_met": "not met", "inconclusive": "open", "met": "met"}
 _GRAVEST_FIRST: Final = tuple(_SAID)
 
@@ -56,7 +66,7 @@ def judged_brief(
         mood=policy_mood(verdict),
         tables=(*brief.tables[:1], *_limits(verdict, unshown), *brief.tables[1:]),
         again=_again(verdict, checks, alone=alone),
-        following=_next(verdict, checks, *settles),
+        following=_next(verdict, checks, *_settling(report, settles)),
     )
 
 
@@ -83,6 +93,15 @@ def deciding(report: Judged[CheckT]) -> CheckT | None:
 
 def _first(checks: Sequence[CheckT]) -> CheckT | None:
     return checks[0] if checks else None
+
+
+def _settling(report: Judged[Check], settles: tuple[str, str]) -> tuple[str, str]:
+    """Return what may settle an open answer: first what the input lacks, and the page on it."""
+    codes = {one.code for one in report.findings}
+    # What leaks among the records that are here leaks whatever the others have.
+    if report.verdict.status == "inconclusive" and codes & _LACKING.keys():
+        return next(words for code, words in _LACKING.items() if code in codes), "scale"
+    return settles
 
 
 def _limits(verdict: Verdict, checks: Sequence[PolicyCheck]) -> Iterator[Grid]:

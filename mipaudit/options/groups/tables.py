@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from mipaudit.options.declare import Option, T
 from mipaudit.options.ranges import at_least
-from mipaudit.options.texts import column_list
+from mipaudit.options.texts import column_list, column_names
 
 MembersOption = Annotated[
     Any,
@@ -82,9 +82,9 @@ ByOption = Annotated[
     Sequence[str],
     Option(
         "--by",
-        "Tell groups apart by these columns; repeat for several.",
+        "Tell groups apart by these columns; repeat for several. A name with a comma: '\"a,b\"'.",
         metavar="COL,COL",
-        read=column_list,
+        read=column_names,
         repeated=True,
         also=("group", "groups", "group-by", "group-col", "subgroup", "strata"),
     ),

@@ -14,6 +14,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.rows.left_out import Intake
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.verdict import PARTS_SKIPPED
 
 if TYPE_CHECKING:
     from mipaudit.reading.bytes.blob import Blob
@@ -239,7 +240,6 @@ UNREADABLE: Final = frozenset(
 )
 _NAMED: Final = 10
 _LONGEST_NAME: Final = 400
-SKIPPED: Final = "bad_parts_skipped"
 
 
 class BadPartsError(InputError):
@@ -305,7 +305,7 @@ def skipped_finding(names: Sequence[str], files: int) -> Finding:
     listed = ", ".join(f"'{safe_name(name, longest=_LONGEST_NAME)}'" for name in names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return Finding(
-        code=SKIPPED,
+        code=PARTS_SKIPPED,
         serious=True,
         text=(
             f"{len(names):,} of {files:,} input files cannot be read and are left out: "

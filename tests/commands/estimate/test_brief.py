@@ -10,7 +10,10 @@ import pandas as pd
 import pytest
 
 import mipaudit
+from mipaudit.commands.estimate.brief import estimate_brief
+from mipaudit.commands.estimate.front import estimate_front
 from mipaudit.formats.documents import brief_report
+from mipaudit.statements.text.guesses import right_at_least
 from mipaudit.statements.text.rounding import lower_text, upper_text
 from tests.fixtures.briefs import answer, shown
 
@@ -66,6 +69,35 @@ def test_a_difference_that_no_limit_sizes_says_what_to_conclude():
     assert said.startswith("Members and holdout differ (an exact test, p = 0.0010)")
     assert "This is not 'no leak'" in said
     assert "mipaudit shift" in said
+
+
+@pytest.mark.parametrize(
+    ("records", "given", "said"),
+    [
+        ("alike", {}, "Membership leaks beyond the records: among those that are alike, whoever"),
+        ("alike", {"blind_bound": 0.1}, "Membership leaks beyond the records: "),
+        ("many", {}, "Members and holdout are told apart: whoever sees 's0' has an advantage of"),
+        ("many", {"blind_bound": 0.9}, "Members and holdout are told apart: whoever sees 's0'"),
+    ],
+)
+def test_what_the_records_may_explain_is_not_called_a_leak(records, given, said):
+    random = np.random.default_rng(7)
+    frame = table((2.0,), rows=2000)
+    values = random.integers(2, size=2000) if records == "alike" else random.normal(size=2000)
+    both = pd.DataFrame({"value": values})
+    shift = mipaudit.shift(both[frame.member], both[~frame.member])
+    report = mipaudit.estimate(frame, blind=shift, **given)
+    found, beyond = answer(report), report.blind.excess[0].lower
+    plainly = estimate_front(report, estimate_brief(report)).answer
+    assert found.startswith(said)
+    assert (beyond > 0) == ("beyond" in said)
+    if beyond > 0:
+        assert f"at least {lower_text(beyond)}" in found
+        assert f"right at least {right_at_least(beyond, (0.0,))} times" in plainly
+        assert ("if what is asserted of the records is so" in found) == bool(given)
+    else:
+        assert "the records alone may explain all of it" in found
+        assert "that may be because the groups differ" in plainly
 
 
 def test_a_metric_that_was_asked_for_has_a_line():

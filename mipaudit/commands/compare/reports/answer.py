@@ -30,13 +30,19 @@ from mipaudit.commands.compare.reports.report import (
 from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import require
-from mipaudit.reading.source.part import SKIPPED
 from mipaudit.statements.estimate import Against, Attackers, Estimate
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.policy import against_phrase, check_status, limit_reason
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
-from mipaudit.statements.verdict import INCOMPLETE, Verdict, led, plain_verdict, settled
+from mipaudit.statements.verdict import (
+    INCOMPLETE,
+    PARTS_SKIPPED,
+    Verdict,
+    led,
+    plain_verdict,
+    settled,
+)
 
 
 def judge_change(
@@ -149,7 +155,9 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
         changes_verdict(
             checks,
             several=len(reports) > 2,  # noqa: PLR2004 - old and new
-            incomplete=any(one.code == SKIPPED for report in reports for one in report.findings),
+            incomplete=any(
+                one.code == PARTS_SKIPPED for report in reports for one in report.findings
+            ),
         ),
         findings,
     )

@@ -1,0 +1,73 @@
+"""Lists of columns as they are typed, and names that hold a comma themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError
+from mipaudit.options.texts import column_list, column_names, listed_columns
+
+COMMA = '"a,b"'
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("a,b", ["a", "b"]),
+        (" a , b ", ["a", "b"]),
+        (COMMA, ["a,b"]),  # as in a CSV file
+        (f"c, {COMMA} ,d", ["c", "a,b", "d"]),
+        ('"say ""hi""",b', ['say "hi"', "b"]),
+        ("a b,c'd", ["a b", "c'd"]),
+        ("", [""]),
+        (",", ["", ""]),
+    ],
+)
+def test_a_list_is_cut_at_commas_outside_quotation_marks(typed, names):
+    assert listed_columns([typed]) == names
+    assert column_list(typed) == tuple(dict.fromkeys(names))
+
+
+def test_lists_are_read_one_by_one_and_a_sequence_holds_names():
+    assert listed_columns(['"a', "b,c"]) == ["a", "b", "c"]
+    assert column_list([COMMA, "c, d", "c"]) == ("a,b", "c", "d")
+    assert column_list(None) == ()
+    assert column_names(["a,b", "c", "c"]) == ("a,b", "c")
+    assert column_names(f"{COMMA},c") == ("a,b", "c")
+
+
+@pytest.fixture
+def table(tmp_path):
+    random = np.random.default_rng(3)
+    member = np.arange(800) % 2 == 0
+    frame = pd.DataFrame({"member": member, "score": random.normal(size=800) + member})
+    frame["a,b"] = random.integers(2, size=800).astype(str)
+    frame.to_parquet(tmp_path / "scores.parquet", index=False)
+    return frame
+
+
+@pytest.mark.parametrize("command", ["records", "attack"])
+def test_a_column_whose_name_has_a_comma_is_asked_for_in_quotation_marks(
+    mipaudit, table, tmp_path, command
+):
+    given = (command, "scores.parquet", "--score-col", "score", "--by")
+    refused = mipaudit(*given, "a,b")
+    assert refused.returncode == 2
+    assert "there is no column 'a'" in refused.stderr
+    assert "The name of column 'a,b' has a comma: put it in quotation marks" in refused.stderr
+    done = mipaudit(*given, COMMA, "-f", "json")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "report.json").write_text(done.stdout)
+    again = mipaudit("verify", "report.json", "--input", "scores.parquet", "-q")
+    assert again.stdout == "The report AGREES.\n", again.stderr
+
+
+def test_in_python_a_sequence_names_it_as_it_is(table):
+    assert mipaudit.attack(table, score_col="score", by=["a,b"]).design.classes == ("a,b",)
+    assert mipaudit.records(table, by=("a,b",)).groups
+    with pytest.raises(InputError, match="no column 'a'") as caught:
+        mipaudit.attack(table, score_col="score", by="a,b")
+    assert "has a comma" in caught.value.hint
