@@ -207,13 +207,19 @@ def encode(
         return text.translate(_PLAIN).encode(charset, errors="backslashreplace")
 
 
-def write_report(asked: AskedT, shown: ReportShown, answer: Callable[[AskedT], AnyReport]) -> int:
+def write_report(
+    asked: AskedT,
+    shown: ReportShown,
+    answer: Callable[[AskedT], AnyReport],
+    *others: tuple[str, Destination],
+) -> int:
     """Write the report that answers; return the exit code.
 
     Args:
         asked: what was asked.
         shown: in which form, and where.
         answer: makes the report.
+        others: what else it writes, for people, and where.
 
     Raises:
         OutputError: the place cannot be written to, before anything is read.
@@ -222,7 +228,7 @@ def write_report(asked: AskedT, shown: ReportShown, answer: Callable[[AskedT], A
     with progress_bar(quiet=shown.quiet) as progress:
         report = answer(asked.but(progress=progress) if hasattr(asked, "progress") else asked)
     present(report, shown, destination)
-    note_written(report, destination, quiet=shown.quiet)
+    note_written(report, destination, *others, quiet=shown.quiet)
     return report_exit(report, exit_zero=getattr(shown, "exit_zero", False))
 
 

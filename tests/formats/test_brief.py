@@ -409,6 +409,16 @@ def test_nobody_writes_a_pdf(mipaudit, tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize(
+    "words", [("init",), ("schema",), ("summarize", "--plan", "2"), ("summarize", "scores.csv")]
+)
+def test_what_is_no_report_is_no_pdf_either(mipaudit, tmp_path, words):
+    done = mipaudit(*words, "-o", "made.PDF")
+    assert done.returncode == 2
+    assert "must be of another form than PDF" in done.stderr
+    assert not [*tmp_path.iterdir()]
+
+
 def test_how_far_another_seed_moves_the_limit_is_what_was_measured():
     """The standard deviation over seeds is near a quarter of the way to the best estimate."""
     random = np.random.default_rng(11)

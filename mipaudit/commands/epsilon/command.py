@@ -38,7 +38,7 @@ def run_epsilon(asked: EpsilonOptions, shown: EpsilonShown) -> int:
         place.write(encode_profile(report.profile or (), form))
         return replace(report, profile=None)  # it has a file of its own
 
-    return write_report(asked.but(curve=True), shown, answer)
+    return write_report(asked.but(curve=True), shown, answer, ("the curve", place))
 
 
 def encode_profile(points: Sequence[ProfilePoint], form: str) -> bytes:

@@ -3,7 +3,7 @@
 from typing import Annotated, Final, Literal
 
 from mipaudit.options.declare import Option, Options, but
-from mipaudit.options.groups.shown import OutputOption, Quiet
+from mipaudit.options.groups.shown import NO_PDF, OutputOption, Quiet
 
 # The name by which a policy file is used without being named.
 FOUND: Final = "mipaudit.toml"
@@ -38,5 +38,5 @@ class InitShown(Quiet):
 
     output: Annotated[
         OutputOption[str],
-        but("Write the file there; one that exists is never written over."),
+        but("Write the file there; one that exists is never written over.", within=NO_PDF),
     ] = FOUND

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mipaudit.options.declare import Options, but
-from mipaudit.options.groups.shown import OutputOption, Quiet
+from mipaudit.options.groups.shown import NO_PDF, OutputOption, Quiet
 
 
 class SchemaOptions(Options):
@@ -24,4 +24,6 @@ Examples:
 class SchemaShown(Quiet):
     """Where the schema goes."""
 
-    output: Annotated[OutputOption[str | None], but("Write the schema there.")] = None
+    output: Annotated[OutputOption[str | None], but("Write the schema there.", within=NO_PDF)] = (
+        None
+    )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import Prior
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
-from mipaudit.options.groups.shown import OutputOption, Said
+from mipaudit.options.groups.shown import NO_PDF, OutputOption, Said
 from mipaudit.options.groups.tables import MinCellOption
 from mipaudit.options.groups.working import Engines, Seeded
 from mipaudit.options.plain_values import require
@@ -141,4 +141,6 @@ class SummarizeShown(Said):
             recorded=False,
         ),
     ] = None
-    output: Annotated[OutputOption[str | None], but("Where to write. Needed.")] = None
+    output: Annotated[OutputOption[str | None], but("Where to write. Needed.", within=NO_PDF)] = (
+        None
+    )

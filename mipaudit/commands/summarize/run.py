@@ -47,6 +47,7 @@ from mipaudit.reading.summaries.sites import sites_of
 from mipaudit.reading.summaries.source import counts_arrays, cuts_arrays, cuts_of
 from mipaudit.reading.summaries.together import check_alike, check_apart
 from mipaudit.statements.provenance import TIME_FORM, moment
+from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
 from mipaudit.summaries.sites.cuts import make_cuts
 from mipaudit.summaries.sites.shared_plan import least_of, shared_plan
@@ -115,7 +116,12 @@ def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
         file = answer_summarize(asked.but(progress=progress))
     data = file.to_bytes()
     destination.write(data)
-    note(file.headline(len(data)), quiet=shown.quiet)
+    where = (
+        ""
+        if destination.path is None
+        else f" Written to {safe_name(destination.name, longest=400)}."
+    )
+    note(f"{file.headline(len(data))}{where}", quiet=shown.quiet)
     if asked.cuts_only and asked.min_cell is not None:
         note(f"{rows_enough(asked.min_cell)}.", quiet=shown.quiet)
     return OK

@@ -12,6 +12,8 @@ _NO_PDF: Final = Range(
     "of another form than PDF: browsers print .html",
     in_help=False,
 )
+# Of what is no report.
+NO_PDF: Final = Range(_NO_PDF.holds, "of another form than PDF", in_help=False)
 OutputOption = Annotated[
     T,
     Option(

@@ -184,14 +184,16 @@ def test_the_curve_goes_to_its_file(mipaudit, runs_csv, tmp_path):
 
     assert (done.returncode, done.stdout) == (0, "")
     answer = mipaudit(*asked, "-q", env={"MIPAUDIT_FULL": "false"}).stdout.rstrip("\n")
-    assert done.stderr == f"{answer} Written: the report to report.json.\n"
+    assert done.stderr == f"{answer} Written: the curve to c.csv, the report to report.json.\n"
     assert json.loads((tmp_path / "report.json").read_text())["profile"] is None
     rows = list(csv.DictReader(io.StringIO((tmp_path / "c.csv").read_text())))
     assert set(rows[0]) == {"score", "delta", "lower", "estimate"}
     assert float(rows[0]["delta"]) == 0
     assert float(rows[0]["lower"]) > float(rows[-1]["lower"]) >= 0
 
-    assert mipaudit(*asked, "--curve", "c.json").returncode == 0
+    done = mipaudit(*asked, "--curve", "c.json")
+    assert done.returncode == 0
+    assert done.stderr == "Written: the curve to c.json.\n"
     points = json.loads((tmp_path / "c.json").read_text())
     assert [(p["delta"], p["lower"]) for p in points] == [
         (float(row["delta"]), float(row["lower"])) for row in rows

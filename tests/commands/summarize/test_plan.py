@@ -106,6 +106,15 @@ def test_help_says_the_same_of_cuts_in_every_place(mipaudit):
     assert "all rows are counted later, with --cuts" in text
 
 
+def test_what_was_written_is_named(mipaudit, tmp_path):
+    write_scores(tmp_path / "a", "scores.parquet", 0, 4000)
+    given = ("summarize", "a/scores.parquet", "-o")
+    done = mipaudit(*given, "a.summary")
+    assert done.stderr.startswith("Counts of 1 score of ")
+    assert done.stderr.endswith(" Written to a.summary.\n")
+    assert "Written" not in mipaudit(*given, "a.summary", "-q").stderr
+
+
 def test_the_number_of_rows_that_is_enough_is_said_with_the_cuts(mipaudit, tmp_path):
     write_scores(tmp_path / "a", "scores.parquet", 0, 60_000)
     given = ("summarize", "a/scores.parquet", "--site", "a", "--cuts-only", "-o", "a.cuts")
