@@ -420,7 +420,7 @@ def test_what_is_no_report_is_no_pdf_either(mipaudit, tmp_path, words):
 
 
 def test_how_far_another_seed_moves_the_limit_is_what_was_measured():
-    """The standard deviation over seeds is near a quarter of the way to the best estimate."""
+    """The standard deviation over seeds is near a tenth of the way to the best estimate."""
     random = np.random.default_rng(11)
     ratios = []
     for rows, shift in itertools.product((300, 1000, 4000), (0.5, 1.0)):
@@ -431,7 +431,7 @@ def test_how_far_another_seed_moves_the_limit_is_what_was_measured():
         ]
         gap = np.mean([one.value - one.lower for one in found])
         ratios.append(np.std([one.lower for one in found], ddof=1) / gap)
-    assert 0.125 <= np.median(ratios) <= 0.5
+    assert 0.05 <= np.median(ratios) <= 0.2
 
 
 def test_what_is_not_met_takes_more_than_the_summary_of_a_missing_site():

@@ -110,12 +110,10 @@ def find_column(fields: Sequence[Field], name: str, *, option: str) -> Field:
 
 
 def _in_commas(name: str, fields: Sequence[Field], option: str) -> str | None:
-    """Return how to name a column whose own name was taken for a list."""
-    # What takes such a name; a score column of that name goes before a list.
+    """Return how to name a column to group by whose own name was taken for a list."""
     for field in fields if option == "`by`" else ():
         if "," in field.name and name in map(str.strip, field.name.split(",")):
-            whole = quoted_name(field.name)
-            return f"The name of column {whole} has a comma: put it in quotation marks of its own."
+            return f"{quoted_name(field.name)} has a comma: put it in quotation marks of its own."
     return None
 
 
