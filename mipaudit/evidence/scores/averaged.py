@@ -47,12 +47,23 @@ _CELLS_AT_ONCE: Final = 1 << 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Averaged:
-    """Rates of attackers fixed before the rows that they are judged on, over all assignments."""
+    """Rates of attackers fixed before the rows that they are judged on, over all assignments.
+
+    Attributes:
+        tpr: share of members guessed to be members.
+        fpr: likewise of holdout records.
+        prior: p in (0, 1).
+        assignments: how many the rates are means of.
+        n_members: that are judged in any of them.
+        n_holdout: likewise.
+    """
 
     tpr: MeanRate
     fpr: MeanRate
     prior: float
     assignments: int
+    n_members: int
+    n_holdout: int
 
     @property
     def method(self) -> str:
@@ -217,15 +228,23 @@ def _mean(run: Assigned, sizes: Floats, guesses: Floats, weights: Floats, prior:
     table[:, HALVES:] *= guesses[:, :, None]
     squares = np.einsum("sbck,sbck->c", table, run.counts)
     one = (weights[..., None] ** 2 / np.maximum(sizes[:, HALVES:], 1)).sum(axis=1).mean(axis=0)
-    rates = []
+    rates, judged = [], []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
         share, part, times = added[rows], counted[rows], run.times[rows]
+        judged.append(int(times[part > 0].sum()))
         value = float(min(share @ times, 1.0))
         left = share - part * value
-        judged = max(int(times[part > 0].sum()), 1)
-        seen = judged / max(judged - 1, 1) * float(left * left @ times)
+        size = max(judged[-1], 1)
+        seen = size / max(size - 1, 1) * float(left * left @ times)
         within = max(float(squares[side]) - value * value, 0.0)
-        variance = min(max(seen, within / judged), within * float(one[side]))
+        variance = min(max(seen, within / size), within * float(one[side]))
         weight = float(part * part @ times)
         rates.append(MeanRate(value=value, variance=variance, squares=weight))
-    return Averaged(tpr=rates[0], fpr=rates[1], prior=prior, assignments=len(weights))
+    return Averaged(
+        tpr=rates[0],
+        fpr=rates[1],
+        prior=prior,
+        assignments=len(weights),
+        n_members=judged[0],
+        n_holdout=judged[1],
+    )

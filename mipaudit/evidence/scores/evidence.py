@@ -158,6 +158,14 @@ class Evidence:
             return averaged(self.counts.ranked, self.prior)
         return averaged_blocks(blocks, burn_in, self.prior)
 
+    @property
+    def judged(self) -> tuple[int, int]:
+        """Return the rows that the held-out guesses are of: holdout, members."""
+        if isinstance(self.held_out, Averaged):
+            return self.held_out.n_holdout, self.held_out.n_members
+        holdout, members = self.counts.scored.sum(axis=0)
+        return int(holdout), int(members)
+
     @cached_property
     def plugin(self) -> float:
         """Return W_N over the burn-in's cells on the rows outside it: biased upward."""

@@ -82,7 +82,7 @@ def advantage_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]
 def _any_advantage(evidence: Evidence, share: ErrorShare) -> Estimate:
     strict = evidence.strict
     upper = evidence.upper("any", share.one_sided)
-    sizes = evidence.counts.scored.sum(axis=0)
+    n_holdout, n_members = evidence.judged
     return Estimate(
         quantity="advantage",
         score=evidence.score,
@@ -96,8 +96,8 @@ def _any_advantage(evidence: Evidence, share: ErrorShare) -> Estimate:
         plugin=evidence.plugin,
         selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones",
         validity="finite-sample" if strict else "approximate",
-        n_members=int(sizes[1]),
-        n_holdout=int(sizes[0]),
+        n_members=n_members,
+        n_holdout=n_holdout,
     )
 
 
