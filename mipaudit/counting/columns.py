@@ -23,7 +23,7 @@ from mipaudit.reading.source.part import BadPartsError
 from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, ScoreRange
 from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan, plan_holds
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.summaries.tally import ColumnCounts, Survey, Tally
+from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mipaudit.reading.source.derived_source import AuditedInput
     from mipaudit.reading.source.part import Partition, Partitions, ScoreColumn
     from mipaudit.summaries.grids.counts import GridColumn
+    from mipaudit.summaries.kept_counts import ScoreCounts
 
 _MACE_BINS: Final = 100
 # 200 rows leave 24 of 64 micro-blocks empty less than once in 10^15 files.
@@ -85,7 +86,7 @@ class Counts:
     counted.
     """
 
-    columns: tuple[ColumnCounts, ...]
+    columns: tuple[ScoreCounts, ...]
     n_members: int
     n_holdout: int
     mace: NDArray[np.int64] | None
@@ -255,7 +256,7 @@ def require_identities(sample: BurnInSample) -> None:
             raise _repeated_keys()
 
 
-def require_spread(counts: ColumnCounts) -> None:
+def require_spread(counts: ScoreCounts) -> None:
     """Refuse keys so few that they leave micro-blocks empty."""
     rows = counts.blocks.sum(axis=(1, 2))
     if rows.sum() >= _ROWS_THAT_SPREAD and np.count_nonzero(rows) < _BLOCKS_FILLED:

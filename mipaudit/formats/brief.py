@@ -108,6 +108,8 @@ def brief_text(brief: Brief, *, width: int, color: bool = False) -> str:
     last += _item(f"{brief.again} {brief.more}".lstrip(), prose)
     text = ""
     for warnings, parts, notes in _fitting(brief):
+        if sum(kept for _, kept in parts) > brief.height:
+            continue  # each row takes a line or more: not worth drawing
         warned = "".join(_item(text, prose, mark="! ") for text in warnings)
         drawn = (_table(part, brief, width, color=color) for part in parts)
         listed = "".join(_item(text, prose) for text in notes)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +33,20 @@ _STEPS: Final = 1 << 13
 # How close the bisection comes, from above: far below a step.
 _CLOSE: Final = 1e-10
 _LEAST_VARIANCE: Final = 0.25
+# Steps of a sum of terms, and the size of its transforms: a step more for each term.
+_SUM_STEPS: Final = 1000
+_SIZE: Final = 1024
 # Of Gauss and Legendre, on [-1, 1], and the steps in the range of a term from which on they
-# are exact to 12 digits.
+# are exact to 9 digits.
 _NODES: Final = np.array([-math.sqrt(0.6), 0.0, math.sqrt(0.6)])
 _WEIGHTS: Final = np.array([5.0, 8.0, 5.0]) / 9
-_SHORT: Final = 1 << 11
+_SHORT: Final = 1 << 6
+_SUMS_AT_ONCE: Final = 32
+# Steps that a limit is moved outward: more than the most that was found to be missing.
+_OUTWARD: Final = 0.25
 # What lies beyond the range of each term, as a share of the error; it is taken off.
 _TAIL: Final = 1e-4
+_TINY: Final = 1e-300
 
 
 def mean_upper(terms: NDArray[np.float64], alpha: float) -> float:
@@ -113,61 +120,147 @@ def melded_lower(terms: Sequence[Term], alpha: float) -> float:
         terms: independent, at least one.
         alpha: one-sided error in (0, 1).
     """
-    tail = alpha * _TAIL
-    ranges = [_range(term, tail) for term in terms]
-    low = sum(start for start, _ in ranges)
-    width = sum(stop - start for start, stop in ranges)
-    if width == 0:
-        return low
-    step = width / _STEPS
-    size = 2 * _STEPS
-    spectrum = np.ones(size // 2 + 1, dtype=np.complex128)
-    for term, (start, stop) in zip(terms, ranges, strict=True):
-        spectrum = spectrum * np.fft.rfft(_masses(term, start, stop, step), size)
-    cumulated = np.cumsum(np.maximum(np.fft.irfft(spectrum, size), 0.0))
-    at = int(np.searchsorted(cumulated, alpha - 2 * tail * len(terms)))
-    return float(low + step * min(at, size - 1))
+    return melded_lowers([terms], alpha)[0]
 
 
-def _shape(term: Term) -> tuple[int, int]:
-    """Return the beta distribution of the term's lower limits, or upper ones if it counts down."""
-    x, n = term.successes, term.trials
-    return (x, n - x + 1) if term.weight > 0 else (x + 1, n - x)
+def melded_lowers(sums: Sequence[Sequence[Term]], alpha: float) -> list[float]:
+    """Return the lower limits of many sums of as many terms, each as if it were alone."""
+    table = np.array([[(t.weight, t.successes, t.trials) for t in terms] for terms in sums])
+    parts = (table[at : at + _SUMS_AT_ONCE] for at in range(0, len(table), _SUMS_AT_ONCE))
+    return [limit for part in parts for limit in _lowers(part, alpha)]
 
 
-def _range(term: Term, tail: float) -> tuple[float, float]:
-    """Return between which values the term lies but for a tail on either side."""
-    from scipy.special import betaincinv
+def _lowers(table: NDArray[np.float64], alpha: float) -> list[float]:
+    """Return the limits of sums whose weights, successes and trials are (..., terms, 3).
 
-    first, second = _shape(term)
-    if first == 0 or second == 0:
-        certain = 0.0 if first == 0 else term.weight
-        return certain, certain
-    ends = (term.weight * float(betaincinv(first, second, share)) for share in (tail, 1 - tail))
-    start, stop = sorted(ends)
-    return start, stop
-
-
-def _masses(term: Term, start: float, stop: float, step: float) -> NDArray[np.float64]:
-    """Return the probability of each step from ``start`` on; values are rounded down.
-
-    Where steps are many they are short beside the spread, and Gauss quadrature of the
-    density, both shapes of which are at least 1, gives each difference of the
-    distribution function for less than it costs.
+    What falls into a step counts at one place, so that the mean of each term is its own, and
+    is even in the step where the error is reached.
     """
-    from scipy.special import betainc, xlog1py, xlogy
+    tail = alpha * _TAIL
+    spans = _Spans.of(table, tail)
+    step = np.maximum(spans.width.sum(axis=1, keepdims=True), _TINY) / _SUM_STEPS
+    counts = np.ceil(spans.width / step - 1e-9).astype(np.intp)
+    first = (spans.start + spans.stop - counts * step) / 2
+    spectrum = np.ones((len(table), _SIZE // 2 + 1), dtype=np.complex128)
+    low = np.zeros(len(table))
+    for term in range(table.shape[1]):
+        masses = spans.masses(term, first[:, term], step[:, 0], counts[:, term])
+        spectrum *= np.fft.rfft(masses)
+        low += spans.mean(term) - step[:, 0] * (masses * np.arange(_SIZE)).sum(axis=1)
+    found = np.maximum(np.fft.irfft(spectrum, _SIZE), 0.0)
+    cumulated = np.cumsum(found, axis=1)
+    wanted = alpha - 2 * tail * table.shape[1]
+    at = (cumulated >= wanted).argmax(axis=1)
+    every = np.arange(len(table))
+    last = found[every, at]
+    within = at - 0.5 - _OUTWARD + (wanted - cumulated[every, at] + last) / last
+    # Where nothing is spread the sum is certain.
+    limits: list[float] = (low + step[:, 0] * np.where(counts.any(axis=1), within, 0.0)).tolist()
+    return limits
 
-    count = int(np.ceil((stop - start) / step - 1e-9))
-    if count <= 0:
-        return np.ones(1)
-    edges = np.minimum(start + step * np.arange(count + 1), stop) / term.weight
-    edges = np.clip(edges, 0.0, 1.0)
-    first, second = _shape(term)
-    if count < _SHORT:
-        return np.asarray(np.abs(np.diff(betainc(first, second, edges))))
-    middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-    nodes = middle + half * _NODES[:, None]
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Spans:
+    """Beta distributions of terms, and between which values each lies but for a tail.
+
+    They are of the terms' lower limits, or of upper ones where a term counts down.
+
+    Attributes:
+        weight: shape (m, terms), as all of these.
+        shapes: of the beta distributions, at least 1 where the term is not certain.
+        start: the range of weight times proportion.
+        stop: its end; the start where the term is certain.
+    """
+
+    weight: NDArray[np.float64]
+    shapes: tuple[NDArray[np.float64], NDArray[np.float64]]
+    start: NDArray[np.float64]
+    stop: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, table: NDArray[np.float64], tail: float) -> Self:
+        """Return those of terms whose weights, successes and trials are (m, terms, 3)."""
+        from scipy.special import betaincinv
+
+        weight, successes, trials = np.moveaxis(table, -1, 0)
+        up = weight > 0
+        first = np.where(up, successes, successes + 1)
+        second = np.where(up, trials - successes + 1, trials - successes)
+        certain = (first == 0) | (second == 0)
+        ends = [
+            weight * np.where(certain, first > 0, betaincinv(first, second, share))
+            for share in (tail, 1 - tail)
+        ]
+        return cls(
+            weight=weight,
+            shapes=(first, second),
+            start=np.minimum(*ends),
+            stop=np.maximum(*ends),
+        )
+
+    @property
+    def width(self) -> NDArray[np.float64]:
+        """Return the widths of the ranges."""
+        return self.stop - self.start
+
+    def mean(self, term: int) -> NDArray[np.float64]:
+        """Return the means of a term of every sum, shape (m,)."""
+        first, second = (one[:, term] for one in self.shapes)
+        return np.asarray(self.weight[:, term] * first / (first + second))
+
+    def masses(
+        self,
+        term: int,
+        first: NDArray[np.float64],
+        step: NDArray[np.float64],
+        counts: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
+        """Return the probability of each step of a term of every sum, shape (m, `_SIZE`).
+
+        Where steps are many they are short beside the spread, and Gauss quadrature of the
+        density, both shapes of which are at least 1, gives each difference of the
+        distribution function for less than it costs.
+
+        Args:
+            term: which of them.
+            first: where the first step begins, shape (m,).
+            step: shape (m,).
+            counts: of the steps, shape (m,); 0 for a certain term.
+        """
+        # As long whatever the other sums are: its sum is then the same to the last bit.
+        found = np.zeros((len(counts), _SIZE))
+        found[counts == 0, 0] = 1.0
+        most = int(counts.max())
+        start, stop, weight = (one[:, term, None] for one in (self.start, self.stop, self.weight))
+        edges = first[:, None] + step[:, None] * np.arange(most + 1)
+        edges = np.clip(np.clip(edges, start, stop) / weight, 0.0, 1.0)
+        shapes = [one[:, term, None] for one in self.shapes]
+        few = (counts > 0) & (counts < _SHORT)
+        for chosen, by in ((few, _differences), (counts >= _SHORT, _quadrature)):
+            if chosen.any():
+                found[chosen, :most] = by(edges[chosen], *(one[chosen] for one in shapes))
+        found /= found.sum(axis=1, keepdims=True)
+        return found
+
+
+def _differences(
+    edges: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what beta distributions have between neighbouring edges, shape (m, steps)."""
+    from scipy.special import betainc
+
+    return np.asarray(np.abs(np.diff(betainc(first, second, edges))))
+
+
+def _quadrature(
+    edges: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the same but for a factor of each row."""
+    from scipy.special import xlog1py, xlogy
+
+    middle, half = (edges[:, 1:] + edges[:, :-1]) / 2, np.diff(edges) / 2
+    nodes = middle + half * _NODES[:, None, None]
     logs = xlogy(first - 1, nodes) + xlog1py(second - 1, -nodes)
-    masses = _WEIGHTS @ np.exp(logs - logs.max()) * np.abs(half)
-    inside = betainc(first, second, edges[-1]) - betainc(first, second, edges[0])
-    return np.asarray(masses * (abs(inside) / masses.sum()))
+    logs -= logs.max(axis=(0, 2), keepdims=True)
+    nodes = np.exp(logs, out=logs) * _WEIGHTS[:, None, None]
+    return np.asarray((nodes[0] + nodes[1] + nodes[2]) * np.abs(half))

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.summaries.identity.row_rank import rank_bytes
+from mipaudit.summaries.identity.row_rank import micro_labels, rank_bytes
+from mipaudit.summaries.kept_counts import KeptCounts, ScoreCounts
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.tally import ColumnCounts, Tally
+from mipaudit.summaries.tally import Tally, coarse_atoms, further_blocks
 
 if TYPE_CHECKING:
     from mipaudit.summaries.plan import Plan
+
+
+# Group, score, label and further micro-blocks of each row.
+_Batch: TypeAlias = tuple[
+    NDArray[np.intp], NDArray[np.float64], NDArray[np.uint8], NDArray[np.uint8]
+]
 
 
 class GroupCensus:
@@ -84,24 +93,55 @@ def _position(known: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[
     return np.where(known[at] == groups, at, -1)
 
 
-class GroupTally:
+class GroupTally(ABC):
     """The counts of every group, in the same cells."""
 
-    __slots__ = ("_grouping", "_seed", "_tallies")
+    __slots__ = ("_grouping", "_plan")
 
     def __init__(self, plan: Plan, grouping: Grouping) -> None:
         """Start empty."""
-        self._seed = plan.seed
+        self._plan = plan
         self._grouping = grouping
+
+    @abstractmethod
+    def add(self, rows: Rows) -> None:
+        """Take in a batch, read with groups."""
+
+    @abstractmethod
+    def merge(self, other: Self) -> None:
+        """Add the rows of another part."""
+
+    @abstractmethod
+    def counts(self) -> tuple[ScoreCounts, ...]:
+        """Return the finished counts of the one score column, group by group."""
+
+    def _numbers(self, rows: Rows) -> NDArray[np.intp]:
+        """Return the group's number of each row; -1 for a group that is left out."""
+        assert rows.groups is not None  # noqa: S101 - read with group columns
+        return self._grouping.numbers(rows.groups)
+
+
+def group_tally(plan: Plan, grouping: Grouping) -> GroupTally:
+    """Return what counts groups: of few rows they are kept, of many counted as they come."""
+    return KeptGroups(plan, grouping) if plan.exact else CountedGroups(plan, grouping)
+
+
+class CountedGroups(GroupTally):
+    """A table of counts for each group."""
+
+    __slots__ = ("_tallies",)
+
+    def __init__(self, plan: Plan, grouping: Grouping) -> None:
+        """Start empty."""
+        super().__init__(plan, grouping)
         self._tallies = [Tally(plan) for _ in range(grouping.count)]
 
     def add(self, rows: Rows) -> None:
         """Count a batch, read with groups."""
-        assert rows.groups is not None  # noqa: S101 - read with group columns
-        number = self._grouping.numbers(rows.groups)
+        number = self._numbers(rows)
         order = np.argsort(number, kind="stable")
-        ends = np.searchsorted(number[order], np.arange(self._grouping.count + 1))
-        top = rank_bytes(rows, self._seed)
+        ends = np.searchsorted(number[order], np.arange(len(self._tallies) + 1))
+        top = rank_bytes(rows, self._plan.seed)
         for tally, first, end in zip(self._tallies, ends[:-1], ends[1:], strict=True):
             if end > first:
                 chosen = order[first:end]
@@ -112,9 +152,59 @@ class GroupTally:
         for mine, theirs in zip(self._tallies, other._tallies, strict=True):
             mine.merge(theirs)
 
-    def counts(self) -> tuple[ColumnCounts, ...]:
+    def counts(self) -> tuple[ScoreCounts, ...]:
         """Return the finished counts of the one score column, group by group."""
         return tuple(tally.counts()[0] for tally in self._tallies)
+
+
+class KeptGroups(GroupTally):
+    """The rows themselves: all groups are sorted at once, and each counted when it is looked at."""
+
+    __slots__ = ("_batches",)
+
+    def __init__(self, plan: Plan, grouping: Grouping) -> None:
+        """Start empty."""
+        super().__init__(plan, grouping)
+        self._batches: list[_Batch] = []
+
+    def add(self, rows: Rows) -> None:
+        """Keep a batch, read with groups."""
+        number = self._numbers(rows)
+        labels = micro_labels(rank_bytes(rows, self._plan.seed))
+        labels |= rows.member.view(np.uint8)
+        further = further_blocks(rows, self._plan)
+        inside = number >= 0
+        self._batches.append(
+            (number[inside], rows.scores[0][inside], labels[inside], further[inside])
+        )
+
+    def merge(self, other: Self) -> None:
+        """Keep the rows of another part too."""
+        self._batches += other._batches
+
+    def counts(self) -> tuple[ScoreCounts, ...]:
+        """Return the counts of the one score column, group by group; the rows are let go."""
+        number, scores, labels, further = (
+            np.concatenate(part) for part in zip(*self._batches, strict=True)
+        )
+        self._batches.clear()
+        order = np.lexsort((scores, number))
+        ends = np.searchsorted(number[order], np.arange(self._grouping.count + 1))
+        scores, labels, further = scores[order], labels[order], further[order]
+        (plan,) = self._plan.columns
+        cell = plan.cells.coarse[np.searchsorted(plan.cells.edges, scores)].astype(np.int32)
+        return tuple(
+            KeptCounts(
+                scores=scores[first:end],
+                labels=labels[first:end],
+                further=further[first:end],
+                cell=cell[first:end],
+                burn_in=self._plan.burn_in,
+                single=coarse_atoms(plan.cells),
+                discrete=plan.discrete,
+            )
+            for first, end in itertools.pairwise(ends.tolist())
+        )
 
 
 def _among(rows: Rows, chosen: NDArray[np.intp]) -> Rows:

@@ -35,8 +35,8 @@ def ranked(
     further: NDArray[np.uint8],
     *,
     discrete: bool,
-) -> RankedRows | None:
-    """Return rows in order of their score; None where there is one draw.
+) -> RankedRows:
+    """Return rows in order of their score.
 
     Args:
         scores: increasing, shape (n,).
@@ -44,8 +44,6 @@ def ranked(
         further: micro-blocks of the other draws, shape (n, draws - 1).
         discrete: the scores were planned as an alphabet.
     """
-    if not further.shape[1]:
-        return None
     rank = np.zeros(scores.size, dtype=np.int64)
     np.cumsum(scores[1:] != scores[:-1], out=rank[1:])
     return RankedRows(

@@ -134,7 +134,7 @@ class KeptColumn(ColumnTally):
         return ColumnCounts(
             blocks=_block_counts(scores, labels, cells),
             burn_in=burn_in,
-            single=_coarse_atoms(cells),
+            single=coarse_atoms(cells),
             everyone=ladder_of_rows(scores, member),
             evaluated=ladder_of_rows(scores[late], member[late]),
             infinite=int(
@@ -143,7 +143,10 @@ class KeptColumn(ColumnTally):
                 - np.searchsorted(scores, np.inf, side="left")
             ),
             discrete=self._plan.discrete,
-            ranked=ranked(scores, labels, further, discrete=self._plan.discrete),
+            # One draw hardly moves the answer of many rows.
+            ranked=ranked(scores, labels, further, discrete=self._plan.discrete)
+            if further.shape[1]
+            else None,
         )
 
     def _in_order(
@@ -215,7 +218,7 @@ class CountedColumn(ColumnTally):
         return ColumnCounts(
             blocks=_by_block(self._blocks.counts(), cells),
             burn_in=burn_in,
-            single=_coarse_atoms(cells),
+            single=coarse_atoms(cells),
             everyone=Ladder(members=everyone[:, 1], holdout=everyone[:, 0], single=cells.single),
             evaluated=Ladder(members=fine[:, 1], holdout=fine[:, 0], single=cells.single),
             infinite=self._infinite,
@@ -253,7 +256,7 @@ def _by_block(counts: NDArray[np.int64], cells: Cells) -> NDArray[np.int64]:
     return counts.reshape(MICRO_BLOCKS, 2, cells.coarse_count).transpose(0, 2, 1)
 
 
-def _coarse_atoms(cells: Cells) -> NDArray[np.bool_]:
+def coarse_atoms(cells: Cells) -> NDArray[np.bool_]:
     """Tell which coarse cells hold one value: those that are one fine cell, an atom."""
     single = np.zeros(cells.coarse_count, dtype=bool)
     single[cells.coarse[cells.single]] = True
@@ -286,10 +289,7 @@ class Tally:
         """
         labels = micro_labels(top)
         labels |= rows.member.view(np.uint8)
-        further = np.empty((labels.size, self._plan.draws - 1), dtype=np.uint8)
-        for draw in range(further.shape[1]):
-            seed = self._plan.seed + (draw + 1) * _NEXT_DRAW
-            further[:, draw] = micro_blocks(rank_bytes(rows, seed))
+        further = further_blocks(rows, self._plan)
         for tally, scores in zip(self.columns, rows.scores, strict=True):
             tally.add(scores, labels, further)
 
@@ -301,6 +301,14 @@ class Tally:
     def counts(self) -> tuple[ColumnCounts, ...]:
         """Return the finished counts, in the order of the plan's columns."""
         return tuple(tally.counts(self._plan.burn_in) for tally in self.columns)
+
+
+def further_blocks(rows: Rows, plan: Plan) -> NDArray[np.uint8]:
+    """Return the micro-blocks of all draws but the first, shape (n, draws - 1)."""
+    further = np.empty((rows.member.size, plan.draws - 1), dtype=np.uint8)
+    for draw in range(further.shape[1]):
+        further[:, draw] = micro_blocks(rank_bytes(rows, plan.seed + (draw + 1) * _NEXT_DRAW))
+    return further
 
 
 class Survey:

@@ -7,19 +7,19 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import betainc
+from scipy.signal import fftconvolve
+from scipy.special import betainc, betaincinv
 from scipy.stats import binom
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.means import (
     _SHORT,
     Term,
-    _masses,
-    _range,
-    _shape,
+    _Spans,
     mean_lower,
     mean_upper,
     melded_lower,
+    melded_lowers,
     stakes,
 )
 
@@ -136,18 +136,80 @@ def test_many_trials_leave_the_normal_limit():
     assert found == pytest.approx(0.1 - 1.96 * spread, rel=1e-4)
 
 
-@pytest.mark.parametrize("steps", [_SHORT, 2 * _SHORT - 1, 4 * _SHORT])
+@pytest.mark.parametrize("steps", [_SHORT, 2 * _SHORT - 1, 16 * _SHORT - 30])
 @pytest.mark.parametrize("weight", [1.0, -1.8])
 @pytest.mark.parametrize("alpha", [0.3, 0.025, 1e-8])
 @pytest.mark.parametrize(("x", "n"), [(1, 1), (1, 2), (1, 900), (3, 90_000), (899, 900), (70, 150)])
 def test_steps_have_the_masses_of_the_distribution_function(x, n, alpha, weight, steps):
-    term = Term(weight=weight, successes=x, trials=n)
-    start, stop = _range(term, alpha * 1e-4)
+    table = np.array([[[weight, x, n]]])
+    spans = _Spans.of(table, alpha * 1e-4)
+    start, stop = float(spans.start[0, 0]), float(spans.stop[0, 0])
     if start == stop:
         assert weight < 0
         assert x == n
         return
-    found = _masses(term, start, stop, (stop - start) / steps)
-    below = betainc(*_shape(term), np.linspace(start, stop, steps + 1) / weight)
-    assert found.size == steps
-    np.testing.assert_allclose(found.cumsum(), np.abs(below - below[0])[1:], atol=5e-12, rtol=0)
+    step = np.array([(stop - start) / steps])
+    (found,) = spans.masses(0, spans.start[:, 0], step, np.array([steps]))
+    below = betainc(
+        *(one[0, 0] for one in spans.shapes), np.linspace(start, stop, steps + 1) / weight
+    )
+    below = np.abs(below - below[0])[1:]
+    assert not found[steps:].any()
+    np.testing.assert_allclose(found[:steps].cumsum(), below / below[-1], atol=5e-7, rtol=0)
+
+
+def drawn_terms(rng):
+    """Terms with the hard counts: none, one, all, all but one; of very unlike sizes."""
+    found = []
+    for _ in range(4):
+        n = int(10 ** rng.uniform(0.1, 4))
+        x = int(np.clip(rng.choice([0, 1, n - 1, n, n // 3]), 0, n))
+        weight = rng.choice([1.0, -1.0]) * rng.choice([1.0, 0.2, 1.8])
+        found.append(Term(weight=float(weight), successes=x, trials=n))
+    return found
+
+
+def fine_lower(parts, alpha, steps=1 << 15):
+    """The same quantile of masses of many steps, each rounded down; and the width of all."""
+    tail = alpha * 1e-4
+    ranges = []
+    for one in parts:
+        x, n = one.successes, one.trials
+        first, second = (x, n - x + 1) if one.weight > 0 else (x + 1, n - x)
+        if not first or not second:
+            ends = (one.weight * (first > 0),) * 2
+        else:
+            ends = sorted(one.weight * betaincinv(first, second, np.array([tail, 1 - tail])))
+        ranges.append((first, second, *ends))
+    width = sum(stop - start for _, _, start, stop in ranges)
+    low = sum(start for _, _, start, _ in ranges)
+    if not width:
+        return low, 0.0
+    total = np.ones(1)
+    for one, (first, second, start, stop) in zip(parts, ranges, strict=True):
+        if start < stop:
+            count = int(np.ceil((stop - start) / width * steps))
+            edges = np.minimum(start + width / steps * np.arange(count + 1), stop) / one.weight
+            masses = np.abs(np.diff(betainc(first, second, np.clip(edges, 0, 1))))
+            total = fftconvolve(total, masses)
+    at = np.searchsorted(np.maximum(total, 0).cumsum(), alpha)
+    return low + width / steps * at, width
+
+
+def test_the_limit_is_that_of_many_steps_or_just_outside():
+    rng = np.random.default_rng(5)
+    for _ in range(150):
+        parts, alpha = drawn_terms(rng), float(rng.choice([0.2, 0.025, 1e-5]))
+        exact, width = fine_lower(parts, alpha)
+        found = melded_lower(parts, alpha)
+        # Each of four terms is rounded down by a step there, and the answer by another.
+        assert found <= exact + 5 * width / (1 << 15) + 1e-12, (parts, alpha)
+        assert found >= exact - 2e-3 * width - 1e-12, (parts, alpha)
+
+
+def test_many_sums_have_the_limits_of_each():
+    rng = np.random.default_rng(6)
+    sums = [drawn_terms(rng) for _ in range(70)]
+    alone = [melded_lower(one, 1e-4) for one in sums]
+    np.testing.assert_allclose(melded_lowers(sums, 1e-4), alone, rtol=0, atol=1e-12)
+    assert melded_lowers([], 1e-4) == []

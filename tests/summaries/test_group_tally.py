@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mipaudit.summaries.group_tally import GroupCensus, Grouping, GroupTally
+from mipaudit.summaries.group_tally import GroupCensus, Grouping, group_tally
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
@@ -13,6 +13,8 @@ N = 3_000
 MEMBER = rng.random(N) < 0.5
 SCORE = rng.normal(size=N)
 GROUP = rng.choice(np.array([11, 22, 33, 44], dtype=np.uint64), N)
+for group in np.unique(GROUP):
+    SCORE[np.flatnonzero(group == GROUP)[:2]] = np.inf, -np.inf
 
 
 def rows_of(chosen):
@@ -64,15 +66,27 @@ def test_each_group_is_counted_as_if_alone():
     grouping = Grouping(
         kept=np.array([22, 44], dtype=np.uint64), merged=np.array([11, 33], dtype=np.uint64)
     )
-    tally = GroupTally(one, grouping)
+    tally = group_tally(one, grouping)
     tally.add(ALL)
     expected = [GROUP == 22, GROUP == 44, (GROUP == 11) | (GROUP == 33)]
     for counts, chosen in zip(tally.counts(), expected, strict=True):
         alone = Tally(one)
         alone.add(rows_of(chosen))
         (twin,) = alone.counts()
-        assert np.array_equal(counts.blocks, twin.blocks)
-        assert np.array_equal(counts.everyone.members, twin.everyone.members)
+        for part in ("blocks", "trained", "scored", "single"):
+            assert np.array_equal(getattr(counts, part), getattr(twin, part)), part
+        for part in ("everyone", "evaluated"):
+            mine, its = getattr(counts, part), getattr(twin, part)
+            assert np.array_equal(mine.members, its.members)
+            assert np.array_equal(mine.holdout, its.holdout)
+        assert counts.infinite == twin.infinite > 0
+        assert (counts.discrete, counts.burn_in) == (twin.discrete, twin.burn_in)
+        # Rows of one score may stand in any order.
+        rows = [
+            sorted(zip(one.rank, one.member, *one.micro_blocks, strict=True))
+            for one in (counts.ranked, twin.ranked)
+        ]
+        assert rows[0] == rows[1]
 
 
 def test_parts_merge():
@@ -80,10 +94,10 @@ def test_parts_merge():
     grouping = Grouping(
         kept=np.array([11, 22, 33, 44], dtype=np.uint64), merged=np.zeros(0, dtype=np.uint64)
     )
-    whole, parts = GroupTally(one, grouping), GroupTally(one, grouping)
+    whole, parts = group_tally(one, grouping), group_tally(one, grouping)
     whole.add(ALL)
     for chosen in (np.arange(N) % 2 == 1, np.arange(N) % 2 == 0):
-        other = GroupTally(one, grouping)
+        other = group_tally(one, grouping)
         other.add(rows_of(chosen))
         parts.merge(other)
     for mine, theirs in zip(whole.counts(), parts.counts(), strict=True):

@@ -13,7 +13,7 @@ from mipaudit.summaries.cells.cells import ATOM_COUNT, ATOM_SHARE
 if TYPE_CHECKING:
     from mipaudit.reading.source.part import ScoreColumn
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.summaries.kept_counts import ScoreCounts
 
 
 def answer_check(asked: CheckOptions) -> CheckReport:
@@ -89,7 +89,7 @@ def answer_check(asked: CheckOptions) -> CheckReport:
 check = public(CheckOptions, answer_check)
 
 
-def _profile(column: ScoreColumn, counts: ColumnCounts) -> ColumnProfile:
+def _profile(column: ScoreColumn, counts: ScoreCounts) -> ColumnProfile:
     """Return what one score column holds: counts, never a value."""
     ladder = counts.everyone
     rows = ladder.members + ladder.holdout

@@ -22,7 +22,7 @@ from mipaudit.reading.source.part import Partitions, ScoreColumn
 from mipaudit.reading.source.source import PiecePartition, ScoreSource
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.group_tally import GroupCensus, Grouping, GroupTally
+from mipaudit.summaries.group_tally import GroupCensus, Grouping, group_tally
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
 from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan
@@ -164,11 +164,12 @@ def _count_groups(
     source: ScoreSource, ordered: OrderedRows, asked: RecordTableOptions
 ) -> GroupCounts:
     kind = source.columns[0].kind
-    chosen = choose_groups(ordered.over(GroupCensus).sizes, words_of(source.every_row()[0]), asked)
+    sizes, words = ordered.over(GroupCensus).sizes, words_of(source.every_row()[0])
+    chosen = choose_groups(sizes, words, asked, in_memory=True)
     sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
     sample.settle()
     plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=ordered.seed)
-    tally = ordered.over(partial(GroupTally, plan, chosen.grouping))
+    tally = ordered.over(partial(group_tally, plan, chosen.grouping))
     return replace(chosen, counts=tally.counts(), seed=ordered.seed)
 
 
@@ -190,7 +191,8 @@ def _count_by_position(
     cells = _cells(sample, kind, asked, seed)
     chosen = plan = None
     if survey.census is not None:
-        chosen = choose_groups(survey.census.sizes, words_of(partitions[0]), asked)
+        words = words_of(partitions[0])
+        chosen = choose_groups(survey.census.sizes, words, asked, in_memory=False)
         plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=seed)
     tally = over(partial(RecordCount, cells, plan, None if chosen is None else chosen.grouping))
     return RecordCounts(
@@ -303,7 +305,7 @@ class RecordCount:
     def __init__(self, cells: RecordCells, plan: Plan | None, grouping: Grouping | None) -> None:
         """Start empty; a plan and a grouping go together."""
         self.cells = RecordTally(cells)
-        self.groups = None if plan is None or grouping is None else GroupTally(plan, grouping)
+        self.groups = None if plan is None or grouping is None else group_tally(plan, grouping)
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""

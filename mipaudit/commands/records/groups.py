@@ -19,17 +19,19 @@ from numpy.typing import NDArray
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.named_attackers.named_attack import Limits
-from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.maths.means import Term, melded_lower
+from mipaudit.maths.means import Term, melded_lowers
 from mipaudit.reading.source.source import PiecePartition
 from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.group_tally import Grouping
-from mipaudit.summaries.tally import ColumnCounts
+from mipaudit.summaries.kept_counts import ScoreCounts
 
 _MEMBER: Final = 1
 REST: Final = "the rest"
-MOST_KEPT: Final = 64
+# Groups of rows that are counted as they come, in a table for each.
+MOST_COUNTED: Final = 64
 _OTHER: Final = "other"
 
 
@@ -58,7 +60,7 @@ class FixedAttack:
 def group_estimates(
     score: str,
     names: Sequence[str],
-    counts: Sequence[ColumnCounts],
+    counts: Sequence[ScoreCounts],
     *,
     prior: float,
     confidence: float,
@@ -82,9 +84,12 @@ def group_estimates(
     """
     share = ErrorShare(confidence=confidence, columns=len(names))
     differences = attack_differences(counts, prior=prior, alpha=share.two_sided, ordered=ordered)
+    every = [
+        Evidence(score=score, counts=one, prior=prior, seed=seed, ordered=ordered) for one in counts
+    ]
+    learn_together(every)
     found = []
-    for at, (name, one) in enumerate(zip(names, counts, strict=True)):
-        evidence = Evidence(score=score, counts=one, prior=prior, seed=seed, ordered=ordered)
+    for at, (name, one, evidence) in enumerate(zip(names, counts, every, strict=True)):
         found += [replace(row, group=name) for row in advantage_estimates(evidence, share)]
         if differences:
             found.append(_difference_estimate(score, name, one, differences[at], confidence))
@@ -92,7 +97,7 @@ def group_estimates(
 
 
 def attack_differences(
-    counts: Sequence[ColumnCounts], *, prior: float, alpha: float, ordered: bool = True
+    counts: Sequence[ScoreCounts], *, prior: float, alpha: float, ordered: bool = True
 ) -> list[Limits]:
     """Return how much better one attack does against each group than against the rest.
 
@@ -110,15 +115,11 @@ def attack_differences(
     trained = np.sum([one.trained for one in counts], axis=0)
     chosen = best_attack(trained, prior, ordered=ordered)
     everyone = np.sum([one.scored for one in counts], axis=0)
-    return [
-        difference_limits(
-            _result(one.scored, chosen),
-            _result(everyone - one.scored, chosen),
-            prior=prior,
-            alpha=alpha,
-        )
-        for one in counts
-    ]
+    return difference_limits(
+        [(_result(one.scored, chosen), _result(everyone - one.scored, chosen)) for one in counts],
+        prior=prior,
+        alpha=alpha,
+    )
 
 
 def best_attack(trained: NDArray[np.int64], prior: float, *, ordered: bool) -> NDArray[np.bool_]:
@@ -142,37 +143,45 @@ def best_attack(trained: NDArray[np.int64], prior: float, *, ordered: bool) -> N
 
 
 def difference_limits(
-    mine: FixedAttack, others: FixedAttack, *, prior: float, alpha: float
-) -> Limits:
-    """Return limits of the difference of two advantages of one attack.
+    pairs: Sequence[tuple[FixedAttack, FixedAttack]], *, prior: float, alpha: float
+) -> list[Limits]:
+    """Return limits of differences of two advantages of one attack.
 
     Melded limits of a weighted sum of four proportions: they hold for small groups, rates
     near 0 or 1 and small errors too.
 
     Args:
-        mine: the attack on the group.
-        others: the attack on the rest.
+        pairs: the attack on a group, and on the rest.
         prior: p in (0, 1).
-        alpha: two-sided error in (0, 1).
+        alpha: two-sided error of each in (0, 1).
     """
-    counts = (
-        (2 * prior, mine.tp, mine.n_members),
-        (-2 * (1 - prior), mine.fp, mine.n_holdout),
-        (-2 * prior, others.tp, others.n_members),
-        (2 * (1 - prior), others.fp, others.n_holdout),
-    )
-    value = mine.gain(prior) - others.gain(prior)
-    if min(n for _, _, n in counts) == 0:
-        return Limits(value=value, lower=-2.0, upper=2.0)
-    up, down = (
-        [Term(weight=sign * weight, successes=x, trials=n) for weight, x, n in counts]
-        for sign in (1, -1)
-    )
-    return Limits(
-        value=value,
-        lower=max(-2.0, melded_lower(up, alpha / 2)),
-        upper=min(2.0, -melded_lower(down, alpha / 2)),
-    )
+    known = [pair for pair in pairs if _counted(pair)]
+    lowers = melded_lowers([_terms(pair, prior, 2) for pair in known], alpha / 2)
+    uppers = melded_lowers([_terms(pair, prior, -2) for pair in known], alpha / 2)
+    limits = iter(zip(lowers, uppers, strict=True))
+    found = []
+    for pair in pairs:
+        lower, upper = next(limits) if _counted(pair) else (-2.0, -2.0)
+        mine, others = (one.gain(prior) for one in pair)
+        found.append(Limits(value=mine - others, lower=max(-2.0, lower), upper=min(2.0, -upper)))
+    return found
+
+
+def _counted(pair: tuple[FixedAttack, FixedAttack]) -> bool:
+    """Tell whether both have rows of both classes."""
+    return all(one.n_members and one.n_holdout for one in pair)
+
+
+def _terms(pair: tuple[FixedAttack, FixedAttack], prior: float, scale: float) -> list[Term]:
+    """Return the first advantage less the second as a sum of four proportions."""
+    return [
+        Term(weight=weight, successes=x, trials=n)
+        for sign, one in zip((scale, -scale), pair, strict=True)
+        for weight, x, n in (
+            (sign * prior, one.tp, one.n_members),
+            (sign * (prior - 1), one.fp, one.n_holdout),
+        )
+    ]
 
 
 def _result(scored: NDArray[np.int64], chosen: NDArray[np.bool_]) -> FixedAttack:
@@ -182,7 +191,7 @@ def _result(scored: NDArray[np.int64], chosen: NDArray[np.bool_]) -> FixedAttack
 
 
 def _difference_estimate(
-    score: str, name: str, counts: ColumnCounts, difference: Limits, confidence: float
+    score: str, name: str, counts: ScoreCounts, difference: Limits, confidence: float
 ) -> Estimate:
     n_holdout, n_members = (int(n) for n in counts.scored.sum(axis=0))
     return Estimate(
@@ -220,7 +229,7 @@ class GroupCounts:
     names: tuple[str, ...]
     sizes: tuple[tuple[int, int], ...]
     findings: tuple[Finding, ...]
-    counts: tuple[ColumnCounts, ...] = ()
+    counts: tuple[ScoreCounts, ...] = ()
     seed: int = 0
 
 
@@ -235,8 +244,16 @@ def choose_groups(
     sizes: Mapping[int, tuple[int, int]],
     words: tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]],
     asked: RecordTableOptions,
+    *,
+    in_memory: bool,
 ) -> GroupCounts:
     """Decide by the class sizes alone which groups are told apart.
+
+    Args:
+        sizes: (members, holdout) by the hash of the group.
+        words: the columns that make groups, and the words of each.
+        asked: how small a group may be, and what becomes of smaller ones.
+        in_memory: whether the rows are; as many groups as are read may then be told apart.
 
     Raises:
         InputError: ``small_groups`` or ``no_group``.
@@ -251,10 +268,11 @@ def choose_groups(
             hint="Take them together with `small_groups` merge, or name fewer columns.",
         )
     kept = sorted(set(sizes) - set(small))
-    if len(kept) > MOST_KEPT:
+    if not in_memory and len(kept) > MOST_COUNTED:
         raise UsageError(
             "too_many_groups",
-            f"`by` makes {len(kept)} groups; at most {MOST_KEPT} are told apart.",
+            f"`by` makes {count_text(len(kept))} groups; at most {MOST_COUNTED} are told "
+            "apart in an input of so many rows.",
             hint="Name fewer columns.",
         )
     members, holdout = (sum(sizes[group][side] for group in small) for side in (0, 1))

@@ -118,14 +118,19 @@ def _risk(
 def _groups(
     limit: Limit, design: RecordsDesign, shared: Sequence[Estimate], whole: Sequence[Estimate]
 ) -> Iterator[PolicyCheck]:
-    names = dict.fromkeys(str(one.group) for one in whole)
-    for name in names:
-        if limit.group not in {EVERY_GROUP, name}:
-            continue
-        low = [one for one in shared if one.group == name and one.quantity == limit.quantity]
-        high = [one for one in whole if one.group == name and one.quantity == limit.quantity]
-        if low and high:  # one group alone differs from nothing
-            yield _group(limit, name, low, high, design)
+    low, high = (_by_group(rows, limit.quantity) for rows in (shared, whole))
+    for name, rows in high.items():
+        if limit.group in {EVERY_GROUP, name} and name in low:
+            yield _group(limit, name, low[name], rows, design)
+
+
+def _by_group(rows: Sequence[Estimate], quantity: str) -> dict[str, list[Estimate]]:
+    """Return the rows of a quantity of each group; one group alone differs from nothing."""
+    found: dict[str, list[Estimate]] = {}
+    for one in rows:
+        if one.quantity == quantity:
+            found.setdefault(str(one.group), []).append(one)
+    return found
 
 
 def _group(

@@ -38,7 +38,7 @@ from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.best_attackers import RivalClass
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.summaries.kept_counts import ScoreCounts
 
 _HOLDOUT, _MEMBER = 0, 1
 # The order of `scores.prequential.attacker_sets`: two constants, prefix, suffix, an interval and
@@ -76,13 +76,13 @@ def evaluation_groups(burn_in: int) -> NDArray[np.intp]:
     return group
 
 
-def bins_of(counts: ColumnCounts) -> NDArray[np.intp]:
+def bins_of(counts: ScoreCounts) -> NDArray[np.intp]:
     """Return the first cell of each of at most 16 bins of equal burn-in mass."""
     mass = counts.trained.sum(axis=1)
     return equal_mass_starts(mass / max(1, int(mass.sum())), BINS)
 
 
-def class_challenger(counts: ColumnCounts, attackers: Attackers, prior: float) -> Challenger:
+def class_challenger(counts: ScoreCounts, attackers: Attackers, prior: float) -> Challenger:
     """Return the attackers of a class that learn on the past of one score.
 
     Args:

@@ -20,7 +20,7 @@ from mipaudit.maths.means import Term, mean_lower, mean_upper, melded_lower
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.summaries.kept_counts import ScoreCounts
 
 _HOLDOUT, _MEMBER = 0, 1
 # A search over intervals is quadratic in memory traffic; thresholds are listed outright.
@@ -199,7 +199,7 @@ class JudgedRows:
 
 def shortfall(
     rows: JudgedRows,
-    counts: ColumnCounts,
+    counts: ScoreCounts,
     *,
     attackers: Attackers,
     prior: float,
@@ -225,7 +225,7 @@ def shortfall(
     )
 
 
-def surely_short(rows: JudgedRows, counts: ColumnCounts, prior: float, alpha: float) -> float:
+def surely_short(rows: JudgedRows, counts: ScoreCounts, prior: float, alpha: float) -> float:
     """Return the lower limit of `shortfall`, one-sided alpha."""
     best = class_challenger(counts, "any", prior)
     group = evaluation_groups(counts.burn_in)[rows.blocks]

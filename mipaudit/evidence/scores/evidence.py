@@ -11,6 +11,7 @@ its number of values decides how the error is shared.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -18,7 +19,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.averaged import Averaged, averaged, averaged_blocks
+from mipaudit.evidence.scores.averaged import (
+    Averaged,
+    averaged,
+    averaged_blocks,
+    averaged_each,
+)
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.evidence.scores.prequential import HeldOut, equal_mass_starts
 from mipaudit.maths.binomial import clopper_pearson_upper
@@ -37,7 +43,7 @@ from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers, Side
-    from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.summaries.kept_counts import ScoreCounts
 
 _FEW_CELLS: Final = 8
 _MIDDLE_PRIORS: Final = (0.25, 0.75)
@@ -45,13 +51,15 @@ _WEIGHT_BLOCKS: Final = MICRO_BLOCKS // 4
 # Shares of the noncentrality limit's error for the mass of values that the burn-in lacks.
 _UNSEEN_SHARE: Final = 0.05
 BINS: Final = 16
+# Audits whose assigned rows are in memory at once.
+_LEARN_AT_ONCE: Final = 32
 FALSE_POSITIVE_RATES: Final = (0.001, 0.01, 0.1)  # of the tables
 CLASSES: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4", "bins-16")
 _ORDERED: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4")
 _INTERVALS: Final = (1, 4)
 
 
-def discrete_upper(counts: ColumnCounts, prior: float, alpha: float) -> float:
+def discrete_upper(counts: ScoreCounts, prior: float, alpha: float) -> float:
     """Return an upper limit of the advantage over all attackers, one-sided alpha.
 
     With few values, or a prior far from 1/2, the oracle limit on W_N alone; otherwise
@@ -71,7 +79,7 @@ def discrete_upper(counts: ColumnCounts, prior: float, alpha: float) -> float:
     return min(by_oracle, _by_noncentrality(counts, prior, share)) if both else by_oracle
 
 
-def _by_noncentrality(counts: ColumnCounts, prior: float, alpha: float) -> float:
+def _by_noncentrality(counts: ScoreCounts, prior: float, alpha: float) -> float:
     """Return the limit from the weighted chi-square distance, values unseen set apart.
 
     Total variation over the burn-in's values misses what happens among the values that
@@ -119,7 +127,7 @@ class Evidence:
     """
 
     score: str
-    counts: ColumnCounts
+    counts: ScoreCounts
     prior: float
     strict: bool = False
     member_side: Side | None = None
@@ -339,6 +347,20 @@ class Evidence:
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, stream])
+
+
+def learn_together(audits: Sequence[Evidence]) -> None:
+    """Let the attackers of many audits at one prior learn at once.
+
+    What each learns is what it would alone, for less than one after the other.
+    """
+    few = [one for one in audits if not one.strict and one.counts.ranked is not None]
+    for start in range(0, len(few), _LEARN_AT_ONCE):
+        some = few[start : start + _LEARN_AT_ONCE]
+        rows = [one.counts.ranked for one in some]
+        found = averaged_each([one for one in rows if one is not None], some[0].prior)
+        for one, rates in zip(some, found, strict=True):
+            one.__dict__["held_out"] = rates  # what the property keeps
 
 
 def _sets_advantage(table: NDArray[np.int64], prior: float) -> float:

@@ -9,7 +9,7 @@ from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.text.rounding import lower_text, upper_text
 
 if TYPE_CHECKING:
-    from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.summaries.kept_counts import ScoreCounts
 
 SMALL_CLASS: Final = 20
 _TIED_SHARE: Final = 0.01
@@ -17,14 +17,14 @@ _FEW_VALUES: Final = 10
 _REPEATED: Final = 5
 
 
-def constant(counts: ColumnCounts) -> bool:
+def constant(counts: ScoreCounts) -> bool:
     """Tell whether every row has the same score."""
     ladder = counts.everyone
     occupied = (ladder.members + ladder.holdout) > 0
     return int(occupied.sum()) == 1 and bool(ladder.single[occupied].all())
 
 
-def identical_classes(counts: ColumnCounts) -> bool:
+def identical_classes(counts: ScoreCounts) -> bool:
     """Tell whether members and holdout hold the same scores, beyond coincidence."""
     ladder = counts.everyone
     occupied = int(((ladder.members + ladder.holdout) > 0).sum())
@@ -46,7 +46,7 @@ def size_findings(n_members: int, n_holdout: int) -> list[Finding]:
 
 def score_findings(
     name: str,
-    counts: ColumnCounts,
+    counts: ScoreCounts,
     infinite: int | None = None,
     sentinels: Mapping[int, int] | None = None,
 ) -> list[Finding]:

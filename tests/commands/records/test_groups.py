@@ -5,13 +5,17 @@ import pytest
 from scipy.stats import binom
 
 from mipaudit.commands.records.groups import (
+    MOST_COUNTED,
     FixedAttack,
     attack_differences,
     best_attack,
+    choose_groups,
     difference_limits,
     group_estimates,
 )
-from mipaudit.summaries.group_tally import Grouping, GroupTally
+from mipaudit.commands.records.options import RecordTableOptions
+from mipaudit.errors import UsageError
+from mipaudit.summaries.group_tally import Grouping, group_tally
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
@@ -32,7 +36,7 @@ def counted(member, score, group, seed=0):
     sample.add(rows)
     sample.settle()
     kept = np.unique(group).astype(np.uint64)
-    tally = GroupTally(
+    tally = group_tally(
         make_plan(sample, ["float"], prior=0.5, discrete=False, seed=seed),
         Grouping(kept=kept, merged=kept[:0]),
     )
@@ -92,7 +96,7 @@ def test_difference_coverage(prior, sizes):
             n_members=500,
             n_holdout=900,
         )
-        found = difference_limits(mine, others, prior=prior, alpha=0.05)
+        (found,) = difference_limits([(mine, others)], prior=prior, alpha=0.05)
         held += found.lower <= truth <= found.upper
     assert held >= binom.ppf(1e-4, runs, 0.95)
 
@@ -100,8 +104,8 @@ def test_difference_coverage(prior, sizes):
 def test_an_empty_class_says_nothing():
     none = FixedAttack(tp=0, fp=0, n_members=0, n_holdout=9)
     some = FixedAttack(tp=5, fp=1, n_members=9, n_holdout=9)
-    found = difference_limits(none, some, prior=0.5, alpha=0.05)
-    assert (found.lower, found.upper) == (-2, 2)
+    found = difference_limits([(none, some), (some, some)], prior=0.5, alpha=0.05)
+    assert [(one.lower, one.upper) == (-2, 2) for one in found] == [True, False]
 
 
 def test_the_exposed_minority_differs():
@@ -145,3 +149,12 @@ def test_one_group_has_no_rest():
     member = rng.random(400) < 0.5
     counts = counted(member, rng.normal(size=400), np.zeros(400, dtype=int))
     assert attack_differences(counts, prior=0.5, alpha=0.05) == []
+
+
+def test_groups_of_too_many_rows_to_keep_are_few():
+    asked = RecordTableOptions(by=["a"])
+    sizes = dict.fromkeys(range(MOST_COUNTED + 1), (50, 50))
+    words = ("a",), {group: (str(group),) for group in sizes}
+    assert len(choose_groups(sizes, words, asked, in_memory=True).names) == MOST_COUNTED + 1
+    with pytest.raises(UsageError, match="65 groups; at most 64 are told apart in an input of so"):
+        choose_groups(sizes, words, asked, in_memory=False)

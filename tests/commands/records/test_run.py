@@ -473,3 +473,22 @@ def test_the_scores_are_not_overwritten_by_their_risks(tmp_path):
         mipaudit.records(str(path), output=tmp_path / "." / "a.parquet")
     assert refused.value.code == "output_is_input"
     assert path.read_bytes() == before
+
+
+def many_groups(groups, rows):
+    rng = np.random.default_rng(8)
+    site = np.repeat(np.arange(groups), rows)
+    member = rng.random(site.size) < 0.5
+    score = rng.normal(size=site.size) + 2.5 * (member & (site == 3))
+    return pa.table({"member": member, "score": score, "site": [f"s{one}" for one in site]})
+
+
+def test_more_groups_than_a_table_of_counts_could_hold():
+    table = many_groups(150, 60)
+    limits = [{"quantity": "advantage", "group": "*", "max": 0.9}]
+    report = mipaudit.records(table, by=["site"], top=0, limits=limits)
+    assert len(report.groups) == len(report.policy) == 150
+    assert report.groups[0].group == "site=s3"
+    assert report.groups[0].lower > 0.1 > report.groups[1].lower
+    assert report.groups[0].differs != "not shown"
+    assert {one.differs for one in report.groups[1:]} == {"not shown"}

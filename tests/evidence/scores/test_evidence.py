@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mipaudit.evidence.scores.evidence import CLASSES, _by_noncentrality
+from mipaudit.evidence.scores.evidence import CLASSES, _by_noncentrality, learn_together
 from mipaudit.maths.class_limits.area_limits import area_of, better_side
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.maths.class_limits.upper import (
@@ -435,3 +435,19 @@ def test_noncentrality_by_hand(burn_in, prior):
     assert found == pytest.approx(min(1.0, expected))
     # The classes may share none of the unseen values: 30% of each.
     assert found > abs(2 * prior - 1) + 2 * min(prior, 1 - prior) * 0.3
+
+
+def test_audits_that_learn_together_find_what_each_does_alone(evidence_from):
+    def drawn():
+        rng = np.random.default_rng(11)
+        for size in (60, 300, 300, 900, 300):
+            yield evidence_from(rng.normal(0.7, 1, size), rng.normal(size=size))
+        yield evidence_from(rng.integers(0, 4, 200) * 1.0, rng.integers(0, 4, 200) * 1.0)
+        yield evidence_from(rng.normal(0.7, 1, 90), rng.normal(size=90), strict=True)
+
+    together = list(drawn())
+    learn_together(together)
+    for one, alone in zip(together, drawn(), strict=True):
+        assert ("held_out" in vars(one)) == (not one.strict)
+        assert one.held_out.value == alone.held_out.value
+        assert one.lower(0.025) == alone.lower(0.025)
