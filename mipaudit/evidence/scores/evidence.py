@@ -19,12 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.averaged import (
-    Averaged,
-    averaged,
-    averaged_blocks,
-    averaged_each,
-)
+from mipaudit.evidence.scores.averaged import Averaged, averaged, averaged_blocks, averaged_each
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.evidence.scores.prequential import HeldOut, equal_mass_starts
 from mipaudit.maths.binomial import clopper_pearson_upper
