@@ -29,6 +29,7 @@ _SPELLED: Final = str.maketrans(
 )
 # Headings of their own; the others are groups of commands or of options.
 _WHOLE: Final = frozenset({"Arguments", "Options", "Examples"})
+_HEADED: Final = re.compile(r"^(\.S[HS] .*\n)\.PP\n", flags=re.MULTILINE)
 # A block of a help text whose lines stay as they are, and how far in it a remark begins.
 _VERBATIM: Final = "\b\n"
 _REMARK: Final = 4
@@ -78,8 +79,8 @@ class Page:
         self._parts.append(text)
 
     def getvalue(self) -> str:
-        """Return the page."""
-        return "".join(self._parts)
+        """Return the page; a heading begins a paragraph by itself."""
+        return _HEADED.sub(r"\1", "".join(self._parts))
 
     def write_usage(self, prog: str, args: str = "") -> None:
         """Write how the command is called, and the heading of what comes next."""

@@ -51,6 +51,14 @@ def test_the_program_and_every_command_have_a_page():
         assert plain(PAGES[name]).count("mipaudit(1)") == 1
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_no_heading_is_followed_by_a_second_beginning_of_its_paragraph(name):
+    lines = PAGES[name].splitlines()
+    headings = [at for at, line in enumerate(lines) if line.startswith((".SH ", ".SS "))]
+    assert len(headings) > 4
+    assert [lines[at] for at in headings if lines[at + 1] == ".PP"] == []
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_page_has_every_option_and_all_that_is_said_of_it(command):
     found = declared_command(BY_NAME[command])
