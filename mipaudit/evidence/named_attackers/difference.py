@@ -266,12 +266,10 @@ def apart_lower(
         return None
     prior = rival.prior
     if not independent:
-        upper = rival.upper(attackers, alpha / 2)
-        return (
-            None
-            if upper is None
-            else separate_lower(challenger.hopeful.lower(alpha / 2), upper, prior)
-        )
+        upper = rival.upper(attackers, alpha)
+        if upper is None:
+            return None
+        return separate_lower(challenger.hopeful.lower(alpha), upper, prior)
     # Not `rival.upper`: the root of squares needs a limit that is centred on the value.
     observed, n_members, n_holdout = rival.observed(attackers)
     upper = oracle_upper(observed, n_members, n_holdout, prior=prior, alpha=alpha)

@@ -26,7 +26,7 @@ _RARE: Final = 1.06
 # So many rows that lose everything are put beside the seen ones when their skewness is
 # looked at, that much of a skewness in favour is believed, and none at larger errors, where
 # the limit of a lattice would miss up to 1.01 times as often as it says. By enumeration.
-_PUT_BESIDE: Final = 4
+_PUT_BESIDE: Final = 8
 _BELIEVED: Final = 0.5
 _SKEW_ERROR: Final = 0.05
 _ROUNDS: Final = 6

@@ -28,10 +28,17 @@ _ROUNDS: Final = 10
 # (X - c)^2 of a row changes by at most 1 + 2|c|, and |c| is at most 1.
 _MOST_SPREAD: Final = 3.0
 _FACTORS: Final = (0.85, 1.18)
+_TINY: Final = 1e-300
 # A row on which the two attackers change places moves X from 1 to -1.
 _SWING: Final = 2.0
 # By enumeration: with it no error from 0.25 down is exceeded by more than a fiftieth of it.
 _ALLOWANCE: Final = 1.06
+# As for the AUC (`area_limits`), whose rows win and lose between 0 and 1 as these do between
+# -1 and 1: rows that lose everything are put beside the seen ones, half of a skewness in
+# favour is believed. At larger errors a row's whole swing is allowed for, whatever is seen.
+_PUT_BESIDE: Final = 8
+_BELIEVED: Final = 0.5
+_SKEW_ERROR: Final = 0.05
 _HOLDOUT, _MEMBER = 0, 1
 
 
@@ -62,7 +69,9 @@ class _Weighing:
     rates: NDArray[np.float64]
     scale: NDArray[np.float64]
     variance: NDArray[np.float64]
+    sizes: NDArray[np.float64]
     tpr: NDArray[np.float64]
+    alpha: float
     z: float
     least: float
 
@@ -73,12 +82,12 @@ def paired_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> floa
     For one fixed rival B and challenger A, the difference is a weighted sum over the two
     classes of the means of X = 1{A} - 1{B}, and its limit is D - k z^2/2 - z sqrt(V +
     k^2 z^2/4): a score limit, with V the empirical variance and k the most by which one row
-    can move the sum, from X = 1 to X = -1, so that no row of disagreement seen does not mean
-    that there is none. Its error for rare rows was enumerated (mipaudit help validation). The
-    least of it is found among all thresholds, and all sets of few cells. Over the other
-    classes it is bounded from below: for any c and s > 0 the variance of X is at most
-    E(X - c)^2 and sqrt(V) at most s V + 1/(4 s), which makes the limit a sum over cells,
-    and the best rival one search.
+    can move the sum, so that no row of disagreement seen does not mean that there is none.
+    Its error for rare rows was enumerated (mipaudit help validation). The least of it is
+    found among all thresholds, and all sets of few cells, with k from the mean of X and its
+    skewness. Over the other classes k is from X = 1 to X = -1, and the least is bounded from
+    below: for any c and s > 0 the variance of X is at most E(X - c)^2 and sqrt(V) at most
+    s V + 1/(4 s), which makes the limit a sum over cells, and the best rival one search.
 
     Args:
         encounter: the same rows under both queries.
@@ -148,6 +157,8 @@ def _least(weighing: _Weighing, listed: ListedRivals) -> float:
     disagree = weighing.tpr[:, None] - listed.taken[:, 1] + listed.taken[:, 0]
     spread = weighing.variance @ np.maximum(disagree - difference**2, 0.0)
     value = weighing.scale @ difference
+    if listed.part is None and weighing.alpha <= _SKEW_ERROR:
+        return float((value - _drop(weighing, difference, disagree, spread)).min())
     if listed.part is not None:
         # A part of one more cell: the most that it gains, and the most that it can spread.
         gains = (weighing.scale[:, None, None] * listed.part).reshape(4, -1)
@@ -155,6 +166,47 @@ def _least(weighing: _Weighing, listed: ListedRivals) -> float:
         spread = spread + _MOST_SPREAD * (weighing.variance @ listed.part.sum(axis=1))
     slack = weighing.z * (np.sqrt(spread + weighing.least) + math.sqrt(weighing.least))
     return float((value - slack).min())
+
+
+def _drop(
+    weighing: _Weighing,
+    difference: NDArray[np.float64],
+    disagree: NDArray[np.float64],
+    spread: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return how far the truth of each rival may lie below what was observed, shape (n,).
+
+    Rows that nobody has seen may all be lost, from the mean of their class down to -1 for a
+    member and up to 1 for a holdout record: so fast grows the variance on the way down. Where
+    the skewness of the rows says less, it grows so, and the limit is a row lower, for the steps
+    in which few values move.
+
+    Args:
+        weighing: the parts that do not depend on the rival.
+        difference: mean of challenger minus rival by class, shape (2, n).
+        disagree: mean of its square.
+        spread: variance of the weighted sum, shape (n,).
+    """
+    scale, z = weighing.scale, weighing.z
+    fall = np.abs(scale) / weighing.sizes
+    room = (fall[:, None] * (1 + np.sign(scale)[:, None] * difference)).max(axis=0)
+    patience = _patience(weighing.alpha, z)
+    most = _score_drop(spread, patience * room, z)
+    # X cubed is X.
+    thirds = difference - 3 * difference * disagree + 2 * difference**3
+    beside = _PUT_BESIDE * room**2
+    slope = (beside * room - (scale * fall**2) @ thirds) / np.maximum(spread + beside, _TINY)
+    slope = np.clip(slope, -room, room)
+    slope = slope * np.where(slope > 0, patience, _BELIEVED)
+    return np.minimum(most, _score_drop(spread, slope, z) + room)
+
+
+def _score_drop(
+    spread: NDArray[np.float64], slope: NDArray[np.float64], z: float
+) -> NDArray[np.float64]:
+    """Solve d^2 = z^2 (spread + slope d) for d >= 0."""
+    half = slope * z / 2
+    return np.asarray(z * (half + np.sqrt(spread + half**2)))
 
 
 def _climb(
@@ -189,7 +241,9 @@ def _weigh(encounter: Encounter, alpha: float) -> _Weighing:
         rates=encounter.rates,
         scale=scale,
         variance=scale**2 / sizes,
+        sizes=sizes,
         tpr=encounter.rates[:, 1].sum(axis=1),
+        alpha=alpha,
         z=z,
         least=(heaviest * z / 2) ** 2,
     )
@@ -290,9 +344,11 @@ def independent_lower(challenger: Standing, rival: Standing, prior: float) -> fl
 
 
 def separate_lower(lower: float, upper: float, prior: float) -> float:
-    """Return a lower limit of a difference from two limits at half the error each.
+    """Return a lower limit of a difference from two limits, each at the whole error.
 
-    Valid however the two inputs depend on each other.
+    However the two inputs depend on each other, the standard error of a difference is at most
+    the sum of both. The worst case is that the two errors are one; then the limits are wrong
+    together, or not at all. The shares need not be normal: by enumeration nothing is worse.
     """
     room = 1 - abs(2 * prior - 1)
     return min(max(lower - upper, -room), room)

@@ -97,24 +97,40 @@ def random_encounter(seed, cells=2):
 
 
 def slow_fixed(found, rival, alpha):
-    """The score limit D - k z^2/2 - z sqrt(V + k^2 z^2/4), row by row of the table."""
+    """The better of two score limits D - k z^2/2 - z sqrt(V + k^2 z^2/4), by the table's rows.
+
+    For the second k is from the skewness, and it lies a row lower.
+    """
     from statistics import NormalDist
 
     z = NormalDist().inv_cdf(1 - alpha)
     scale = {0: -2 * (1 - found.prior), 1: 2 * found.prior}
     sizes = {0: found.n_holdout, 1: found.n_members}
-    value = variance = 0.0
+    value = variance = third = room = 0.0
     for side in (0, 1):
-        mean = square = 0.0
+        mean = square = cube = 0.0
         for mine, cell in product((0, 1), range(rival.size)):
             x = mine - int(rival[cell])
             mean += found.rates[side, mine, cell] * x
             square += found.rates[side, mine, cell] * x * x
+            cube += found.rates[side, mine, cell] * x**3
+        third += (
+            (scale[side] / sizes[side]) ** 2
+            * scale[side]
+            * (cube - 3 * mean * square + 2 * mean**3)
+        )
+        room = max(room, (abs(scale[side]) + scale[side] * mean) / sizes[side])
         value += scale[side] * mean
         variance += scale[side] ** 2 * (square - mean**2) / sizes[side]
     patience = max(1.0, -1.06 * math.log(alpha) / z**2)
-    k = 2 * patience * max(abs(scale[side]) / sizes[side] for side in (0, 1))
-    return value - k * z**2 / 2 - z * math.sqrt(variance + k**2 * z**2 / 4)
+    seen = (8 * room**3 - third) / (variance + 8 * room**2)
+    seen = min(max(seen, -room), room)
+    seen *= patience if seen > 0 else 0.5
+
+    def limit(k):
+        return value - k * z**2 / 2 - z * math.sqrt(variance + k**2 * z**2 / 4)
+
+    return max(limit(patience * room), limit(seen) - room)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, multinomial
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.class_limits.best_attackers import best_rival
@@ -18,6 +18,7 @@ from mipaudit.maths.class_limits.difference import (
     Encounter,
     Standing,
     challenger_standing,
+    fixed_lower,
     independent_lower,
     paired_lower,
     separate_lower,
@@ -43,7 +44,7 @@ def fixed_rival_lower(found, rival, alpha):
     """Return the limit for one rival, from its variance: a slow twin of no shortcut."""
     p = found.prior
     z = NormalDist().inv_cdf(1 - alpha)
-    difference, variance, heaviest = 0.0, 0.0, 0.0
+    difference, variance, third, room = 0.0, 0.0, 0.0, 0.0
     for side, scale, size in ((0, -2 * (1 - p), found.n_holdout), (1, 2 * p, found.n_members)):
         values, masses = [], []
         for guess, cell in product((0, 1), range(rival.size)):
@@ -52,11 +53,18 @@ def fixed_rival_lower(found, rival, alpha):
         mean = np.average(values, weights=masses)
         difference += scale * mean
         variance += scale**2 * np.average((np.array(values) - mean) ** 2, weights=masses) / size
-        # One row can move X from 1 to -1; z^2 must not be below what no event allows.
-        patience = max(1.0, -1.06 * math.log(alpha) / z**2)
-        heaviest = max(heaviest, 2 * patience * abs(scale) / size)
-    root = math.sqrt(variance + heaviest**2 * z**2 / 4)
-    return difference - heaviest * z**2 / 2 - z * root
+        third += scale**3 * np.average((np.array(values) - mean) ** 3, weights=masses) / size**2
+        # One row can move X from the mean to -1, or to 1 for a holdout record.
+        room = max(room, abs(scale) * (1 + math.copysign(1, scale) * mean) / size)
+
+    def drop(growth):
+        return growth * z**2 / 2 + z * math.sqrt(variance + (growth * z / 2) ** 2)
+
+    # z^2 must not be below what no event allows.
+    patience = max(1.0, -1.06 * math.log(alpha) / z**2)
+    slope = np.clip((8 * room**3 - third) / (variance + 8 * room**2), -room, room)
+    growth = patience * slope if slope > 0 else slope / 2
+    return difference - min(drop(patience * room), drop(growth) + room)
 
 
 def everyone(kind, cells):
@@ -95,8 +103,10 @@ def test_one_cell_that_tells_all_leaves_the_score_limit():
     )
     exact = min(fixed_rival_lower(found, np.array([one]), ALPHA) for one in (False, True))
     z = 1.959963984540054
-    most = 2 * (-1.06 * math.log(0.025) / z**2) / 500
-    closed = 0.5 - most * z**2 / 2 - z * math.sqrt((0.21 + 0.16) / 500 + (most * z / 2) ** 2)
+    patience, room = -1.06 * math.log(0.025) / z**2, 1.8 / 500
+    variance, third = (0.21 + 0.16) / 500, (0.16 * -0.6 - 0.21 * 0.4) / 500**2
+    slope = (8 * room**3 - third) / (variance + 8 * room**2) * patience
+    closed = 0.5 - room - slope * z**2 / 2 - z * math.sqrt(variance + (slope * z / 2) ** 2)
     assert exact == pytest.approx(closed, abs=1e-12)
     assert paired_lower(found, "thresholds", ALPHA) == pytest.approx(closed, abs=1e-12)
 
@@ -152,6 +162,78 @@ def test_rare_rows_are_missed_no_oftener_than_promised(law, n, alpha):
     assert worst <= 1.02 * alpha
     # Not because it says nothing: but for the fewest rows and the smallest error, it can miss.
     assert worst > 0 or (n == 20 and alpha < 0.001)
+
+
+def three_outcomes(shares, n):
+    """X is -1, 0 or 1 of a member, and 0 of a holdout record, of which there is no end."""
+    rates = np.zeros((2, 2, 2))
+    rates[0, 0, 0] = 1.0
+    rates[1, 0, 1], rates[1, 0, 0], rates[1, 1, 0] = shares
+    return Encounter(
+        rates=rates, single=np.ones(2, dtype=bool), n_members=float(n), n_holdout=1e7, prior=0.5
+    )
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.025, 0.0025, 0.025 / 66])
+@pytest.mark.parametrize("n", [20, 60])
+def test_the_limit_for_one_rival_by_enumeration_of_three_outcomes(n, alpha):
+    counts = np.array([(a, n - a - b, b) for a in range(n + 1) for b in range(n + 1 - a)])
+    rival = np.array([False, True])
+    limits = np.array([fixed_lower(three_outcomes(one / n, n), rival, alpha) for one in counts])
+    rng = np.random.default_rng(n)
+    rare = rng.exponential(4, 150).clip(0, 0.9 * n)[:, None] / n
+    laws = [
+        *np.hstack([rare, (1 - rare) * rng.dirichlet([0.4, 0.4], 150)]),
+        *rng.dirichlet([0.5, 0.5, 0.5], 150),
+    ]
+    worst = max(
+        multinomial.pmf(counts, n, law)[limits > law[2] - law[0] + 1e-12].sum() for law in laws
+    )
+    assert 0 < worst <= alpha
+
+
+def test_two_limits_added_up_miss_most_where_both_fall_together():
+    """Hits of two attackers on the same members, in any dependence, each limit at alpha."""
+    n = 12
+    counts = np.array(
+        [
+            (a, b, c, n - a - b - c)
+            for a in range(n + 1)
+            for b in range(n + 1 - a)
+            for c in range(n + 1 - a - b)
+        ]
+    )
+    one, other = counts[:, 0] + counts[:, 1], counts[:, 0] + counts[:, 2]
+    rng = np.random.default_rng(5)
+    laws = [rng.dirichlet(np.full(4, spread)) for spread in (0.1, 0.3, 1.0) for _ in range(100)]
+    # Where the one hits what the other misses: their errors are one.
+    opposed = [np.array([0.0, share, 1 - share, 0.0]) for share in np.linspace(0.02, 0.98, 97)]
+    for alpha in (0.1, 0.025, 0.0025):
+        lower = np.array([float(clopper_pearson_lower(float(k), n, alpha)) for k in one])
+        upper = np.array([float(clopper_pearson_upper(float(k), n, alpha)) for k in other])
+
+        def missed(law, limit=lower - upper):
+            chance = multinomial.pmf(counts, n, law)
+            return float(chance[limit > law[1] - law[2] + 1e-12].sum())
+
+        assert 0.3 * alpha < max(map(missed, opposed)) <= alpha
+        assert max(map(missed, laws)) <= alpha
+
+
+def test_at_large_errors_a_whole_swing_of_a_row_is_allowed_for():
+    found, rival, alpha = encounter(2), np.arange(7) < 3, 0.1
+    z = NormalDist().inv_cdf(1 - alpha)
+    swing = 2 * (-1.06 * math.log(alpha) / z**2) * max(1 / found.n_members, 1 / found.n_holdout)
+    mean, second = (
+        found.rates[:, 1].sum(axis=1)
+        + sign * found.rates.sum(axis=1) @ rival
+        - (1 + sign) * found.rates[:, 1] @ rival
+        for sign in (-1, 1)
+    )
+    variance = ((second - mean**2) / [found.n_holdout, found.n_members]).sum()
+    mean = mean[1] - mean[0]
+    expected = mean - swing * z**2 / 2 - z * math.sqrt(variance + (swing * z / 2) ** 2)
+    assert fixed_lower(found, rival, alpha) == pytest.approx(expected)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.05, 0.3, 0.5, 0.9]))
