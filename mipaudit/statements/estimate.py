@@ -10,7 +10,7 @@ A named observation about the input or the results.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Quantity = Literal[
     "advantage",
@@ -40,6 +40,9 @@ Attackers = Literal[
 ]
 Validity = Literal["finite-sample", "approximate", "not-an-interval"]
 Side = Literal["high", "low"]
+# How the reason begins of a limit that the data do not allow to say anything: it would be as
+# large as the quantity can be. Tables show this word in its place.
+VACUOUS: Final = "vacuous"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,11 @@ class Estimate:
     bandwidth: float | None = None
     group: str | None = None
     versus: str | None = None
+
+    @property
+    def unlimited(self) -> str:
+        """Return the word for an upper limit that there is not: none, or that it says nothing."""
+        return VACUOUS if (self.upper_reason or "").startswith(VACUOUS) else "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

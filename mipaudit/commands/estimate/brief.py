@@ -254,17 +254,21 @@ def _metrics(report: Report, contents: Contents) -> Iterator[Grid]:
     judged = {(one.score, one.metric or ""): one for one in _judged_metrics(report)}
     named = {one.metric or "": one.against for one in judged.values()}
     widest = _widest_class([rows for (_, metric), rows in found.items() if metric not in named])
-    of_class: dict[Attackers | None, list[tuple[str, str, Interval]]] = {}
+    of_class: dict[Attackers | None, list[tuple[str, str, Interval, str]]] = {}
     for (score, metric), rows in found.items():
         against = named.get(metric, widest)
         figure = _interval(rows, against, judged.get((score, metric)))
-        of_class.setdefault(against, []).append((score, metric, figure))
+        unlimited = next((one.unlimited for one in rows if one.attackers == against), "none")
+        of_class.setdefault(against, []).append((score, metric, figure, unlimited))
     names = short_names(contents.scores)
     for against, shown in of_class.items():
         yield Grid(
             caption="" if against is None else f"At most: {against_phrase(against)}.",
             head=("score", "metric", AT_LEAST, "best", AT_MOST),
-            rows=tuple((names[score], metric, *limits(figure)) for score, metric, figure in shown),
+            rows=tuple(
+                (names[score], metric, *limits(figure, unlimited))
+                for score, metric, figure, unlimited in shown
+            ),
             words=2,
         )
 

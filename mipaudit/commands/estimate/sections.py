@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
     from mipaudit.statements.estimate import Design, Estimate
 
-_NO_UPPER: Final = "none"
 _NO_LOWER: Final = "-"
 _NO_VALUE: Final = "-"
 _OTHER_FORMS: Final = {
@@ -128,7 +127,7 @@ def upper_word(estimate: Estimate, notes: Footnotes) -> str:
     """Return the upper limit as text, or that there is none with the reason as a footnote."""
     if estimate.upper is not None:
         return upper_text(estimate.upper)
-    return notes.mark(_NO_UPPER, estimate.upper_reason) if estimate.upper_reason else ""
+    return notes.mark(estimate.unlimited, estimate.upper_reason) if estimate.upper_reason else ""
 
 
 def value_word(estimate: Estimate, notes: Footnotes) -> str:

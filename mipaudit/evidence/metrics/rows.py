@@ -15,9 +15,9 @@ import numpy as np
 
 from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import Metric, closed_threshold, posterior_threshold
-from mipaudit.statements.estimate import Attackers, Estimate, Finding, Validity
+from mipaudit.statements.estimate import VACUOUS, Attackers, Estimate, Finding, Validity
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import lower_text, number_text, value_text
+from mipaudit.statements.text.rounding import lower_text, number_text, upper_text, value_text
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence
@@ -31,7 +31,8 @@ _NO_UPPER: Final = (
 )
 _FEW_BINS: Final = "too few rows in the burn-in to cut 16 bins"
 _NO_INFORMATION: Final = (
-    "the data allow no limit below the largest value that there is; with a floor, a larger one may"
+    f"{VACUOUS}: the data allow no limit below the largest value that there is; with a floor, a "
+    "larger one may"
 )
 _SAME_DATA: Final = "only the same-data optimum is known; it is biased upward (plugin)"
 _PARTS: Final = 3
@@ -78,7 +79,7 @@ def _any_attacker(found: MetricEvidence, share: ErrorShare) -> Estimate:
     reason = _NO_UPPER
     if metric.trivial:
         upper = metric.most
-    elif upper is not None and upper >= metric.most:
+    elif upper is not None and _says_nothing(upper, metric):
         upper, reason = None, _NO_INFORMATION
     plugin, n_members, n_holdout = found.observed("any")
     return Estimate(
@@ -105,7 +106,7 @@ def _class(found: MetricEvidence, share: ErrorShare, attackers: Attackers) -> Es
     plugin, n_members, n_holdout = found.observed(attackers)
     upper = found.upper(attackers, share.one_sided)
     reason = _FEW_BINS
-    if upper is not None and upper >= metric.most and not metric.trivial:
+    if upper is not None and _says_nothing(upper, metric) and not metric.trivial:
         upper, reason = None, _NO_INFORMATION
     on = "16 cells of equal mass cut on the burn-in, the other rows counted"
     selection = on if attackers == "bins-16" else "all rows; the class was fixed before"
@@ -130,6 +131,11 @@ def _class(found: MetricEvidence, share: ErrorShare, attackers: Attackers) -> Es
         n_members=n_members,
         n_holdout=n_holdout,
     )
+
+
+def _says_nothing(upper: float, metric: Metric) -> bool:
+    """Tell whether a limit is the largest value that there is, in the digits that are shown."""
+    return upper_text(upper) == upper_text(metric.most) or upper >= metric.most
 
 
 def _over(method: str, metric: Metric) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.evidence.scores.evidence import BINS, FALSE_POSITIVE_RATES, Evidence
 from mipaudit.maths.chance import MOST_ROWS, difference_p_value
 from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
-from mipaudit.statements.estimate import Attackers, Estimate, Validity
+from mipaudit.statements.estimate import VACUOUS, Attackers, Estimate, Validity
 
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.roc_counts import Ladder
@@ -23,6 +23,7 @@ _NO_UPPER: Final = (
 )
 # The stream of the report's seed from which labels are drawn.
 _STREAM: Final = 7
+_TOO_FEW: Final = f"{VACUOUS}: the holdout is too small for a limit below 1"
 _NO_LIMIT: Final = "a p-value has no limits; a verdict rests on it only if a policy asks"
 
 
@@ -193,7 +194,7 @@ def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
         lower=point.lower,
         lower_reason=short,
         upper=upper if upper < 1 else None,
-        upper_reason="the holdout is too small for a limit below 1" if upper >= 1 else None,
+        upper_reason=_TOO_FEW if upper >= 1 else None,
         confidence=share.confidence,
         selection=_side_selection(evidence)
         + "; upper limit over both sides on all rows"

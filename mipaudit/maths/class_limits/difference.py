@@ -198,7 +198,7 @@ def _drop(
     slope = (beside * room - (scale * fall**2) @ thirds) / np.maximum(spread + beside, _TINY)
     slope = np.clip(slope, -room, room)
     slope = slope * np.where(slope > 0, patience, _BELIEVED)
-    return np.minimum(most, _score_drop(spread, slope, z) + room)
+    return np.asarray(np.minimum(most, _score_drop(spread, slope, z) + room))
 
 
 def _score_drop(

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from mipaudit.maths.metrics.best_of_class import MetricClass
 
 # Of the error, for observing A* outside his widened band.
-_BAND_SHARE: Final = 0.1
-_BAND_RATIO: Final = 2.0
+_BAND_SHARE: Final = 0.25
+_BAND_RATIO: Final = 1.5
 _RATES_TRIED: Final = 3
 _STRATA: Final = 48
 _DEVIATES: Final = 4.5

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from mipaudit.evidence.judgement.policy_on_scores import judge
-from mipaudit.evidence.metrics.evidence import metric_evidence
+from mipaudit.evidence.metrics.evidence import RatioEvidence, metric_evidence
 from mipaudit.evidence.metrics.rows import (
     metric_estimates,
     metric_findings,
@@ -19,6 +20,7 @@ from mipaudit.evidence.scores.prequential import HeldOut
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.statements.claim import judge_claim
+from mipaudit.statements.estimate import VACUOUS
 from mipaudit.statements.policy import Policy
 
 SHARE = ErrorShare(confidence=0.95, columns=1)
@@ -56,6 +58,38 @@ def test_every_row_is_complete(evidence_from, name, strict):
                 assert metric.baseline - 1e-9 <= number <= metric.most + 1e-9
         assert ("at least 0.01" in row.method) == (name in {"ppv", "npv"})
     assert rows[0].lower <= rows[0].value
+
+
+def test_a_limit_that_says_nothing_is_vacuous(evidence_from):
+    rng = np.random.default_rng(2)
+    evidence = evidence_from(rng.normal(1, 1, 300), rng.normal(size=300))
+    any_attacker, *classes = rows_of(evidence, "ppv")
+    assert any_attacker.unlimited == "none"  # there is no limit for all attackers
+    for row in classes:
+        assert row.upper is None
+        assert row.upper_reason.startswith(VACUOUS)
+        assert row.unlimited == VACUOUS
+    for row in rows_of(evidence, "ppv", least=0.5)[1:2]:
+        assert row.upper < 1
+
+
+def test_a_limit_that_is_shown_as_the_largest_value_says_nothing(evidence_from, monkeypatch):
+    evidence = evidence_from(np.arange(300.0) + 0.5, np.arange(300.0))
+    for upper, shown in ((0.99991, None), (0.9998, 0.9998)):
+        monkeypatch.setattr(RatioEvidence, "upper", lambda *_, known=upper: known)
+        assert {row.upper for row in rows_of(evidence, "ppv")} == {shown}
+
+
+def test_no_valid_limit_of_ppv_can_say_more_in_so_many_files(evidence_from):
+    """Where the best attacker picks out l holdout records it is vacuous in exp(-l) - a files."""
+    rng, n, files = np.random.default_rng(3), 1000, 12
+    picked = n * stats.norm.sf(stats.norm.isf(0.01) + 1)
+    least = math.exp(-picked) - SHARE.one_sided
+    vacuous = 0
+    for _ in range(files):
+        evidence = evidence_from(rng.normal(1, 1, n), rng.normal(size=n))
+        vacuous += rows_of(evidence, "ppv")[1].unlimited == VACUOUS
+    assert vacuous >= stats.binom.ppf(0.001, files, least)
 
 
 def test_accuracy_and_am_say_what_the_advantage_says(shifted):
