@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
@@ -93,10 +94,19 @@ def _open_or_error(blob: Blob) -> Part | InputError:
     try:
         return open_part(blob)
     except InputError as error:
+        if error.code == "no_rows" and _said_to_be_parquet(blob):
+            error = InputError(
+                "bad_parquet", f"{blob.name}: named as Parquet, and one line of text."
+            )
         found = named_fault(error, blob.name)
         if error.code != "no_rows" and not isinstance(found, BadPartsError):
             raise
         return found
+
+
+def _said_to_be_parquet(blob: Blob) -> bool:
+    """Tell whether a text is named as Parquet: whatever wrote it, its rows are not there."""
+    return PurePath(blob.name).suffix.lower() in {".parquet", ".pq", ".parq"}
 
 
 def open_part(blob: Blob) -> Part:

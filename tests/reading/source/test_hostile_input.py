@@ -256,3 +256,10 @@ def test_a_csv_part_with_a_header_alone_is_listed_and_has_no_rows(write, fails):
     write("member,score\n", "d/b.csv")
     write("member,score\n", "d/c.csv")
     fails("no_rows", folder)
+
+
+def test_a_line_of_text_that_is_named_as_parquet_is_no_part_without_rows(write, fails):
+    write("member,score\n1,1.5\n0,2.5\n", "d/a.csv")
+    folder = write("not found\n", "d/b.parquet").parent
+    error = fails("bad_parquet", folder)
+    assert "named as Parquet" in error.message
