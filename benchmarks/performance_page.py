@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import textwrap
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _LIBRARIES: Final = ("numpy", "scipy", "pyarrow", "pandas", "polars", "duckdb", "scikit-learn")
+_WIDTH: Final = 100
 # Less load than this before a run is none that matters.
 _QUIET: Final = 0.5
 _PLOT: Final = "performance-growth.svg"
@@ -39,18 +41,18 @@ Measured on {day}: {machine}{load}. {versions}.
 _WHY: Final = {
     "Starting up": "`--version`, which loads typer and little else, takes two thirds of it; the "
     "rest is the command's own options, sums, report and page.",
-    "A small file": "numpy, scipy.special and the program's own modules are loaded for it; the "
-    "limits themselves take a third.",
+    "A small file": "Most of it is loading numpy, scipy.special and the program's own modules.",
     "One audit in memory": "It averages over many assignments of the rows, in more than a thousand "
     "calls of numpy whatever the rows.",
     "Large Parquet": "Of 10^6 rows: beside the imports there are two decodings, the sort and the "
     "hash that make the seed follow from the rows, and the limits, of which a third is the "
-    "curve. Of 10^8: numpy locates and counts a row in a dozen passes, 9 ns of it; a compiled "
-    "kernel would take 8 ns less of all 13. Arrow itself takes 5 ns to turn each membership into "
-    "a bit. Two threads take a sixth more CPU time than one, since both call numpy, which holds "
-    "Python's lock between its loops; loading, the plan and the limits are one thread's.",
-    "Large CSV": "Loading, the counts and the limits come on top of parsing, which alone takes "
-    "about as long as the fastest reader's whole run.",
+    "curve. Of 10^8: numpy locates and counts a row in a dozen passes, in 13 ns with all checks; a "
+    "compiled kernel would need 8. Arrow takes 5 ns more to turn each membership into a bit, which "
+    "is half of what decoding takes. Two threads take a sixth more CPU time than one, since both "
+    "call numpy, which holds Python's lock between its loops, though two processes side by side "
+    "take no more; loading, the plan and the limits are one thread's.",
+    "Large CSV": "Loading, the counts and the limits come on top of parsing, which with Arrow's "
+    "own import takes about four fifths of the fastest reader's whole run.",
 }
 _TAIL: Final = """## What the figures rest on
 
@@ -66,7 +68,7 @@ _TAIL: Final = """## What the figures rest on
 - Rows are counted on two threads where there are two processors; one (`--jobs 1`) takes less CPU
   time.
 - A file under 4 MiB is parsed without pandas or pyarrow.
-- The most memory is taken at 2^21 rows, the largest input whose scores are kept: about 310 MiB.
+- The most memory is taken at 2^21 rows, the largest input whose scores are kept: about 390 MiB.
 - A large CSV file without a quote is parsed by Arrow with its types given, a MiB at a time on all
   threads: .60 s for 10^7 rows on one, where pandas takes 1.0 and pandas' import .2. Any other is
   parsed by pandas.
@@ -75,8 +77,8 @@ _TAIL: Final = """## What the figures rest on
   second of 10^8 rows, 0.4 of the ratio to decoding; it is not worth a compiler for every platform.
 - What was tried and gave nothing for 10^8 rows: batches of half and of two, four times the rows;
   steps of numpy joined by casting as they write; slices of a batch that fit a nearer cache;
-  narrower codes; counting that only one thread does at a time (4% of CPU time, none of the
-  clock's). What would give most is to read the pages of a membership column past Arrow.
+  counters of 16 and of 64 bits; counting that only one thread does at a time (4% of CPU time,
+  none of the clock's). What would give most is to read the pages of a membership column past Arrow.
 """
 
 
@@ -97,6 +99,8 @@ def _page(found: Mapping[str, Any], points: Sequence[Point]) -> Iterator[str]:
         load=_busy(found.get("load")),
         versions=", ".join(f"{name} {number}" for name, number in found["versions"].items()),
     )
+    if "note" in found:  # of what changed since; a new run has none
+        yield "\n".join(textwrap.wrap(found["note"], _WIDTH)) + "\n"
     tables = {title: [*map(_row, table)] for title, table in found["tables"].items()}
     budgets = [row for table in tables.values() for row in table if row.budget is not None]
     missed = {title: [row for row in table if not row.kept] for title, table in tables.items()}
@@ -107,7 +111,8 @@ def _page(found: Mapping[str, Any], points: Sequence[Point]) -> Iterator[str]:
     for title, some in missed.items():
         yield from map(_missed, some)
         if some:
-            yield f"\n  {_WHY[title]}\n"
+            why = textwrap.fill(_WHY[title], _WIDTH, initial_indent="  ", subsequent_indent="  ")
+            yield f"\n{why}\n"
     yield ""
     for title, table in found["tables"].items():
         yield f"## {title}\n\n{measure.HEADER}"
