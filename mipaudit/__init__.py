@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.compare.run import compare
     from mipaudit.commands.epsilon.report import EpsilonReport
     from mipaudit.commands.epsilon.run import epsilon
+    from mipaudit.commands.estimate.many.run import estimate_many
     from mipaudit.commands.estimate.report import Report
     from mipaudit.commands.estimate.run import estimate
     from mipaudit.commands.noise.report import NoiseReport
@@ -103,6 +104,7 @@ __all__ = [
     "compare",
     "epsilon",
     "estimate",
+    "estimate_many",
     "from_json",
     "list_reproductions",
     "list_scenarios",
@@ -163,6 +165,7 @@ _HOMES: Final = {
     "compare": "mipaudit.commands.compare.run",
     "epsilon": "mipaudit.commands.epsilon.run",
     "estimate": "mipaudit.commands.estimate.run",
+    "estimate_many": "mipaudit.commands.estimate.many.run",
     "from_json": "mipaudit.statements.reports.codec",
     "list_reproductions": "mipaudit.reproductions.run",
     "list_scenarios": "mipaudit.commands.simulate.run",

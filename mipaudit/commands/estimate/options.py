@@ -58,12 +58,15 @@ class _Sites(Options):
     ] = ()
 
 
+JointOption = Annotated[
+    bool, Option("--joint", "Share the error over all rows: their limits hold together.")
+]
+
+
 class _Limits(Options):
     GROUP = "Statistics"
 
-    joint: Annotated[
-        bool, Option("--joint", "Share the error over all rows: their limits hold together.")
-    ] = False
+    joint: JointOption = False
     method: Annotated[
         Literal["prequential", "mace", "kde"],
         Option(

@@ -224,7 +224,7 @@ def _advantage_check(
 ) -> PolicyCheck:
     """Judge the advantage, or what says the same in other units."""
     scale, shift = restatement(limit.quantity, evidence.prior)
-    against, upper = _deciding_upper(evidence, limit.against, upper_error)
+    against, upper = deciding_upper(evidence, limit.against, upper_error)
     lower = evidence.lower(lower_error)
     bound = (limit.max - shift) / scale
     status = check_status(bound, lower, upper)
@@ -244,7 +244,7 @@ def _advantage_check(
     )
 
 
-def _deciding_upper(
+def deciding_upper(
     evidence: Evidence, against: Attackers | None, error: float
 ) -> tuple[Attackers, float | None]:
     """Return the class whose upper limit decides: the one asked for, else the widest."""

@@ -1,0 +1,1 @@
+"""Many audits at once, in Python."""

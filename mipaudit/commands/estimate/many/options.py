@@ -1,0 +1,69 @@
+"""What ``mipaudit.estimate_many`` may be asked: of one score, what ``estimate`` may be."""
+
+from typing import Annotated, Any
+
+from mipaudit.commands.estimate.options import JointOption
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.groups.game import Game
+from mipaudit.options.groups.judging import AgainstOption
+from mipaudit.options.groups.scores import Columns, Discreteness, Sides
+from mipaudit.options.groups.tables import ByOption
+from mipaudit.options.groups.working import ChosenSeed, Followed
+
+_OF_SEVERAL = frozenset({"product-grid", "learned"})
+
+
+class _Audits(Options, kw_only=False):
+    scores: Annotated[
+        Any,
+        Option(
+            None,
+            "An array of shape (audits, rows), or a data frame or an Arrow table of the rows of "
+            "all audits, which `by` splits.",
+            recorded=False,
+        ),
+    ]
+
+
+class _Split(Options):
+    member: Annotated[
+        Any,
+        Option(
+            None,
+            "With an array: who is a member, of shape (rows,) or (audits, rows), bool or 0 and 1.",
+            recorded=False,
+        ),
+    ] = None
+    by: Annotated[
+        ByOption, but("With a frame: each combination of these columns is an audit.")
+    ] = ()
+
+
+class _Joint(Options):
+    joint: Annotated[
+        JointOption, but("Share the error over the audits: their limits hold together.")
+    ] = False
+    against: Annotated[
+        AgainstOption,
+        but(
+            "The attackers whose upper limit is shown. Default: any for a score of few values, "
+            "else the class with the highest limit."
+        ),
+    ] = None
+
+
+class EstimateManyOptions(
+    _Audits, _Split, Columns, Game, _Joint, Discreteness, Sides, ChosenSeed, Followed
+):
+    """The scores of many audits, and what is said of all of them."""
+
+    def check(self) -> None:
+        """Refuse attackers on several numbers: an audit has one score."""
+        super().check()
+        if self.against in _OF_SEVERAL:
+            raise UsageError(
+                "no_such_class",
+                f"Attackers '{self.against}' exist for scores of several numbers alone.",
+                hint="Name another class in `against`, or leave it out.",
+            )

@@ -1,0 +1,179 @@
+"""``mipaudit.estimate_many``: what ``estimate`` says of each of many audits, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from mipaudit.commands.estimate.many.audits import audits_of
+from mipaudit.commands.estimate.many.options import EstimateManyOptions
+from mipaudit.counting.columns import How, require_information
+from mipaudit.counting.large_seed import settle_seed
+from mipaudit.counting.retried_reading import read_input
+from mipaudit.counting.scores import count_all
+from mipaudit.engine.workers import Engine, Workers
+from mipaudit.errors import InputError, MipauditError, UsageError
+from mipaudit.evidence.judgement.policy_on_scores import deciding_upper
+from mipaudit.evidence.scores.evidence import Evidence, learn_together
+from mipaudit.evidence.scores.findings import score_findings, size_findings
+from mipaudit.evidence.scores.rows import ErrorShare, any_difference
+from mipaudit.options.public import public
+from mipaudit.reading.source.request import read_request
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import count_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mipaudit.commands.estimate.many.audits import Audit
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.statements.estimate import Finding
+
+# Audits whose counts are in memory at once.
+_AT_ONCE: Final = 32
+Row: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Counted:
+    """The evidence of one audit, its rows of both classes, and what the reader must know of it."""
+
+    evidence: Evidence
+    n_members: int
+    n_holdout: int
+    findings: tuple[Finding, ...]
+
+
+def answer_estimate_many(asked: EstimateManyOptions) -> pd.DataFrame:
+    """Return what `estimate` says of each of many audits of one score, a row for each.
+
+    Each row has the numbers of `estimate` on that audit alone with the same settings; with
+    ``joint`` those at an error divided by the number of audits.
+
+    Columns: ``members`` and ``holdout`` (rows), ``advantage`` (best estimate), ``at_least`` (for
+    any attacker), ``at_most`` (for the attackers in ``against``), ``auc``, ``auc_at_least``,
+    ``auc_at_most``, ``p_any_difference`` (exact, of that audit alone, never shared), ``seed``
+    (in use) and ``findings`` (codes of what `estimate` would say of the input). NaN stands where
+    there is no such number. Rows are in the order of the array, or in that of the values of
+    ``by``, which name them; ``attrs["seed"]`` is the seed that was stated or drawn, if any.
+
+    Raises:
+        UsageError: an argument is wrong.
+        InputError: an audit cannot be made of its rows; the error says of which.
+    """
+    import pandas as pd
+
+    audits = audits_of(asked)
+    share = ErrorShare(confidence=asked.confidence, columns=len(audits.each) if asked.joint else 1)
+    rows: list[Row] = []
+    # The rows are in memory: threads would wait for each other.
+    with Workers(Engine(name="threads", jobs=1)) as workers:
+        counted = _counted(audits.each, asked, workers)
+        while some := list(islice(counted, _AT_ONCE)):
+            learn_together([one.evidence for one in some])
+            rows += [_row(one, share, asked) for one in some]
+            if asked.progress is not None:
+                asked.progress(len(rows), len(audits.each))
+    found = pd.DataFrame(rows, index=audits.names)
+    found.attrs["seed"] = asked.chosen_seed.number
+    return found
+
+
+def _counted(
+    audits: Sequence[Audit], asked: EstimateManyOptions, workers: Workers
+) -> Iterator[_Counted]:
+    """Read and count one audit after the other.
+
+    Raises:
+        MipauditError: with the place of the audit that is wrong.
+    """
+    for at, audit in enumerate(audits):
+        try:
+            yield _count(audit, asked, workers)
+        except (InputError, UsageError) as error:
+            raise _placed(error, at, len(audits)) from None
+
+
+def _placed(error: MipauditError, at: int, count: int) -> MipauditError:
+    """Return the same error, which says of which audit it is."""
+    where = (
+        f"Audit {count_text(at)} of {count_text(count)}, counted from 0 in the order of the table"
+    )
+    return error.worded(f"{where}: {error.message}", error.hint)
+
+
+def _count(audit: Audit, asked: EstimateManyOptions, workers: Workers) -> _Counted:
+    """Read one audit as `estimate` does."""
+
+    def run(source: ScoreSource) -> _Counted:
+        if len(source.columns) != 1:
+            raise UsageError(
+                "several_scores",
+                f"An audit is of one score, and there are {len(source.columns)}.",
+                hint="Choose one with `score_col`.",
+            )
+        seed = settle_seed([source], asked.chosen_seed, hash_inputs=False)
+        how = How(prior=asked.prior, discrete=asked.discrete)
+        counts = count_all(source, how, seed=seed, workers=workers)
+        require_information(counts)
+        (column,) = source.columns
+        evidence = Evidence(
+            score=column.name,
+            counts=counts.columns[0],
+            prior=asked.prior,
+            member_side=asked.side,
+            seed=counts.seeds[0],
+            ordered=column.kind != "string",
+        )
+        if asked.against not in {None, "any", *evidence.classes}:
+            raise UsageError(
+                "no_order",
+                f"Attackers '{asked.against}' make no sense on labels, which have no order.",
+                hint="Use `against` any, or name another `score_col`.",
+            )
+        name = safe_name(column.name)
+        infinite, sentinels = source.infinite([column.name]), source.sentinels(column.name)
+        return _Counted(
+            evidence=evidence,
+            n_members=counts.n_members,
+            n_holdout=counts.n_holdout,
+            findings=(
+                *source.told,
+                *source.findings(),
+                *size_findings(counts.n_members, counts.n_holdout),
+                *score_findings(name, evidence.counts, infinite, sentinels),
+            ),
+        )
+
+    request = read_request(asked, seed=asked.chosen_seed)
+    return read_input((audit.data, audit.members, audit.holdout), request, workers, run)
+
+
+def _row(counted: _Counted, share: ErrorShare, asked: EstimateManyOptions) -> Row:
+    """Return what is said of one audit."""
+    evidence, error = counted.evidence, share.one_sided
+    against, at_most = deciding_upper(evidence, asked.against, error)
+    auc = evidence.auc(error) if evidence.ordered else None
+    return {
+        "members": counted.n_members,
+        "holdout": counted.n_holdout,
+        "advantage": evidence.held_out.value,
+        "at_least": evidence.lower(error),
+        "at_most": _number(at_most),
+        "against": against,
+        "auc": _number(None if auc is None else auc.value),
+        "auc_at_least": _number(None if auc is None else auc.lower),
+        "auc_at_most": _number(None if auc is None else auc.upper),
+        "p_any_difference": _number(any_difference(evidence, share.confidence).value),
+        "seed": f"{evidence.seed:016x}",
+        "findings": ", ".join(dict.fromkeys(one.code for one in counted.findings)),
+    }
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+estimate_many = public(EstimateManyOptions, answer_estimate_many)

@@ -1,0 +1,156 @@
+"""Many audits in one table; the slow twin of each row is `estimate` on that audit alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError, UsageError
+
+ROWS = 240
+LABELS = np.arange(ROWS) % 5 < 2
+
+
+@pytest.fixture(scope="module")
+def scores():
+    rng = np.random.default_rng(3)
+    shift = np.linspace(0, 2, 7)[:, None]
+    found = rng.normal(size=(7, ROWS)) + shift * LABELS
+    found[2] = found[2].round()  # with ties
+    found[3, :4] = np.inf, -np.inf, np.inf, np.inf
+    return found
+
+
+def alone(score, member, **asked):
+    report = mipaudit.estimate(members=score[member], holdout=score[~member], **asked)
+    by = {(one.quantity, one.attackers): one for one in report.estimates}
+    return report, by
+
+
+def agree(row, report, by):
+    any_, auc = by["advantage", "any"], by["auc", "thresholds"]
+    assert (row["advantage"], row["at_least"]) == (any_.value, any_.lower)
+    assert row["at_most"] == by["advantage", row["against"]].upper
+    assert (row["auc"], row["auc_at_least"], row["auc_at_most"]) == (
+        auc.value,
+        auc.lower,
+        auc.upper,
+    )
+    assert row["p_any_difference"] == by["any_difference", "any"].value
+    assert (row["members"], row["holdout"]) == (report.design.n_members, report.design.n_holdout)
+    assert row["seed"] == report.provenance.seeds[0].seed
+    codes = row["findings"].split(", ") if row["findings"] else []
+    assert set(codes) <= {one.code for one in report.findings}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"seed": 5, "prior": 0.1, "confidence": 0.9},
+        {"member_side": "high", "against": "thresholds"},
+    ],
+)
+def test_each_row_is_that_of_the_audit_alone_to_the_bit(scores, asked):
+    table = mipaudit.estimate_many(scores, member=LABELS, **asked)
+    assert list(table.index) == list(range(7))
+    assert table.attrs["seed"] == asked.get("seed")
+    against = asked.pop("against", None)
+    for score, (_, row) in zip(scores, table.iterrows(), strict=True):
+        agree(row, *alone(score, LABELS, **asked))
+        assert against in {None, row["against"]}
+    assert table["at_least"].is_monotonic_increasing or table["at_least"].iloc[-1] > 0.4
+
+
+def test_joint_limits_share_the_error(scores):
+    table = mipaudit.estimate_many(scores, member=LABELS, joint=True)
+    for score, (_, row) in zip(scores, table.iterrows(), strict=True):
+        _, by = alone(score, LABELS, confidence=1 - 0.05 / 7)
+        assert row["at_least"] == pytest.approx(by["advantage", "any"].lower, abs=1e-12)
+        assert row["at_most"] == pytest.approx(by["advantage", row["against"]].upper, abs=1e-12)
+        assert row["p_any_difference"] == by["any_difference", "any"].value
+
+
+def test_a_frame_is_split_by_columns(scores):
+    models = np.repeat(list("gfedcba"), ROWS)
+    columns = {"score": scores.ravel(), "member": np.tile(LABELS, 7), "model": models}
+    frame = pd.DataFrame(columns).sample(frac=1, random_state=1)
+    table = mipaudit.estimate_many(frame, by="model")
+    flat = mipaudit.estimate_many(scores, member=np.tile(LABELS, (7, 1)).astype(int))
+    assert list(table.index) == list("abcdefg")
+    assert table.index.name == "model"
+    numbers = table.drop(columns="findings").iloc[::-1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        numbers, flat.drop(columns="findings"), check_exact=True, check_names=False
+    )
+    both = frame.assign(half="x")
+    split = mipaudit.estimate_many(pa.table(both), by=["half", "model"])
+    assert split.index[0] == ("x", "a")
+
+
+def test_few_values_are_limited_for_all_attackers():
+    rng = np.random.default_rng(1)
+    table = mipaudit.estimate_many(
+        rng.integers(0, 3, (2, 400)).astype(float), member=np.arange(400) % 2 == 0
+    )
+    assert set(table["against"]) == {"any"}
+    assert (table["at_most"] < 1).all()
+
+
+def test_progress_and_small_audits_are_told():
+    rng = np.random.default_rng(2)
+    seen = []
+    table = mipaudit.estimate_many(
+        rng.normal(size=(40, 24)), member=np.arange(24) % 2 == 0, progress=lambda *a: seen.append(a)
+    )
+    assert seen == [(32, 40), (40, 40)]
+    assert set(table["findings"]) == {"small_class"}
+
+
+X = np.arange(40.0).reshape(2, 20)
+M = np.arange(20) % 2 == 0
+FRAME = pd.DataFrame({"score": X[0], "member": M, "part": np.arange(20) // 10})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"scores": X}, "Who is a member is not said"),
+        ({"scores": X, "member": M[:3]}, r"shape \(3,\), and the scores have \(2, 20\)"),
+        ({"scores": X, "member": M * 2}, "must be bool, or hold 0 and 1"),
+        ({"scores": X[0], "member": M}, r"shape \(audits, rows\), not \(20,\)"),
+        ({"scores": X, "member": M, "by": "part"}, "no columns to split"),
+        ({"scores": FRAME}, "split into audits"),
+        ({"scores": FRAME, "by": "prat"}, "no column 'prat'"),
+        ({"scores": FRAME, "by": "part", "member": M}, "membership in a column"),
+        ({"scores": FRAME[:0], "by": "part"}, "no rows"),
+        ({"scores": X, "member": M, "against": "learned"}, "several numbers"),
+        (
+            {"scores": FRAME.assign(score_b=1.5), "by": "part"},
+            "Audit 0 of 2.*one score",
+        ),
+    ],
+)
+def test_what_does_not_go_together(given, words):
+    with pytest.raises(UsageError, match=words):
+        mipaudit.estimate_many(**given)
+
+
+def test_an_error_says_of_which_audit_it_is():
+    scores = np.random.default_rng(0).normal(size=(3, 60))
+    scores[1] = 4.25
+    with pytest.raises(InputError, match="Audit 1 of 3, counted from 0") as caught:
+        mipaudit.estimate_many(scores, member=np.arange(60) % 2 == 0)
+    assert caught.value.code == "constant_scores"
+    assert "4.25" not in str(caught.value)
+    labels = pd.DataFrame(
+        {"score": list("abcd") * 30, "member": [True, True, False] * 40, "part": 0}
+    )
+    with pytest.raises(UsageError, match="have no order"):
+        mipaudit.estimate_many(labels, by="part", score_col="score", against="thresholds")
+    labels_table = mipaudit.estimate_many(labels, by="part", score_col="score")
+    assert np.isnan(labels_table["auc"]).all()
+    assert set(labels_table["against"]) == {"any"}
