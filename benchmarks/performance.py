@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import csv_scale
 import epsilon
+import groups
 import growth
 import measure
 import parquet_scale
@@ -36,6 +37,7 @@ BENCHMARKS: Final = {
     "Starting up": startup,
     "A small file": small_csv,
     "One audit in memory": replication,
+    "Many groups": groups,
     "Large Parquet": parquet_scale,
     "Large CSV": csv_scale,
     "Beside what others compute": roc_curve,

@@ -43,6 +43,10 @@ _CAUTION_WITHIN: Final = (0.5, 3.0)
 _CONSTANTS: Final = 2
 # Cells of audits that learn together: some megabytes of tables.
 _CELLS_AT_ONCE: Final = 1 << 9
+# Assignments that learn together, and cells of all of them: tables of one audit with many
+# values would leave the cache.
+_FEWEST_AT_ONCE: Final = 16
+_MOST_AT_ONCE: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +143,13 @@ def _together(runs: list[Assigned], prior: float) -> list[Averaged]:
     counts = np.concatenate([run.counts for run in runs])
     sizes = counts.sum(axis=-1, dtype=np.float64)
     caution = np.concatenate([np.full(len(run.counts), _caution(run)) for run in runs])
-    lessons = Lessons(counts=counts, prior=prior, even=runs[0].even)
-    guesses, weights = _chosen(lessons, sizes, caution)
+    step = max(_FEWEST_AT_ONCE, _MOST_AT_ONCE // counts.shape[-1])
+    few = [slice(first, first + step) for first in range(0, len(counts), step)]
+    learnt = [
+        _chosen(Lessons(counts=counts[at], prior=prior, even=runs[0].even), sizes[at], caution[at])
+        for at in few
+    ]
+    guesses, weights = (np.concatenate(one) for one in zip(*learnt, strict=True))
     ends = np.cumsum([len(run.counts) for run in runs])[:-1]
     split = (np.split(one, ends) for one in (sizes, guesses, weights))
     return [
