@@ -101,12 +101,12 @@ class KeptCounts:
         code = self.labels * np.int32(self.single.size) + self.cell
         return np.bincount(code, minlength=math.prod(shape)).reshape(shape).transpose(0, 2, 1)
 
-    @property
+    @cached_property
     def trained(self) -> NDArray[np.int64]:
         """Return the burn-in counts, shape (K, 2)."""
         return self._by_cell(~self._late)
 
-    @property
+    @cached_property
     def scored(self) -> NDArray[np.int64]:
         """Return the counts outside the burn-in, shape (K, 2)."""
         return self._by_cell(self._late)
@@ -131,11 +131,11 @@ class KeptCounts:
         """Return the rows for more than one assignment: a group has few."""
         return ranked(self.scores, self.labels, self.further, discrete=self.discrete)
 
-    @property
+    @cached_property
     def _member(self) -> NDArray[np.uint8]:
         return self.labels & np.uint8(1)
 
-    @property
+    @cached_property
     def _late(self) -> NDArray[np.bool_]:
         return self.labels >= 2 * self.burn_in
 
