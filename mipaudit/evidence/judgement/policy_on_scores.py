@@ -15,7 +15,12 @@ from mipaudit.evidence.judgement.blind import (
     beside_records,
     make_allowance,
 )
-from mipaudit.evidence.judgement.records_to_settle import Standing, records_of, records_to_settle
+from mipaudit.evidence.judgement.records_to_settle import (
+    Standing,
+    planned_by,
+    records_of,
+    records_to_settle,
+)
 from mipaudit.evidence.judgement.statistic_judgement import auc_check, metric_check, tpr_check
 from mipaudit.evidence.scores.rows import any_difference, difference_shown
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
@@ -264,7 +269,7 @@ def _records(
     error: float,
 ) -> int | None:
     """Return the total number of records that would settle an open advantage check."""
-    held = evidence.held_out
+    held = planned_by(evidence)
     return records_to_settle(
         Standing(
             limit=limit,

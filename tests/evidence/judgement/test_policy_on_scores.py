@@ -89,6 +89,30 @@ def audited(evidence_from, scores, size, rng, seed, limit):
     return check
 
 
+@pytest.mark.parametrize("name", ["gauss-shift-1", "cauchy-shift", "null-gaussian"])
+@pytest.mark.parametrize("size", [400, 2000])
+def test_no_seed_moves_the_number_of_records(evidence_from, name, size):
+    members, holdout = law(name).sample(np.random.default_rng(size), size // 2, size // 2)
+    upper = evidence_from(members, holdout).upper("intervals-4", 0.025)
+    limits = [share * upper for share in (0.2, 0.4, 0.6, 0.8, 0.95)]
+    planned = 0
+    for limit in limits:
+        checks = [
+            judge(
+                [evidence_from(members, holdout, seed=seed)],
+                Policy(max_advantage=limit),
+                None,
+                0.95,
+            )
+            for seed in range(6)
+        ]
+        still_open = [one.checks[0] for one in checks if one.checks[0].status == "inconclusive"]
+        numbers = {check.records_to_settle for check in still_open}
+        assert len(numbers) <= 1
+        planned += bool(numbers - {None})
+    assert planned >= 1
+
+
 # A law and a limit some way from its truth: 0.38 for the shift, 0 for the null.
 OPEN = [("gauss-shift-1", 0.45), ("gauss-shift-1", 0.3), ("null-discrete-100", 0.15)]
 

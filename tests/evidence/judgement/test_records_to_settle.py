@@ -29,6 +29,15 @@ def test_no_number_is_promised_within_the_error_of_the_estimate():
     assert records_to_settle(replace(OPEN, limit=0.4, error=0.0)) is None
 
 
+def test_a_promise_grows_no_more_than_a_hundredfold_before_there_is_none():
+    # Where a limit that is two errors away must come nearer than one.
+    gaps = {"lower": OPEN.value - 2 * OPEN.error, "upper": OPEN.value + 2 * OPEN.error}
+    for away in (1.01, 1.5, 2.0):
+        near = replace(OPEN, limit=OPEN.value - away * OPEN.error, **gaps)
+        assert OPEN.records <= records_to_settle(near) <= 100 * OPEN.records
+    assert records_to_settle(replace(OPEN, limit=OPEN.value - 0.99 * OPEN.error, **gaps)) is None
+
+
 def test_the_upper_limit_settles_from_the_other_side():
     below = replace(OPEN, limit=0.5)
     assert records_to_settle(below) is not None
