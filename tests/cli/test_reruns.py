@@ -20,7 +20,7 @@ TABLES = [
 COMMANDS = {
     "estimate": ("s.csv", "--max-advantage", "0.3", "--method", "mace", "--metric", "ppv"),
     "records": ("s.csv", "--top", "3"),
-    "epsilon": ("s.csv", "--design", "independent-runs", "--splits", "2"),
+    "epsilon": ("s.csv", "--design", "independent-runs", "--assume-gdp"),
     "compare": ("s.csv", "t.csv"),
     "check": ("s.csv",),
     "attack": ("s.csv", "--loss-bound", "4"),

@@ -117,7 +117,7 @@ def _verdict(
     if claimed is not None and status != "not_certifiable":
         from mipaudit.commands.epsilon.claim import detection_power
 
-        power = detection_power(asked, found.design, top, columns=found.columns)
+        power = detection_power(asked, top, columns=found.columns)
     return ClaimVerdict(
         epsilon=claimed,
         mu=mu,

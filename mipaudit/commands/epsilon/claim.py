@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.commands.epsilon.power import CountLimit, Detector
-    from mipaudit.commands.epsilon.report import CanaryGuesses, EpsilonDesign, EpsilonStatement
+    from mipaudit.commands.epsilon.report import CanaryGuesses, EpsilonStatement
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _MECHANISMS: Final[tuple[Mechanism, ...]] = ("gaussian", "laplace")
 _GAUSSIAN_AT_ZERO: Final = "Gaussian noise has no epsilon at delta 0"
-_TOO_FEW: Final = "a class is too small to be both searched and judged"
+_NO_ATTACK: Final = "all scores are the same, or runs are too few"
 _TWO_DIGITS: Final = 2
-# Runs that searching for the attack takes, beside knowing it (mipaudit help methods).
-_SEARCH_COST: Final = 2.0
+# Runs that trying many attacks takes, beside knowing the best (mipaudit help methods).
+_SEARCH_COST: Final = 1.8
 
 
 class _Plan(NamedTuple):
@@ -44,13 +44,12 @@ class _Plan(NamedTuple):
 
 
 def detection_power(
-    asked: EpsilonOptions, design: EpsilonDesign, statement: EpsilonStatement, *, columns: int
+    asked: EpsilonOptions, statement: EpsilonStatement, *, columns: int
 ) -> tuple[DetectionPower, ...]:
     """Return the power of a design to refute the claimed epsilon.
 
     Args:
         asked: with a claimed epsilon and a delta below 1.
-        design: its size.
         statement: the deciding one: how many runs or canaries were judged.
         columns: score columns that share the error.
     """
@@ -59,15 +58,12 @@ def detection_power(
         plan = _one_run(asked, statement.guesses, columns)
     elif statement.attack is not None:
         judged = min(statement.attack.n_members, statement.attack.n_holdout)
-        share = judged / min(design.n_members or 0, design.n_holdout or 0)
-        plan = _runs(asked, statement, judged, share, columns)
+        plan = _runs(asked, statement, judged, columns)
     return tuple(_power(asked, mechanism, plan) for mechanism in _MECHANISMS)
 
 
-def _runs(
-    asked: EpsilonOptions, statement: EpsilonStatement, judged: int, share: float, columns: int
-) -> _Plan:
-    """Return the plan of independent runs, a share of which are judged."""
+def _runs(asked: EpsilonOptions, statement: EpsilonStatement, judged: int, columns: int) -> _Plan:
+    """Return the plan of independent runs."""
     limit, kinds = _limit_of(asked, statement)
     # Two classes' right guesses share the error, as counts do by default.
     counted = asked.table is not None
@@ -80,7 +76,7 @@ def _runs(
 
     def needed(curve: TradeOff) -> tuple[int | None, None]:
         runs = runs_needed(limit, curve, claimed=claimed, delta=delta, confidence=confidence)
-        return (None if runs is None else _rounded_up(runs * cost / kinds / share)), None
+        return (None if runs is None else _rounded_up(runs * cost / kinds)), None
 
     detector = independent_runs_detector(
         limit, n_num=worth, n_den=worth, claimed=claimed, delta=delta, confidence=confidence
@@ -114,8 +110,7 @@ def _limit_of(
 ) -> tuple[CountLimit, Literal[1, 2]]:
     """Return the limit as a function of two counts, and the kinds of runs that it pools.
 
-    Clopper-Pearson's stands for all but the conditional one. It is a little weaker than they
-    are: measured, bands and grid refute at epsilons 5-15% below those that it gives.
+    Clopper-Pearson's stands for the Gaussian one, which is stronger where it holds.
     """
     if statement.method == "conditional":
         mirrored = asked.table is None or asked.counted_class == "both"
@@ -135,7 +130,7 @@ def _power(asked: EpsilonOptions, mechanism: Mechanism, plan: _Plan | None) -> D
     # The true epsilon to plan for, unless it was named.
     true = asked.true_epsilon or 2 * claimed or 1.0
     found = needed = guesses = None
-    reason = unreachable = _TOO_FEW
+    reason = unreachable = _NO_ATTACK
     if plan is not None:
         reason, unreachable = f"none up to {LARGEST_EPSILON:g}", "no size that was tried does"
         found = smallest_refutable_epsilon(plan.detector, mechanism, claimed=claimed, delta=delta)

@@ -31,9 +31,8 @@ from mipaudit.options.texts import one_or_two, whole_number
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
-MethodName = Literal["conditional", "bands", "gdp"]
+MethodName = Literal["conditional", "gdp"]
 NumeratorChoice = Literal["either", "member", "holdout", "both"]
-_MOST_SPLITS: Final = 1000
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
 _Count = partial(Option, within=game.COUNT, read=whole_number)
@@ -89,15 +88,6 @@ class _Runs(Options):
     method: Annotated[
         MethodName, Option("--method", "Independent runs: how. gdp needs `assume_gdp`.")
     ] = "conditional"
-    splits: Annotated[
-        int,
-        Option(
-            "--splits",
-            "Independent runs: combine N random splits.",
-            metavar="N",
-            within=Range(lambda n: 1 <= n <= _MOST_SPLITS, "at least 1 and at most 1000"),
-        ),
-    ] = 1
     tp: Annotated[game.TruePositivesOption, but("Runs with the record called so.")] = None
     fn: Annotated[game.FalseNegativesOption, but("Runs with the record not called so.")] = None
     fp: Annotated[
@@ -171,7 +161,7 @@ _FOREIGN: Final[Mapping[DesignKind, tuple[type[Options], ...]]] = {
 }
 _COUNTED: Final = ("tp", "fn", "fp", "tn", "canaries", "correct")
 _OF_SCORES: Final = (
-    *("splits", "curve", "member_side", "run_col", "hash_inputs"),
+    *("curve", "member_side", "run_col", "hash_inputs"),
     *(one.name for one in declared(Columns)),
 )
 
@@ -243,9 +233,9 @@ Examples:
             raise UsageError("needs_scores", f"`{idle}` needs scores, not counts.")
         if any(one is not None for one in (self.data, self.members, self.holdout)):
             raise UsageError("two_inputs", "Scores and counts are given; one of them is enough.")
-        if self.table is not None and self.method == "bands":
-            raise UsageError("needs_scores", "`method` bands needs scores.")
-        guessed_right = 0 if self.totals is None else self.totals.correct
+        # Both are read here, so that what is wrong with them is told.
+        totals = self.totals if self.table is None else None
+        guessed_right = 0 if totals is None else totals.correct
         # A whole curve is tested guess by guess.
         if guessed_right > _MOST_STEPS and (self.assume_gdp or self.claims_curve):
             raise UsageError(
@@ -268,8 +258,6 @@ Examples:
                 "delta",
                 "`assume_gdp` needs a delta above 0: Gaussian noise has no epsilon at delta 0.",
             )
-        if self.splits > 1 and self.method == "bands":
-            raise UsageError("splits", "`splits` is for the methods conditional, gdp.")
 
     def _check_claim(self) -> None:
         epsilon, mu = self.claimed_epsilon, self.claimed_mu

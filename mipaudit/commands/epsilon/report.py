@@ -52,11 +52,11 @@ class JudgedAttack:
     Attributes:
         direction: the end of the score where it guesses *member*; None for counts.
         numerator: whose right guesses count against whose wrong ones.
-        tp: members guessed to be members, on the judged rows.
+        tp: members guessed to be members.
         fp: holdout records guessed to be members.
         tn: holdout records guessed to be holdout; less than the rest: it may abstain.
         fn: members guessed to be holdout.
-        n_members: members judged; the others chose the attack.
+        n_members: members judged, with or without a guess.
         n_holdout: holdout records judged.
     """
 

@@ -28,10 +28,9 @@ _CANARY_NEIGHBOURS: Final = (
     "with a claim about the same neighbours."
 )
 _METHODS: Final = {
-    "conditional": "The attack was chosen on random rows and judged on the others alone; the "
-    "limit holds at every sample size, whatever the mechanism.",
-    "bands": "All rows are used: bands of the whole ROC hold at every threshold at once and at "
-    "every sample size.",
+    "conditional": "All rows are judged, by attacks that were settled without a look at which rows "
+    "have the record and that share the error; the limit holds at every sample size, whatever the "
+    "mechanism.",
     "gdp": "The mechanism is taken to be Gaussian (its best attacker's ROC that of mu-GDP for some "
     "mu). Where it is not, the limit may exceed the truth.",
 }

@@ -5,13 +5,10 @@ of its beta law (Berk and Jones 1979; Aldor-Noiman and others 2013), at two-ende
 log-spaced ranks, with the step between two ranks taken on the safe side. The local level
 is found by simulating the order statistics at these ranks as sums of gamma variables,
 from a fixed seed; it is lowered by what the simulation may be wrong.
-
-Clopper-Pearson limits at ranks fixed beforehand, with Bonferroni's correction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -32,9 +29,6 @@ _SIMULATION_SHARE: Final = 0.02
 BandPart = tuple[
     "NDArray[np.float64]", "NDArray[np.float64]", "NDArray[np.int64]", "NDArray[np.int64]"
 ]
-_GRID_RANKS: Final = 32
-_EVEN_GRID_RANKS: Final = 16
-_DIRECTIONS: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,17 +102,11 @@ def roc_band(
         alpha: joint error in (0, 1), half for each class.
     """
     ordered = np.sort(members), np.sort(holdout)
-    return _joined([[_one_direction(*ordered, alpha=alpha, high=high)] for high in (True, False)])
-
-
-def _joined(ways: Sequence[Sequence[BandPart]]) -> RocBand:
-    """Return the points of both directions, those that guess *member* above a threshold first."""
-    tpr, fpr, tp, fp = (
-        np.concatenate(column)
-        for column in zip(*(part for way in ways for part in way), strict=True)
-    )
-    sizes = [sum(part[0].size for part in way) for way in ways]
-    return RocBand(tpr=tpr, fpr=fpr, tp=tp, fp=fp, members_high=np.repeat([True, False], sizes))
+    both = True, False
+    parts = [_one_direction(*ordered, alpha=alpha, high=high) for high in both]
+    tpr, fpr, tp, fp = (np.concatenate(column) for column in zip(*parts, strict=True))
+    members_high = np.repeat(both, [part[0].size for part in parts])
+    return RocBand(tpr=tpr, fpr=fpr, tp=tp, fp=fp, members_high=members_high)
 
 
 def _one_direction(
@@ -165,84 +153,3 @@ def _least_levels(ranks: NDArray[np.int64], size: int, batch: int) -> NDArray[np
     sums = rng.standard_gamma(steps, size=(_BATCH, steps.size)).cumsum(axis=1)
     below = betainc(ranks, size - ranks + 1, sums[:, :-1] / sums[:, -1:])
     return np.asarray(np.minimum(below, 1 - below).min(axis=1), dtype=np.float64)
-
-
-def grid_band(
-    members: NDArray[np.floating], holdout: NDArray[np.floating], *, alpha: float
-) -> RocBand:
-    """Return points that the ROC is jointly above, at log-spaced ranks of both classes.
-
-    A class's own rank bounds its rate from one side by the beta law of an order
-    statistic, ties included; the other class, which the threshold does not depend on,
-    has a binomial count beyond it.
-
-    Args:
-        members: scores, shape (n1,), no NaN.
-        holdout: scores, shape (n0,), no NaN.
-        alpha: joint error in (0, 1), divided equally among all limits.
-    """
-    ordered = np.sort(members), np.sort(holdout)
-    ranks = [_ranks(c.size) for c in ordered]
-    each = alpha / (2 * _DIRECTIONS * sum(r.size for r in ranks))
-    return _joined(
-        [
-            [
-                _at_member_ranks(*ordered, ranks[0], each, high=high),
-                _at_holdout_ranks(*ordered, ranks[1], each, high=high),
-            ]
-            for high in (True, False)
-        ]
-    )
-
-
-def _at_member_ranks(
-    members: NDArray[np.floating],
-    holdout: NDArray[np.floating],
-    ranks: NDArray[np.int64],
-    alpha: float,
-    *,
-    high: bool,
-) -> BandPart:
-    """Guess *member* from the member of each rank on."""
-    thresholds = members[members.size - ranks if high else ranks - 1]
-    found = counts_beyond(holdout, thresholds, high=high)
-    return (
-        _lower(ranks, members.size, alpha),
-        1 - _lower(holdout.size - found, holdout.size, alpha),
-        ranks,
-        found,
-    )
-
-
-def _at_holdout_ranks(
-    members: NDArray[np.floating],
-    holdout: NDArray[np.floating],
-    ranks: NDArray[np.int64],
-    alpha: float,
-    *,
-    high: bool,
-) -> BandPart:
-    """Guess *holdout* from the holdout record of each rank, counted at the other end, on."""
-    thresholds = holdout[ranks - 1 if high else holdout.size - ranks]
-    found = counts_beyond(members, thresholds, high=not high)
-    return (
-        _lower(members.size - found, members.size, alpha),
-        1 - _lower(ranks, holdout.size, alpha),
-        members.size - found,
-        holdout.size - ranks,
-    )
-
-
-def _ranks(size: int) -> NDArray[np.int64]:
-    spread = np.concatenate(
-        [np.geomspace(1, size, _GRID_RANKS), np.linspace(1, size, _EVEN_GRID_RANKS)]
-    )
-    return np.unique(spread.round().astype(np.int64))
-
-
-def _lower(counts: NDArray[np.int64], trials: int, alpha: float) -> NDArray[np.float64]:
-    """Return Clopper-Pearson lower limits of whole counts."""
-    from scipy.special import betaincinv
-
-    safe = np.maximum(counts, 1)
-    return np.where(counts > 0, betaincinv(safe, trials - safe + 1, alpha), 0.0)

@@ -3,9 +3,8 @@
 An attacker guesses *member* on one set of scores, *holdout* on another that does not
 meet it, and abstains on the rest. Under (epsilon, 0)-DP each guess, given that it is
 made, is right with odds of at most e^epsilon times the odds of the classes' sizes. So the
-number of right guesses, given the number of guesses, is below a sum of independent
-Bernoulli variables, and below a binomial of the same mean in the upper tail (Hoeffding
-1956, Theorem 4). Guesses of both kinds count together, which one inequality alone leaves
+number of right guesses, given how many there are of each kind, is below the sum of two
+binomials. Guesses of both kinds count together, which one inequality alone leaves
 unused. With delta, each row is beyond the reach of epsilon with probability at most
 delta, independently: all but a binomial number of rows, the *slack*, behave as above.
 
@@ -21,17 +20,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
 # Each halving gains a bit; the bracket is 2 |log(n1/n0)| wide.
 _HALVINGS: Final = 60
-# Below it Hoeffding's condition (the count above the mean by 1) follows from rejection.
-_HOEFFDING_ALPHA: Final = 0.25
-# A slack that is exceeded with a probability of under this share of alpha costs nothing.
-_LEAST_SHARE: Final = 1e-3
-_LARGEST_SHARE: Final = 0.9
-_MOST_SLACKS: Final = 24
+_TOLERANCE: Final = 1e-9
+_REACH: Final = 9.0  # standard deviations, with room for the skewness of rare counts
+# Of alpha: for the direction that the rows show, the rest for the other one.
+_SHOWN: Final = 0.95
+# Of alpha, at most: for each of three numbers of rows that delta may have exposed. Where it may
+# expose many, small sets would lose more to a greater number than to a smaller error.
+_EXPOSED: Final = 1 / 6
 
 
 class GuessCounts(NamedTuple):
@@ -64,6 +63,11 @@ class GuessCounts(NamedTuple):
         return self.fp + self.fn
 
     @property
+    def reversed(self) -> GuessCounts:
+        """Return what the opposite guesses on the same sets are."""
+        return self._replace(tp=self.fn, fp=self.tn, tn=self.fp, fn=self.tp)
+
+    @property
     def log_ratio(self) -> float:
         """Return the log of members over holdout records."""
         return math.log(self.n_members / self.n_holdout)
@@ -76,34 +80,36 @@ class Slack:
     Attributes:
         guesses: at least 0.
         alpha: one-sided error that remains, in (0, 1).
+        members: how many of them may say *member*; None for all.
+        holdout: how many of them may say *holdout*; None for all.
     """
 
     guesses: int
     alpha: float
+    members: int | None = None
+    holdout: int | None = None
 
 
-def slacks(exposed: int, delta: float, alpha: float) -> tuple[Slack, ...]:
-    """Return the ways to divide alpha between delta's guesses and epsilon's.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposed:
+    """Rows that delta may have put beyond the reach of epsilon, with an error paid once.
 
-    Which one is used must be settled before the judged rows are counted.
-
-    Args:
-        exposed: rows that may be beyond epsilon's reach.
-        delta: in [0, 1].
-        alpha: one-sided error in (0, 1).
-
-    Returns:
-        At least one; at most 24, of rising slack.
+    Attributes:
+        members: of the members, of which guesses of *member* are right.
+        holdout: of the holdout records.
+        rows: of both together; at most their sum.
     """
-    if delta == 0 or exposed == 0:
-        return (Slack(guesses=0, alpha=alpha),)
-    least = _least_slack(exposed, delta, _LARGEST_SHARE * alpha)
-    most = _least_slack(exposed, delta, _LEAST_SHARE * alpha)
-    step = max(1, math.ceil((most - least) / (_MOST_SLACKS - 1)))
-    return tuple(
-        Slack(guesses=b, alpha=alpha - _exceeds(b, exposed, delta))
-        for b in range(least, most + 1, step)
-    )
+
+    members: int = 0
+    holdout: int = 0
+    rows: int = 0
+
+    def slack(self, counts: GuessCounts, alpha: float) -> Slack:
+        """Return what guesses of these kinds lose, at the error that is left for them."""
+        members = self.members if counts.tp + counts.fp else 0
+        holdout = self.holdout if counts.tn + counts.fn else 0
+        guesses = min(self.rows, members + holdout)
+        return Slack(guesses=guesses, alpha=alpha, members=members, holdout=holdout)
 
 
 def usual_slack(exposed: int, delta: float, alpha: float) -> Slack:
@@ -113,26 +119,158 @@ def usual_slack(exposed: int, delta: float, alpha: float) -> Slack:
     return Slack(guesses=_least_slack(exposed, delta, alpha / 20), alpha=0.95 * alpha)
 
 
-def conditional_lower(counts: GuessCounts, slack: Slack) -> float:
+def most_exposed(
+    n_members: int, n_holdout: int, delta: float, alpha: float
+) -> tuple[Exposed, float]:
+    """Return the rows that delta may have exposed, for any number of attacks, and the error left.
+
+    Args:
+        n_members: members, each exposed with probability at most delta.
+        n_holdout: holdout records.
+        delta: in [0, 1].
+        alpha: one-sided error in (0, 1).
+    """
+    if delta == 0:
+        return Exposed(), alpha
+    sizes = n_members, n_holdout, n_members + n_holdout
+    members, holdout, rows = (_least_slack(one, delta, _EXPOSED * alpha) for one in sizes)
+    left = alpha - _exceeds(members, sizes[0], delta) - _exceeds(holdout, sizes[1], delta)
+    if rows < members + holdout:
+        left -= _exceeds(rows, sizes[2], delta)
+    return Exposed(members=members, holdout=holdout, rows=min(rows, members + holdout)), left
+
+
+def lower_either_way(
+    counts: GuessCounts, exposed: Exposed, alpha: float, *, beat: float = 0.0
+) -> float:
+    """Return the limit where the rows showed which set's guesses are *member*.
+
+    Guesses and their opposites may err, so each has half of alpha; but where the opposite, at
+    this epsilon, would need a number of right guesses that chance hardly ever gives to members
+    and holdout that are alike, nearly all of alpha is left for the guesses that were made. Rows
+    that favour one way by chance favour the other less than alike rows do.
+
+    Args:
+        counts: guesses on sets that were fixed beforehand.
+        exposed: rows that delta may have exposed.
+        alpha: error of both ways together, in (0, 1).
+        beat: at least 0; a limit that is not above it is returned as 0.
+    """
+    shown = _SHOWN * alpha
+    lower = conditional_lower(counts, exposed.slack(counts, shown), beat=beat)
+    if lower == 0:
+        return 0.0
+    sure = conditional_lower(counts, exposed.slack(counts, alpha / 2))
+    ways = counts, counts.reversed
+    apart = all(_by_chance(one, sure, exposed.slack(one, shown)) <= alpha - shown for one in ways)
+    return lower if apart else sure * (sure > beat)
+
+
+def _by_chance(counts: GuessCounts, epsilon: float, slack: Slack) -> float:
+    """Return how likely so many guesses refute epsilon if members and holdout are alike, at most.
+
+    Only the numbers of guesses are used, not how many were right.
+    """
+    from scipy.special import bdtrc, expit
+
+    made = counts.tp + counts.fp, counts.tn + counts.fn
+    within = _fewest_needed(made, slack, counts.log_ratio)
+    shares = expit(epsilon + counts.log_ratio), expit(epsilon - counts.log_ratio)
+    if sum(within) <= 0:
+        return 0.0
+    needed = bisect_left(
+        range(1, sum(within) + 1),
+        x=True,
+        key=lambda k: _tail_of_two(k, within, shares) <= slack.alpha,
+    )
+    # Hoeffding (1956, Theorem 4): a sum of unlike ones of this mean, or less, is below it.
+    alike = _mean_share(made, counts.log_ratio)
+    return float(bdtrc(needed, sum(made), alike)) if needed < sum(within) else 0.0
+
+
+def _mean_share(made: tuple[int, int], log_ratio: float) -> float:
+    """Return the share of guesses of *member* and of *holdout* that is right among alike rows."""
+    return 1 - (made[0] * _wrong_share(log_ratio) + made[1] * _wrong_share(-log_ratio)) / sum(made)
+
+
+def _fewest_needed(made: tuple[int, int], slack: Slack, log_ratio: float) -> tuple[int, int]:
+    """Take the slack from the guesses of the greater odds: the rest needs the fewest right."""
+    member, holdout = _divided(slack, made, members_first=log_ratio >= 0)
+    return made[0] - member, made[1] - holdout
+
+
+def _divided(slack: Slack, most: tuple[int, int], *, members_first: bool) -> tuple[int, int]:
+    """Take the slack from guesses of *member* and of *holdout*, from one kind all that it may."""
+    members = slack.guesses if slack.members is None else slack.members
+    holdout = slack.guesses if slack.holdout is None else slack.holdout
+    limits = min(members, most[0]), min(holdout, most[1])
+    if members_first:
+        first = min(slack.guesses, limits[0])
+        return first, min(slack.guesses - first, limits[1])
+    first = min(slack.guesses, limits[1])
+    return min(slack.guesses - first, limits[0]), first
+
+
+def conditional_lower(counts: GuessCounts, slack: Slack, *, beat: float = 0.0) -> float:
     """Return the lower limit of epsilon; at least 0 and finite.
 
     Args:
-        counts: guesses on rows that chose neither the sets nor the slack.
-        slack: from `slacks` or `usual_slack`, at the delta of the claim.
+        counts: guesses on sets, and of a direction, that were fixed beforehand.
+        slack: right guesses that do not count, and the error.
+        beat: at least 0; a limit that is not above it is returned as 0.
     """
-    from scipy.special import betaincinv, logit
+    from scipy.special import betaincinv, expit, logit
 
     correct = counts.correct - slack.guesses
     if correct <= 0:
         return 0.0
-    least = float(betaincinv(correct, counts.wrong + 1, slack.alpha))
-    member, holdout = _guesses_within_reach(counts, slack.guesses)
+    odds = float(logit(betaincinv(correct, counts.wrong + 1, slack.alpha)))
+    member, holdout = _guesses_within_reach(counts, slack)
     ratio = counts.log_ratio
-    if correct == 1 or slack.alpha >= _HOEFFDING_ALPHA:
-        # Hoeffding's theorem is silent here; the greater of the two odds bounds both.
-        ratios = [ratio] * (member > 0) + [-ratio] * (holdout > 0)
-        return max(0.0, float(logit(least)) - max(ratios))
-    return max(0.0, float(epsilon_of_share(logit(least), member, holdout, ratio)))
+    if ratio == 0 or not member or not holdout:
+        lower = odds - (ratio if member else -ratio)
+        return lower if lower > beat else 0.0
+
+    def refuted(epsilon: float) -> bool:
+        shares = expit(epsilon + ratio), expit(epsilon - ratio)
+        return _tail_of_two(correct, (member, holdout), shares) <= slack.alpha
+
+    return _greatest(refuted, beat, odds + abs(ratio))
+
+
+def _greatest(refuted: Callable[[float], bool], least: float, most: float) -> float:
+    """Return the greatest epsilon that is refuted, to a billionth; 0 if ``least`` is not."""
+    if most <= least or not refuted(least):
+        return 0.0
+    low, high = least, most
+    while high - low > _TOLERANCE:
+        middle = (low + high) / 2
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low
+
+
+def _tail_of_two(count: int, guesses: tuple[int, int], shares: tuple[float, float]) -> float:
+    """Return P(Bin(guesses[0], shares[0]) + Bin(guesses[1], shares[1]) >= count)."""
+    import numpy as np
+    from scipy.special import bdtrc, gammaln
+
+    if shares[0] == shares[1]:
+        return float(bdtrc(count - 1, sum(guesses), shares[0])) if count > 0 else 1.0
+    # Summed over the likely counts of the kind that varies less.
+    (few, share), (many, other) = sorted(
+        zip(guesses, shares, strict=True), key=lambda pair: pair[0] * pair[1] * (1 - pair[1])
+    )
+    if not 0 < share < 1 or few == 0:
+        left = count - few * (share >= 1)
+        return float(bdtrc(left - 1, many, other)) if left > 0 else 1.0
+    reach = _REACH * math.sqrt(few * share * (1 - share)) + _REACH**2
+    first, last = max(0, int(few * share - reach)), min(few, int(few * share + reach) + 1)
+    found = np.arange(first, last + 1)
+    logs = gammaln(few + 1) - gammaln(found + 1) - gammaln(few - found + 1)
+    logs += found * math.log(share) + (few - found) * math.log1p(-share)
+    missing = count - found
+    beyond = np.where(missing > 0, bdtrc(np.clip(missing - 1, 0, many), many, other), 1.0)
+    return float(np.exp(logs) @ np.where(missing > many, 0.0, beyond))
 
 
 def conditional_estimate(counts: GuessCounts, delta: float, exposed: int) -> float:
@@ -152,57 +290,47 @@ def conditional_estimate(counts: GuessCounts, delta: float, exposed: int) -> flo
         return 0.0
     odds = math.log((correct + 0.5) / (counts.wrong + 0.5))
     member, holdout = counts.tp + counts.fp, counts.tn + counts.fn
-    return max(0.0, float(epsilon_of_share(odds, member, holdout, counts.log_ratio)))
+    return max(0.0, epsilon_of_share(odds, member, holdout, counts.log_ratio))
 
 
 def epsilon_of_share(
-    log_odds: float | NDArray[np.float64],
-    member_guesses: float | NDArray[np.float64],
-    holdout_guesses: float | NDArray[np.float64],
-    log_ratio: float,
-    *,
-    halvings: int = _HALVINGS,
-) -> NDArray[np.float64]:
+    log_odds: float, member_guesses: float, holdout_guesses: float, log_ratio: float
+) -> float:
     """Return the epsilon at which the mean share of right guesses has these log-odds.
 
     Args:
-        log_odds: log-odds of the share; an array or a number, as are the next two.
+        log_odds: log-odds of the share.
         member_guesses: guesses of *member*, at least 0.
         holdout_guesses: guesses of *holdout*, at least 0; not both 0.
         log_ratio: log of members over holdout records.
-        halvings: each adds a bit of precision.
 
     Returns:
-        Epsilon of the shape of the arguments, rounded downward; may be below 0.
+        Epsilon, rounded downward; may be below 0.
     """
-    import numpy as np
-    from scipy.special import expit
-
-    odds, member, holdout = np.broadcast_arrays(
-        np.asarray(log_odds, dtype=np.float64), member_guesses, holdout_guesses
-    )
     if log_ratio == 0:
-        return odds.astype(np.float64)
+        return log_odds
     # Compared by wrong guesses: near a share of 1 the right ones all look alike.
-    target = (member + holdout) * expit(-odds)
-    low, high = odds - abs(log_ratio), odds + abs(log_ratio)
-    for _ in range(halvings):
+    target = (member_guesses + holdout_guesses) * _wrong_share(log_odds)
+    low, high = log_odds - abs(log_ratio), log_odds + abs(log_ratio)
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        wrong = member * expit(-middle - log_ratio) + holdout * expit(log_ratio - middle)
-        low, high = (
-            np.where(wrong >= target, middle, low),
-            np.where(wrong >= target, high, middle),
-        )
+        wrong = member_guesses * _wrong_share(middle + log_ratio)
+        wrong += holdout_guesses * _wrong_share(middle - log_ratio)
+        low, high = (middle, high) if wrong >= target else (low, middle)
     return low
 
 
-def _guesses_within_reach(counts: GuessCounts, slack: int) -> tuple[int, int]:
+def _wrong_share(log_odds: float) -> float:
+    """Return the share of wrong guesses at these log-odds of right ones."""
+    power = math.exp(-abs(log_odds))
+    return power / (1 + power) if log_odds > 0 else 1 / (1 + power)
+
+
+def _guesses_within_reach(counts: GuessCounts, slack: Slack) -> tuple[int, int]:
     """Take the slack from the guesses with the lesser odds: the least favourable way."""
-    members_first = counts.log_ratio < 0
-    first = min(slack, counts.tp if members_first else counts.tn)
-    from_member = first if members_first else slack - first
-    from_holdout = slack - from_member
-    return counts.tp + counts.fp - from_member, counts.tn + counts.fn - from_holdout
+    right = counts.tp, counts.tn
+    member, holdout = _divided(slack, right, members_first=counts.log_ratio < 0)
+    return counts.tp + counts.fp - member, counts.tn + counts.fn - holdout
 
 
 def _exceeds(count: int, rows: int, delta: float) -> float:

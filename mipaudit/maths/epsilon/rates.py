@@ -1,29 +1,23 @@
-"""Epsilon from limits on two rates, and from their posterior.
-
-Which one-sided attack to judge when its two rates are bounded apart.
-"""
+"""Epsilon from limits on two rates, and from their posterior, and mu from both at once."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.maths.epsilon.choice import Attack, Candidates, Sizes
-from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon
+from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 
-Criterion = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _NODES: Final = 512
 # No Beta(k + 1/2, .) has noticeable mass where the ratio of rates is e^800.
 _LARGEST_EPSILON: Final = 800.0
 _TOLERANCE: Final = 1e-7
-_MARGIN: Final = 1.4  # standard errors of the burn-in's log ratio
-_DOUBT: Final = 1.5
+_LARGEST_MU: Final = 100.0
+# Places of a normal variable that carry all its mass; sums over them are exact to rounding.
+_PLACES: Final = (-9.0, 9.0, 181)
 
 
 def clopper_pearson_epsilon(
@@ -98,99 +92,41 @@ def _posterior_below(
     return float(beyond.mean())
 
 
-def choose_threshold(
-    upper: Candidates, lower: Candidates, sizes: Sizes, criterion: Criterion
-) -> Attack:
-    """Return the attack with one threshold that the criterion prefers.
+def gaussian_lower(tp: int, fn: int, fp: int, tn: int, *, alpha: float, beat: float = 0.0) -> float:
+    """Return the lower limit of mu, at a threshold at a rank of both classes' scores together.
+
+    That at least ``tp`` members are among the ``tp + fp`` highest rows says that the tp-th highest
+    member is above the holdout record of rank fp + 1. The share of the holdout law beyond that
+    record has a beta law, whatever the mechanism, and mu bounds the members' share by it.
 
     Args:
-        upper: candidates for one set at the top.
-        lower: candidates for one set at the bottom.
-        sizes: rows per class.
-        criterion: maps burn-in counts of members and of holdout records guessed to be
-            members, each of shape (k,), to what is to be large.
+        tp: members guessed to be members.
+        fn: members guessed to be holdout; tp + fn above 0.
+        fp: holdout records guessed to be members.
+        tn: holdout records guessed to be holdout; fp + tn above 0.
+        alpha: one-sided error in (0, 1).
+        beat: at least 0; a limit that is not above it is returned as 0.
+
+    Returns:
+        At least 0, finite.
     """
-    best = -math.inf, Attack(upper=math.inf, lower=math.nan, members_high=True)
-    total = np.array(sizes.burn_in)[:, None]
-    for members_high in (True, False):
-        for side, is_upper in ((upper, True), (lower, False)):
-            found = side.counts[:, :-1]
-            tp, fp = found if is_upper == members_high else total - found
-            values = criterion(tp.astype(np.float64), fp.astype(np.float64))
-            place = int(values.argmax())
-            if values[place] > best[0]:
-                threshold = float(side.thresholds[place])
-                attack = Attack(
-                    upper=threshold if is_upper else math.nan,
-                    lower=math.nan if is_upper else threshold,
-                    members_high=members_high,
-                )
-                best = float(values[place]), attack
-    return best[1]
+    import numpy as np
+    from scipy.special import betainc, betaincinv, ndtr, ndtri
 
+    if tp == 0 or tn == 0:
+        return 0.0
+    places = np.linspace(*_PLACES)
+    weights = np.exp(-(places**2) / 2)
+    weights /= weights.sum()
+    beyond = ndtri(betaincinv(fp + 1, tn, ndtr(places)))
 
-def ratio_criterion(sizes: Sizes, delta: float, alpha: float) -> Criterion:
-    """Prefer the greatest cautiously predicted limit from two Clopper-Pearson limits."""
+    def refuted(mu: float) -> bool:
+        return bool(weights @ betainc(tp, fn + 1, ndtr(beyond + mu)) <= alpha)
 
-    def predict(tp: NDArray[np.float64], fp: NDArray[np.float64]) -> NDArray[np.float64]:
-        tpr, fpr = _predicted_rates(tp, fp, sizes.burn_in, sizes.judged, alpha)
-        fn, tn = sizes.burn_in[0] - tp, sizes.burn_in[1] - fp
-        found = _log_ratio(tpr - delta, fpr) - _margin(tp, fp)
-        cleared = _log_ratio(1 - fpr - delta, 1 - tpr) - _margin(tn, fn)
-        return np.maximum(found, cleared)
-
-    return predict
-
-
-def gdp_criterion(sizes: Sizes, alpha: float) -> Criterion:
-    """Prefer the greatest limit of mu on the burn-in itself, whose ends are unsure."""
-
-    def predict(tp: NDArray[np.float64], fp: NDArray[np.float64]) -> NDArray[np.float64]:
-        from scipy.special import ndtri
-
-        tpr, fpr = _predicted_rates(tp, fp, sizes.burn_in, sizes.burn_in, alpha)
-        return np.asarray(ndtri(tpr) - ndtri(fpr))
-
-    return predict
-
-
-def curve_criterion(sizes: Sizes, alpha: float, curve: TradeOff) -> Criterion:
-    """Prefer the rates that are cautiously predicted to be farthest above a curve.
-
-    In standard errors of the burn-in, because a curve leaves less room at its ends.
-    """
-
-    def predict(tp: NDArray[np.float64], fp: NDArray[np.float64]) -> NDArray[np.float64]:
-        tpr, fpr = _predicted_rates(tp, fp, sizes.burn_in, sizes.judged, alpha)
-        allowed = np.array([curve.tpr(min(1.0, rate)) for rate in fpr.tolist()])
-        share = (tp + 0.5) / (sizes.burn_in[0] + 1)
-        return np.asarray((tpr - allowed) / np.sqrt(share * (1 - share) / sizes.burn_in[0]))
-
-    return predict
-
-
-def _predicted_rates(
-    tp: NDArray[np.float64],
-    fp: NDArray[np.float64],
-    burn_in: tuple[int, int],
-    rows: tuple[int, int],
-    alpha: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the limits that so many rows would give at the burn-in's shares."""
-    from scipy.special import betaincinv
-
-    judged = np.array(rows, dtype=np.float64)
-    # Half a row of each kind keeps both shares inside (0, 1).
-    shares = (tp + 0.5) / (burn_in[0] + 1), (fp + 0.5) / (burn_in[1] + 1)
-    expected = shares[0] * judged[0], (1 - shares[1]) * judged[1]
-    tpr = betaincinv(expected[0], judged[0] - expected[0] + 1, alpha / 2)
-    tnr = betaincinv(expected[1], judged[1] - expected[1] + 1, alpha / 2)
-    return tpr, 1 - tnr
-
-
-def _margin(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
-    return _MARGIN * np.sqrt(1 / (right + 0.5) + 1 / (wrong + _DOUBT))
-
-
-def _log_ratio(found: NDArray[np.float64], mistaken: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.log(np.maximum(found, 1e-300)) - np.log(mistaken)
+    low, high = beat, _LARGEST_MU
+    if not refuted(low):
+        return 0.0
+    while high - low > _TOLERANCE:
+        middle = (low + high) / 2
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low

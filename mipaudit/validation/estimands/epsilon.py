@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Law
 
 DELTA: Final = 1e-5
-_METHODS: Final[tuple[Method, ...]] = ("conditional", "split-cp", "grid-cp", "bands")
+_METHODS: Final[tuple[Method, ...]] = ("conditional", "bands")
 # Standard errors of a fair coin between the canaries that are drawn and those at hand.
 _SPARE: Final = 5.0
 
@@ -97,7 +97,6 @@ def _runs(estimand: Estimand, audited: AuditedFile, method: Method) -> Interval:
         delta=DELTA,
         confidence=CONFIDENCE,
         method=method,
-        rng=np.random.default_rng(audited.seed),
     )
     return estimand.interval(
         found.lower,

@@ -91,7 +91,7 @@ def test_scores_from_standard_input_and_two_files(mipaudit, runs_csv, tmp_path):
     for name, wanted in (("in.csv", "1"), ("out.csv", "0")):
         scores = "".join(f"{row['score']}\n" for row in rows if row["canary"] == wanted)
         (tmp_path / name).write_text(f"score\n{scores}", encoding="utf-8")
-    asked = ["--design", "independent-runs", "--method", "bands", "-f", "json"]
+    asked = ["--design", "independent-runs", "-f", "json"]
     found = [
         mipaudit("epsilon", runs_csv, *asked),
         mipaudit("epsilon", "-", *asked, input=text),
@@ -205,7 +205,7 @@ BAD = [
     (["--design", "one-run", "--guesses", "1,2,3"], "--guesses takes one whole number, or two"),
     (["--design", "one-run", "--guesses", "half"], "--guesses takes one whole number, or two"),
     (["--design", "one-run", "--guesses", "5000"], "must be from 1 to the number of canaries"),
-    (["--design", "one-run", "--splits", "3"], "--splits has no meaning with --design one-run"),
+    (["--design", "one-run", "--curve", "c.json"], "--curve has no meaning with --design one-run"),
     (["--design", "independent-runs", "--method", "gdp"], "add --assume-gdp if it is"),
     (["--design", "independent-runs", "--delta", "2"], "--delta must be from 0 to 1."),
     (["--design", "independent-runs", "--curve", "c.txt"], "ends in .csv, .json."),

@@ -8,7 +8,7 @@ from mipaudit.errors import UsageError
 
 FOREIGN = {
     "independent-runs": [{"guesses": 5}, {"member_side": "low"}, {"canaries": 9}, {"correct": 3}],
-    "one-run": [{"method": "bands"}, {"splits": 2}, {"tp": 0}, {"curve": True}],
+    "one-run": [{"method": "gdp"}, {"tp": 0}, {"curve": True}],
     "one-model": [{"tn": 5}, {"guesses": 5}, {"claimed_mu": 1}, {"assume_gdp": True}],
 }
 CASES = [(design, idle) for design, options in FOREIGN.items() for idle in options]

@@ -5,15 +5,17 @@ import math
 import numpy as np
 import pytest
 from scipy.signal import fftconvolve
-from scipy.special import betainc, gammaln, xlogy
+from scipy.special import bdtrc, betainc, gammaln, xlogy
 
 from mipaudit.maths.epsilon.conditional import (
+    Exposed,
     GuessCounts,
     Slack,
     conditional_estimate,
     conditional_lower,
     epsilon_of_share,
-    slacks,
+    lower_either_way,
+    most_exposed,
     usual_slack,
 )
 
@@ -60,12 +62,46 @@ def test_the_share_of_a_mixture_is_inverted():
     assert math.log(mean / (1 - mean)) == pytest.approx(1.2, abs=1e-12)
 
 
-def test_one_right_guess_uses_the_greater_odds():
-    slack = Slack(guesses=0, alpha=0.05)
-    mixed = conditional_lower(table(tp=1, fn=1, rows=(3000, 1000)), slack)
-    assert mixed == 0.0
-    rare = conditional_lower(table(tp=1, rows=(1, 10_000)), slack)
+def test_a_rare_class_needs_one_right_guess():
+    rare = conditional_lower(table(tp=1, rows=(1, 10_000)), Slack(guesses=0, alpha=0.05))
     assert rare == pytest.approx(math.log(0.05 / 0.95 * 10_000), abs=1e-9)
+
+
+def law_of(guesses, log_odds):
+    """Return the law of right guesses among so many, each with these log-odds."""
+    found = np.arange(guesses + 1)
+    logs = gammaln(guesses + 1) - gammaln(found + 1) - gammaln(guesses - found + 1)
+    return np.exp(logs + found * log_odds - guesses * np.logaddexp(0, log_odds))
+
+
+@pytest.mark.parametrize(
+    ("counts", "rows"),
+    [((40, 12, 90, 7), (60, 700)), ((90, 7, 40, 12), (700, 60)), ((3, 0, 2, 0), (20, 21))],
+)
+@pytest.mark.parametrize("alpha", [0.05, 1e-4])
+def test_unlike_guesses_are_refuted_by_the_sum_of_two_binomials(counts, rows, alpha):
+    tp, fp, tn, fn = counts
+    lower = conditional_lower(table(tp, fp, tn, fn, rows=rows), Slack(guesses=0, alpha=alpha))
+    ratio = math.log(rows[0] / rows[1])
+
+    def tail(epsilon):
+        sum_of_two = np.convolve(law_of(tp + fp, epsilon + ratio), law_of(tn + fn, epsilon - ratio))
+        return sum_of_two[tp + tn :].sum()
+
+    if lower > 0:
+        assert tail(lower) <= alpha * (1 + 1e-9)
+        assert tail(lower + 1e-6) > alpha
+    else:
+        assert tail(0.0) > alpha
+
+
+def test_a_limit_that_does_not_beat_another_is_not_worked_out():
+    for rows in ((1000, 1000), (900, 1100)):
+        counts, slack = table(80, 20, 70, 30, rows=rows), Slack(guesses=1, alpha=0.01)
+        lower = conditional_lower(counts, slack)
+        assert lower > 0
+        assert conditional_lower(counts, slack, beat=lower + 1e-6) == 0
+        assert conditional_lower(counts, slack, beat=lower - 1e-6) == pytest.approx(lower, abs=2e-9)
 
 
 @pytest.mark.parametrize("counts", [table(), table(fp=9), table(tp=5, fp=5), table(tp=4)])
@@ -73,23 +109,65 @@ def test_no_evidence_beyond_the_slack_gives_zero(counts):
     assert conditional_lower(counts, Slack(guesses=4, alpha=0.05)) == 0.0
 
 
-def test_slack_is_exceeded_as_rarely_as_it_says():
-    ways = slacks(20_000, 1e-4, 0.05)
-    assert [way.guesses for way in ways] == list(range(ways[0].guesses, ways[-1].guesses + 1))
-    for way in ways:
-        exceeded = 1 - sum(
-            math.comb(20_000, k) * 1e-4**k * (1 - 1e-4) ** (20_000 - k)
-            for k in range(way.guesses + 1)
-        )
-        assert way.alpha + exceeded == pytest.approx(0.05, abs=1e-12)
+@pytest.mark.parametrize("sizes", [(20_000, 20_000), (300, 20_000), (50, 50)])
+@pytest.mark.parametrize("delta", [1e-6, 1e-4, 0.02])
+def test_what_delta_exposes_is_paid_with_what_its_counts_are_exceeded(sizes, delta):
+    found, left = most_exposed(*sizes, delta, 0.05)
+    paid = bdtrc(found.members, sizes[0], delta) + bdtrc(found.holdout, sizes[1], delta)
+    if found.rows < found.members + found.holdout:
+        paid += bdtrc(found.rows, sum(sizes), delta)
+    assert left == pytest.approx(0.05 - paid, abs=1e-12)
+    assert 0.025 <= left < 0.05
+    assert found.rows <= found.members + found.holdout
+
+
+def test_guesses_of_one_class_lose_what_delta_exposes_of_it():
+    exposed = Exposed(members=4, holdout=30, rows=31)
+    assert exposed.slack(table(tp=9, fp=1), 0.01).guesses == 4
+    assert exposed.slack(table(tn=9, fn=1), 0.01).guesses == 30
+    both = exposed.slack(table(tp=90, fp=100, tn=900, fn=9, rows=(100, 1000)), 0.01)
+    assert (both.guesses, both.members, both.holdout) == (31, 4, 30)
+
+
+def test_no_more_right_guesses_of_a_class_are_taken_off_than_delta_exposes_of_it():
+    # Guesses of *member* have the lesser odds; all 31 would be taken from them.
+    counts = table(tp=73, fp=269, tn=731, fn=27, rows=(100, 1000))
+    by_class = Exposed(members=4, holdout=30, rows=31).slack(counts, 0.01)
+    assert conditional_lower(counts, by_class) > conditional_lower(
+        counts, Slack(guesses=31, alpha=0.01)
+    )
 
 
 @pytest.mark.parametrize("delta", [0.3, 1 - 1e-9, 1.0])
-def test_a_large_delta_leaves_a_way(delta):
-    for way in slacks(100_000, delta, 0.05):
-        assert 0 < way.alpha <= 0.05
-        assert conditional_lower(table(tp=100_000, rows=(100_000, 10)), way) >= 0
-    assert len(slacks(100_000, delta, 0.05)) <= 24
+def test_a_large_delta_leaves_an_error(delta):
+    exposed, left = most_exposed(100_000, 10, delta, 0.05)
+    assert 0 < left <= 0.05
+    assert lower_either_way(table(tp=100_000, rows=(100_000, 10)), exposed, left) >= 0
+
+
+@pytest.mark.parametrize("rows", [6, 15, 40])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.4, 1.0])
+def test_both_ways_round_share_an_error_that_is_kept_exactly(rows, epsilon):
+    # Labels are drawn row by row; every law of right guesses between both extremes is tried.
+    refuted = [
+        lower_either_way(table(tp=v, fp=rows - v, rows=(50, 50)), Exposed(), 0.05) > epsilon
+        for v in range(rows + 1)
+    ]
+    either = np.array(refuted) | np.array(refuted[::-1])
+    sizes = [law_of(rows, odds)[either].sum() for odds in np.linspace(-epsilon, epsilon, 41)]
+    assert max(sizes) <= 0.05
+
+
+def test_the_way_that_the_rows_show_costs_little_where_epsilon_is_large():
+    counts = table(tp=730, fp=270)
+    alone = conditional_lower(counts, Slack(guesses=0, alpha=0.05))
+    half = conditional_lower(counts, Slack(guesses=0, alpha=0.025))
+    both = lower_either_way(counts, Exposed(), 0.05)
+    assert alone > both > alone - 0.1 * (alone - half)
+    weak = table(tp=12, fp=3)
+    assert lower_either_way(weak, Exposed(), 0.05) == pytest.approx(
+        conditional_lower(weak, Slack(guesses=0, alpha=0.025))
+    )
 
 
 def test_estimate_is_finite_and_near_the_ratio():

@@ -51,8 +51,6 @@ def test_every_valid_method_states_a_limit(laplace_file):
     intervals = list(EPSILON.intervals(laplace_file))
     assert [interval.row_label for interval in intervals] == [
         "epsilon_runs",
-        "epsilon_runs, split-cp",
-        "epsilon_runs, grid-cp",
         "epsilon_runs, bands",
     ]
     assert all(0.5 < interval.lower < 1 for interval in intervals)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.epsilon.given import AttackTable
     from mipaudit.commands.epsilon.options import EpsilonOptions
-    from mipaudit.maths.epsilon.choice import Numerator
+    from mipaudit.maths.epsilon.attacks import Numerator
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _Method = Literal["conditional", "clopper-pearson", "gdp"]

@@ -1,8 +1,8 @@
 """The lower limit of epsilon from independent runs: one score per trained model.
 
-Every method is valid after its own search. Most look for the attack on a random part of
-the rows, the burn-in, and judge it on the rest; two use all rows, with limits that hold
-at every threshold at once.
+All rows are judged. Which attacks are judged on them, and with what share of the error, follows
+from the scores without a look at the labels; bands of the ROC hold at every threshold at once.
+No draw settles anything.
 """
 
 from __future__ import annotations
@@ -22,36 +22,29 @@ from mipaudit.commands.epsilon.independent_runs.counted import (
     judged_attack,
     refuting_class,
 )
-from mipaudit.commands.epsilon.independent_runs.split import (
-    LEAST_ROWS,
-    Split,
-    divide,
-    settled_margin,
-)
 from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack, ProfilePoint
 from mipaudit.counting.scores import count_columns
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.maths.epsilon.bands import RocBand, grid_band, roc_band
-from mipaudit.maths.epsilon.choice import Attack, Numerator, choose_attacks, choose_slack
+from mipaudit.maths.epsilon.attacks import (
+    Attack,
+    Numerator,
+    guess_counts,
+    planned_attacks,
+    planned_cuts,
+)
+from mipaudit.maths.epsilon.bands import RocBand, roc_band
 from mipaudit.maths.epsilon.conditional import (
-    Slack,
+    Exposed,
+    GuessCounts,
     conditional_estimate,
     conditional_lower,
-    slacks,
-    usual_slack,
+    lower_either_way,
+    most_exposed,
 )
-from mipaudit.maths.epsilon.rates import (
-    Criterion,
-    choose_threshold,
-    clopper_pearson_epsilon,
-    curve_criterion,
-    gdp_criterion,
-    rate_limits,
-    ratio_criterion,
-)
+from mipaudit.maths.epsilon.rates import gaussian_lower
 from mipaudit.maths.privacy.mechanism import GaussianDP
-from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon, refuted_mu
+from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon
 from mipaudit.statements.policy import delta_reason
 from mipaudit.statements.text.printable_names import safe_name
 
@@ -64,8 +57,9 @@ if TYPE_CHECKING:
     from mipaudit.summaries.identity.seed import SeedChoice
 
 
-Method = Literal["conditional", "grid-cp", "split-cp", "bands", "gdp"]
-_COMBINABLE: Final = frozenset({"conditional", "split-cp", "gdp"})
+Method = Literal["conditional", "bands", "gdp"]
+# Fewer runs in all, fixed beforehand, are apart by chance more often than independent labels say.
+_LEAST_RUNS: Final = 8
 _DELTAS: Final = (0.0, *np.geomspace(1e-10, 0.9, 100).tolist())
 
 
@@ -77,6 +71,24 @@ class _Finding(NamedTuple):
     mu: float | None = None
 
 
+class _Guesses(NamedTuple):
+    """What an attack guessed on all rows, one way round.
+
+    Attributes:
+        counts: of the guesses.
+        numerator: whose right guesses count.
+        members_high: whether *member* is guessed above.
+        share: of the error, for this way and, if it is tried, the other together.
+        either: whether the other way round is tried too.
+    """
+
+    counts: GuessCounts
+    numerator: Numerator
+    members_high: bool
+    share: float
+    either: bool
+
+
 def epsilon_runs(
     members: NDArray[np.floating],
     holdout: NDArray[np.floating],
@@ -84,14 +96,12 @@ def epsilon_runs(
     delta: float,
     confidence: float,
     method: Method,
-    rng: np.random.Generator,
-    splits: int = 1,
     score: str | None = None,
 ) -> EpsilonStatement:
     """Return a lower limit of epsilon at delta from independent runs.
 
     It is infinite only with ``gdp`` at delta 0, where no mu above 0 has an epsilon. There is
-    no attack where there are too few rows to choose one.
+    no attack where all scores are the same, or runs are too few.
 
     Args:
         members: scores of runs with the record, shape (n1,), n1 above 0; no NaN, ties and
@@ -100,37 +110,22 @@ def epsilon_runs(
         delta: in [0, 1].
         confidence: one-sided, in (0, 1).
         method: ``conditional`` is the strongest that assumes nothing; ``gdp`` is valid
-            for Gaussian differential privacy only. ``split-cp`` and ``grid-cp`` are weaker:
-            `mipaudit validate` runs them for comparison.
-        rng: settles which rows choose the attack.
-        splits: at least 1; more than 1 repeats the split and combines the limits in a
-            way that is valid however they depend (Rüger 1978). It makes the answer
-            depend less on the split, not greater.
+            for Gaussian differential privacy only. ``bands`` is weaker, and holds at every delta
+            at once: `runs_profile` has it, and `mipaudit validate`.
         score: what the scores are called.
-
-    Raises:
-        ValueError: ``splits`` above 1 with a method that has no split to repeat, or
-            whose limits have no valid combination.
     """
-    if splits > 1 and method not in _COMBINABLE:
-        raise ValueError(f"splits above 1 are for {', '.join(sorted(_COMBINABLE))}")
-    # At least ceil(S/2) of S limits at this level reject only with probability alpha.
-    needed = (splits + 1) // 2
-    alpha = (1 - confidence) * needed / splits
-    found = [_find(members, holdout, delta, alpha, method, rng) for _ in range(splits)]
-    made = sorted((one for one in found if one is not None), key=lambda one: -one.lower)
-    chosen = made[needed - 1] if made else None
+    found = _find(members, holdout, delta, 1 - confidence, method)
     return EpsilonStatement(
         score=score,
         method=method,
         validity="assumes-gdp" if method == "gdp" else "finite-sample",
         decides=True,
-        lower=chosen.lower if chosen else 0.0,
-        lower_reason=_reason(chosen),
-        estimate=chosen.estimate if chosen else None,
-        mu_lower=chosen.mu if chosen else None,
+        lower=found.lower if found else 0.0,
+        lower_reason=_reason(found),
+        estimate=found.estimate if found else None,
+        mu_lower=found.mu if found else None,
         confidence=confidence,
-        attack=chosen.attack if chosen else None,
+        attack=found.attack if found else None,
         guesses=None,
     )
 
@@ -141,80 +136,114 @@ def _find(
     delta: float,
     alpha: float,
     method: Method,
-    rng: np.random.Generator,
 ) -> _Finding | None:
-    if method == "bands":
-        return _from_band(roc_band(members, holdout, alpha=alpha), members, holdout, delta)
-    if method == "grid-cp":
-        return _from_band(grid_band(members, holdout, alpha=alpha), members, holdout, delta)
-    if min(members.size, holdout.size) < LEAST_ROWS:
-        return None
-    split = divide(members, holdout, rng)
     match method:
         case "conditional":
-            return _conditional(split, delta, alpha, rng)
-        case "split-cp":
-            return _rates(split, delta, alpha)
+            return _conditional(members, holdout, delta, alpha)
         case "gdp":
-            return _gaussian(split, delta, alpha)
+            return _gaussian(members, holdout, delta, alpha)
+        case "bands":
+            return _from_band(roc_band(members, holdout, alpha=alpha), members, holdout, delta)
         case _:
             assert_never(method)
 
 
-def _conditional(split: Split, delta: float, alpha: float, rng: np.random.Generator) -> _Finding:
-    sizes = split.sizes
-    members, holdout = sizes.judged
-    # What delta may have made of right guesses, by the classes that are guessed.
-    usual: dict[Numerator, Slack] = {
-        "member": usual_slack(members, delta, alpha),
-        "holdout": usual_slack(holdout, delta, alpha),
-        "both": usual_slack(members + holdout, delta, alpha),
-    }
-    margin = settled_margin(split, usual, rng)
-    (attack,) = choose_attacks(*split.burn_in.candidates(), sizes, usual, (margin,))
-    counts = split.guesses(attack)
-    exposed = attack.exposed(*sizes.judged)
-    slack = choose_slack(
-        slacks(exposed, delta, alpha), attack, split.burn_in.seen(attack), sizes.judged
-    )
+def _judged(members: NDArray[np.floating], holdout: NDArray[np.floating]) -> Iterator[_Guesses]:
+    """Yield what the planned attacks guessed, both ways round; nothing where runs are too few."""
+    one, two, ordered = _in_order(members, holdout)
+    if ordered.size < _LEAST_RUNS:
+        return
+    for attack in planned_attacks(ordered, (one.size, two.size)):
+        counts = guess_counts(attack, ordered, one, two)
+        either = len(attack.ways) > 1
+        for high in attack.ways:
+            made = counts if high else counts.reversed
+            yield _Guesses(made, _guessed(attack, high=high), high, attack.share, either)
+
+
+def _in_order(
+    members: NDArray[np.floating], holdout: NDArray[np.floating]
+) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
+    """Return the scores of members, of holdout and of both together, in rising order."""
+    one, two = np.sort(members), np.sort(holdout)
+    return one, two, np.sort(np.concatenate([one, two]), kind="stable")
+
+
+def _guessed(attack: Attack, *, high: bool) -> Numerator:
+    if attack.above and attack.below:
+        return "both"
+    return "member" if bool(attack.above) == high else "holdout"
+
+
+def _conditional(
+    members: NDArray[np.floating], holdout: NDArray[np.floating], delta: float, alpha: float
+) -> _Finding | None:
+    exposed, left = most_exposed(members.size, holdout.size, delta, alpha)
+    best: tuple[float, float, _Guesses] | None = None
+    for made in _judged(members, holdout):
+        lower = _lower(made, exposed, made.share * left, beat=best[0] if best else 0.0)
+        rank = lower, _lead(made.counts)
+        if best is None or rank > best[:2]:
+            best = *rank, made
+    return None if best is None else _found_by(best[2], best[0], delta, alpha)
+
+
+def _lower(made: _Guesses, exposed: Exposed, alpha: float, *, beat: float = 0.0) -> float:
+    if made.either:
+        return lower_either_way(made.counts, exposed, alpha, beat=beat)
+    return conditional_lower(made.counts, exposed.slack(made.counts, alpha), beat=beat)
+
+
+def _lead(counts: GuessCounts) -> float:
+    """Return how many more guesses are right than there would be among alike rows."""
+    share = counts.n_members / (counts.n_members + counts.n_holdout)
+    return counts.correct - share * (counts.tp + counts.fp) - (1 - share) * (counts.tn + counts.fn)
+
+
+def _found_by(made: _Guesses, lower: float, delta: float, alpha: float) -> _Finding:
+    counts = made.counts
+    exposed = counts.n_members * (made.numerator != "holdout")
+    exposed += counts.n_holdout * (made.numerator != "member")
     return _Finding(
-        lower=conditional_lower(counts, slack),
-        pure=conditional_lower(counts, Slack(guesses=0, alpha=alpha)),
+        lower=lower,
+        pure=_lower(made, Exposed(), made.share * alpha),
         estimate=conditional_estimate(counts, delta, exposed),
         attack=JudgedAttack(
-            direction="high" if attack.members_high else "low",
-            numerator=attack.numerator,
+            direction="high" if made.members_high else "low",
+            numerator=made.numerator,
             **counts._asdict(),
         ),
     )
 
 
-def _answers(split: Split, criterion: Criterion) -> tuple[Attack, AttackTable]:
-    """Return the threshold that the criterion prefers, and its guesses on the judged rows."""
-    attack = choose_threshold(*split.burn_in.candidates(), split.sizes, criterion)
-    return attack, split.answers(attack)
+def _answers(
+    members: NDArray[np.floating], holdout: NDArray[np.floating]
+) -> Iterator[tuple[AttackTable, bool, float]]:
+    """Yield guesses at planned thresholds, whether members are high, and a share of the error."""
+    one, two, ordered = _in_order(members, holdout)
+    for cut in planned_cuts(ordered, (one.size, two.size)):
+        made = guess_counts(cut, ordered, one, two)
+        table = AttackTable(tp=made.tp, fn=one.size - made.tp, fp=made.fp, tn=two.size - made.fp)
+        opposite = AttackTable(tp=table.fn, fn=table.tp, fp=table.tn, tn=table.fp)
+        yield table, True, cut.share / 2
+        yield opposite, False, cut.share / 2
 
 
-def _rates(split: Split, delta: float, alpha: float) -> _Finding:
-    attack, table = _answers(split, ratio_criterion(split.sizes, delta, alpha))
-    return _Finding(
-        lower=clopper_pearson_epsilon(*table, delta=delta, alpha=alpha),
-        pure=clopper_pearson_epsilon(*table, delta=0.0, alpha=alpha),
-        estimate=estimate_from_counts(table, delta=delta),
-        attack=judged_attack(table, refuting_class(table, delta), members_high=attack.members_high),
-    )
-
-
-def _gaussian(split: Split, delta: float, alpha: float) -> _Finding:
-    attack, table = _answers(split, gdp_criterion(split.sizes, alpha))
-    mu = refuted_mu(*rate_limits(*table, alpha=alpha))
-    return _Finding(
-        lower=GaussianDP(mu=mu).epsilon_at(delta),
-        pure=0.0,
-        estimate=gaussian_estimate(table, delta=delta),
-        attack=judged_attack(table, "both", members_high=attack.members_high),
-        mu=mu,
-    )
+def _gaussian(
+    members: NDArray[np.floating], holdout: NDArray[np.floating], delta: float, alpha: float
+) -> _Finding | None:
+    best: tuple[float, float, JudgedAttack] | None = None
+    for table, high, share in _answers(members, holdout):
+        beat = best[0] if best else 0.0
+        mu = gaussian_lower(*table, alpha=share * alpha, beat=beat)
+        rank = mu, gaussian_estimate(table, delta=delta)
+        if best is None or rank > best[:2]:
+            best = *rank, judged_attack(table, "both", members_high=high)
+    if best is None:
+        return None
+    mu, estimate, attack = best
+    lower = GaussianDP(mu=mu).epsilon_at(delta)
+    return _Finding(lower=lower, pure=0.0, estimate=estimate, attack=attack, mu=mu)
 
 
 def _from_band(
@@ -240,14 +269,14 @@ def _at(band: RocBand, place: int, n_members: int, n_holdout: int) -> AttackTabl
 
 def _reason(chosen: _Finding | None) -> str | None:
     if chosen is None:
-        return f"a class of fewer than {LEAST_ROWS} rows can be either searched or judged"
+        return f"all scores are the same, or there are fewer than {_LEAST_RUNS} runs"
     if chosen.lower > 0:
         return None
     if chosen.pure > 0:
         return delta_reason(chosen.pure)
     if chosen.estimate > 0:
         return "the difference that was found is within chance"
-    return "no difference between members and holdout was found on the judged rows"
+    return "no difference between members and holdout was found"
 
 
 def estimate_of_band(band: RocBand, delta: float, n_members: int, n_holdout: int) -> float:
@@ -262,38 +291,22 @@ def runs_refute_curve(
     curve: TradeOff,
     *,
     confidence: float,
-    rng: np.random.Generator,
-    splits: int = 1,
 ) -> bool:
     """Tell whether the runs contradict that no attacker exceeds ``curve``.
 
-    A random part of the rows chooses a threshold; on the rest the lower limit of its
-    TPR is compared with the curve at the upper limit of its FPR.
+    At thresholds that share the error, the lower limit of TPR is compared with the curve at the
+    upper limit of FPR.
 
     Args:
         members: scores of runs with the record, shape (n1,), n1 above 0; no NaN.
         holdout: scores of runs without it, shape (n0,), n0 above 0.
         curve: symmetric, for the neighbours that the runs differ in.
         confidence: in (0, 1).
-        rng: settles which rows choose the threshold.
-        splits: repeat the split: half of the tests, at half of the error, must refute
-            (Rüger 1978).
     """
-    if min(members.size, holdout.size) < LEAST_ROWS:
-        return False
-    needed = (splits + 1) // 2
-    alpha = (1 - confidence) * needed / splits
-    refuted = 0
-    for _ in range(splits):
-        split = divide(members, holdout, rng)
-        gaussian = isinstance(curve, GaussianDP)
-        sizes = split.sizes
-        criterion = (
-            gdp_criterion(sizes, alpha) if gaussian else curve_criterion(sizes, alpha, curve)
-        )
-        _, table = _answers(split, criterion)
-        refuted += counts_refute_curve(table, curve, confidence=1 - alpha)
-    return refuted >= needed
+    return any(
+        counts_refute_curve(table, curve, confidence=1 - share * (1 - confidence))
+        for table, _, share in _answers(members, holdout)
+    )
 
 
 def runs_statements(rows: ScoredRows, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
@@ -307,15 +320,13 @@ def runs_statements(rows: ScoredRows, asked: EpsilonOptions) -> tuple[EpsilonSta
 def _limits(
     rows: ScoredRows, asked: EpsilonOptions, method: MethodName
 ) -> Iterator[EpsilonStatement]:
-    for (name, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True):
+    for name, members, holdout in rows.columns():
         yield epsilon_runs(
             members,
             holdout,
             delta=asked.delta,
             confidence=asked.confidence_of_one(len(rows.names)),
             method=method,
-            rng=np.random.default_rng(seed),
-            splits=asked.splits,
             score=safe_name(name),
         )
 
@@ -329,10 +340,8 @@ def curve_is_refuted(rows: ScoredRows, asked: EpsilonOptions) -> bool:
             holdout,
             curve,
             confidence=asked.confidence_of_one(len(rows.names)),
-            rng=np.random.default_rng(seed),
-            splits=asked.splits,
         )
-        for (_, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)
+        for _, members, holdout in rows.columns()
     )
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,19 +13,17 @@ from mipaudit.maths.privacy.mechanism import GaussianDP
 from tests.places import TESTS
 
 DATA = TESTS / "data"
-METHODS = ["conditional", "grid-cp", "split-cp", "bands", "gdp"]
-ASSUMING_NOTHING = ["conditional", "grid-cp", "split-cp", "bands"]
+METHODS = ["conditional", "bands", "gdp"]
+ASSUMING_NOTHING = ["conditional", "bands"]
 
 
-def limit(members, holdout, *, delta=0.0, confidence=0.95, method="conditional", seed=0, splits=1):
+def limit(members, holdout, *, delta=0.0, confidence=0.95, method="conditional"):
     return epsilon_runs(
         np.asarray(members),
         np.asarray(holdout),
         delta=delta,
         confidence=confidence,
         method=method,
-        rng=np.random.default_rng(seed),
-        splits=splits,
     )
 
 
@@ -48,9 +47,7 @@ def gaussian(rng, rows):
 
 def replicated(law, rows, replications, **settings):
     rng = np.random.default_rng(20)
-    return np.array(
-        [limit(*law(rng, rows), seed=seed, **settings).lower for seed in range(replications)]
-    )
+    return np.array([limit(*law(rng, rows), **settings).lower for _ in range(replications)])
 
 
 @pytest.mark.parametrize(
@@ -61,18 +58,95 @@ def test_the_limit_is_above_the_truth_no_more_often_than_it_says(law, truth):
     assert (limits > truth).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 120)
 
 
-@pytest.mark.parametrize("method", ["grid-cp", "split-cp", "bands"])
-def test_the_alternatives_hold_at_the_null(method):
-    limits = replicated(null, 100, 100, method=method)
+def test_bands_hold_at_the_null():
+    limits = replicated(null, 100, 100, method="bands")
     assert (limits > 0).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
 
 
 def test_strength_on_randomized_response():
-    assert replicated(randomized_response, 500, 40).mean() >= 0.78
+    assert replicated(randomized_response, 500, 40).mean() >= 0.8
 
 
 def test_strength_on_the_gaussian_mechanism():
-    assert np.median(replicated(gaussian, 10_000, 25, delta=1e-5)) >= 2.17
+    assert np.median(replicated(gaussian, 10_000, 25, delta=1e-5)) >= 2.27
+
+
+def sampled(rng, rows):
+    return rng.normal(2 * (rng.random(rows) < 0.25), 1), rng.normal(size=rows)
+
+
+@pytest.mark.parametrize(
+    ("law", "least", "before"),
+    [(sampled, 3.06, 3.004), (gaussian, 2.58, 2.544), (laplace, 0.95, 0.944)],
+)
+def test_no_draw_moves_the_answer_and_the_mean_is_no_lower(law, least, before):
+    # One random split gave `before` on the mean of these files, over eight seeds each, and its
+    # answers on one file of the sampled ones were up to 0.82 apart over five seeds.
+    found = []
+    for seed in range(8):
+        members, holdout = law(np.random.default_rng([1, seed]), 25_000)
+        found.append(limit(members, holdout, delta=1e-5).lower)
+        orders = [np.random.default_rng(order) for order in range(2)]
+        moved = [
+            limit(rng.permutation(members), rng.permutation(holdout), delta=1e-5) for rng in orders
+        ]
+        assert {one.lower for one in moved} == {found[-1]}
+    assert before < least <= np.mean(found)
+
+
+def both_ends_say_member(rng, rows):
+    members, holdout = (
+        rng.random(rows) + 2 * (rng.random(rows) < share) * rng.choice([-1, 1], rows)
+        for share in (0.3 * math.exp(0.5), 0.3)
+    )
+    return members, holdout
+
+
+@pytest.mark.parametrize("sizes", [(4, 4), (5, 5), (2, 7), (3, 6)])
+def test_alike_runs_of_any_order_are_told_apart_no_more_often_than_it_says(sizes):
+    places = np.arange(sum(sizes), dtype=float)
+    orders = [np.isin(places, one) for one in itertools.combinations(places, sizes[0])]
+    found = sum(limit(places[one], places[~one]).lower > 0 for one in orders)
+    assert found <= 0.05 * len(orders)
+
+
+@pytest.mark.parametrize("rows", [5, 12, 40, 300])
+@pytest.mark.parametrize(
+    ("law", "truth"), [(null, 0.0), (randomized_response, 1.0), (both_ends_say_member, 0.5)]
+)
+@pytest.mark.parametrize("decimals", [15, 0])
+def test_misses_are_nominal_at_fixed_sizes_however_small(law, truth, rows, decimals):
+    rng, files = np.random.default_rng([62, rows]), 400
+    misses = 0
+    for _ in range(files):
+        members, holdout = law(rng, rows)
+        misses += limit(members.round(decimals), holdout.round(decimals)).lower > truth
+    assert misses <= 0.05 * files + 3 * math.sqrt(0.05 * 0.95 * files)
+
+
+@pytest.mark.parametrize("sizes", [(20, 300), (300, 20), (60, 2500)])
+@pytest.mark.parametrize("delta", [0.0, 0.02])
+def test_misses_are_nominal_in_unequal_classes(sizes, delta):
+    share, files, misses = math.e / (1 + math.e), 300, 0
+    for seed in range(files):
+        rng = np.random.default_rng([63, seed, *sizes])
+        members, holdout = (
+            np.where(rng.random(size) < delta, rare, rng.random(size) < one)
+            for size, rare, one in zip(sizes, (2.0, -1.0), (share, 1 - share), strict=True)
+        )
+        misses += limit(members, holdout, delta=delta).lower > 1
+    assert misses <= 0.05 * files + 3 * math.sqrt(0.05 * 0.95 * files)
+
+
+@pytest.mark.parametrize("decimals", [15, 1])
+def test_the_gaussian_method_keeps_its_error(decimals):
+    rng, files = np.random.default_rng(64), 300
+    misses = 0
+    for _ in range(files):
+        members, holdout = gaussian(rng, 100)
+        found = limit(members.round(decimals), holdout.round(decimals), delta=1e-5, method="gdp")
+        misses += found.mu_lower > 1
+    assert misses <= 0.05 * files + 3 * math.sqrt(0.05 * 0.95 * files)
 
 
 @pytest.mark.parametrize("rows", [(100, 1000), (1000, 100)])
@@ -88,7 +162,7 @@ def test_the_limit_keeps_its_error_at_equality_in_unequal_classes(rows, delta):
                 rows, (2.0, -1.0), (math.e / (1 + math.e), 1 / (1 + math.e)), strict=True
             )
         )
-        misses += limit(members, holdout, delta=delta, seed=seed).lower > 1
+        misses += limit(members, holdout, delta=delta).lower > 1
     assert misses / files <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / files)
 
 
@@ -101,7 +175,7 @@ def test_delta_costs_unequal_classes_no_more_than_the_bands_pay(rows):
         rng = np.random.default_rng([38, seed])
         members, holdout = rng.normal(2, 1, rows[0]), rng.normal(size=rows[1])
         for method in found:
-            found[method] += limit(members, holdout, delta=0.01, method=method, seed=seed).lower / 6
+            found[method] += limit(members, holdout, delta=0.01, method=method).lower / 6
     assert found["conditional"] >= 0.95 * found["bands"] > 1.8
 
 
@@ -113,12 +187,16 @@ def test_no_score_distinguishes_nothing(method):
 
 
 @pytest.mark.parametrize("flip", [1, -1])
-def test_perfect_separation_gives_the_exact_binomial_value(flip):
+def test_perfect_separation_gives_the_exact_value_of_the_widest_sets(flip):
     rng = np.random.default_rng(0)
     found = limit(flip * (5 + rng.random(500)), flip * rng.random(500))
     counts = found.attack
-    assert (counts.tp, counts.fp, counts.tn, counts.fn) == (400, 0, 400, 0)
-    share = 0.05 ** (1 / 800)
+    assert (counts.tp, counts.fp, counts.tn, counts.fn) == (470, 0, 470, 0)
+    assert (counts.n_members, counts.n_holdout) == (500, 500)
+    # The error of the widest sets: 0.75 of 0.05, by five reaches, and nearly all for one way.
+    weights = np.arange(1, 8) ** -0.75
+    level = 0.95 * 0.75 * 0.05 * weights[0] / weights.sum()
+    share = level ** (1 / 940)
     assert found.lower == pytest.approx(math.log(share / (1 - share)), rel=1e-9)
     assert found.attack.direction == ("high" if flip == 1 else "low")
     assert found.attack.numerator == "both"
@@ -169,27 +247,6 @@ def test_a_greater_delta_never_helps_much():
     assert limits == sorted(limits, reverse=True)
     assert limits[0] > 0.7
     assert limits[2] > 0.1
-
-
-def test_splits_combine_as_order_statistics_of_limits():
-    rng = np.random.default_rng(6)
-    members, holdout = laplace(rng, 2000)
-    stream = np.random.default_rng(9)
-    level = 1 - 0.05 * 2 / 3
-    single = [
-        epsilon_runs(
-            members, holdout, delta=0.0, confidence=level, method="conditional", rng=stream
-        ).lower
-        for _ in range(3)
-    ]
-    combined = limit(members, holdout, seed=9, splits=3)
-    assert combined.lower == pytest.approx(sorted(single)[1], rel=1e-12)
-    assert combined.confidence == 0.95
-
-
-def test_splits_are_refused_where_nothing_is_split():
-    with pytest.raises(ValueError, match="splits"):
-        limit([1.0, 2.0], [1.0, 2.0], method="bands", splits=2)
 
 
 def test_the_validity_is_named():
@@ -249,7 +306,7 @@ def test_a_broken_mechanism_is_refuted():
         assert 1.5 < limit(members, holdout, method=method).lower < 2
 
 
-@pytest.mark.parametrize("method", ["conditional", "split-cp", "grid-cp", "bands"])
+@pytest.mark.parametrize("method", ASSUMING_NOTHING)
 def test_delta_is_named_where_it_takes_the_limit_away(method):
     rng = np.random.default_rng(11)
     members, holdout = laplace(rng, 2000)
