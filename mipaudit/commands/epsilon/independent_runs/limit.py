@@ -72,14 +72,9 @@ class _Finding(NamedTuple):
 
 
 class _Guesses(NamedTuple):
-    """What an attack guessed on all rows, one way round.
+    """What an attack guessed on all rows, one way round, with its share of the error.
 
-    Attributes:
-        counts: of the guesses.
-        numerator: whose right guesses count.
-        members_high: whether *member* is guessed above.
-        share: of the error, for this way and, if it is tried, the other together.
-        either: whether the other way round is tried too.
+    The share is for the other way round, too, where ``either`` is tried.
     """
 
     counts: GuessCounts
@@ -100,8 +95,7 @@ def epsilon_runs(
 ) -> EpsilonStatement:
     """Return a lower limit of epsilon at delta from independent runs.
 
-    It is infinite only with ``gdp`` at delta 0, where no mu above 0 has an epsilon. There is
-    no attack where all scores are the same, or runs are too few.
+    It is infinite only with ``gdp`` at delta 0, where no mu above 0 has an epsilon.
 
     Args:
         members: scores of runs with the record, shape (n1,), n1 above 0; no NaN, ties and
@@ -109,9 +103,8 @@ def epsilon_runs(
         holdout: scores of runs without it, shape (n0,), n0 above 0.
         delta: in [0, 1].
         confidence: one-sided, in (0, 1).
-        method: ``conditional`` is the strongest that assumes nothing; ``gdp`` is valid
-            for Gaussian differential privacy only. ``bands`` is weaker, and holds at every delta
-            at once: `runs_profile` has it, and `mipaudit validate`.
+        method: ``conditional`` assumes nothing; ``gdp`` is valid for Gaussian noise only. ``bands``
+            is weaker, and holds at every delta at once: for `runs_profile` and `mipaudit validate`.
         score: what the scores are called.
     """
     found = _find(members, holdout, delta, 1 - confidence, method)
