@@ -109,18 +109,19 @@ def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
     cells = power_of_two(2 * blocks.shape[1] - 1)
     trained = blocks[:burn_in].sum(axis=(0, 1))
     group = _orders(burn_in, whole=bool(trained.min() >= _ROWS_A_CELL * blocks.shape[1]))
-    group += np.arange(TURNS)[:, None] * (HALVES + BLOCKS)
-    block, cell, side = np.nonzero(blocks)
-    times = blocks[block, cell, side]
-    place = ((group[:, block] * 2 + side) * cells + cell).astype(np.int32)
-    shape = (TURNS, HALVES + BLOCKS, 2, cells)
-    weights = np.broadcast_to(times, place.shape).ravel()
-    counts = np.bincount(place.ravel(), weights=weights, minlength=math.prod(shape))
+    table = np.zeros((MICRO_BLOCKS, 2, cells), dtype=np.int64)
+    table[..., : blocks.shape[1]] = blocks.swapaxes(1, 2)
+    counts = np.zeros((TURNS, HALVES + BLOCKS, 2, cells))
+    for turn, at in zip(counts, group, strict=True):
+        for one, block in zip(table, at, strict=True):
+            turn[block] += one
+    first = (np.arange(TURNS)[:, None] * (HALVES + BLOCKS) + group) * 2 * cells
+    place = np.asarray(first[..., None] + np.arange(2 * cells), dtype=np.int32)
     return Assigned(
-        member=side.astype(bool),
-        times=times,
-        place=place,
-        counts=counts.astype(np.float64).reshape(shape),
+        member=np.tile(np.repeat([False, True], cells), MICRO_BLOCKS),
+        times=table.ravel(),
+        place=place.reshape(TURNS, -1),
+        counts=counts,
         even=False,
     )
 

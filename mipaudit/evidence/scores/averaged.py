@@ -240,7 +240,7 @@ def _mean(run: Assigned, sizes: Floats, guesses: Floats, weights: Floats, prior:
     rates, judged = [], []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
         share, part, times = added[rows], counted[rows], run.times[rows]
-        judged.append(int(times[part > 0].sum()))
+        judged.append(int(times @ (part > 0)))
         value = float(min(share @ times, 1.0))
         left = share - part * value
         size = max(judged[-1], 1)

@@ -182,8 +182,11 @@ def test_counted_rows_stand_for_as_many(burn_in, sizes):
     assert (by_class == sizes).all()
     # Few rows in the burn-in are cut points: they train alone, in every order.
     group = run.place // (2 * run.counts.shape[-1]) % (HALVES + BLOCKS)
-    block = np.nonzero(blocks)[0]
+    block = np.repeat(np.arange(64), group.shape[1] // 64)
     assert (group[:, block < burn_in] < HALVES).all() == (sizes[0] == 100)
+    again = np.zeros(run.counts.size)
+    np.add.at(again, run.place, np.broadcast_to(run.times, run.place.shape))
+    assert (again.reshape(run.counts.shape) == run.counts).all()
 
 
 def test_blocks_of_counted_rows_are_taken_in_any_order():
