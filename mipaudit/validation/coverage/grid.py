@@ -44,6 +44,11 @@ _FEWER: Final = (
 )
 _FEWEST: Final = ("null-gaussian", "leaked-atoms", "multinomial-1000", "laplace-4")
 _UNEVEN: Final = ("null-gaussian", "gauss-shift-1", "null-discrete-1000", "leaked-shift")
+# Classes of very unequal sizes, the laws that tell most beside them.
+_MOST_UNEVEN: Final = (
+    *product(("null-gaussian", "rare-values", "cantor", "comb-1024"), ((25, 25_000), (6_000, 60))),
+    ("nearly-separated", (25, 100_000)),
+)
 # Members and holdout records with which limits that hold elsewhere were once wrong.
 _HARD: Final[dict[Form, tuple[tuple[str, int, int, Order], ...]]] = {
     "quick": (
@@ -74,6 +79,7 @@ _MEMBERS_IN: Final = 100  # one in so many, where the classes are uneven
 _EVEN: Final = 0.5
 _LOW: Final = 0.1
 _LOWEST: Final = 0.01
+_HIGH: Final = 0.9
 _ORDERS: Final[tuple[Order, ...]] = ("shuffled", "sorted", "reversed", "by class")
 _REPLICATIONS: Final[dict[Form, int]] = {"quick": 1_000, "full": 4_000}
 _CONTROL_RECORDS: Final = 1_000
@@ -219,21 +225,29 @@ def _quick() -> Iterator[_Setting]:
 
 
 def _full() -> Iterator[_Setting]:
-    yield from product(LAWS, _SMALL, (_EVEN, _LOW))
+    yield from product(LAWS, _SMALL, (_EVEN,))
+    yield from product(LAWS, _SMALL[1:], (_LOW,))
+    # Of 50 records a low prior leaves little to see.
+    yield from product(TELLING, _SMALL[:1], (_LOW,))
     yield from product(TELLING, _SMALL, (_LOWEST,))
+    yield from product(_FEWEST, _SMALL[1:], (_HIGH,))
     yield from product(TELLING, (_LARGE,), (_EVEN,))
     yield from product(_FEWER, (_LARGE,), (_LOW, _LOWEST))
-    yield from product(_FEWER, (_LARGEST,), (_EVEN,))
-    yield from ((name, _LARGEST, _LOW) for name in ("null-gaussian", "laplace-4"))
-    yield from ((name, _LARGEST, _LOWEST) for name in ("null-gaussian", "leaked-atoms"))
+    yield from ((name, _LARGEST, _EVEN) for name in _FEWER if name != "leaked-atoms")
+    yield from (("null-gaussian", _LARGEST, _LOW), ("leaked-atoms", _LARGEST, _LOWEST))
     yield from product(VECTOR_LAWS, _SMALL[:1], (_EVEN,))
     yield from product(_RECORDS, _SMALL[1:], (_EVEN,))
 
 
 def _uneven(replications: int) -> list[Cell]:
-    """Return cells with one member among 100 records."""
+    """Return cells with one member among 100 records, and with classes more uneven still."""
     members = _LARGE // _MEMBERS_IN
-    return [_cell(name, members, _LARGE - members, "shuffled", replications) for name in _UNEVEN]
+    sizes = [(name, (members, _LARGE - members)) for name in _UNEVEN]
+    orders: tuple[Order, ...] = ("shuffled", "by class")
+    return [
+        _cell(name, *size, order, replications)
+        for (name, size), order in zip([*sizes, *_MOST_UNEVEN], cycle(orders))
+    ]
 
 
 def _cell(name: str, members: int, holdout: int, order: Order, replications: int) -> Cell:

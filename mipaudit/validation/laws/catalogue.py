@@ -16,6 +16,7 @@ from mipaudit.validation.laws.mixture import (
     Atoms,
     Beta,
     Cauchy,
+    Drift,
     LogNormal,
     Mixture,
     Normal,
@@ -204,6 +205,36 @@ def _common_and_tail(tail: float) -> Atoms:
     return cells(np.concatenate([np.full(5, (1 - tail) / 5), np.full(200, tail / 200)]))
 
 
+def _odd_laws() -> Iterator[Law]:
+    """Yield laws on which what learns from few rows, or joins cells, sees least or errs most."""
+    text = "512 values with masses of a Cantor set's kind: each of 9 digits tells a little"
+    yield law_of("cantor", text, cells(_digits(0.6)), cells(_digits(0.4)))
+    rare = np.append(np.full(900, 0.1 / 900), 0.9)
+    text = "10% of the members at 900 values that no holdout record has, the others all at one"
+    yield law_of("rare-values", text, cells(rare), cells((rare > 1 / 2).astype(float)))
+    one = Atoms(values=np.array([0.5]), masses=np.array([1.0]))
+    text = "5% of the holdout at one value amid the others that no member has"
+    yield law_of("missing-value", text, _STANDARD, mixture((0.95, _STANDARD), (0.05, one)))
+    text = "97% of the members at one value, the others and all the holdout at another"
+    yield law_of("nearly-separated", text, coin(0.97), coin(0.0))
+    text = "half of all at one value, the others normal, members 0.5 s.d. higher"
+    tied = (mixture((0.5, one), (0.5, Normal(mean=mean))) for mean in (0.5, 0.0))
+    yield law_of("half-tied", text, *tied)
+    text = "members as likely as holdout at prior 0.1 wherever there are any: 0 to 1"
+    inside, outside = Steps(masses=(1.0,)), Steps(masses=(1.0,), start=1.0, stop=2.0)
+    yield law_of("even-odds", text, inside, mixture((1 / 9, inside), (8 / 9, outside)))
+    text = "normal scores that rise along the records, those of members by 1, of the others by 0.5"
+    yield law_of("drift", text, Drift(start=0.0, stop=1.0), Drift(start=0.0, stop=0.5))
+
+
+def _digits(mass: float) -> NDArray[np.float64]:
+    """Return the masses of 9 binary digits that are 0 with this mass each."""
+    found = np.ones(1)
+    for _ in range(9):
+        found = np.concatenate([found * mass, found * (1 - mass)])
+    return found
+
+
 def _boundary_laws() -> Iterator[Law]:
     saturated = Atoms(values=np.array([1.0]), masses=np.array([1.0]))
     yield law_of(
@@ -253,6 +284,7 @@ def _catalogue() -> Mapping[str, Law]:
         _mechanism_laws,
         _leak_laws,
         _hard_laws,
+        _odd_laws,
         _boundary_laws,
         _group_laws,
         _paper_laws,

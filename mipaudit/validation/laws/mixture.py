@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _TAIL_STEPS: Final = 24
+_REACH: Final = 40.0  # standard deviations: no draw is further from its mean
+_HALVINGS: Final = 60
 
 
 class Part(ABC):
@@ -190,6 +192,39 @@ class Normal(Continuous):
         from scipy.special import ndtri
 
         return np.asarray(self.mean + self.sd * ndtri(level))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift(Continuous):
+    """Normal scores whose mean moves evenly along the rows; stated is the mean of their laws."""
+
+    start: float
+    stop: float
+
+    def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Return ``size`` independent scores, in the order of the drift."""
+        along = (np.arange(size) + 1 / 2) / max(size, 1)
+        return rng.normal(self.start + (self.stop - self.start) * along)
+
+    def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean over the rows of P(score <= x)."""
+        from scipy.special import ndtr
+
+        middle, half = (self.start + self.stop) / 2, (self.stop - self.start) / 2
+        # By symmetry the lower tail serves for both, so that neither is lost in rounding.
+        z = np.maximum(-np.abs(x - middle), -_REACH)[:, None] + [half, -half]
+        sums = z * ndtr(z) + np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+        tail = (sums[:, 0] - sums[:, 1]) / (2 * half)
+        return np.asarray(np.where(x > middle, 1 - tail, tail))
+
+    def quantile(self, level: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores at these levels, by halving."""
+        step = self.stop - self.start + 2 * _REACH
+        found = np.full(level.shape, self.start - _REACH)
+        for _ in range(_HALVINGS):
+            step /= 2
+            found += np.where(self.cdf(found + step) < level, step, 0.0)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

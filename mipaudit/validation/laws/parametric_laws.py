@@ -199,7 +199,7 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
         prefix="gauss-shift",
         parameters=(MU,),
         make=_gauss_shift,
-        examples=((0.25,), (1,), (2,)),
+        examples=((0.25,), (1,), (2,), (0.05,)),
         summary="normal scores, members MU s.d. higher: the Gaussian mechanism at MU",
     ),
     Family(
@@ -213,7 +213,7 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
         prefix="comb",
         parameters=(_TEETH,),
         make=_comb,
-        examples=((64,),),
+        examples=((64,), (1024,)),
         summary="TEETH teeth: members three times as often on even ones, holdout on odd ones",
     ),
     Family(

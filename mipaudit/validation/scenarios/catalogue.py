@@ -42,12 +42,14 @@ _LAWS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         SHAPES: (
             *("gauss-scale", "cauchy-shift", "pareto-shift", "lognormal-scale", "comb"),
             *("multimodal", "multinomial", "zipf-leak-1000", "separated"),
+            *("cantor", "even-odds", "drift"),
         ),
         RARE: (
             *("leaked-atoms", "leaked-shift", "two-valued"),
             *("flagged-members", "half-flagged", "part-of-1000", "rare-tail-200"),
+            *("rare-values", "missing-value", "nearly-separated"),
         ),
-        TIES: ("softmax", "float16-ties", "ties-shift", "infinite-scores"),
+        TIES: ("softmax", "float16-ties", "ties-shift", "half-tied", "infinite-scores"),
         MECHANISMS: ("gauss-shift", "laplace", "geometric", "randomized-response"),
         PAPERS: ("yeom-regression", "colluding", "humphries", "counting-queries"),
     }

@@ -162,6 +162,19 @@ def test_a_comb_hides_from_intervals():
     assert comb.advantage_intervals(0.5, 4) == pytest.approx(4 / 64)
 
 
+def test_odd_laws():
+    digits = [math.comb(9, k) * (0.6**k * 0.4 ** (9 - k)) for k in range(10)]
+    cantor = sum(abs(a - b) for a, b in zip(digits, digits[::-1], strict=True)) / 2
+    assert law("cantor").advantage(0.5) == pytest.approx(cantor, abs=1e-12)
+    assert law("rare-values").advantage(0.5) == pytest.approx(0.1, abs=1e-12)
+    assert law("rare-values").auc() == pytest.approx(0.45, abs=1e-12)
+    assert law("missing-value").advantage(0.5) == pytest.approx(0.05, abs=1e-8)
+    assert law("nearly-separated").advantage(0.5) == pytest.approx(0.97, abs=1e-12)
+    assert law("half-tied").advantage(0.5) == pytest.approx(PHI(0.25) - 0.5, abs=1e-8)
+    assert law("even-odds").advantage(0.5) == pytest.approx(8 / 9, abs=1e-8)
+    assert law("even-odds").advantage(0.1) == pytest.approx(0.8, abs=1e-8)
+
+
 def test_extremes():
     assert law("separated").advantage(0.5) == pytest.approx(1.0)
     assert law("separated").tpr_at_fpr(0.001) == pytest.approx(1.0)

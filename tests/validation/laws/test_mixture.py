@@ -7,6 +7,7 @@ from mipaudit.validation.laws.mixture import (
     Atoms,
     Beta,
     Cauchy,
+    Drift,
     Laplace,
     LogNormal,
     Normal,
@@ -24,6 +25,7 @@ DENSITIES = [
     Pareto(index=1.5, shift=0.2),
     Beta(a=8.0, b=0.5),
     Steps(masses=(0.2, 0.5, 0.3), start=-1.0, stop=2.0),
+    Drift(start=-1.0, stop=0.5),
 ]
 
 
@@ -70,3 +72,12 @@ def test_mixture_counts_an_atom_at_its_value_and_not_below():
     at = np.array([np.nextafter(0.5, 0), 0.5, 1.0])
     assert law.cdf(at) == pytest.approx([0.375, 0.625, 1.0])
     assert law.continuous_cdf(at) == pytest.approx([0.375, 0.375, 0.75])
+
+
+def test_a_drift_is_the_mean_of_its_rows():
+    part, x = Drift(start=0.0, stop=1.0), np.array([-2.0, 0.1, 0.5, 1.7])
+    means = (np.arange(10_000) + 0.5) / 10_000
+    each = [Normal(mean=mean).cdf(x) for mean in means]
+    assert part.cdf(x) == pytest.approx(np.mean(each, axis=0), abs=1e-8)
+    early, late = np.split(part.draw(np.random.default_rng(2), 20_000), 2)
+    assert late.mean() - early.mean() == pytest.approx(0.5, abs=0.05)
