@@ -47,8 +47,9 @@ def test_one_sample_has_the_clopper_pearson_limit():
 
     lower, upper = difference_of_shares((30, 40), (0, 10**9), 0.5, 0.1)
     ends = binomtest(30, 40).proportion_ci(0.9, method="exact")
-    assert lower == pytest.approx(ends.low, abs=2e-4)
-    assert upper == pytest.approx(ends.high, abs=2e-4)
+    # Never within the exact limits: the sum is cut into steps, and moved outward by part of one.
+    assert ends.low - 3e-4 < lower <= ends.low
+    assert ends.high <= upper < ends.high + 3e-4
 
 
 def test_achieved_counts_right():
