@@ -80,10 +80,10 @@ def assigned(rows: RankedRows, prior: float) -> Assigned:
     sizes = totals[0].reshape(-1, 2).sum(axis=0)
     burn_in = math.ceil(_LONGER * burn_in_blocks(int(sizes[MEMBER]), int(sizes[HOLDOUT])))
     if rows.discrete:
-        cells = power_of_two(2 * int(rows.rank[-1]) + 1)
+        cells = _power_of_two(2 * int(rows.rank[-1]) + 1)
         cell = rows.rank.astype(np.int32)
     else:
-        cells = min(power_of_two(rows.member.size * burn_in // MICRO_BLOCKS), _MOST_CELLS)
+        cells = min(_power_of_two(rows.member.size * burn_in // MICRO_BLOCKS), _MOST_CELLS)
         weights = _weights(np.array(totals).reshape(-1, MICRO_BLOCKS, 2), burn_in, prior)
         cell = _cells(rows.rank, _looked_up(weights, labels), cells)
     place = _looked_up(_places(len(labels), burn_in, cells), labels)
@@ -106,7 +106,7 @@ def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
         blocks: int64, shape (64, K, 2), by micro-block, cell and (holdout, member).
         burn_in: micro-blocks that only train.
     """
-    cells = power_of_two(2 * blocks.shape[1] - 1)
+    cells = _power_of_two(2 * blocks.shape[1] - 1)
     trained = blocks[:burn_in].sum(axis=(0, 1))
     group = _orders(burn_in, whole=bool(trained.min() >= _ROWS_A_CELL * blocks.shape[1]))
     table = np.zeros((MICRO_BLOCKS, 2, cells), dtype=np.int64)
@@ -126,15 +126,19 @@ def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
     )
 
 
-def power_of_two(most: int) -> int:
+def _power_of_two(most: int) -> int:
     """Return the greatest power of two that is at most this, but no less than 4."""
     return max(_FEWEST_CELLS, (1 << most.bit_length()) >> 1)
 
 
-def _turned(tables: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return each table by micro-block, (..., 64, 2), turned by each eighth of a turn."""
-    step = MICRO_BLOCKS // TURNS
-    return np.stack([np.roll(tables, -turn * step, axis=-2) for turn in range(TURNS)], axis=-3)
+def _turned(tables: NDArray[np.int32], first: int = 0) -> NDArray[np.int32]:
+    """Return each table by micro-block, (..., 64, n), turned by each eighth from the first on."""
+    kept, turning = np.split(tables, [first], axis=-2)
+    steps = [turn * turning.shape[-2] // TURNS for turn in range(TURNS)]
+    return np.stack(
+        [np.concatenate([kept, np.roll(turning, -step, axis=-2)], axis=-2) for step in steps],
+        axis=-3,
+    )
 
 
 def _looked_up(tables: NDArray[np.int32], labels: NDArray[np.intp]) -> NDArray[np.int32]:
@@ -155,13 +159,14 @@ def _places(draws: int, burn_in: int, cells: int) -> NDArray[np.int32]:
     return (table + first * np.int32(2 * (HALVES + BLOCKS))) * np.int32(cells)
 
 
-def _grouped(burn_in: int) -> NDArray[np.intp]:
+def _grouped(burn_in: int) -> NDArray[np.int32]:
     """Return the half of the burn-in, or the block after it, of each micro-block."""
     late = np.arange(MICRO_BLOCKS - burn_in)
-    return np.concatenate([np.arange(burn_in) % HALVES, HALVES + late * BLOCKS // late.size])
+    blocks = HALVES + late * BLOCKS // late.size
+    return np.concatenate([np.arange(burn_in) % HALVES, blocks]).astype(np.int32)
 
 
-def _orders(burn_in: int, *, whole: bool) -> NDArray[np.intp]:
+def _orders(burn_in: int, *, whole: bool) -> NDArray[np.int32]:
     """Return the half, or the block, of each micro-block in each turn, shape (TURNS, 64).
 
     Args:
@@ -172,10 +177,7 @@ def _orders(burn_in: int, *, whole: bool) -> NDArray[np.intp]:
     """
     first = 0 if whole else burn_in
     group = _grouped(math.ceil(_LONGER * burn_in) if whole else burn_in)
-    turned = np.tile(group, (TURNS, 1))
-    for turn, one in enumerate(turned):
-        one[first:] = np.roll(one[first:], -(turn * (MICRO_BLOCKS - first) // TURNS))
-    return turned
+    return _turned(group[:, None], first)[..., 0]
 
 
 def _weights(totals: NDArray[np.intp], burn_in: int, prior: float) -> NDArray[np.int32]:

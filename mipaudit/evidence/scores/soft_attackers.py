@@ -136,7 +136,7 @@ def _spans(lessons: Lessons) -> Family:
     gains = lessons.gains
     after = np.cumsum(gains, axis=-1)
     before = after - gains
-    error = lessons.error(*lessons.weighed(np.cumsum(lessons.trained, axis=-1, dtype=np.float32)))
+    error = lessons.error(*lessons.weighed(_past(lessons.below)))
     spans = [
         (*_interval(after, before), False),
         (*_interval(-after, -before), True),
@@ -192,8 +192,7 @@ def _merged(lessons: Lessons) -> Iterator[Family]:
     gains, counts = lessons.gains, lessons.counts
     cells = counts.shape[-1]
     while gains.shape[-1] >= 2 * _FEWEST_MERGED:
-        gains = gains[..., ::2] + gains[..., 1::2]
-        counts = counts[..., ::2] + counts[..., 1::2]
+        gains, counts = (_runs(one, one.shape[-1] // 2) for one in (gains, counts))
         yield _of_cells((gains > 0)[:, :, None].astype(np.float32), counts, cells)
 
 
