@@ -23,7 +23,7 @@ from mipaudit.formats.document import (
     plain,
 )
 from mipaudit.statements.policy import checked_name
-from mipaudit.statements.text.guesses import advantage_words
+from mipaudit.statements.text.guesses import advantage_words, guess_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 
@@ -147,6 +147,15 @@ def confidence_words(confidence: float) -> tuple[str, str]:
     return (
         f"{percent_text(confidence)} confidence",
         f"such statements are wrong at most {wrong} times in 100.",
+    )
+
+
+def guess_terms(prior: float, confidence: float) -> tuple[tuple[str, str], ...]:
+    """Return the terms that right guesses and advantages need, and what they mean."""
+    return (
+        ("Guessing right", guess_words(prior)),
+        ("Advantage", advantage_words(prior)),
+        confidence_words(confidence),
     )
 
 

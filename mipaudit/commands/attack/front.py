@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.attack.page import ADVERSARIES
-from mipaudit.formats.page import ALIKE, NEITHER, Front, confidence_words, member_words, only_tried
+from mipaudit.formats.page import ALIKE, NEITHER, Front, guess_terms, member_words, only_tried
 from mipaudit.formats.policy.judged import UNDECIDED, deciding, verdict_head
 from mipaudit.statements.text.guesses import (
-    advantage_words,
     blind_guesser,
     compared,
-    guess_words,
     right_at_least,
     right_at_most,
     right_exactly,
@@ -54,11 +52,7 @@ def attack_front(report: AttackReport, brief: Brief) -> Front:
             ("with", member_words(design.n_members, design.n_holdout)),
             ("limit", limit),
         ),
-        terms=(
-            ("Guessing right", guess_words(design.prior)),
-            ("Advantage", advantage_words(design.prior)),
-            confidence_words(design.confidence),
-        ),
+        terms=guess_terms(design.prior, design.confidence),
         unsaid=(_OTHERS, only_tried(len(design.score_columns)), ALIKE),
     )
 

@@ -21,14 +21,13 @@ from mipaudit.formats.document import (
     short_class,
 )
 from mipaudit.formats.drawing import Interval, intervals, marks_of
-from mipaudit.formats.page import Front, confidence_words, limit_fact, member_words
+from mipaudit.formats.page import Front, guess_terms, limit_fact, member_words
 from mipaudit.formats.policy.blocks import check_cases, policy_headline, policy_mood
 from mipaudit.formats.policy.judged import SETTLES, deciding, judged_brief, verdict_head
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.guesses import (
-    advantage_words,
     compared,
-    guess_words,
+    of_cleverer,
     right_at_least,
     right_at_most,
     simple_kind,
@@ -287,11 +286,7 @@ def shift_front(report: ShiftReport, brief: Brief) -> Front:
             ("with", member_words(design.n_members, design.n_holdout)),
             limit_fact(report.policy, report.provenance.settings),
         ),
-        terms=(
-            ("Guessing right", guess_words(design.prior)),
-            ("Advantage", advantage_words(design.prior)),
-            confidence_words(design.confidence),
-        ),
+        terms=guess_terms(design.prior, design.confidence),
         unsaid=(_NO_RELEASE, _SMALLER),
     )
 
@@ -357,5 +352,5 @@ def _right(attackers: Attackers, upper: float, beside: str, marks: tuple[float, 
         return f"nobody is right more often than {most} times in 100 ({beside})"
     return (
         f"those who {simple_kind(attackers)} that was learned from the columns are right at most "
-        f"{most} times in 100 ({beside}); of cleverer ones this says nothing"
+        f"{most} times in 100 ({beside}){of_cleverer(attackers)}"
     )

@@ -140,6 +140,11 @@ def guessers(attackers: Attackers) -> str:
     return "the best guessers" if attackers == "any" else f"those who {simple_kind(attackers)}"
 
 
+def of_cleverer(attackers: Attackers) -> str:
+    """Return what follows a statement on guessers of a simple kind: nothing for ``any``."""
+    return "" if attackers == "any" else "; of cleverer ones this says nothing"
+
+
 def simple_kind(attackers: Attackers) -> str:
     """Return what attackers of a class do, to follow "those who"; not of ``any``."""
     return _DO[attackers]

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.compare.queries.brief import leading
-from mipaudit.formats.page import ALIKE, NEITHER, Front, confidence_words, member_words, only_tried
+from mipaudit.formats.page import ALIKE, NEITHER, Front, guess_terms, member_words, only_tried
 from mipaudit.formats.policy.judged import UNDECIDED, deciding, verdict_head
 from mipaudit.statements.text.guesses import (
-    advantage_words,
     compared,
-    guess_words,
     guessers,
     more_right_at_least,
     more_right_at_most,
     more_right_exactly,
+    of_cleverer,
     right_at_least,
 )
 from mipaudit.statements.text.printable_names import safe_name
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.compare.queries.report import CompareReport
     from mipaudit.formats.brief import Brief
-    from mipaudit.statements.estimate import Attackers
 
 _LITTLE: Final = "To tell no more than another query is not to tell little."
 _FEW: Final = 4  # more queries are counted, not named
@@ -54,11 +52,7 @@ def compare_front(report: CompareReport, brief: Brief) -> Front:
             ("with", " ".join(sizes)),
             ("limit", limit),
         ),
-        terms=(
-            ("Guessing right", guess_words(design.prior)),
-            ("Advantage", advantage_words(design.prior)),
-            confidence_words(design.confidence),
-        ),
+        terms=guess_terms(design.prior, design.confidence),
         unsaid=(_LITTLE, only_tried(len(design.queries)), ALIKE),
     )
 
@@ -82,7 +76,7 @@ def _found(report: CompareReport) -> str:
     return (
         f"With the query '{safe_name(found.more)}' {guessers(found.attackers)} are right at least "
         f"{more_right_at_least(found.least)} more times in 100 about whose records were used than "
-        f"with {than}{_cleverer(found.attackers)}."
+        f"with {than}{of_cleverer(found.attackers)}."
     )
 
 
@@ -102,12 +96,8 @@ def _verdict(report: CompareReport) -> str:
     most = more_right_at_most(max(0.0, check.upper or 0.0), (check.limit,))
     return (
         f"{head}: with none of the queries {who} are right more than {most} more times in 100 than "
-        f"with '{versus}' (the limit: {limit}){_cleverer(check.against)}."
+        f"with '{versus}' (the limit: {limit}){of_cleverer(check.against)}."
     )
-
-
-def _cleverer(attackers: Attackers) -> str:
-    return "" if attackers == "any" else "; of cleverer ones this says nothing"
 
 
 def _also(report: CompareReport) -> Iterator[str]:

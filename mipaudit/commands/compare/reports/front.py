@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.compare.reports.brief import surely_changed
-from mipaudit.formats.page import NEITHER, Front, confidence_words
+from mipaudit.formats.page import NEITHER, Front, guess_terms
 from mipaudit.formats.policy.judged import UNDECIDED, deciding, verdict_head
 from mipaudit.statements.text.guesses import (
-    advantage_words,
-    guess_words,
     guessers,
     more_right_at_least,
     more_right_at_most,
     more_right_exactly,
+    of_cleverer,
 )
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.compare.reports.report import Change, ReportComparison
     from mipaudit.formats.brief import Brief
-    from mipaudit.statements.estimate import Attackers
 
 _LITTLE: Final = "To tell no more than before is not to tell little."
 _FEW: Final = 3
@@ -53,11 +51,7 @@ def compare_reports_front(report: ReportComparison, brief: Brief) -> Front:
             ("with", "; ".join(_sizes(report))),
             ("limit", limit),
         ),
-        terms=(
-            ("Guessing right", guess_words(design.prior)),
-            ("Advantage", advantage_words(design.prior)),
-            confidence_words(design.confidence),
-        ),
+        terms=guess_terms(design.prior, design.confidence),
         unsaid=(_LITTLE, *report.limitations[:_FEW]),
     )
 
@@ -99,7 +93,7 @@ def _change(one: Change) -> str:
         f"With '{safe_name(one.score)}' of '{safe_name(one.report)}' {guessers(one.attackers)} are "
         f"right at least {more_right_at_least(least)} {'more' if grown else 'fewer'} times in 100 "
         f"about whose records were used than with that of '{safe_name(one.versus)}'"
-        f"{_cleverer(one.attackers)}."
+        f"{of_cleverer(one.attackers)}."
     )
 
 
@@ -120,9 +114,5 @@ def _verdict(report: ReportComparison) -> str:
     most = more_right_at_most(max(0.0, check.upper or 0.0), (check.limit,))
     return (
         f"{head}: with no score that both reports have {who} are right more than {most} more times "
-        f"in 100 than with that of '{versus}' (the limit: {limit}){_cleverer(check.against)}."
+        f"in 100 than with that of '{versus}' (the limit: {limit}){of_cleverer(check.against)}."
     )
-
-
-def _cleverer(attackers: Attackers) -> str:
-    return "" if attackers == "any" else "; of cleverer ones this says nothing"
