@@ -15,12 +15,16 @@ it is checked by enumeration: the size is at most the nominal one.
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
 
 # Each halving gains a bit; the bracket is 2 |log(n1/n0)| wide.
 _HALVINGS: Final = 60
@@ -178,10 +182,12 @@ def _by_chance(counts: GuessCounts, epsilon: float, slack: Slack) -> float:
     shares = expit(epsilon + counts.log_ratio), expit(epsilon - counts.log_ratio)
     if sum(within) <= 0:
         return 0.0
-    needed = bisect_left(
-        range(1, sum(within) + 1),
+    # Between what guesses that are all of the lesser share would need, and of the greater one.
+    fewest, most = (_least_slack(sum(within), one, slack.alpha) for one in sorted(shares))
+    needed = fewest + bisect_left(
+        range(fewest, most),
         x=True,
-        key=lambda k: _tail_of_two(k, within, shares) <= slack.alpha,
+        key=lambda count: _tail_of_two(count + 1, within, shares) <= slack.alpha,
     )
     # Hoeffding (1956, Theorem 4): a sum of unlike ones of this mean, or less, is below it.
     alike = _mean_share(made, counts.log_ratio)
@@ -231,28 +237,45 @@ def conditional_lower(counts: GuessCounts, slack: Slack, *, beat: float = 0.0) -
         lower = odds - (ratio if member else -ratio)
         return lower if lower > beat else 0.0
 
-    def refuted(epsilon: float) -> bool:
+    def excess(epsilon: float) -> float:
         shares = expit(epsilon + ratio), expit(epsilon - ratio)
-        return _tail_of_two(correct, (member, holdout), shares) <= slack.alpha
+        tail = _tail_of_two(correct, (member, holdout), shares)
+        return math.log(max(tail, sys.float_info.min)) - math.log(slack.alpha)
 
-    return _greatest(refuted, beat, odds + abs(ratio))
+    return _greatest(excess, max(beat, odds - abs(ratio)), odds + abs(ratio))
 
 
-def _greatest(refuted: Callable[[float], bool], least: float, most: float) -> float:
-    """Return the greatest epsilon that is refuted, to a billionth; 0 if ``least`` is not."""
-    if most <= least or not refuted(least):
+def _greatest(excess: Callable[[float], float], least: float, most: float) -> float:
+    """Return the greatest epsilon without excess, to a billionth; 0 if ``least`` has some.
+
+    Args:
+        excess: rises with epsilon, nearly in a straight line; above 0 at ``most``.
+        least: where to begin.
+        most: an upper end of the answer.
+    """
+    if most <= least or (below := excess(least)) > 0:
         return 0.0
-    low, high = least, most
+    low, high, above = least, most, max(excess(most), sys.float_info.min)
+    side = 0.0
     while high - low > _TOLERANCE:
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
+        # Where a straight line between the ends crosses, but never at an end: beside the answer
+        # that closes the bracket from the other side.
+        line = low + (high - low) * below / (below - above)
+        place = min(max(line, low + _TOLERANCE / 2), high - _TOLERANCE / 2)
+        found = excess(place)
+        # Illinois: an end that stays twice counts half.
+        if found > 0:
+            below, high, above = below / (1 + (side > 0)), place, found
+        else:
+            above, low, below = above / (1 + (side < 0)), place, found
+        side = found
     return low
 
 
 def _tail_of_two(count: int, guesses: tuple[int, int], shares: tuple[float, float]) -> float:
     """Return P(Bin(guesses[0], shares[0]) + Bin(guesses[1], shares[1]) >= count)."""
     import numpy as np
-    from scipy.special import bdtrc, gammaln
+    from scipy.special import bdtrc
 
     if shares[0] == shares[1]:
         return float(bdtrc(count - 1, sum(guesses), shares[0])) if count > 0 else 1.0
@@ -265,12 +288,27 @@ def _tail_of_two(count: int, guesses: tuple[int, int], shares: tuple[float, floa
         return float(bdtrc(left - 1, many, other)) if left > 0 else 1.0
     reach = _REACH * math.sqrt(few * share * (1 - share)) + _REACH**2
     first, last = max(0, int(few * share - reach)), min(few, int(few * share + reach) + 1)
-    found = np.arange(first, last + 1)
-    logs = gammaln(few + 1) - gammaln(found + 1) - gammaln(few - found + 1)
-    logs += found * math.log(share) + (few - found) * math.log1p(-share)
-    missing = count - found
-    beyond = np.where(missing > 0, bdtrc(np.clip(missing - 1, 0, many), many, other), 1.0)
-    return float(np.exp(logs) @ np.where(missing > many, 0.0, beyond))
+    # P(Bin(many, other) >= count - found) of each found: one tail, and what each step adds.
+    least = float(bdtrc(min(count - first - 1, many), many, other)) if count > first else 1.0
+    steps = _chances(count - last, count - first, many, other)[::-1]
+    tails = np.minimum(least + np.concatenate([[0.0], steps.cumsum()]), 1.0)
+    return float(_chances(first, last + 1, few, share) @ tails)
+
+
+def _chances(start: int, stop: int, n: int, share: float) -> NDArray[np.floating]:
+    """Return P(Bin(n, share) = k) of each k from ``start`` up to but not ``stop``."""
+    import numpy as np
+
+    chances = np.zeros(stop - start)
+    first, beyond = max(start, 0), min(stop, n + 1)
+    if first < beyond:
+        apart = math.lgamma(n + 1) - math.lgamma(first + 1) - math.lgamma(n - first + 1)
+        counts = np.arange(first, beyond)
+        logs = np.log((n + 1 - counts[1:]) / counts[1:]) + (math.log(share) - math.log1p(-share))
+        begin = apart + first * math.log(share) + (n - first) * math.log1p(-share)
+        logs = np.concatenate([[begin], logs]).cumsum()
+        chances[first - start : beyond - start] = np.exp(logs)
+    return chances
 
 
 def conditional_estimate(counts: GuessCounts, delta: float, exposed: int) -> float:
