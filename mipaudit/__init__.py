@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mipaudit.commands.compare.queries.report import CompareReport
     from mipaudit.commands.compare.reports.report import ReportComparison
     from mipaudit.commands.compare.run import compare
+    from mipaudit.commands.doctor.report import DoctorReport
+    from mipaudit.commands.doctor.run import doctor
     from mipaudit.commands.epsilon.report import EpsilonReport
     from mipaudit.commands.epsilon.run import epsilon
     from mipaudit.commands.estimate.many.run import estimate_many
@@ -72,6 +74,7 @@ __all__ = [
     "BoundsReport",
     "CheckReport",
     "CompareReport",
+    "DoctorReport",
     "EpsilonReport",
     "Estimate",
     "InputError",
@@ -102,6 +105,7 @@ __all__ = [
     "bounds",
     "check",
     "compare",
+    "doctor",
     "epsilon",
     "estimate",
     "estimate_many",
@@ -134,6 +138,7 @@ _HOMES: Final = {
     "CheckReport": "mipaudit.commands.check.report",
     "CompareReport": "mipaudit.commands.compare.queries.report",
     "ReportComparison": "mipaudit.commands.compare.reports.report",
+    "DoctorReport": "mipaudit.commands.doctor.report",
     "EpsilonReport": "mipaudit.commands.epsilon.report",
     "Estimate": "mipaudit.statements.estimate",
     "InputError": "mipaudit.errors",
@@ -163,6 +168,7 @@ _HOMES: Final = {
     "bounds": "mipaudit.commands.bounds.run",
     "check": "mipaudit.commands.check.run",
     "compare": "mipaudit.commands.compare.run",
+    "doctor": "mipaudit.commands.doctor.run",
     "epsilon": "mipaudit.commands.epsilon.run",
     "estimate": "mipaudit.commands.estimate.run",
     "estimate_many": "mipaudit.commands.estimate.many.run",

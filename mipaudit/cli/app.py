@@ -50,9 +50,7 @@ def run(arguments: Sequence[str]) -> int:
         BrokenPipeError: nobody reads standard output any more.
     """
     try:
-        from mipaudit.cli import program
-
-        return program.run(arguments)
+        return _run(arguments)
     except SystemExit as end:
         # typer turns a closed pipe into a plain exit.
         if isinstance(end.__context__, BrokenPipeError):
@@ -62,6 +60,27 @@ def run(arguments: Sequence[str]) -> int:
         raise
     except BaseException as error:  # noqa: BLE001 - the last line of defence
         return _give_up(error, arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        from mipaudit.cli import program
+    except ImportError:
+        if arguments[:1] != ["doctor"]:
+            raise
+        return _doctor_alone(arguments)
+    return program.run(arguments)
+
+
+def _doctor_alone(arguments: Sequence[str]) -> int:
+    """Look at the installation where not even the parser of options can be loaded."""
+    from mipaudit.cli.failure import error_style
+    from mipaudit.commands.doctor.options import DoctorOptions
+    from mipaudit.commands.doctor.run import run_doctor
+    from mipaudit.options.groups.shown import Shown
+
+    shown = Shown(format="json") if error_style(arguments).json else Shown()
+    return run_doctor(DoctorOptions(), shown)
 
 
 def _give_up(error: BaseException, arguments: Sequence[str]) -> int:

@@ -102,6 +102,14 @@ def failure_of(error: BaseException) -> Failure:
         )
     if isinstance(error, OSError) and error.errno is not None:
         return _system_failure(error)
+    if isinstance(error, ImportError):
+        return Failure(
+            code="broken_installation",
+            message=f"A library cannot be loaded ({type(error).__name__}).",
+            hint="`mipaudit doctor` says which, and what to do.",
+            status=exit_code.USAGE,
+            place=_place(error.__traceback__),
+        )
     return _internal_failure(error)
 
 

@@ -69,8 +69,14 @@ def engine_of(asked: Engines, on_bad_part: OnBadPart = "error") -> Engine:
 
 def default_jobs() -> int:
     """Return the number of workers that a run uses unless told."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min(available or 1, _MOST_DEFAULT_JOBS)
+    return min(processors(), _MOST_DEFAULT_JOBS)
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Remote(Protocol):

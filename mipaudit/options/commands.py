@@ -234,6 +234,17 @@ TABLE: Final = (
         also=("coverage",),
     ),
     Command(
+        "doctor",
+        "Say whether this installation works, and what it lacks.",
+        _TOOL,
+        asked="mipaudit.commands.doctor.options:DoctorOptions",
+        run="mipaudit.commands.doctor.run:run_doctor",
+        shown="mipaudit.options.groups.shown:Shown",
+        configured=False,
+        suffices=True,
+        also=("version", "versions", "selftest", "diagnose", "env"),
+    ),
+    Command(
         "reproduce",
         "Compute the figures of the papers anew.",
         _TOOL,

@@ -128,6 +128,8 @@ def spelled(annotation: Any) -> str:  # noqa: ANN401 - any type
 
 
 def _documented(text: str, options: tuple[Declared, ...]) -> str:
+    if not options:
+        return text
     lines = [f"        {one.name}: {_said(one)}" for one in options]
     args = "\n".join(["    Args:", *lines])
     summary, mark, rest = text.partition("    Raises:")

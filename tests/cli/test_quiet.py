@@ -40,6 +40,7 @@ RUNS = {
     "render": ("render", "kept.json"),
     "verify": ("verify", "kept.json", "--input", "scores.parquet"),
     "schema": ("schema",),
+    "doctor": ("doctor",),
 }
 # A summary is not for reading; a reproduction writes a folder, init a policy file.
 WITHOUT_REPORT = {"help", "init", "summarize", "reproduce"}

@@ -248,6 +248,16 @@ KINDS: Final = (
         document="mipaudit.commands.verify.page:verify_document",
         tables=("parts",),
     ),
+    Kind(
+        schema="mipaudit.doctor/2",
+        commands=("doctor",),
+        question="Does this installation of mipaudit work?",
+        report="mipaudit.commands.doctor.report:DoctorReport",
+        document="mipaudit.commands.doctor.page:doctor_document",
+        brief="mipaudit.commands.doctor.page:doctor_brief",
+        tables=("libraries", "parts", "known_audit"),
+        function="mipaudit.commands.doctor.run:doctor",
+    ),
 )
 
 

@@ -1,0 +1,1 @@
+"""``mipaudit doctor``: whether this installation works, and what it lacks."""

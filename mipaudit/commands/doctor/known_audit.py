@@ -1,0 +1,71 @@
+"""The audit whose answer is known: a small score file, and limits that it must have."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, TypeAlias
+
+from mipaudit.commands.doctor.report import KnownFigure
+
+# As `verify` compares numbers: processors and libraries decide the digits behind it.
+_TOLERANCE: Final = 1e-9
+_ROWS: Final = 400
+# The quantity, the attackers, and which figure.
+_Name: TypeAlias = tuple[str, str, str]
+_Figures: TypeAlias = dict[_Name, float | None]
+# A change of a method changes them on purpose; `mipaudit doctor -f json` says what they are then.
+_KNOWN: Final = {
+    ("advantage", "any", "lower"): 0.13117446798071328,
+    ("advantage", "any", "value"): 0.2289727615054714,
+    ("advantage", "thresholds", "upper"): 0.364553586132323,
+    ("advantage", "intervals-4", "upper"): 0.4030737422028543,
+    ("auc", "thresholds", "lower"): 0.6156588986163656,
+}
+
+
+def known_audit() -> tuple[tuple[KnownFigure, ...], Exception | None]:
+    """Return each known figure beside what the audit finds, and what stopped it, if anything did.
+
+    The file is written and read as a user's is.
+    """
+    found: _Figures = {}
+    failure = None
+    try:
+        found = _audited()
+    except Exception as error:  # noqa: BLE001 - what is wrong with it is the question
+        failure = error
+    return tuple(_beside(name, known, found.get(name)) for name, known in _KNOWN.items()), failure
+
+
+def _beside(name: _Name, known: float, found: float | None) -> KnownFigure:
+    return KnownFigure(
+        figure=", ".join(name),
+        known=known,
+        found=found,
+        agrees=found is not None and math.isclose(found, known, rel_tol=_TOLERANCE),
+    )
+
+
+def _audited() -> _Figures:
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from mipaudit.commands.estimate.run import estimate
+
+    row = np.arange(_ROWS)
+    member = row % 2 == 0
+    # One division and one product: the same on every processor.
+    score = (row * 617 % 997) / 997
+    score[member] *= score[member]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "scores.parquet"
+        parquet.write_table(pa.table({"member": member, "score": score}), path)
+        report = estimate(path)
+    return {
+        (one.quantity, one.attackers, side): getattr(one, side)
+        for one in report.estimates
+        for side in ("lower", "value", "upper")
+    }

@@ -1,0 +1,85 @@
+"""What ``doctor`` returns, prints and writes: the JSON format ``mipaudit.doctor/2``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.reports.kinds import schema_of
+
+State = Literal["works", "missing", "broken", "other_version", "indirect"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """A library that mipaudit needs.
+
+    Attributes:
+        name: as pip knows it.
+        needed: the versions that are asked for; empty for any.
+        of: the optional part that needs it, or None: mipaudit does.
+        version: that is installed, None for none.
+        state: ``broken`` cannot be loaded; ``indirect`` is needed by the others, which load it.
+        failure: the kind of error with which it cannot be loaded.
+        bytes: of its files, None where it does not list them.
+    """
+
+    name: str
+    needed: str
+    of: str | None
+    version: str | None
+    state: State
+    failure: str | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """An optional part: what it gives, and what installs it."""
+
+    name: str
+    gives: str
+    installed: bool
+    install: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFigure:
+    """A figure of the audit whose answer is known; ``found`` is None where it did not end."""
+
+    figure: str
+    known: float
+    found: float | None
+    agrees: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DoctorReport(AnyReport):
+    """Whether this installation works, and what it lacks.
+
+    Attributes:
+        works: whether every library loads in a version that is asked for, and the audit whose
+            answer is known comes out.
+        processors: that this process may use.
+        memory_bytes: of the machine, or what its container allows; None where it is not said.
+        temporary_bytes: free where large CSV files are set aside; None: files cannot be made there.
+        libraries: that mipaudit and its optional parts need.
+        parts: that are optional.
+        known_audit: each figure beside what it must be.
+        findings: what does not work, and what to do.
+    """
+
+    command: str
+    works: bool
+    processors: int
+    memory_bytes: int | None
+    temporary_bytes: int | None
+    libraries: tuple[Library, ...]
+    parts: tuple[Part, ...]
+    known_audit: tuple[KnownFigure, ...]
+    findings: tuple[Finding, ...]
+    provenance: Provenance
+    schema: str = schema_of("doctor")
