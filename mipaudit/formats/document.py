@@ -8,9 +8,9 @@ Rows by class of attackers: one table, or one for each class where names are lon
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import shorten
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeVar
 
 from mipaudit.statements.reports.kinds import named
 from mipaudit.statements.text.printable_names import safe_name, safe_text
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
             """Upper limit."""
 
 
+T = TypeVar("T")
 Mood = Literal["good", "bad", "open", "plain"]
 # For a terminal, for a job summary or a server of pipelines, or a page with pictures.
 View = Literal["text", "summary", "page"]
@@ -134,6 +135,26 @@ class Grid(NamedTuple):
     words: int
     prose: bool = False
     marked: frozenset[int] = frozenset()
+
+    @staticmethod
+    def of(
+        items: Iterable[T],
+        *columns: tuple[str, Callable[[T], str]],
+        caption: str,
+        words: int = 1,
+        prose: bool = False,
+        marked: Callable[[T], bool] = lambda _: False,
+    ) -> Grid:
+        """Return a table with a row for each item; a column is its head, and what its cells are."""
+        found = tuple(items)
+        return Grid(
+            caption,
+            head=tuple(head for head, _ in columns),
+            rows=tuple(tuple(cell(one) for _, cell in columns) for one in found),
+            words=words,
+            prose=prose,
+            marked=frozenset(at for at, one in enumerate(found) if marked(one)),
+        )
 
 
 class Picture(NamedTuple):

@@ -1,42 +1,35 @@
 """From random splits to calibrated noise, its records in a report, and a noised release."""
 
-from __future__ import annotations
-
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.calibration import calibrate
-from mipaudit.commands.noise.calibrate.split_halves import SwapPairs
+from mipaudit.commands.noise.calibrate.calibration import Calibration, Candidate, calibrate
+from mipaudit.commands.noise.calibrate.measurement import SwapPairs
+from mipaudit.commands.noise.likeness import among_splits
 from mipaudit.commands.noise.measured import Applied, CoordinateNoise, Measured
 from mipaudit.commands.noise.mechanisms.mechanism import (
+    UniformSource,
     round_to_grid,
     sample_noise,
     uniforms_from_bytes,
 )
-from mipaudit.commands.noise.mechanisms.shape import coordinate_spreads
-from mipaudit.commands.noise.options import LARGEST
+from mipaudit.commands.noise.mechanisms.shape import Ball, coordinate_spreads
+from mipaudit.commands.noise.options import LARGEST, NoiseOptions, ReleaseFormat, Unlike
 from mipaudit.commands.noise.promise import promise_report
+from mipaudit.commands.noise.release import Release, encode_release, read_release
+from mipaudit.commands.noise.report import NoiseReport
 from mipaudit.errors import InputError
+from mipaudit.reading.columns.membership import CANDIDATES
+from mipaudit.reading.sheets.splits import Pairs, Splits, read_pairs, read_splits, splits_of
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.noise.calibrate.calibration import Calibration, Candidate
-    from mipaudit.commands.noise.mechanisms.mechanism import UniformSource
-    from mipaudit.commands.noise.mechanisms.shape import Ball
-    from mipaudit.commands.noise.options import NoiseOptions, ReleaseFormat, Unlike
-    from mipaudit.commands.noise.report import NoiseReport
-    from mipaudit.commands.noise.vector import Release
-    from mipaudit.reading.sheets.splits import Pairs, Splits
-    from mipaudit.statements.estimate import Finding
 
 _MOST_LISTED: Final = 1000
 _SHOWN: Final = 3
@@ -66,8 +59,7 @@ _ACCEPTED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Calibrated:
+class _Calibrated(NamedTuple):
     """A calibration, and the tables that it came from."""
 
     splits: Splits
@@ -120,9 +112,6 @@ def noised_release(
         InputError: the release cannot be read, or is not the vector of the splits.
             ``release_unlike_splits``: it can hardly be one more of them.
     """
-    from mipaudit.commands.noise.likeness import among_splits
-    from mipaudit.commands.noise.vector import encode_release, read_release
-
     calibrated = _calibrated(asked)
     release = read_release(path)
     splits, found = calibrated.splits, calibrated.found
@@ -145,7 +134,7 @@ def noised_release(
     # possible training set, would find the one that has this hash: it would undo the noise.
     source = InputFile(name=release.source.name, rows=release.source.rows, bytes=None)
     report = _report(asked, calibrated, applied=applied, inputs=(source,), unlike=unlike)
-    content = encode_release(release, values, format=form)
+    content = encode_release(release, values, form=form)
     return NoisedRelease(values=values, content=content, report=report, findings=told)
 
 
@@ -162,11 +151,7 @@ def _report(
     rests_on = _ESTIMATED
     if asked.sure:
         rests_on = f"{_STRICT}{'' if found.ball is None else _BALL}."
-    limitations = [rests_on]
-    if applied is not None and asked.seed is not None:
-        limitations.append(_SEEDED)
-    if unlike == "accept":
-        limitations.append(_ACCEPTED)
+    seeded = applied is not None and asked.seed is not None
     chosen = found.chosen
     measured = Measured(
         n_splits=len(splits.values),
@@ -187,7 +172,7 @@ def _report(
         applied=applied,
         inputs=(splits.source, *(() if pairs is None else (pairs.source,)), *inputs),
         findings=found.findings,
-        limitations=limitations,
+        limitations=(rests_on, *[_SEEDED] * seeded, *[_ACCEPTED] * (unlike == "accept")),
     )
 
 
@@ -203,11 +188,12 @@ def _coordinates(chosen: Candidate, splits: Splits) -> tuple[CoordinateNoise, ..
 
 def _calibrated(asked: NoiseOptions) -> _Calibrated:
     splits = _splits(asked)
-    pairs = _pairs(asked.pairs, splits)
+    pairs = None
+    if asked.pairs is not None:
+        pairs = read_pairs(asked.pairs, columns=splits.columns if splits.named else ())
     _check_size(splits.values)
     swaps = None if pairs is None else _swap_pairs(pairs, splits)
-    found = calibrate(splits.values, asked, _random(asked), swaps)
-    return _Calibrated(splits=splits, pairs=pairs, found=found)
+    return _Calibrated(splits, pairs, calibrate(splits.values, asked, _random(asked), swaps))
 
 
 def _random(asked: NoiseOptions) -> np.random.Generator:
@@ -216,9 +202,6 @@ def _random(asked: NoiseOptions) -> np.random.Generator:
 
 
 def _splits(asked: NoiseOptions) -> Splits:
-    from mipaudit.reading.columns.membership import CANDIDATES
-    from mipaudit.reading.sheets.splits import read_splits, splits_of
-
     read = read_splits if isinstance(asked.splits, str) else splits_of
     splits = read(asked.splits, columns=tuple(asked.columns), ignore=tuple(asked.ignore))
     found = [name for name in splits.columns if name.casefold() in CANDIDATES]
@@ -232,14 +215,6 @@ def _splits(asked: NoiseOptions) -> Splits:
             "is taken with `columns`.",
         )
     return splits
-
-
-def _pairs(path: str | None, splits: Splits) -> Pairs | None:
-    if path is None:
-        return None
-    from mipaudit.reading.sheets.splits import read_pairs
-
-    return read_pairs(path, columns=splits.columns if splits.named else ())
 
 
 def _swap_pairs(pairs: Pairs, splits: Splits) -> SwapPairs:

@@ -123,11 +123,7 @@ def _ratios(figures: Floats) -> Floats:
 
 
 def among_splits(
-    vector: NDArray[np.float64],
-    splits: Splits,
-    name: str,
-    unlike: Unlike,
-    ball: Ball | None = None,
+    vector: NDArray[np.float64], splits: Splits, name: str, unlike: Unlike, ball: Ball | None = None
 ) -> tuple[Finding, ...]:
     """Return what the owner of a release must know of it beside its splits.
 

@@ -1,7 +1,5 @@
 """What ``noise`` says of splits, and of a release that it noised: parts of its report."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

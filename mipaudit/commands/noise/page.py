@@ -16,10 +16,10 @@ from mipaudit.statements.text.rounding import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from mipaudit.commands.noise.measured import Applied, Measured, NoiseCandidate
-    from mipaudit.commands.noise.report import NoiseReport
+    from mipaudit.commands.noise.report import NoiseCalibration, NoiseReport
     from mipaudit.formats.document import Section
 
 _EXACT: Final = 12
@@ -31,6 +31,10 @@ PROTECTS: Final = {
     "average-record": ", average record",
 }
 _DIGITS: Final = 6
+_KIND: Final[tuple[tuple[str, Callable[[NoiseCalibration], str]], ...]] = (
+    ("calibration", lambda one: one.calibration),
+    ("noise", lambda one: one.mechanism),
+)
 _CALIBRATIONS: Final = {
     "paper": "Izzo et al. 2022, Theorem 7 and Corollary 8",
     "moment": "mipaudit help methods, section 28.3: the tighter theorem",
@@ -62,27 +66,27 @@ def calibrated_sections(measured: Measured) -> Iterator[Section]:
         title += f" Not taken: {_names(measured.skipped_columns)}."
     yield (Paragraph(text=title),)
     if measured.candidates:
-        table = Grid(
+        table = Grid.of(
+            measured.candidates,
+            ("", lambda one: "->" if one.chosen else ""),
+            ("calibration", lambda one: one.calibration + PROTECTS[one.protects]),
+            ("noise", lambda one: one.mechanism),
+            ("shape", lambda one: one.shape),
+            ("scale", lambda one: upper_figure(one.scale)),
+            ("total error", lambda one: upper_figure(one.total_error**0.5)),
             caption="Calibrations that were considered; the arrow marks the one that is chosen",
-            head=("", "calibration", "noise", "shape", "scale", "total error"),
-            rows=tuple(_candidate(candidate) for candidate in measured.candidates),
             words=4,
         )
-        yield (table, *_legend(measured.candidates))
+        chosen = _chosen(measured)
+        best = "-> is chosen: the least total error of those allowed."
+        yield (table, *([] if chosen is None else [Note(text=f"{best} {_grounds(chosen)}")]))
         yield (_moments(measured.candidates), Note(text=_UNITS))
     if measured.coordinates:
         yield _coordinates(measured)
 
 
-def _candidate(candidate: NoiseCandidate) -> tuple[str, ...]:
-    return (
-        "->" if candidate.chosen else "",
-        candidate.calibration + PROTECTS[candidate.protects],
-        candidate.mechanism,
-        candidate.shape,
-        upper_figure(candidate.scale),
-        upper_figure(candidate.total_error**0.5),
-    )
+def _chosen(measured: Measured) -> NoiseCandidate | None:
+    return next((one for one in measured.candidates if one.chosen), None)
 
 
 def _moments(candidates: tuple[NoiseCandidate, ...]) -> Grid:
@@ -103,14 +107,6 @@ def _moments(candidates: tuple[NoiseCandidate, ...]) -> Grid:
         rows=tuple((", ".join(named), *row) for row, named in shared.items()),
         words=2,
     )
-
-
-def _legend(candidates: tuple[NoiseCandidate, ...]) -> Section:
-    chosen = next((c for c in candidates if c.chosen), None)
-    if chosen is None:
-        return ()
-    text = f"-> is chosen: the least total error of those allowed. {_grounds(chosen)}"
-    return (Note(text=text),)
 
 
 def _grounds(chosen: NoiseCandidate) -> str:
@@ -137,14 +133,12 @@ def _grounds(chosen: NoiseCandidate) -> str:
 
 
 def _coordinates(measured: Measured) -> Section:
-    table = Grid(
+    table = Grid.of(
+        measured.coordinates[:_FEW],
+        ("number", lambda one: safe_name(one.column)),
+        ("noise (rms)", lambda one: upper_figure(one.noise_rms)),
+        ("spread over splits", lambda one: upper_figure(one.spread)),
         caption="The chosen noise on each number of the release",
-        head=("number", "noise (rms)", "spread over splits"),
-        rows=tuple(
-            (safe_name(c.column), upper_figure(c.noise_rms), upper_figure(c.spread))
-            for c in measured.coordinates[:_FEW]
-        ),
-        words=1,
     )
     rest = len(measured.coordinates) - _FEW
     return (table, Note(text=f"... and {count_text(rest)} more")) if rest > 0 else (table,)
@@ -176,19 +170,20 @@ def noise_brief(report: NoiseReport) -> Brief:
     """Return how much noise the promise takes, by each calibration."""
     if report.measured is not None:
         return _measured_brief(report, report.measured)
-    rows = [
-        (row.calibration, row.mechanism, _figure(row.multiplier), f"x {row.of}")
-        for row in report.calibrations
-    ]
-    tables = (
-        Grid(caption="", head=("calibration", "noise", "scale", ""), rows=tuple(rows), words=4),
+    table = Grid.of(
+        report.calibrations,
+        *_KIND,
+        ("scale", lambda one: _figure(one.multiplier)),
+        ("", lambda one: f"x {one.of}"),
+        caption="",
+        words=4,
     )
     needs = dict.fromkeys((row.of, row.needs) for row in report.calibrations)
     return Brief(
         answer=_promise_kept(report),
         mood="plain",
         about=_promise(report).text,
-        tables=tables if rows else (),
+        tables=(table,) if table.rows else (),
         notes=tuple(f"{of}: {what}." for of, what in needs),
     )
 
@@ -206,7 +201,7 @@ def _promise_kept(report: NoiseReport) -> str:
 
 
 def _measured_brief(report: NoiseReport, measured: Measured) -> Brief:
-    chosen = next((one for one in measured.candidates if one.chosen), None)
+    chosen = _chosen(measured)
     answer = "No calibration of these splits keeps the promise."
     if chosen is not None:
         answer = (
@@ -253,26 +248,27 @@ def _promise(report: NoiseReport) -> Paragraph:
 
 
 def _protected(report: NoiseReport) -> str:
-    candidates = report.measured.candidates if report.measured is not None else ()
-    chosen = next((c.protects for c in candidates if c.chosen), "every-record")
+    chosen = None if report.measured is None else _chosen(report.measured)
     return {
         "tested-records": "any of the records that the pairs exchange",
         "average-record": "a record picked at random",
-    }.get(chosen, "any record")
+    }.get(chosen.protects if chosen is not None else "", "any record")
 
 
 def _multipliers(report: NoiseReport) -> Iterator[Section]:
     if not report.calibrations:
         return
-    rows = [
-        [row.calibration, row.mechanism, _figure(row.multiplier), f"x {row.of}", row.needs]
-        for row in report.calibrations
-    ]
+    # Each calibration is named, and says what it needs, in its first row only.
+    first = {one.calibration: one for one in reversed(report.calibrations)}
     title = "The scale of the noise that keeps it, by each calibration"
-    table = Grid(
+    table = Grid.of(
+        report.calibrations,
+        ("calibration", lambda one: one.calibration if first[one.calibration] is one else ""),
+        ("noise", lambda one: one.mechanism),
+        ("scale", lambda one: _figure(one.multiplier)),
+        ("", lambda one: f"x {one.of}"),
+        ("which is", lambda one: one.needs if first[one.calibration] is one else ""),
         caption=title,
-        head=("calibration", "noise", "scale", "", "which is"),
-        rows=tuple(map(tuple, _once(rows))),
         words=4,
         prose=True,
     )
@@ -283,17 +279,6 @@ def _multipliers(report: NoiseReport) -> Iterator[Section]:
     yield (Pairs(pairs=(*((name, _CALIBRATIONS[name]) for name in named), *kinds)),)
 
 
-def _once(rows: list[list[str]]) -> list[list[str]]:
-    """Name each calibration, and say what it needs, in its first row only."""
-    seen: set[str] = set()
-    once = []
-    for row in rows:
-        first = row[0] not in seen
-        seen.add(row[0])
-        once.append(row if first else ["", *row[1:-1], ""])
-    return once
-
-
 def _scales(report: NoiseReport) -> Section:
     known = [row for row in report.calibrations if row.scale is not None]
     if not known:
@@ -302,19 +287,13 @@ def _scales(report: NoiseReport) -> Section:
         f"For a release of {numbers_text(report.dimension)} "
         "(error: root mean square; length: Euclidean, its mean)"
     )
-    table = Grid(
+    table = Grid.of(
+        known,
+        *_KIND,
+        ("scale", lambda one: _figure(one.scale)),
+        ("error of a number", lambda one: _figure(one.coordinate_rms)),
+        ("length of the error", lambda one: _figure(one.expected_norm)),
         caption=title,
-        head=("calibration", "noise", "scale", "error of a number", "length of the error"),
-        rows=tuple(
-            (
-                row.calibration,
-                row.mechanism,
-                _figure(row.scale),
-                _figure(row.coordinate_rms),
-                _figure(row.expected_norm),
-            )
-            for row in known
-        ),
         words=2,
     )
     return (Heading(text=title, level=3), table)

@@ -84,7 +84,8 @@ def _promise(report: NoiseReport, needed: dict[Mechanism, float]) -> Picture:
     q, eta = report.train_fraction, report.eta
     loosest = _LOOSEST * min(q, 1 - q)
     last = max(eta, min(eta * _FACTOR, loosest))
-    grid = [eta / _FACTOR + (last - eta / _FACTOR) * at / _POINTS for at in range(_POINTS + 1)]
+    first = eta / _FACTOR
+    grid = [first + (last - first) * at / _POINTS for at in range(_POINTS + 1)]
     styles = {"gaussian": (ORANGE, "--", "s")}
     lines = _apart(needed)
 

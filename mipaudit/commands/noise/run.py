@@ -102,7 +102,7 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
             hint="Add `output` FILE: .csv, .parquet, .npy or .json; the report goes beside it.",
         )
     from mipaudit.commands.noise.answer import noised_release
-    from mipaudit.commands.noise.vector import suffix_format
+    from mipaudit.commands.noise.release import suffix_format
     from mipaudit.output.destination import Destination, write_together
     from mipaudit.output.presentation import encode, present
     from mipaudit.output.terminal import note, note_written

@@ -531,7 +531,7 @@ def test_each_format_keeps_its_shape(folder):
     assert numbers(array).shape == (3,)
     (folder / "back.npy").write_bytes(array.content)
     back = np.load(folder / "back.npy")
-    assert (back.shape, back.dtype) == ((3, 1), np.float32)
+    assert (back.shape, back.dtype) == ((3, 1), np.float64)
 
     parquet = pq.read_table(pa.BufferReader(added(folder, "r.parquet", seed=2).content))
     assert parquet.column_names == list(NAMES)

@@ -19,11 +19,13 @@ from mipaudit.commands.noise.calibrate.direct_scale import (
     estimate_gap,
     least_scale,
 )
-from mipaudit.commands.noise.calibrate.measurement import FEWEST_PAIRS, Yardstick, measure
-from mipaudit.commands.noise.calibrate.split_halves import (
+from mipaudit.commands.noise.calibrate.measurement import (
     FEWEST_FOR_SHAPE,
+    FEWEST_PAIRS,
     SwapPairs,
     Workbench,
+    Yardstick,
+    measure,
     mechanisms_for,
     prepare,
 )
@@ -81,10 +83,7 @@ class Calibration:
 
 
 def calibrate(
-    splits: Array,
-    asked: NoiseOptions,
-    rng: np.random.Generator,
-    pairs: SwapPairs | None = None,
+    splits: Array, asked: NoiseOptions, rng: np.random.Generator, pairs: SwapPairs | None = None
 ) -> Calibration:
     """Find the noise of least error that makes a release eta-MIP.
 

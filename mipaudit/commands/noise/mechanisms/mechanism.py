@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 # A published number keeps so many binary digits below the scale of its noise.
 _GRID_BITS: Final = 20
 _LEAST_STEP: Final = 5e-324
+# Gives n independent uniforms in the open interval (0, 1).
 UniformSource: TypeAlias = Callable[[int], NDArray[np.float64]]
 _BITS: Final = 53
 _WORD: Final = 8
@@ -119,9 +120,6 @@ def round_to_grid(values: Array, scale: float | Array) -> Array:
         multiples = values / steps
     kept = ~np.isfinite(multiples)  # beyond the floats: far coarser than the grid already
     return np.where(kept, values, np.round(np.where(kept, 0.0, multiples)) * steps)
-
-
-"""Gives n independent uniforms in the open interval (0, 1)."""
 
 
 def uniforms_from_bytes(random_bytes: Callable[[int], bytes]) -> UniformSource:

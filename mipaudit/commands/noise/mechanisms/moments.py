@@ -41,7 +41,7 @@ Validity = Literal["finite-sample", "approximate", "not-an-interval"]
 _SECOND = 2.0
 
 
-def lengths_of(steps: Points) -> NDArray[np.float64]:
+def lengths_of(steps: Points) -> Points:
     """Return the Euclidean length of each of (n, d) rows, also where squares leave the floats."""
     size = float(np.abs(steps).max(initial=0.0))
     lengths: Points = np.linalg.norm(steps / size, axis=1) if size > 0 else np.zeros(len(steps))
@@ -71,7 +71,7 @@ def measured_moment(
     )
 
 
-def spatial_median(points: Points, *, steps: int = _MOST_STEPS) -> NDArray[np.float64]:
+def spatial_median(points: Points, *, steps: int = _MOST_STEPS) -> Points:
     """Return the point with the least total Euclidean distance to ``points``.
 
     Weiszfeld's iteration as Vardi and Zhang (2000) mended it: it neither divides by zero
@@ -85,15 +85,15 @@ def spatial_median(points: Points, *, steps: int = _MOST_STEPS) -> NDArray[np.fl
         (d,) centre.
     """
     if points.shape[1] == 1:
-        median: NDArray[np.float64] = np.median(points, axis=0)
+        median: Points = np.median(points, axis=0)
         return median
-    origin: NDArray[np.float64] = points[0]
+    origin: Points = points[0]
     offsets = points - origin
     size = float(np.abs(offsets).max(initial=0.0))
     if size == 0:
         return origin.copy()
     offsets /= size
-    centre: NDArray[np.float64] = offsets.mean(axis=0)
+    centre: Points = offsets.mean(axis=0)
     for _ in range(steps):
         moved = _step(offsets, centre)
         done = np.linalg.norm(moved - centre) <= _TOLERANCE
@@ -103,21 +103,21 @@ def spatial_median(points: Points, *, steps: int = _MOST_STEPS) -> NDArray[np.fl
     return origin + size * centre
 
 
-def _step(points: Points, centre: NDArray[np.float64]) -> NDArray[np.float64]:
+def _step(points: Points, centre: Points) -> Points:
     """Return the next iterate; the same one where the centre is the median."""
     distances = np.linalg.norm(points - centre, axis=1)
     away = distances > _TOUCHING * distances.max()
     if not away.any():
         return centre
     weights = 1 / distances[away]
-    target: NDArray[np.float64] = weights @ points[away] / weights.sum()
+    target: Points = weights @ points[away] / weights.sum()
     touching = distances.size - int(away.sum())
     if touching == 0:
         return target
     pull = float(np.linalg.norm(target - centre) * weights.sum())
     if pull <= touching:
         return centre
-    held: NDArray[np.float64] = target + (touching / pull) * (centre - target)
+    held: Points = target + (touching / pull) * (centre - target)
     return held
 
 
@@ -132,8 +132,8 @@ class Distances:
         plain: (n,) each from the spatial median of all. Their mean is on average low.
     """
 
-    left_out: NDArray[np.float64]
-    plain: NDArray[np.float64]
+    left_out: Points
+    plain: Points
 
 
 def distances_from_median(points: Points, rng: np.random.Generator) -> Distances:
@@ -174,7 +174,7 @@ def _isometric(points: Points) -> Points:
 
 
 def estimate_moment(
-    points: NDArray[np.float64], order: float, rng: np.random.Generator, confidence: float = 0.95
+    points: Points, order: float, rng: np.random.Generator, confidence: float = 0.95
 ) -> MeasuredMoment:
     """Estimate sigma_k of a release in the Euclidean norm from outputs over random splits.
 
@@ -220,11 +220,11 @@ def _estimator(order: float) -> Estimator:
     return "unbiased-square" if order == _SECOND else "plug-in"
 
 
-def _from_mean(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _from_mean(points: Points) -> Points:
     offsets = points - points[0]
     size = float(np.abs(offsets).max(initial=0.0)) or 1.0
     offsets /= size
-    distances: NDArray[np.float64] = np.linalg.norm(offsets - offsets.mean(axis=0), axis=1)
+    distances: Points = np.linalg.norm(offsets - offsets.mean(axis=0), axis=1)
     return size * distances
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import special_ortho_group
 
 from mipaudit.commands.noise.calibrate.calibration import calibrate
-from mipaudit.commands.noise.calibrate.split_halves import SwapPairs
+from mipaudit.commands.noise.calibrate.measurement import SwapPairs
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths import mip

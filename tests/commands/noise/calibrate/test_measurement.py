@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper, mean_limits
-from mipaudit.commands.noise.calibrate.measurement import mean_swap, swap_shifts
-from mipaudit.commands.noise.calibrate.split_halves import SwapPairs
+from mipaudit.commands.noise.calibrate.measurement import SwapPairs, mean_swap, swap_shifts
 from mipaudit.commands.noise.mechanisms.shape import Ball, isotropic_shape
 
 

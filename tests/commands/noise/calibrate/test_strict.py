@@ -8,7 +8,7 @@ from scipy import stats
 
 from mipaudit.commands.noise.calibrate.calibration import calibrate
 from mipaudit.commands.noise.calibrate.direct_scale import shift_gaps
-from mipaudit.commands.noise.calibrate.split_halves import Share, SwapPairs
+from mipaudit.commands.noise.calibrate.measurement import Share, SwapPairs
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.errors import InputError
 

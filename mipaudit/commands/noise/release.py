@@ -1,38 +1,28 @@
-"""One numeric vector to be released: read from its file, and written in the same form."""
-
-from __future__ import annotations
+"""One numeric vector to be released: read from its file, and written with the same names."""
 
 import csv
 import io
 import json
 from dataclasses import dataclass
-from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import Any, Final, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mipaudit.commands.noise.options import ReleaseFormat
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import blob_format
+from mipaudit.reading.bytes.blob import Blob, Format, blob_format
 from mipaudit.reading.bytes.unpacked import read_npy
 from mipaudit.reading.sheets.coordinates import coordinate_hints
 from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
-from mipaudit.reading.sheets.sheet import array_sheet, content_kind, only_blob, parquet_sheet
+from mipaudit.reading.sheets.sheet import Sheet, array_sheet, content_kind, only_blob, parquet_sheet
 from mipaudit.reading.sheets.splits import describe_unchanged
+from mipaudit.reading.sheets.tile import Matrix
+from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.noise.options import ReleaseFormat
-    from mipaudit.reading.bytes.blob import Blob, Format
-    from mipaudit.reading.sheets.sheet import Sheet
-    from mipaudit.reading.sheets.tile import Matrix
-    from mipaudit.statements.origin import InputFile
-
+Floats = NDArray[np.float64]
 _SUFFIXES: Final[dict[str, ReleaseFormat]] = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -50,23 +40,23 @@ _ONLY_COLUMN: Final = "value"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Release:
-    """A vector, and how to write it the same way.
+    """A vector, and what to write beside its numbers.
 
     Attributes:
         values: shape (d,), finite; an array in C order.
         names: of the d numbers; None where they have only a position.
+        column: what their one column is called where they have no names; None for no header.
         shape: of the array or of the lists; (d,) for a table.
         format: of the file.
-        written: returns other numbers, shape (d,), as the bytes of such a file.
         source: the file, with its rows and its hash.
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     names: tuple[str, ...] | None
     shape: tuple[int, ...]
     format: ReleaseFormat
-    written: Callable[[NDArray[np.float64]], bytes]
     source: InputFile
+    column: str | None = _ONLY_COLUMN
 
 
 def suffix_format(path: str) -> ReleaseFormat | None:
@@ -111,13 +101,12 @@ def _read_csv(blob: Blob, kind: Format) -> Release:
     table = read_csv_text(blob, kind)
     names = table.dialect.names
     across = _is_across(table.rows, len(names), blob.name)
-    head = names if table.named else None
     return Release(
         values=_matrix(table, blob.name).values.ravel(),
-        names=head if across else None,
+        names=names if table.named and across else None,
+        column=names[0] if table.named else None,
         shape=(table.rows * len(names),),
         format="csv",
-        written=partial(_csv, head, across=across, delimiter=table.dialect.delimiter),
         source=describe_unchanged(blob, table.rows),
     )
 
@@ -129,14 +118,12 @@ def _read_parquet(blob: Blob) -> Release:
     if sheet.lists and not across:
         raise _not_a_vector(blob.name, f"{rows} rows of lists")
     matrix = _matrix(sheet, blob.name)
-    ends = np.cumsum(matrix.widths if across else [rows])[:-1]
-    schema: pa.Schema = sheet.schema
     return Release(
         values=matrix.values.ravel(),
         names=matrix.columns if across else None,
         shape=(matrix.values.size,),
+        column=matrix.columns[0],
         format="parquet",
-        written=lambda values: _parquet(schema.names, np.split(values, ends), schema.types),
         source=describe_unchanged(blob, rows),
     )
 
@@ -151,15 +138,14 @@ def _read_array(blob: Blob, kind: Format) -> Release:
         names=None,
         shape=array.shape,
         format="npy",
-        written=partial(_npy, array.shape, array.dtype),
         source=describe_unchanged(blob, array.shape[0] if array.ndim else 1),
     )
 
 
 def _read_json(blob: Blob, kind: Format) -> Release:
     found = load_json(blob, kind)
-    wrapped = isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict)
-    document = found[0] if wrapped else found
+    alone = isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict)
+    document = found[0] if alone else found
     named = isinstance(document, dict)
     if named:
         shape: tuple[int, ...] = (len(document),)
@@ -177,7 +163,6 @@ def _read_json(blob: Blob, kind: Format) -> Release:
         names=names,
         shape=shape,
         format="json",
-        written=partial(_json, names, shape, wrapped=wrapped),
         source=describe_unchanged(blob, 1 if named or not shape else shape[0]),
     )
 
@@ -218,114 +203,53 @@ def _matrix(sheet: Sheet, name: str) -> Matrix:
     return sheet.matrix([field.name for field in sheet.fields])
 
 
-def encode_release(
-    release: Release,
-    values: NDArray[np.float64],
-    *,
-    format: ReleaseFormat | None = None,  # noqa: A002
-) -> bytes:
-    """Return ``values`` written like ``release``.
+def encode_release(release: Release, values: Floats, *, form: ReleaseFormat | None = None) -> bytes:
+    """Return ``values`` as a file with the names, the order and the shape of ``release``.
 
-    In the release's own format names, order, shape and delimiter are kept, and types where they
-    are floats that can hold the numbers; integers and booleans become float64. In another
-    format names become a header or an object, and everything is float64. Floats are written
-    so that they read back the same.
+    Names are a header or an object; everything is float64, written so that it reads back the same.
 
     Args:
         release: what was read.
         values: shape (d,), finite, in the order of ``release.values``.
-        format: of the file to write; by default the release's own.
+        form: of the file to write; by default the release's own.
 
     Raises:
         ValueError: a wrong shape, or a number that is not finite.
     """
     if values.shape != release.values.shape or not np.isfinite(values).all():
         raise ValueError("a release needs finite numbers in its own shape")
-    names = release.names
-    if format in {None, release.format}:
-        return release.written(values)
-    match format:
+    names = release.names or (release.column or _ONLY_COLUMN,)
+    form = form or release.format
+    match form:
         case "csv":
-            return _csv(names or (_ONLY_COLUMN,), values, across=names is not None)
+            headed = release.names is not None or release.column is not None
+            return _csv([names] * headed, values.reshape(-1, len(names)))
         case "parquet":
-            return _parquet(names or (_ONLY_COLUMN,), np.split(values, len(names or " ")))
+            return _parquet(names, values.reshape(-1, len(names)))
         case "npy":
-            return _npy(release.shape, values.dtype, values)
+            stream = io.BytesIO()
+            np.save(stream, values.reshape(release.shape), allow_pickle=False)
+            return stream.getvalue()
         case "json":
-            return _json(names, release.shape, values)
+            document: Any = values.reshape(release.shape).tolist()
+            if release.names is not None:
+                document = dict(zip(release.names, document, strict=True))
+            return (json.dumps(document) + "\n").encode("ascii")
         case _:
-            assert_never(format)
+            assert_never(form)
 
 
-def _csv(
-    head: tuple[str, ...] | None,
-    values: NDArray[np.float64],
-    *,
-    across: bool,
-    delimiter: str = ",",
-) -> bytes:
+def _csv(head: list[tuple[str, ...]], rows: Floats) -> bytes:
     text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    if head is not None:
-        writer.writerow(head)
-    writer.writerows(values.reshape((1, -1) if across else (-1, 1)).tolist())
+    csv.writer(text, lineterminator="\n").writerows([*head, *rows.tolist()])
     return text.getvalue().encode("utf-8")
 
 
-def _npy(shape: tuple[int, ...], dtype: np.dtype[Any], values: NDArray[np.float64]) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, _narrowed(values, dtype).reshape(shape), allow_pickle=False)
-    return stream.getvalue()
-
-
-def _narrowed(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return ``values`` as ``dtype``, or as they are where it cannot hold them."""
-    if dtype.kind != "f":
-        return values
-    # Rounding after the noise is added gives nothing away; an infinite number would.
-    with np.errstate(over="ignore"):
-        narrow = values.astype(dtype)
-    return narrow if np.isfinite(narrow).all() else values
-
-
-def _json(
-    names: tuple[str, ...] | None,
-    shape: tuple[int, ...],
-    values: NDArray[np.float64],
-    *,
-    wrapped: bool = False,
-) -> bytes:
-    document: Any = values.reshape(shape).tolist()
-    if names is not None:
-        document = dict(zip(names, document, strict=True))
-    return (json.dumps([document] if wrapped else document) + "\n").encode("ascii")
-
-
-def _parquet(
-    names: Sequence[str],
-    parts: Iterable[NDArray[np.float64]],
-    kinds: Sequence[pa.DataType] = (),
-) -> bytes:
+def _parquet(names: tuple[str, ...], rows: Floats) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds = kinds or [pa.float64()] * len(names)
     sink = pa.BufferOutputStream()
-    columns = [_column(part, kind) for part, kind in zip(parts, kinds, strict=True)]
-    pq.write_table(pa.table(columns, names=list(names)), sink)
+    pq.write_table(pa.table([*rows.T], names=names), sink)
     written: bytes = sink.getvalue().to_pybytes()
     return written
-
-
-def _column(values: NDArray[np.float64], kind: pa.DataType) -> pa.Array:
-    """Return numbers, or one list of them, of this type where it is of floats that hold them."""
-    import pyarrow as pa
-
-    nested = pa.types.is_nested(kind)
-    inner = kind.value_type if nested else kind
-    narrow = {pa.float16(): np.float16, pa.float32(): np.float32}.get(inner, np.float64)
-    numbers = pa.array(_narrowed(values, np.dtype(narrow)))
-    if not nested:
-        return numbers
-    one = pa.ListArray.from_arrays([0, values.size], numbers)
-    return one.cast(kind) if numbers.type == inner else one

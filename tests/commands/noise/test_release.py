@@ -1,4 +1,4 @@
-"""A released vector: read, matched with the splits, and written the same way."""
+"""A released vector: read, matched with the splits, and written with its names and order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mipaudit.commands.noise.answer import align
-from mipaudit.commands.noise.vector import encode_release, read_release, suffix_format
+from mipaudit.commands.noise.release import encode_release, read_release, suffix_format
 from mipaudit.errors import MipauditError
 
 PRIVATE = "topsecret"
@@ -77,7 +77,7 @@ def test_csv_row(again):
     assert release.values.tolist() == [1.5, 2, 3]
     assert release.source.rows == 1
     noised = encode_release(release, np.array([0.1, -2.0, 1e-300]))
-    assert noised.decode() == 'b;"a ""x""";c\n0.1;-2.0;1e-300\n'
+    assert noised.decode() == 'b,"a ""x""",c\n0.1,-2.0,1e-300\n'
 
 
 def test_csv_column(again):
@@ -87,19 +87,12 @@ def test_csv_column(again):
     assert encode_release(release, np.array([0.5, 1.5, 2.5])) == b"mean\n0.5\n1.5\n2.5\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "noised"),
-    [
-        ("1.5,2,3\n", "0.5,1.5,2.5\n"),
-        ("1.5\t2\t3", "0.5\t1.5\t2.5\n"),
-        ("1.5\r\n2\r\n3\r\n", "0.5\n1.5\n2.5\n"),
-    ],
-)
-def test_csv_without_a_header(again, text, noised):
+@pytest.mark.parametrize("text", ["1.5,2,3\n", "1.5\t2\t3", "1.5\r\n2\r\n3\r\n"])
+def test_csv_without_a_header(again, text):
     release = again(text.encode(), "r.csv")
     assert release.names is None
     assert release.values.tolist() == [1.5, 2, 3]
-    assert encode_release(release, np.array([0.5, 1.5, 2.5])).decode() == noised
+    assert encode_release(release, np.array([0.5, 1.5, 2.5])) == b"0.5\n1.5\n2.5\n"
 
 
 def test_what_looks_like_a_row_number_gets_noise_too(again):
@@ -108,7 +101,7 @@ def test_what_looks_like_a_row_number_gets_noise_too(again):
     assert encode_release(release, np.array([7.25, 0.5])) == b"id,a\n7.25,0.5\n"
 
 
-def test_parquet_row_keeps_its_floats(again):
+def test_parquet_row(again):
     table = pa.table(
         {
             "f8": [0.5],
@@ -123,14 +116,8 @@ def test_parquet_row_keeps_its_floats(again):
     assert release.names == tuple(table.column_names)
     assert release.values.tolist() == [0.5, 0.5, 0.5, 3, 1, 1]
     noised = loaded(encode_release(release, np.full(6, 1 / 3)))
-    kinds = [pa.float64(), pa.float32(), pa.float16(), pa.float64(), pa.float64(), pa.float64()]
-    assert noised.schema.types == kinds
-    assert noised.column_names == table.column_names
-    third = np.array([1 / 3])
-    expected = [third, third.astype("f4"), third.astype("f2"), third, third, third]
-    assert [column.to_numpy().tolist() for column in noised.columns] == [
-        x.tolist() for x in expected
-    ]
+    assert noised.schema.types == [pa.float64()] * 6
+    assert noised.to_pylist() == [dict.fromkeys(table.column_names, 1 / 3)]
 
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64(), pa.int32()])
@@ -139,7 +126,7 @@ def test_parquet_column(again, kind):
     assert release.names is None
     assert release.values.tolist() == [1, 2, 3]
     noised = loaded(encode_release(release, np.array([0.5, 1.5, 2.5])))
-    assert noised.schema.types == [pa.float64() if kind == pa.int32() else kind]
+    assert noised.schema.types == [pa.float64()]
     assert noised.to_pydict() == {"w": [0.5, 1.5, 2.5]}
 
 
@@ -152,22 +139,19 @@ def test_parquet_column(again, kind):
         pa.list_(pa.int16()),
     ],
 )
-def test_parquet_lists_stay_lists(again, kind):
+def test_parquet_lists_become_columns(again, kind):
     table = pa.table({"a": [0.5], "theta": pa.array([[1, 2]], kind), "z": [3]})
     release = again(stored(table), "r.parquet")
     assert release.names == ("a", "theta[0]", "theta[1]", "z")
     assert release.values.tolist() == [0.5, 1, 2, 3]
     noised = loaded(encode_release(release, np.array([1.5, 2.5, 3.5, 4.5])))
-    assert noised.to_pydict() == {"a": [1.5], "theta": [[2.5, 3.5]], "z": [4.5]}
-    inner = noised.schema.field("theta").type
-    assert type(inner) is type(kind)
-    assert inner.value_type == (pa.float64() if kind.value_type == pa.int16() else kind.value_type)
+    assert noised.to_pylist() == [{"a": 1.5, "theta[0]": 2.5, "theta[1]": 3.5, "z": 4.5}]
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (6,), (2, 3), (3, 1, 2)])
 @pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "f8", "i4", "?"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_array_keeps_shape_and_type(again, shape, dtype, order):
+def test_array_keeps_its_shape(again, shape, dtype, order):
     array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype, order=order)
     release = again(saved(array), "r.npy")
     assert release.names is None
@@ -175,17 +159,8 @@ def test_array_keeps_shape_and_type(again, shape, dtype, order):
     values = release.values + 0.25
     noised = np.load(io.BytesIO(encode_release(release, values)))
     assert noised.shape == shape
-    assert noised.dtype == (array.dtype if array.dtype.kind == "f" else np.float64)
+    assert noised.dtype == np.float64
     assert noised.ravel().astype(float).tolist() == values.tolist()
-
-
-@pytest.mark.parametrize("dtype", ["f2", "f4"])
-def test_noise_beyond_a_narrow_float_is_not_lost(again, dtype):
-    large = np.array([1e300, 0.5])
-    release = again(saved(np.zeros(2, dtype)), "r.npy")
-    assert np.load(io.BytesIO(encode_release(release, large))).tolist() == large.tolist()
-    release = again(stored(pa.table({"w": np.zeros(2, dtype)})), "r.parquet")
-    assert loaded(encode_release(release, large))["w"].to_pylist() == large.tolist()
 
 
 @pytest.mark.parametrize(
@@ -196,7 +171,7 @@ def test_noise_beyond_a_narrow_float_is_not_lost(again, dtype):
         ("[[1, 2], [3, 4]]", "[[1.5, 2.5], [3.5, 4.5]]"),
         ("[[[1]], [[2]]]", "[[[1.5]], [[2.5]]]"),
         ('{"b": 1, "a": 2}', '{"b": 1.5, "a": 2.5}'),
-        ('[{"b": 1, "a": 2}]', '[{"b": 1.5, "a": 2.5}]'),
+        ('[{"b": 1, "a": 2}]', '{"b": 1.5, "a": 2.5}'),
         ('{"\\u001b[2J": 1}', '{"\\u001b[2J": 1.5}'),
     ],
 )
@@ -346,24 +321,19 @@ UNNAMED = {
 def test_any_format_as_any_other(again, name, content, names, to):
     values = np.array([1 / 3, -1e-300])
     release = again(content, name)
-    other = again(encode_release(release, values, format=to), f"other.{to}")
+    other = again(encode_release(release, values, form=to), f"other.{to}")
     assert other.format == to
     assert other.names == (None if to == "npy" else names)
-    exact = not (name == f"r.{to}" == "r.parquet" and names)
-    assert other.values.tolist() == (
-        values.tolist() if exact else [float(np.float32(1 / 3)), -1e-300]
-    )
+    assert other.values.tolist() == values.tolist()
 
 
 def test_shape_goes_over_to_lists(again):
     release = again(saved(np.ones((2, 3), np.float32, order="F")), "r.npy")
     values = np.arange(6) / 3
-    assert (
-        json.loads(encode_release(release, values, format="json")) == values.reshape(2, 3).tolist()
-    )
+    assert json.loads(encode_release(release, values, form="json")) == values.reshape(2, 3).tolist()
     lists = again(b"[[1, 2, 3], [4, 5, 6]]", "r.json")
     assert np.array_equal(
-        np.load(io.BytesIO(encode_release(lists, values, format="npy"))), values.reshape(2, 3)
+        np.load(io.BytesIO(encode_release(lists, values, form="npy"))), values.reshape(2, 3)
     )
 
 
@@ -417,7 +387,7 @@ def test_array_round_trip(again, array):
     release = again(saved(array), "r.npy")
     assert np.array_equal(release.values, values)
     assert np.array_equal(np.load(io.BytesIO(encode_release(release, -values))), -array)
-    lists = again(encode_release(release, values, format="json"), "r.json")
+    lists = again(encode_release(release, values, form="json"), "r.json")
     assert np.array_equal(lists.values, values)
     assert lists.shape == array.shape
 
