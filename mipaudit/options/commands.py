@@ -72,7 +72,7 @@ TABLE: Final = (
         "Say which epsilon of differential privacy the data refute.",
         _AUDIT,
         asked="mipaudit.commands.epsilon.options:EpsilonOptions",
-        run="mipaudit.commands.epsilon.command:run_epsilon",
+        run="mipaudit.commands.epsilon.run:run_epsilon",
         shown="mipaudit.commands.epsilon.options:EpsilonShown",
         also=("canary", "canaries", "dp-audit", "lower-bound"),
     ),

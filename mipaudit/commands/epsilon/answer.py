@@ -1,11 +1,19 @@
 """From what was found to the report on epsilon, and the verdict on a claim."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from mipaudit.commands.epsilon.report import ClaimVerdict, EpsilonReport
+from mipaudit.commands.epsilon.options import EpsilonOptions
+from mipaudit.commands.epsilon.report import (
+    ClaimStatus,
+    ClaimVerdict,
+    CoinCheck,
+    DetectionPower,
+    EpsilonDesign,
+    EpsilonReport,
+    EpsilonStatement,
+    ProfilePoint,
+)
 from mipaudit.commands.epsilon.words import (
     claim_name,
     claim_reason,
@@ -13,22 +21,9 @@ from mipaudit.commands.epsilon.words import (
     epsilon_summary,
     rests_on,
 )
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.origin import Provenance
 from mipaudit.statements.verdict import led
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mipaudit.commands.epsilon.options import EpsilonOptions
-    from mipaudit.commands.epsilon.report import (
-        ClaimStatus,
-        CoinCheck,
-        DetectionPower,
-        EpsilonDesign,
-        EpsilonStatement,
-        ProfilePoint,
-    )
-    from mipaudit.statements.estimate import Finding
-    from mipaudit.statements.origin import Provenance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +56,7 @@ class EpsilonEvidence:
 
 
 def epsilon_report(
-    asked: EpsilonOptions,
-    found: EpsilonEvidence,
-    provenance: Provenance,
+    asked: EpsilonOptions, found: EpsilonEvidence, provenance: Provenance
 ) -> EpsilonReport:
     """Return the report, the strongest score first."""
     statements = _ordered(found.statements)
@@ -95,8 +88,7 @@ def _ordered(statements: Sequence[EpsilonStatement]) -> tuple[EpsilonStatement, 
     methods = list(dict.fromkeys(s.method for s in statements))
     return tuple(
         sorted(
-            statements,
-            key=lambda s: (not s.decides, methods.index(s.method), -(s.lower or 0.0)),
+            statements, key=lambda s: (not s.decides, methods.index(s.method), -(s.lower or 0.0))
         )
     )
 

@@ -1,14 +1,16 @@
 """A claim beside the data: the verdict, and what the design could have found."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple
 
 from mipaudit.commands.epsilon.independent_runs.counted import pooled_limit
+from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.power import (
     LARGEST_EPSILON,
     USUAL_POWER,
+    CountLimit,
+    Detector,
     Mechanism,
     canaries_needed,
     curve_with_epsilon,
@@ -17,16 +19,9 @@ from mipaudit.commands.epsilon.power import (
     runs_needed,
     smallest_refutable_epsilon,
 )
-from mipaudit.commands.epsilon.report import DetectionPower
+from mipaudit.commands.epsilon.report import CanaryGuesses, DetectionPower, EpsilonStatement
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mipaudit.commands.epsilon.options import EpsilonOptions
-    from mipaudit.commands.epsilon.power import CountLimit, Detector
-    from mipaudit.commands.epsilon.report import CanaryGuesses, EpsilonStatement
-    from mipaudit.maths.privacy.tradeoff import TradeOff
+from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _MECHANISMS: Final[tuple[Mechanism, ...]] = ("gaussian", "laplace")
 _GAUSSIAN_AT_ZERO: Final = "Gaussian noise has no epsilon at delta 0"

@@ -3,21 +3,16 @@
 Its answer in plain words; and its picture: what the claim allows, and the attack that was judged.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from mipaudit.commands.epsilon.page import WORTH
+from mipaudit.commands.epsilon.report import EpsilonReport
+from mipaudit.formats.brief import Brief
+from mipaudit.formats.document import Picture
 from mipaudit.formats.page import Front, confidence_words
 from mipaudit.formats.promised import Point, Promise, promise_name, promised
 from mipaudit.statements.text.rounding import lower_figure, number_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mipaudit.commands.epsilon.report import EpsilonReport, JudgedAttack
-    from mipaudit.formats.brief import Brief
-    from mipaudit.formats.document import Picture
 
 _NO_CLAIM: Final = "No promise was named, so this page neither confirms nor refutes one."
 _FEW: Final = 3
@@ -36,17 +31,14 @@ def epsilon_front(report: EpsilonReport, brief: Brief) -> Front:
         brief: its answer for a terminal.
     """
     design = report.design
+    limited = design.kind != "one-model" and report.statements[0].lower
     return Front(
         answer=_claimed(report) or f"{_found(report)} {_NO_CLAIM}",
         mood=brief.mood,
-        also=(_found(report),) if report.claim is not None and _limited(report) else (),
+        also=(_found(report),) if report.claim is not None and limited else (),
         figures=brief.answer,
         facts=(("promised", _promise(report)),),
-        terms=(
-            ("Epsilon", _EPSILON),
-            ("Delta", _DELTA),
-            confidence_words(design.confidence),
-        ),
+        terms=(("Epsilon", _EPSILON), ("Delta", _DELTA), confidence_words(design.confidence)),
         unsaid=tuple(report.limitations[:_FEW]),
     )
 
@@ -86,10 +78,6 @@ def _given(report: EpsilonReport) -> str:
     return f", {WORTH[top.validity]}" if rests and top.validity in WORTH else ""
 
 
-def _limited(report: EpsilonReport) -> bool:
-    return report.design.kind != "one-model" and bool(report.statements[0].lower)
-
-
 def _found(report: EpsilonReport) -> str:
     """Return which promises would be broken, at the confidence of the row that decides."""
     top, delta = report.statements[0], number_text(report.design.delta)
@@ -120,11 +108,9 @@ def epsilon_pictures(report: EpsilonReport) -> Iterator[Picture]:
         shown = Promise(max(one.lower or 0.0 for one in deciding), delta)
         promises.append((f"not kept below: {promise_name(shown)}", shown))
     points = [
-        Point(one.attack.fp / (one.attack.fp + one.attack.tn), _tpr(one.attack), "the attack")
-        for one in deciding[:1]
-        if one.attack is not None
-        and one.attack.fp + one.attack.tn
-        and one.attack.tp + one.attack.fn
+        Point(one.fp / (one.fp + one.tn), one.tp / (one.tp + one.fn), "the attack")
+        for one in (statement.attack for statement in deciding[:1])
+        if one is not None and one.fp + one.tn and one.tp + one.fn
     ]
     if promises:
         yield promised(
@@ -133,7 +119,3 @@ def epsilon_pictures(report: EpsilonReport) -> Iterator[Picture]:
             caption="No attacker is above the solid line if the promise is kept. Shares of the "
             "attack are those that were counted, without their limits.",
         )
-
-
-def _tpr(attack: JudgedAttack) -> float:
-    return attack.tp / (attack.tp + attack.fn)

@@ -73,8 +73,7 @@ def canary_totals(
         return None
     if canaries is None or guesses is None or correct is None:
         raise UsageError(
-            "counts",
-            "The counts of one run are `canaries`, `guesses` and `correct`, all three.",
+            "counts", "The counts of one run are `canaries`, `guesses` and `correct`, all three."
         )
     if isinstance(guesses, tuple):
         raise UsageError(

@@ -1,35 +1,28 @@
 """Reads all scores of an input into memory, and says what is unusual about them."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.one_run.guesses import require_fresh_coins, require_one_share
+from mipaudit.commands.epsilon.options import EpsilonOptions
+from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.counting.columns import Meter
-from mipaudit.counting.kept_rows import hold_input
+from mipaudit.counting.kept_rows import KeptInput, hold_input
 from mipaudit.counting.large_seed import fits
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.summaries.held_rows import ClassScores, KeptScores
 from mipaudit.summaries.identity.row_rank import splitmix64
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.epsilon.options import EpsilonOptions
-    from mipaudit.commands.epsilon.report import DesignKind
-    from mipaudit.counting.kept_rows import KeptInput
-    from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.summaries.identity.seed import SeedChoice
+from mipaudit.summaries.identity.seed import SeedChoice
 
 _CANARY_IDS: Final = frozenset({"canary_id", "canary_index"})
 _RUN_STREAM: Final = 0x72756E73

@@ -20,6 +20,7 @@ from mipaudit.formats.document import (
     Note,
     Paragraph,
     Section,
+    best,
     bulleted,
     framed,
 )
@@ -29,7 +30,6 @@ from mipaudit.statements.text.rounding import (
     number_text,
     percent_text,
     upper_figure,
-    value_text,
 )
 from mipaudit.statements.verdict import left_out_note
 
@@ -46,10 +46,7 @@ _VERDICTS: Final[Mapping[ClaimStatus, tuple[str, Mood, Literal["passed", "failed
     "not_refuted": ("NOT REFUTED (which does not prove it)", "plain", "passed"),
     "not_certifiable": ("NOT TESTED (nothing can be certified)", "open", "skipped"),
 }
-_METHODS: Final = {
-    "advantage": "from the advantage",
-    "one-run gdp": "one-run, f-DP",
-}
+_METHODS: Final = {"advantage": "from the advantage", "one-run gdp": "one-run, f-DP"}
 _WHOSE: Final = {
     "member": "guesses of runs with the record",
     "holdout": "guesses of runs without it",
@@ -108,18 +105,23 @@ def _sections(report: EpsilonReport) -> Iterator[Section]:
 def _statements(report: EpsilonReport) -> Section:
     named = any(s.score is not None for s in report.statements)
     with_mu = any(s.mu_lower is not None for s in report.statements)
-    heads = ["epsilon at least", "best estimate", *["mu at least"] * with_mu]
-    words = [*["score"] * named, "method"]
-    return (
-        Grid(
-            caption="Lower limits of epsilon",
-            head=(*words, *heads, "what was found"),
-            rows=tuple(_row(s, named=named, with_mu=with_mu) for s in report.statements),
-            words=len(words),
-            prose=True,
-        ),
-        Note(text=_confidence(report)),
+    grid = Grid.of(
+        report.statements,
+        *[("score", lambda one: f"{one.score}")] * named,
+        ("method", lambda one: _METHODS.get(one.method, one.method) + _VALIDITY[one.validity]),
+        ("epsilon at least", lambda one: _lower(one.lower, _NONE)),
+        ("best estimate", lambda one: best(one.estimate)),
+        *[("mu at least", lambda one: _lower(one.mu_lower))] * with_mu,
+        ("what was found", _how),
+        caption="Lower limits of epsilon",
+        words=1 + named,
+        prose=True,
     )
+    return (grid, Note(text=_confidence(report)))
+
+
+def _lower(limit: float | None, missing: str = "-") -> str:
+    return missing if limit is None else lower_figure(limit)
 
 
 def _confidence(report: EpsilonReport) -> str:
@@ -128,19 +130,6 @@ def _confidence(report: EpsilonReport) -> str:
     joint = f", jointly for the {shared} scores" if shared > 1 else ""
     delta = number_text(report.design.delta)
     return f"Epsilon at delta {delta}; one-sided limits, {percent} confidence{joint}, rounded down."
-
-
-def _row(statement: EpsilonStatement, *, named: bool, with_mu: bool) -> tuple[str, ...]:
-    method = _METHODS.get(statement.method, statement.method)
-    lower, estimate, mu = statement.lower, statement.estimate, statement.mu_lower
-    return (
-        *[f"{statement.score}"] * named,
-        method + _VALIDITY[statement.validity],
-        _NONE if lower is None else lower_figure(lower),
-        "-" if estimate is None else value_text(estimate),
-        *[("-" if mu is None else lower_figure(mu))] * with_mu,
-        _how(statement),
-    )
 
 
 def guesses_behind(statement: EpsilonStatement) -> str:
@@ -196,14 +185,12 @@ def _power(report: EpsilonReport, power: Sequence[DetectionPower]) -> Section:
         "What this audit could have found: the least true epsilon with which the claim is refuted "
         f"with probability {percent}, and the {what} that it takes if the truth is {true}."
     )
-    grid = Grid(
+    grid = Grid.of(
+        power,
+        ("If the noise is", lambda one: one.mechanism.capitalize()),
+        (f"refuted in {percent} from epsilon", _refutable),
+        (f"{what} for epsilon {true}", _needed),
         caption="What could have been found",
-        head=(
-            "If the noise is",
-            f"refuted in {percent} from epsilon",
-            f"{what} for epsilon {true}",
-        ),
-        rows=tuple((one.mechanism.capitalize(), _refutable(one), _needed(one)) for one in power),
         words=3,
     )
     return (Paragraph(text=text), grid)
@@ -302,37 +289,29 @@ def _drawn(report: EpsilonReport) -> Grid:
     graded = len({_standing(one) for one in rows}) > 1
     claimed = report.claim.epsilon if report.claim is not None else None
     marks = [] if claimed is None else [claimed]
-    known = [Interval(one.lower, one.estimate, None) for one in rows]
-    axis = Axis.over(known, [*marks, *(one.lower or 0.0 for one in rows)])
+    axis = Axis.over(map(_interval, rows), [*marks, *(one.lower or 0.0 for one in rows)])
     claim = "" if claimed is None else f" ┃ claim: {number_text(claimed)}."
     stands = ", as if rows were trials" if report.design.kind == "one-model" else ", lower limits"
-
     names = short_names(one.score or "" for one in rows)
 
-    def row(one: EpsilonStatement) -> tuple[str, ...]:
-        figure = Interval(one.lower, one.estimate, None)
-        return (
-            *[names[one.score or ""]] * named,
-            *[_standing(one)] * graded,
-            axis.drawn(figure, claimed) if one.lower is not None else "no limit",
-            "none" if one.lower is None else lower_figure(one.lower),
-            "-" if one.estimate is None else value_text(one.estimate),
-            guesses_behind(one) or "-",
-        )
+    def line(one: EpsilonStatement) -> str:
+        return "no limit" if one.lower is None else axis.drawn(_interval(one), claimed)
 
-    return Grid(
+    return Grid.of(
+        rows,
+        *[("score", lambda one: names[one.score or ""])] * named,
+        *[("", _standing)] * graded,
+        (axis.head, line),
+        (AT_LEAST, lambda one: _lower(one.lower, _NONE)),
+        ("best", lambda one: best(one.estimate)),
+        ("right guesses", lambda one: guesses_behind(one) or "-"),
         caption=f"Epsilon at delta {number_text(report.design.delta)}{stands}.{claim}",
-        head=(
-            *["score"] * named,
-            *[""] * graded,
-            axis.head,
-            AT_LEAST,
-            "best",
-            "right guesses",
-        ),
-        rows=tuple(map(row, rows)),
         words=1 + named + graded,
     )
+
+
+def _interval(one: EpsilonStatement) -> Interval:
+    return Interval(one.lower, one.estimate, None)
 
 
 def _standing(one: EpsilonStatement) -> str:

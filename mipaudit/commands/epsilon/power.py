@@ -29,6 +29,7 @@ from mipaudit.maths.one_run.p_value import critical_correct
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.privacy.tradeoff import TradeOff
 
+Floats = NDArray[np.float64]
 Detector = Callable[[TradeOff], float]
 Mechanism = Literal["gaussian", "laplace"]
 USUAL_POWER: Final = 0.8
@@ -67,9 +68,7 @@ def curve_with_epsilon(mechanism: Mechanism, *, epsilon: float, delta: float) ->
             return None
         case "gaussian":
             mu = crossing(
-                lambda mu: GaussianDP(mu=mu).profile(epsilon) >= delta,
-                start=1.0,
-                limit=_LARGEST_MU,
+                lambda mu: GaussianDP(mu=mu).profile(epsilon) >= delta, start=1.0, limit=_LARGEST_MU
             )
             return GaussianDP(mu=mu)
         case _:
@@ -77,11 +76,7 @@ def curve_with_epsilon(mechanism: Mechanism, *, epsilon: float, delta: float) ->
 
 
 def smallest_refutable_epsilon(
-    detector: Detector,
-    mechanism: Mechanism,
-    *,
-    claimed: float,
-    delta: float,
+    detector: Detector, mechanism: Mechanism, *, claimed: float, delta: float
 ) -> float | None:
     """Return the least true epsilon with which a claim is refuted with probability 0.8.
 
@@ -109,12 +104,7 @@ def smallest_refutable_epsilon(
     return high
 
 
-def size_needed(
-    power_of: Callable[[int], float],
-    *,
-    start: int,
-    most: int,
-) -> int | None:
+def size_needed(power_of: Callable[[int], float], *, start: int, most: int) -> int | None:
     """Return the least size of a design, to two digits, with the usual power of 0.8.
 
     Args:
@@ -149,13 +139,7 @@ class CountLimit(Protocol):
 
 
 def independent_runs_detector(
-    limit: CountLimit,
-    *,
-    n_num: int,
-    n_den: int,
-    claimed: float,
-    delta: float,
-    confidence: float,
+    limit: CountLimit, *, n_num: int, n_den: int, claimed: float, delta: float, confidence: float
 ) -> Detector:
     """Return the probability of refuting the claim, as a function of the true curve.
 
@@ -206,7 +190,7 @@ def runs_needed(
 
 def _table(
     limit: CountLimit, n_num: int, n_den: int, claimed: float, delta: float, alpha: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return numbers of false positives and the fewest true ones that refute the claim.
 
     Where not even all of ``n_num`` do, it is one more than all.
@@ -232,13 +216,8 @@ def _false_counts(n_den: int) -> list[int]:
 
 
 def _probabilities(
-    fprs: NDArray[np.float64],
-    tprs: NDArray[np.float64],
-    n_num: int,
-    n_den: int,
-    false: NDArray[np.float64],
-    needed: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    fprs: Floats, tprs: Floats, n_num: int, n_den: int, false: Floats, needed: Floats
+) -> Floats:
     """Return the probability of refuting the claim at each threshold."""
     from scipy.special import bdtrik, betainc
 

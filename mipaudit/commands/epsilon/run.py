@@ -1,21 +1,30 @@
-"""``mipaudit epsilon``: the largest epsilon that the data refute."""
+"""``mipaudit epsilon``: the largest epsilon that the data refute.
+
+The report, and the file with epsilon at many deltas beside it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.epsilon.answer import EpsilonEvidence, epsilon_report
-from mipaudit.commands.epsilon.options import EpsilonOptions
-from mipaudit.commands.epsilon.report import EpsilonDesign
+from mipaudit.commands.epsilon.options import EpsilonOptions, EpsilonShown
+from mipaudit.commands.epsilon.report import EpsilonDesign, EpsilonReport, ProfilePoint
 from mipaudit.options.public import public
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.one_run.limit import OneRun
-    from mipaudit.commands.epsilon.report import EpsilonReport
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
+
+_FORMS: Final = (".csv", ".json")
+_COLUMNS: Final = ("score", "delta", "lower", "estimate")
 
 
 def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
@@ -65,24 +74,21 @@ def _from_counts(asked: EpsilonOptions) -> EpsilonEvidence:
 
         return _one_run(runs_from_totals(asked.totals, asked), asked, design)
     from mipaudit.commands.epsilon.independent_runs.counted import (
+        counts_refute_curve,
         counts_statements,
-        curve_is_refuted_by_counts,
     )
 
-    table = asked.table
+    table, curve = asked.table, asked.tradeoff
     assert table is not None  # noqa: S101 - the caller chose counts
     return EpsilonEvidence(
         design=replace(design, n_members=table.tp + table.fn, n_holdout=table.fp + table.tn),
         statements=counts_statements(table, asked),
-        curve_refuted=curve_is_refuted_by_counts(table, asked),
+        curve_refuted=curve is not None
+        and counts_refute_curve(table, curve, confidence=asked.confidence),
     )
 
 
-def _from_scores(
-    source: ScoreSource,
-    asked: EpsilonOptions,
-    seed: SeedChoice,
-) -> EpsilonEvidence:
+def _from_scores(source: ScoreSource, asked: EpsilonOptions, seed: SeedChoice) -> EpsilonEvidence:
     from mipaudit.commands.epsilon.inputs import input_findings, read_scores
 
     rows = read_scores(source, asked, seed)
@@ -102,17 +108,14 @@ def _from_scores(
 
         found = _one_run(runs_from_scores(rows, asked), asked, design)
         return replace(
-            found,
-            findings=(*found.findings, *findings),
-            seeds=seeds,
-            unused_columns=source.unused,
+            found, findings=(*found.findings, *findings), seeds=seeds, unused_columns=source.unused
         )
     from mipaudit.commands.epsilon.independent_runs import limit
 
     statements = limit.runs_statements(rows, asked)
     if asked.kind == "one-model":
-        implied = limit.advantage_statements(source, asked, seed)
-        statements = (*implied, *limit.hypothetical(statements))
+        trials = (replace(one, validity="if-exchangeable", decides=False) for one in statements)
+        statements = (*limit.advantage_statements(source, asked, seed), *trials)
     return EpsilonEvidence(
         design=design,
         statements=statements,
@@ -154,6 +157,45 @@ def _design(asked: EpsilonOptions) -> EpsilonDesign:
         member_column=None,
         skipped_columns=(),
     )
+
+
+def run_epsilon(asked: EpsilonOptions, shown: EpsilonShown) -> int:
+    """Run the audit and write its report; return the exit code."""
+    from mipaudit.output.beside import Asked, files_beside
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.presentation import write_report
+
+    if shown.curve is None:
+        return write_report(asked, shown, answer_epsilon)
+    inputs = list(asked.inputs())
+    report_place = Destination.open(shown.output, inputs=inputs)
+    curve = Asked("curve", "curve", _FORMS, shown.curve)
+    place, form = files_beside([curve], report=report_place, inputs=inputs)["curve"]
+
+    def answer(asked: EpsilonOptions) -> EpsilonReport:
+        report = answer_epsilon(asked)
+        place.write(encode_profile(report.profile or (), form))
+        return replace(report, profile=None)  # it has a file of its own
+
+    return write_report(asked.but(curve=True), shown, answer, ("the curve", place))
+
+
+def encode_profile(points: Sequence[ProfilePoint], form: str) -> bytes:
+    """Return the points in a form.
+
+    Args:
+        points: by score, of rising delta.
+        form: ``csv``: one row per point with the columns score, delta, lower, estimate;
+            or ``json``: a list of objects with these keys.
+    """
+    rows = [asdict(point) for point in points]
+    if form == "json":
+        return json.dumps(rows, indent=1, allow_nan=False).encode("ascii") + b"\n"
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode("utf-8")
 
 
 epsilon = public(EpsilonOptions, answer_epsilon)

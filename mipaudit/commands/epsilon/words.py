@@ -1,22 +1,17 @@
 """The sentences of a report on epsilon."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from typing import Final, assert_never
 
-from typing import TYPE_CHECKING, Final, assert_never
-
+from mipaudit.commands.epsilon.report import (
+    ClaimStatus,
+    ClaimVerdict,
+    EpsilonDesign,
+    EpsilonStatement,
+    StatementValidity,
+)
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text, lower_figure, number_text, percent_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.commands.epsilon.report import (
-        ClaimStatus,
-        ClaimVerdict,
-        EpsilonDesign,
-        EpsilonStatement,
-        StatementValidity,
-    )
 
 _NEIGHBOURS: Final = (
     "With the record against without it measures epsilon by adding or removing a record; one "
@@ -106,10 +101,7 @@ def claim_name(epsilon: float | None, mu: float | None, curve: str | None, delta
 
 
 def epsilon_summary(
-    design: EpsilonDesign,
-    statements: Sequence[EpsilonStatement],
-    *,
-    claim: ClaimVerdict | None,
+    design: EpsilonDesign, statements: Sequence[EpsilonStatement], *, claim: ClaimVerdict | None
 ) -> str:
     """Return the plain paragraph; the verdict on a claim comes first."""
     reason = None if claim is None else claim.reason
@@ -146,11 +138,7 @@ def rests_on(
                 worth = f"{_COUNTED} {worth}"
             return (runs, worth, _NEIGHBOURS)
         case "one-run":
-            return (
-                _coins(rate, design.runs, counts=counts),
-                _BLIND_GUESSES,
-                _CANARY_NEIGHBOURS,
-            )
+            return (_coins(rate, design.runs, counts=counts), _BLIND_GUESSES, _CANARY_NEIGHBOURS)
         case "one-model":
             return (_NOTHING, _FIGURE_OF_SPEECH)
         case _:
@@ -176,11 +164,7 @@ def _coins(rate: float | None, runs: int | None, *, counts: bool) -> str:
 
 
 def epsilon_limitations(
-    design: EpsilonDesign,
-    statements: Sequence[EpsilonStatement],
-    *,
-    profile: bool,
-    power: bool,
+    design: EpsilonDesign, statements: Sequence[EpsilonStatement], *, profile: bool, power: bool
 ) -> tuple[str, ...]:
     """Return what the figures do not say."""
     found = [_LOWER] if design.kind != "one-model" else []

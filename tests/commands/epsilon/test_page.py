@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from mipaudit.commands.epsilon.command import encode_profile
 from mipaudit.commands.epsilon.page import epsilon_document
 from mipaudit.commands.epsilon.report import ProfilePoint
-from mipaudit.commands.epsilon.run import epsilon
+from mipaudit.commands.epsilon.run import encode_profile, epsilon
 from mipaudit.formats.documents import report_text
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import lower_figure

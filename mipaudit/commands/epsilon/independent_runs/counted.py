@@ -5,25 +5,19 @@ mechanism a claimed trade-off curve assumes nothing: the claim itself bounds eve
 rates.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from mipaudit.commands.epsilon.given import AttackTable
+from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack
+from mipaudit.maths.epsilon.attacks import Numerator
 from mipaudit.maths.epsilon.conditional import GuessCounts, conditional_lower, usual_slack
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon, rate_limits
 from mipaudit.maths.privacy.mechanism import GaussianDP
-from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
+from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon, refuted_mu
 from mipaudit.statements.policy import delta_reason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mipaudit.commands.epsilon.given import AttackTable
-    from mipaudit.commands.epsilon.options import EpsilonOptions
-    from mipaudit.maths.epsilon.attacks import Numerator
-    from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _Method = Literal["conditional", "clopper-pearson", "gdp"]
 _EITHER: Final[tuple[Numerator, ...]] = ("member", "holdout")
@@ -47,12 +41,6 @@ def counts_statements(table: AttackTable, asked: EpsilonOptions) -> tuple[Epsilo
     if asked.assume_gdp:
         methods.insert(0 if asked.method == "gdp" else 2, "gdp")
     return tuple(_statement(table, asked, one, decides=one == methods[0]) for one in methods)
-
-
-def curve_is_refuted_by_counts(table: AttackTable, asked: EpsilonOptions) -> bool:
-    """Tell whether the counts refute a claimed mu or trade-off curve, if there is one."""
-    curve = asked.tradeoff
-    return curve is not None and counts_refute_curve(table, curve, confidence=asked.confidence)
 
 
 def _statement(
@@ -106,11 +94,7 @@ def judged_attack(
 
 
 def conditional_from_counts(
-    table: AttackTable,
-    *,
-    numerator: Numerator | Literal["either"],
-    delta: float,
-    alpha: float,
+    table: AttackTable, *, numerator: Numerator | Literal["either"], delta: float, alpha: float
 ) -> tuple[float, Numerator]:
     """Return the lower limit of epsilon, and the class whose right guesses gave it.
 

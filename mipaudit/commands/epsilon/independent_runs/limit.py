@@ -5,11 +5,10 @@ from the scores without a look at the labels; bands of the ROC hold at every thr
 No draw settles anything.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,8 @@ from mipaudit.commands.epsilon.independent_runs.counted import (
     judged_attack,
     refuting_class,
 )
+from mipaudit.commands.epsilon.inputs import ScoredRows
+from mipaudit.commands.epsilon.options import EpsilonOptions, MethodName
 from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack, ProfilePoint
 from mipaudit.counting.scores import count_columns
 from mipaudit.engine.workers import Engine, Workers
@@ -45,18 +46,12 @@ from mipaudit.maths.epsilon.conditional import (
 from mipaudit.maths.epsilon.rates import gaussian_lower
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon
+from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.policy import delta_reason
 from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.summaries.identity.seed import SeedChoice
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mipaudit.commands.epsilon.inputs import ScoredRows
-    from mipaudit.commands.epsilon.options import EpsilonOptions, MethodName
-    from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.summaries.identity.seed import SeedChoice
-
-
+Scores = NDArray[np.floating]
 Method = Literal["conditional", "bands", "gdp"]
 # Fewer runs in all, fixed beforehand, are apart by chance more often than independent labels say.
 _LEAST_RUNS: Final = 8
@@ -85,8 +80,8 @@ class _Guesses(NamedTuple):
 
 
 def epsilon_runs(
-    members: NDArray[np.floating],
-    holdout: NDArray[np.floating],
+    members: Scores,
+    holdout: Scores,
     *,
     delta: float,
     confidence: float,
@@ -107,7 +102,8 @@ def epsilon_runs(
             is weaker, and holds at every delta at once: for `runs_profile` and `mipaudit validate`.
         score: what the scores are called.
     """
-    found = _find(members, holdout, delta, 1 - confidence, method)
+    find = {"conditional": _conditional, "gdp": _gaussian, "bands": _from_band}[method]
+    found = find(members, holdout, delta, 1 - confidence)
     return EpsilonStatement(
         score=score,
         method=method,
@@ -123,25 +119,7 @@ def epsilon_runs(
     )
 
 
-def _find(
-    members: NDArray[np.floating],
-    holdout: NDArray[np.floating],
-    delta: float,
-    alpha: float,
-    method: Method,
-) -> _Finding | None:
-    match method:
-        case "conditional":
-            return _conditional(members, holdout, delta, alpha)
-        case "gdp":
-            return _gaussian(members, holdout, delta, alpha)
-        case "bands":
-            return _from_band(roc_band(members, holdout, alpha=alpha), members, holdout, delta)
-        case _:
-            assert_never(method)
-
-
-def _judged(members: NDArray[np.floating], holdout: NDArray[np.floating]) -> Iterator[_Guesses]:
+def _judged(members: Scores, holdout: Scores) -> Iterator[_Guesses]:
     """Yield what the planned attacks guessed, both ways round; nothing where runs are too few."""
     one, two, ordered = _in_order(members, holdout)
     if ordered.size < _LEAST_RUNS:
@@ -154,9 +132,7 @@ def _judged(members: NDArray[np.floating], holdout: NDArray[np.floating]) -> Ite
             yield _Guesses(made, _guessed(attack, high=high), high, attack.share, either)
 
 
-def _in_order(
-    members: NDArray[np.floating], holdout: NDArray[np.floating]
-) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
+def _in_order(members: Scores, holdout: Scores) -> tuple[Scores, Scores, Scores]:
     """Return the scores of members, of holdout and of both together, in rising order."""
     one, two = np.sort(members), np.sort(holdout)
     return one, two, np.sort(np.concatenate([one, two]), kind="stable")
@@ -168,9 +144,7 @@ def _guessed(attack: Attack, *, high: bool) -> Numerator:
     return "member" if bool(attack.above) == high else "holdout"
 
 
-def _conditional(
-    members: NDArray[np.floating], holdout: NDArray[np.floating], delta: float, alpha: float
-) -> _Finding | None:
+def _conditional(members: Scores, holdout: Scores, delta: float, alpha: float) -> _Finding | None:
     exposed, left = most_exposed(members.size, holdout.size, delta, alpha)
     best: tuple[float, float, _Guesses] | None = None
     for made in _judged(members, holdout):
@@ -209,9 +183,7 @@ def _found_by(made: _Guesses, lower: float, delta: float, alpha: float) -> _Find
     )
 
 
-def _answers(
-    members: NDArray[np.floating], holdout: NDArray[np.floating]
-) -> Iterator[tuple[AttackTable, bool, float]]:
+def _answers(members: Scores, holdout: Scores) -> Iterator[tuple[AttackTable, bool, float]]:
     """Yield guesses at planned thresholds, whether members are high, and a share of the error."""
     one, two, ordered = _in_order(members, holdout)
     for cut in planned_cuts(ordered, (one.size, two.size)):
@@ -222,9 +194,7 @@ def _answers(
         yield opposite, False, cut.share / 2
 
 
-def _gaussian(
-    members: NDArray[np.floating], holdout: NDArray[np.floating], delta: float, alpha: float
-) -> _Finding | None:
+def _gaussian(members: Scores, holdout: Scores, delta: float, alpha: float) -> _Finding | None:
     best: tuple[float, float, JudgedAttack] | None = None
     for table, high, share in _answers(members, holdout):
         beat = best[0] if best else 0.0
@@ -239,9 +209,8 @@ def _gaussian(
     return _Finding(lower=lower, pure=0.0, estimate=estimate, attack=attack, mu=mu)
 
 
-def _from_band(
-    band: RocBand, members: NDArray[np.floating], holdout: NDArray[np.floating], delta: float
-) -> _Finding:
+def _from_band(members: Scores, holdout: Scores, delta: float, alpha: float) -> _Finding:
+    band = roc_band(members, holdout, alpha=alpha)
     refuted, pure = band.refuted(delta), band.refuted(0.0)
     best = int((refuted if refuted.any() else pure).argmax())
     table = _at(band, best, members.size, holdout.size)
@@ -279,11 +248,7 @@ def estimate_of_band(band: RocBand, delta: float, n_members: int, n_holdout: int
 
 
 def runs_refute_curve(
-    members: NDArray[np.floating],
-    holdout: NDArray[np.floating],
-    curve: TradeOff,
-    *,
-    confidence: float,
+    members: Scores, holdout: Scores, curve: TradeOff, *, confidence: float
 ) -> bool:
     """Tell whether the runs contradict that no attacker exceeds ``curve``.
 
@@ -304,17 +269,9 @@ def runs_refute_curve(
 
 def runs_statements(rows: ScoredRows, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
     """Return a limit for each score, and one under the Gaussian assumption if asked for."""
-    beside: list[MethodName] = ["gdp"] if asked.assume_gdp and asked.method != "gdp" else []
-    deciding = _limits(rows, asked, asked.method)
-    others = (one for method in beside for one in _limits(rows, asked, method))
-    return (*deciding, *(replace(one, decides=False) for one in others))
-
-
-def _limits(
-    rows: ScoredRows, asked: EpsilonOptions, method: MethodName
-) -> Iterator[EpsilonStatement]:
-    for name, members, holdout in rows.columns():
-        yield epsilon_runs(
+    methods: list[MethodName] = [asked.method, "gdp"] if asked.assume_gdp else [asked.method]
+    found = (
+        epsilon_runs(
             members,
             holdout,
             delta=asked.delta,
@@ -322,18 +279,17 @@ def _limits(
             method=method,
             score=safe_name(name),
         )
+        for method in dict.fromkeys(methods)
+        for name, members, holdout in rows.columns()
+    )
+    return tuple(replace(one, decides=one.method == asked.method) for one in found)
 
 
 def curve_is_refuted(rows: ScoredRows, asked: EpsilonOptions) -> bool:
     """Tell whether the runs refute a claimed mu or trade-off curve, if there is one."""
-    curve = asked.tradeoff
+    curve, confidence = asked.tradeoff, asked.confidence_of_one(len(rows.names))
     return curve is not None and any(
-        runs_refute_curve(
-            members,
-            holdout,
-            curve,
-            confidence=asked.confidence_of_one(len(rows.names)),
-        )
+        runs_refute_curve(members, holdout, curve, confidence=confidence)
         for _, members, holdout in rows.columns()
     )
 
@@ -366,13 +322,6 @@ def advantage_statements(
     return tuple(
         _advantage(Evidence(score=column.name, counts=one, prior=0.5, seed=used), asked, confidence)
         for column, one, used in zip(source.columns, counts.columns, counts.seeds, strict=True)
-    )
-
-
-def hypothetical(statements: tuple[EpsilonStatement, ...]) -> tuple[EpsilonStatement, ...]:
-    """Return limits for independent runs as what they are for the records of one model."""
-    return tuple(
-        replace(statement, validity="if-exchangeable", decides=False) for statement in statements
     )
 
 

@@ -7,17 +7,17 @@ One run cannot reach every mechanism's epsilon (Keinan et al. 2025): it is a low
 may stay far below.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.epsilon.given import CanaryTotals
+from mipaudit.commands.epsilon.inputs import ScoredRows
 from mipaudit.commands.epsilon.one_run.guesses import (
     FAIR_RATE,
     Direction,
@@ -29,23 +29,18 @@ from mipaudit.commands.epsilon.one_run.guesses import (
     plan_guesses,
     settled_shares,
 )
+from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import CanaryGuesses, CoinCheck, EpsilonStatement
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_claim_p_value, coin_epsilon, most_epsilon
 from mipaudit.maths.one_run.p_value import CoinShares, coin_shares
 from mipaudit.maths.one_run.tradeoff import mu_one_run, one_run_curve_p_value, refutes_curve
 from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.maths.privacy.tradeoff import TradeOff
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import delta_reason
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import number_text
-
-if TYPE_CHECKING:
-    from mipaudit.commands.epsilon.given import CanaryTotals
-    from mipaudit.commands.epsilon.inputs import ScoredRows
-    from mipaudit.commands.epsilon.options import EpsilonOptions
-    from mipaudit.maths.privacy.tradeoff import TradeOff
-
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
 # the price is the error, and from a twentieth to a hundredth of it the limits are alike.
