@@ -3,12 +3,10 @@
 1 and 1.0 say the same, and so may true and 1, a day and its date.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +25,8 @@ from mipaudit.reading.columns.column import (
 )
 from mipaudit.reading.csv.cells import FALSE, TRUE, is_number
 from mipaudit.reading.csv.part import CsvPart
+from mipaudit.reading.source.part import Part
 from mipaudit.statements.text.printable_names import quoted_name
-
-if TYPE_CHECKING:
-    from mipaudit.reading.source.part import Part
-
 
 MOMENT_KINDS: Final = frozenset({"date", "time", "duration"})
 # Significant bits of stored numbers.
@@ -99,8 +94,7 @@ def read_record_column(
     # A part without any value reads as numbers.
     if labels and any(isinstance(c, Numbers) and not _missing(c).all() for c in found):
         raise InputError(
-            "mixed_column",
-            f"{parts[0].name}: column {quoted_name(name)} mixes words and numbers.",
+            "mixed_column", f"{parts[0].name}: column {quoted_name(name)} mixes words and numbers."
         )
     numbers, codes = None, None
     words: tuple[str, ...] = ()

@@ -1,28 +1,26 @@
 """How tables of records become points: fitted on what was released, or a reference, alone."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.query.columns import AS_WRITTEN, PlainWord, number_word, plain_word
+from mipaudit.commands.query.columns import (
+    AS_WRITTEN,
+    PlainWord,
+    RecordColumn,
+    number_word,
+    plain_word,
+)
+from mipaudit.commands.query.options import QueryOptions, Scale
 from mipaudit.commands.query.search.points import Geometry, Points
+from mipaudit.commands.query.table import Role
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.reading.columns.column import are_days, word_days
 from mipaudit.statements.text.printable_names import quoted_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.query.columns import RecordColumn
-    from mipaudit.commands.query.options import QueryOptions, Scale
-    from mipaudit.commands.query.table import Role
 
 Treated = Literal["number", "date", "category"]
 Table = dict[str, "RecordColumn"]

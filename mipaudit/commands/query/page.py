@@ -1,10 +1,14 @@
-"""What the reports of ``query``, ``query losses`` and ``query lira`` show."""
+"""What the reports of ``query``, ``query losses`` and ``query lira`` show.
 
-from __future__ import annotations
+Their pictures: where members and holdout records stand on each score.
+"""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
+from mipaudit.commands.query.report import ExactCopies, ModelQueryReport, QueryReport
+from mipaudit.commands.query.search.approximate import ApproximateNeighbours
+from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.formats.brief import Brief, short_names
 from mipaudit.formats.document import (
     Case,
@@ -13,20 +17,23 @@ from mipaudit.formats.document import (
     Heading,
     Pairs,
     Paragraph,
+    Picture,
     Section,
     bulleted,
     framed,
     plain,
+    quoted,
 )
+from mipaudit.formats.drawing import spread
 from mipaudit.formats.policy.blocks import no_policy
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 
-if TYPE_CHECKING:
-    from mipaudit.commands.query.report import ExactCopies, ModelQueryReport, QueryReport
-    from mipaudit.commands.query.search.approximate import ApproximateNeighbours
-
-
+_MOST: Final = 3
+_DISTANCES: Final = frozenset({"nn", "kth"})
+_FAR: Final = "distance to released records, near to far"
+_LOW: Final = "scores from low to high"
+_WHERE: Final = {"low": "left", "high": "right"}
 _ROLES: Final = {
     "members": "members",
     "holdout": "holdout records",
@@ -57,10 +64,13 @@ def query_document(report: QueryReport) -> Document:
 
 
 def _sections(report: QueryReport) -> Iterator[Section]:
-    grid = Grid(
+    grid = Grid.of(
+        report.scores,
+        ("column", lambda one: one.score),
+        ("members are", lambda one: one.side),
+        ("radius", lambda one: _short(one.radius)),
+        ("what it says", lambda one: one.says),
         caption="Which query gave which column",
-        head=("column", "members are", "radius", "what it says"),
-        rows=tuple((one.score, one.side, _short(one.radius), one.says) for one in report.scores),
         words=2,
         prose=True,
     )
@@ -68,20 +78,15 @@ def _sections(report: QueryReport) -> Iterator[Section]:
     if report.approximate is not None:
         yield _approximate(report.approximate)
     yield (Heading(text="What was read"), Pairs(pairs=tuple(_read(report))))
-    grid = Grid(
+    grid = Grid.of(
+        report.columns,
+        ("column", lambda one: safe_name(one.column)),
+        ("taken as", lambda one: one.treated),
+        ("1 is", lambda one: one.scale),
+        ("words", lambda one: "" if one.levels is None else count_text(one.levels)),
+        ("missing", lambda one: count_text(one.missing)),
+        ("unseen", lambda one: count_text(one.unseen)),
         caption="The columns that were compared",
-        head=("column", "taken as", "1 is", "words", "missing", "unseen"),
-        rows=tuple(
-            (
-                safe_name(one.column),
-                one.treated,
-                one.scale,
-                "" if one.levels is None else count_text(one.levels),
-                count_text(one.missing),
-                count_text(one.unseen),
-            )
-            for one in report.columns
-        ),
         words=3,
     )
     yield (Heading(text="How each column was compared"), grid)
@@ -91,21 +96,15 @@ def _sections(report: QueryReport) -> Iterator[Section]:
 def _approximate(search: ApproximateNeighbours) -> Section:
     return (
         Heading(text="What the approximate search found"),
-        Grid(
+        Grid.of(
+            search.found,
+            ("neighbour", lambda one: str(one.neighbours)),
+            ("records", lambda one: count_text(one.records)),
+            ("found", lambda one: count_text(one.right)),
+            ("of all (95%)", lambda one: " to ".join(map(percent_text, one.share))),
+            ("too long by", lambda one: percent_text(float(f"{one.excess_mean:.3g}"))),
+            ("95% within", lambda one: percent_text(float(f"{one.excess_95:.3g}"))),
             caption="Beside an exact search of some of the records, drawn by the seed",
-            head=("neighbour", "records", "found", "of all (95%)", "too long by", "95% within"),
-            rows=tuple(
-                (
-                    str(one.neighbours),
-                    count_text(one.records),
-                    count_text(one.right),
-                    f"{percent_text(one.share[0])} to {percent_text(one.share[1])}",
-                    percent_text(float(f"{one.excess_mean:.3g}")),
-                    percent_text(float(f"{one.excess_95:.3g}")),
-                )
-                for one in search.found
-            ),
-            words=1,
         ),
     )
 
@@ -151,22 +150,20 @@ def query_brief(report: QueryReport) -> Brief:
     names = short_names(one.score for one in report.scores)
     left_out = len(report.skipped)
     more = f"; {count_text(left_out)} not compared" if left_out else ""
+    table = Grid.of(
+        report.scores,
+        ("column", lambda one: names[one.score]),
+        ("members are", lambda one: one.side),
+        ("what it is", lambda one: one.says.partition(" (")[0]),
+        caption="The scores that were made",
+        words=3,
+    )
     return Brief(
         answer=_copied(report.copies),
         mood="bad" if copied else "plain",
         about=f"{', '.join(rows)}; {count_text(columns)} column{'s' * (columns != 1)} "
         f"compared{more}.",
-        tables=(
-            Grid(
-                caption="The scores that were made",
-                head=("column", "members are", "what it is"),
-                rows=tuple(
-                    (names[one.score], one.side, one.says.partition(" (")[0])
-                    for one in report.scores
-                ),
-                words=3,
-            ),
-        ),
+        tables=(table,),
         notes=("These are scores, not an audit: how much they leak is not said yet.",),
         following=f"Next: {report.following}",
         told=("exact_copies",),
@@ -195,12 +192,12 @@ def model_query_brief(report: ModelQueryReport) -> Brief:
         if report.classes
         else f"{count_text(report.models or 0)} shadow models"
     )
-    grid = Grid(
+    grid = Grid.of(
+        report.scores,
+        ("column", lambda one: names[one.name]),
+        ("what it is", lambda one: plain(one.meaning)),
+        ("infinite", lambda one: count_text(one.infinite)),
         caption="",
-        head=("column", "what it is", "infinite"),
-        rows=tuple(
-            (names[one.name], plain(one.meaning), count_text(one.infinite)) for one in report.scores
-        ),
         words=2,
     )
     return Brief(
@@ -212,3 +209,36 @@ def model_query_brief(report: ModelQueryReport) -> Brief:
         tables=(grid,),
         following="Next: mipaudit estimate FILE, with the file of these scores",
     )
+
+
+def query_pictures(report: QueryReport) -> Iterator[Picture]:
+    """Yield the distances to released records, and the other scores, the first ones asked for."""
+    kinds = {one.score: one.query for one in report.scores}
+    yield from _drawn(report.curves, {name for name, kind in kinds.items() if kind in _DISTANCES})
+
+
+def model_query_pictures(report: ModelQueryReport) -> Iterator[Picture]:
+    """Yield the scores that were made, the first ones."""
+    yield from _drawn(report.curves, frozenset())
+
+
+def _drawn(
+    curves: Sequence[ScoreCurves], distances: frozenset[str] | set[str]
+) -> Iterator[Picture]:
+    told = [one for one in curves if len(one.bins) > 1]  # else all records look alike
+    for number, one in enumerate(told[:_MOST], start=1):
+        far = one.score in distances
+        name, along = quoted(one.score), _FAR if far else _LOW
+        yield spread(
+            [(each.members, each.holdout) for each in one.bins],
+            name=f"bins{number}",
+            of=f"{name} ({along})",
+            axis=along,
+            caption=f"{name}, {along}, in bins of about equal size: where members and holdout "
+            f"records differ, membership shows{_expected(one)}. How sure that is, is not said "
+            "here.",
+        )
+
+
+def _expected(one: ScoreCurves) -> str:
+    return f"; members are expected on the {_WHERE[one.side]}" if one.side else ""

@@ -1,20 +1,19 @@
 """``mipaudit query``: from tables of records to the score file and the report."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, NamedTuple
+from typing import Any, BinaryIO, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.query.columns import RecordColumn
 from mipaudit.commands.query.encoding import Encoding, fit_encoding, unseen_rows
-from mipaudit.commands.query.options import QueryOptions
+from mipaudit.commands.query.options import Query, QueryOptions, QueryShown
 from mipaudit.commands.query.report import (
     ExactCopies,
     QueriedColumn,
@@ -54,18 +53,13 @@ from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
-if TYPE_CHECKING:
-    from mipaudit.commands.query.columns import RecordColumn
-    from mipaudit.commands.query.options import Query, QueryShown
-
-
 _CHUNK: Final = 1 << 17
 # Bytes of a cell: as it is read, and as it is encoded.
 _CELL: Final = 24
 _BESIDE: Final = 8 << 20  # blocks and buffers
 
 
-def answer_query(asked: QueryOptions) -> QueryReport:
+def answer_query(asked: QueryOptions) -> "QueryReport":
     """Score members and holdout records by queries against synthetic records.
 
     The score file has one row for each record, members first, in the order of the tables:

@@ -1,18 +1,23 @@
 """All scores of a run: each search is made once, whatever asks for it."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from mipaudit.commands.query.options import BALLS, NEEDS_REFERENCE
-from mipaudit.commands.query.search.approximate import ApproximateNeighbours, recall
+from mipaudit.commands.query.options import BALLS, NEEDS_REFERENCE, Query
+from mipaudit.commands.query.search.approximate import (
+    ApproximateNeighbours,
+    ApproximateSearch,
+    recall,
+)
 from mipaudit.commands.query.search.neighbours import Neighbours
 from mipaudit.commands.query.search.points import (
     Floats,
+    Geometry,
     Points,
+    ReleasedRows,
     Tick,
     dense_features,
     parts,
@@ -27,16 +32,10 @@ from mipaudit.maths.learners import (
     fit_logistic,
     robust_scale,
 )
+from mipaudit.summaries.identity.seed import SeedChoice
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Progress = Callable[[int, int | None], None]
 
-    from mipaudit.commands.query.options import Query
-    from mipaudit.commands.query.search.approximate import ApproximateSearch
-    from mipaudit.commands.query.search.points import Geometry, ReleasedRows
-    from mipaudit.summaries.identity.seed import SeedChoice
-
-    Progress = Callable[[int, int | None], None]
 
 # Records that are searched exactly beside an approximate search.
 RECALL_RECORDS: Final = 1000

@@ -1,19 +1,24 @@
 """Tables of records: their common columns, and those that are carried to the score file."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from mipaudit.commands.query.columns import MOMENT_KINDS, moment_kind, read_record_column
+from mipaudit.commands.query.columns import (
+    MOMENT_KINDS,
+    RecordColumn,
+    moment_kind,
+    read_record_column,
+)
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.blob import describe_blob
+from mipaudit.reading.bytes.blob import Blob, describe_blob
 from mipaudit.reading.bytes.paths import input_blobs
+from mipaudit.reading.columns.column import Field
 from mipaudit.reading.columns.names import is_score_like
 from mipaudit.reading.columns.score_selection import find_column, is_candidate
 from mipaudit.reading.csv.cells import MISSING
@@ -21,17 +26,9 @@ from mipaudit.reading.csv.part import CsvPart
 from mipaudit.reading.sheets.coordinates import is_row_label
 from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.reading.source.opening import open_part
-from mipaudit.reading.source.part import input_changed
+from mipaudit.reading.source.part import Part, input_changed
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from mipaudit.commands.query.columns import RecordColumn
-    from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.columns.column import Field
-    from mipaudit.reading.source.part import Part
 
 Role = Literal["members", "holdout", "synthetic", "reference"]
 
@@ -205,10 +202,7 @@ class CommonColumns(NamedTuple):
 
 
 def common_columns(
-    tables: Sequence[RecordTable],
-    *,
-    columns: Sequence[str] = (),
-    ignore: Sequence[str] = (),
+    tables: Sequence[RecordTable], *, columns: Sequence[str] = (), ignore: Sequence[str] = ()
 ) -> CommonColumns:
     """Return the columns that all tables have, and are to be compared in.
 

@@ -1,20 +1,15 @@
 """What a report on queries says in words."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from mipaudit.commands.query.options import Query
+from mipaudit.commands.query.report import ExactCopies, QueriedColumn, QueriedScore
+from mipaudit.commands.query.search.approximate import ApproximateNeighbours
+from mipaudit.commands.query.search.points import SameRecords
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mipaudit.commands.query.options import Query
-    from mipaudit.commands.query.report import ExactCopies, QueriedColumn, QueriedScore
-    from mipaudit.commands.query.search.approximate import ApproximateNeighbours
-    from mipaudit.commands.query.search.points import SameRecords
 
 _FEW: Final = 20
 _WHOSE: Final = {"members": "member", "holdout": "holdout record"}

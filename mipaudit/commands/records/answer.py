@@ -94,12 +94,13 @@ def _write(
     meter: Callable[[int], None] | None,
 ) -> int | None:
     """Read the rows once more where they are written or named; return how many are written."""
-    columns = columns_with(key_column)
+    of_cell = {} if sink is None else cell_columns(risks)
+    columns = columns_with(key_column, of_cell)
     key = None if key_column is None else columns[1]
     chunks = record_chunks(
         unnamed(source.partitions()) if key is None else source.partitions(),
         counts.cells,
-        {} if sink is None else cell_columns(risks),
+        of_cell,
         key=key,
         top=top,
         meter=meter,

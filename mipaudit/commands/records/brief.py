@@ -1,10 +1,10 @@
 """How exposed records are, in a screenful."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
-
+from mipaudit.commands.records.page import COUNTS, RECORD, RISK
+from mipaudit.commands.records.report import CellRisk, Direction, GroupRisk, RecordsReport, RiskBand
 from mipaudit.formats.brief import (
     AXIS,
     NO_VERDICT,
@@ -14,7 +14,7 @@ from mipaudit.formats.brief import (
     blind_guessing,
     short_names,
 )
-from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, limits
+from mipaudit.formats.document import AT_LEAST, Grid
 from mipaudit.formats.page import (
     ALIKE,
     NEITHER,
@@ -36,10 +36,6 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-
-if TYPE_CHECKING:
-    from mipaudit.commands.records.report import CellRisk, Direction, GroupRisk, RecordsReport
-
 
 _FEW: Final = 3
 _GROUP: Final = "records with like scores; its risk is the average over them."
@@ -216,28 +212,19 @@ def _about(report: RecordsReport) -> str:
 
 def _bands(report: RecordsReport) -> Grid:
     """Return how many records have a risk, the most exposed first."""
-    return Grid(
+
+    def above(band: RiskBand, counted: Callable[[RiskBand], int]) -> str:
+        return count_text(sum(counted(one) for one in report.bands if one.low >= band.low))
+
+    return Grid.of(
+        [band for band in reversed(report.bands) if band.low > 0],
+        ("risk of at least", lambda band: number_text(band.low)),
+        ("surely: members", lambda band: count_text(band.at_least_members)),
+        ("holdout", lambda band: count_text(band.at_least_holdout)),
+        ("best estimate: members", lambda band: above(band, lambda one: one.members)),
+        ("holdout", lambda band: above(band, lambda one: one.holdout)),
         caption=f"Records by the risk of their cell: {_ends(report.design.baseline)}, 1 is "
         "certain.",
-        head=(
-            "risk of at least",
-            "surely: members",
-            "holdout",
-            "best estimate: members",
-            "holdout",
-        ),
-        rows=tuple(
-            (
-                number_text(band.low),
-                count_text(band.at_least_members),
-                count_text(band.at_least_holdout),
-                count_text(sum(one.members for one in report.bands if one.low >= band.low)),
-                count_text(sum(one.holdout for one in report.bands if one.low >= band.low)),
-            )
-            for band in reversed(report.bands)
-            if band.low > 0
-        ),
-        words=1,
     )
 
 
@@ -254,77 +241,53 @@ def _cells(report: RecordsReport) -> Grid:
     mark = baseline or None
     sure = [one for one in report.cells if one.in_list or one.lower > baseline]
     shown = sure or report.cells[:_FEW]
-
-    def row(one: CellRisk) -> tuple[str, ...]:
-        risk = Interval(one.lower, one.risk, one.upper)
-        sizes = count_text(one.members), count_text(one.holdout)
-        return (str(one.cell), one.speaks_for, axis.drawn(risk, mark), *limits(risk), *sizes)
-
-    return Grid(
+    return Grid.of(
+        shown,
+        ("cell", lambda one: str(one.cell)),
+        ("speaks for", lambda one: one.speaks_for),
+        (axis.head, lambda one: axis.drawn(Interval(one.lower, one.risk, one.upper), mark)),
+        *RISK,
+        *COUNTS,
         caption=f"{'The exposed cells' if sure else 'The cells nearest to being exposed'}; limits "
         f"for all cells together.{' ┃ is blind guessing.' if baseline else ''}",
-        head=(
-            *("cell", "speaks for", axis.head, AT_LEAST, "risk", AT_MOST),
-            *("members", "holdout"),
-        ),
-        rows=tuple(map(row, shown)),
         words=3,
     )
 
 
 def _top(report: RecordsReport) -> Grid:
-    return Grid(
+    return Grid.of(
+        report.top,
+        *RECORD,
+        *RISK,
         caption=f"The most exposed records; {count_text(report.top_tied)} are as exposed as the "
         "last. Rows count from 0.",
-        head=("row", "is", "speaks for", AT_LEAST, "risk", AT_MOST),
-        rows=tuple(
-            (
-                str(one.row),
-                "member" if one.member else "holdout",
-                one.speaks_for,
-                lower_text(one.lower),
-                value_text(one.risk),
-                upper_text(one.upper),
-            )
-            for one in report.top
-        ),
         words=3,
     )
 
 
 def _groups(report: RecordsReport) -> Grid:
-    rows = [(one, Interval(one.lower, one.value, None)) for one in report.groups]
     names = short_names(one.group for one in report.groups)
     differing = any(one.differs != "not shown" for one in report.groups)
     baseline = report.design.baseline
-    axis = Axis.over(
-        [figure for _, figure in rows], start=baseline, width=_NARROW if differing else AXIS
-    )
+    width = _NARROW if differing else AXIS
+    axis = Axis.over(map(_drawn, report.groups), start=baseline, width=width)
     also = "; and one attack there beside the rest" if differing else ""
-    return Grid(
+    said = {"higher": "better", "lower": "worse", "not shown": "not shown"}
+    return Grid.of(
+        report.groups,
+        ("group", lambda one: names[one.group]),
+        (axis.head, lambda one: axis.drawn(_drawn(one))),
+        *[("beside the rest", lambda one: said[one.differs])] * differing,
+        (AT_LEAST, lambda one: lower_text(one.lower)),
+        ("best", lambda one: value_text(one.value)),
+        *COUNTS,
         caption=f"Advantage within each group, any attacker{also}{blind_guessing(baseline)}.",
-        head=(
-            *("group", axis.head, *["beside the rest"] * differing),
-            *(AT_LEAST, "best", "members", "holdout"),
-        ),
-        rows=tuple(
-            (
-                names[one.group],
-                axis.drawn(figure),
-                *[_does(one)] * differing,
-                lower_text(one.lower),
-                value_text(one.value),
-                count_text(one.members),
-                count_text(one.holdout),
-            )
-            for one, figure in rows
-        ),
         words=2 + differing,
     )
 
 
-def _does(group: GroupRisk) -> str:
-    return {"higher": "better", "lower": "worse"}.get(group.differs, "not shown")
+def _drawn(group: GroupRisk) -> Interval:
+    return Interval(group.lower, group.value, None)
 
 
 def _notes(report: RecordsReport) -> Iterator[str]:

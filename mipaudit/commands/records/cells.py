@@ -24,27 +24,11 @@ from mipaudit.summaries.plan import ScoreKind, is_discrete
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample, burn_in_blocks
 
+Floats = NDArray[np.float64]
 _CELLS_PER_CUBE_ROOT: Final = 2.0
 _FEWEST: Final = 4
 _END_ROWS: Final = 400
 _MOST_HALVINGS: Final = 4
-_ROW: Final = ("row",)
-_OF_CELL: Final = (
-    "cell",
-    "cell_members",
-    "cell_holdout",
-    "signed_risk",
-    "risk",
-    "risk_lower",
-    "risk_upper",
-    "risk_lower_pointwise",
-    "risk_upper_pointwise",
-    "direction",
-    "in_list",
-)
-COLUMNS: Final = (*_ROW, "member", *_OF_CELL)
-# What a cell's records share, so that Parquet keeps each value once.
-REPEATING: Final = _OF_CELL
 DIRECTIONS: Final[tuple[Direction, ...]] = ("holdout", "unclear", "member")
 # A record that may be named: what decides, in order, and what is told of it.
 _NAMED: Final = np.dtype(
@@ -69,7 +53,7 @@ class RecordCells:
         discrete: whether every value that the burn-in has often enough is a cell.
     """
 
-    edges: NDArray[np.float64]
+    edges: Floats
     cell: NDArray[np.int32]
     count: int
     single: NDArray[np.bool_]
@@ -77,7 +61,7 @@ class RecordCells:
     seed: int
     discrete: bool
 
-    def of(self, scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    def of(self, scores: Floats) -> NDArray[np.int32]:
         """Return the cell of each score, shape (n,)."""
         return self.cell[Locator(self.edges, None)(scores)]
 
@@ -137,9 +121,7 @@ def cut_cells(
     )
 
 
-def _pieces(
-    values: NDArray[np.float64], weights: NDArray[np.float64], levels: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _pieces(values: Floats, weights: Floats, levels: Floats | None) -> tuple[Floats, Floats]:
     """Return the cut points, and the values that stand alone between two of them.
 
     Args:
@@ -156,7 +138,7 @@ def _pieces(
     return np.unique(fences[fences < np.inf]), points
 
 
-def _levels(cells: int, rows: int) -> NDArray[np.float64]:
+def _levels(cells: int, rows: int) -> Floats:
     """Return quantile levels of equal mass, the outermost cells halved while rows last."""
     even = np.arange(1, cells) / cells
     halved = 0.5 ** np.arange(1, _MOST_HALVINGS + 1) / cells
@@ -164,7 +146,7 @@ def _levels(cells: int, rows: int) -> NDArray[np.float64]:
     return np.sort(np.concatenate([even, halved, 1 - halved]))
 
 
-def _holds_one(edges: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _holds_one(edges: Floats, points: Floats) -> NDArray[np.bool_]:
     """Tell which pieces hold exactly one float."""
     upper = np.concatenate([edges, [np.inf]])
     below = np.concatenate([[-np.inf], edges])
@@ -233,14 +215,13 @@ class RecordTally:
         self.counts += other.counts
 
 
-def columns_with(key: str | None) -> tuple[str, ...]:
+def columns_with(key: str | None, of_cell: Iterable[str]) -> tuple[str, ...]:
     """Return the columns of the file; the key column comes second, if there is one.
 
     A key column that has the name of another column is called ``key``.
     """
-    if key is None:
-        return COLUMNS
-    return (*_ROW, key if key not in COLUMNS else "key", *COLUMNS[1:])
+    row, *others = "row", "member", *of_cell
+    return (row, *([] if key is None else ["key" if key in (row, *others) else key]), *others)
 
 
 def cell_columns(risks: RecordRisks) -> dict[str, NDArray[Any]]:

@@ -218,12 +218,7 @@ def _cells(
     settle_sample(sample)
     _check_population(asked, sample)
     return cut_cells(
-        sample,
-        kind,
-        seed=seed,
-        discrete=asked.discrete,
-        cells=asked.cells,
-        least=asked.min_cell,
+        sample, kind, seed=seed, discrete=asked.discrete, cells=asked.cells, least=asked.min_cell
     )
 
 

@@ -1,10 +1,31 @@
-"""What a report of ``records`` shows, in tables and in words."""
+"""What a report of ``records`` shows: tables, words, and pictures of the risk by group and cell."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from mipaudit.commands.records.report import GroupRisk, RecordsDesign, RecordsReport
-from mipaudit.formats.document import Document, Grid, Note, Paragraph, Section, framed, limits
+from mipaudit.commands.records.report import (
+    CellRisk,
+    ExposedRecord,
+    GroupRisk,
+    RecordsDesign,
+    RecordsReport,
+    RiskBand,
+)
+from mipaudit.formats.document import (
+    AT_LEAST,
+    AT_MOST,
+    BEST_ESTIMATE,
+    Document,
+    Grid,
+    Note,
+    Paragraph,
+    Picture,
+    Section,
+    best,
+    framed,
+    limits,
+)
+from mipaudit.formats.drawing import Interval, intervals, marks_of
 from mipaudit.formats.policy.blocks import check_cases, policy_headline, policy_mood, policy_section
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -18,6 +39,22 @@ from mipaudit.statements.text.rounding import (
 from mipaudit.statements.verdict import SKIPPED, judged
 
 _MOST_CELLS: Final = 20
+_MOST_DRAWN: Final = 12  # more rows would fill the screen, and say little
+# Columns of several tables.
+RISK: Final[tuple[tuple[str, Callable[[CellRisk | ExposedRecord], str]], ...]] = (
+    (AT_LEAST, lambda one: lower_text(one.lower)),
+    ("risk", lambda one: value_text(one.risk)),
+    (AT_MOST, lambda one: upper_text(one.upper)),
+)
+COUNTS: Final[tuple[tuple[str, Callable[[CellRisk | GroupRisk | RiskBand], str]], ...]] = (
+    ("members", lambda one: count_text(one.members)),
+    ("holdout", lambda one: count_text(one.holdout)),
+)
+RECORD: Final[tuple[tuple[str, Callable[[ExposedRecord], str]], ...]] = (
+    ("row", lambda one: str(one.row)),
+    ("is", lambda one: "member" if one.member else "holdout"),
+    ("speaks for", lambda one: one.speaks_for),
+)
 _CLASSES: Final = {"any": "any attacker", "thresholds": "one threshold", "bins-16": "16 bins"}
 _AVERAGE: Final = (
     "The score is continuous: each risk is the average risk of the records in a cell, and single "
@@ -99,21 +136,13 @@ def _largest(report: RecordsReport) -> Section:
 
 
 def _bands(report: RecordsReport) -> Section:
-    rows = tuple(
-        (
-            f"{number_text(band.low)} to {number_text(band.high)}",
-            count_text(band.members),
-            count_text(band.holdout),
-            count_text(band.at_least_members),
-            count_text(band.at_least_holdout),
-        )
-        for band in report.bands
-    )
-    grid = Grid(
+    grid = Grid.of(
+        report.bands,
+        ("risk", lambda band: f"{number_text(band.low)} to {number_text(band.high)}"),
+        *COUNTS,
+        ("members surely so high", lambda band: count_text(band.at_least_members)),
+        ("holdout surely so high", lambda band: count_text(band.at_least_holdout)),
         caption="Records by the risk of their cell",
-        head=("risk", "members", "holdout", "members surely so high", "holdout surely so high"),
-        rows=rows,
-        words=1,
     )
     text = (
         "Surely so high: the lower limit of their cell is the row's first number or more; each "
@@ -126,26 +155,16 @@ def _cells(report: RecordsReport) -> Section:
     shown = report.cells[:_MOST_CELLS]
     if not shown:
         return ()
-    rows = tuple(
-        (
-            str(one.cell),
-            one.speaks_for,
-            "yes" if one.in_list else "",
-            count_text(one.members),
-            count_text(one.holdout),
-            lower_text(one.lower),
-            value_text(one.risk),
-            upper_text(one.upper),
-        )
-        for one in shown
-    )
-    head = ("cell", "speaks for", "listed", "members", "holdout", "at least", "risk", "at most")
-    grid = Grid(
+    grid = Grid.of(
+        shown,
+        ("cell", lambda one: str(one.cell)),
+        ("speaks for", lambda one: one.speaks_for),
+        ("listed", lambda one: "yes" if one.in_list else ""),
+        *COUNTS,
+        *RISK,
         caption="The most exposed cells",
-        head=head,
-        rows=rows,
         words=3,
-        marked=frozenset(at for at, one in enumerate(shown) if one.in_list),
+        marked=lambda one: one.in_list,
     )
     return (grid, Note(text=_about_cells(report, len(report.cells) - len(shown))))
 
@@ -170,26 +189,13 @@ def _top(report: RecordsReport) -> Section:
     if not report.top:
         return ()
     keyed = any(one.key is not None for one in report.top)
-    rows = tuple(
-        (
-            *([safe_name(one.key or "")] if keyed else []),
-            str(one.row),
-            "member" if one.member else "holdout",
-            one.speaks_for,
-            str(one.cell),
-            lower_text(one.lower),
-            value_text(one.risk),
-            upper_text(one.upper),
-        )
-        for one in report.top
-    )
-    grid = Grid(
+    grid = Grid.of(
+        report.top,
+        *[("record", lambda one: safe_name(one.key or ""))] * keyed,
+        *RECORD,
+        ("cell", lambda one: str(one.cell)),
+        *RISK,
         caption="The most exposed records",
-        head=(
-            *(["record"] if keyed else []),
-            *("row", "is", "speaks for", "cell", "at least", "risk", "at most"),
-        ),
-        rows=rows,
         words=3 + keyed,
     )
     text = (
@@ -209,21 +215,13 @@ def _groups(report: RecordsReport) -> Iterator[Section]:
 
 
 def _advantage(report: RecordsReport) -> Section:
-    rows = tuple(
-        (
-            safe_name(one.group),
-            count_text(one.members),
-            count_text(one.holdout),
-            lower_text(one.lower),
-            value_text(one.value),
-        )
-        for one in report.groups
-    )
-    grid = Grid(
+    grid = Grid.of(
+        report.groups,
+        ("group", lambda one: safe_name(one.group)),
+        *COUNTS,
+        (AT_LEAST, lambda one: lower_text(one.lower)),
+        (BEST_ESTIMATE, lambda one: value_text(one.value)),
         caption="Advantage within each group",
-        head=("group", "members", "holdout", "at least", "best estimate"),
-        rows=rows,
-        words=1,
     )
     text = f"Advantage within each group, for any attacker. {_jointly(report)}"
     return (grid, Note(text=text))
@@ -235,27 +233,22 @@ def _jointly(report: RecordsReport) -> str:
 
 
 def _upper_limits(report: RecordsReport) -> Section:
+    found = [one for one in report.estimates if one.quantity == "advantage"]
     upper: dict[tuple[str | None, str], str] = {
-        (one.group, one.attackers): limits(one)[2]
-        for one in report.estimates
-        if one.quantity == "advantage"
+        (one.group, one.attackers): limits(one)[2] for one in found
     }
     # A continuous score has no upper limit for all attackers.
-    classes = [
-        name
-        for name in _CLASSES
-        if any(key[1] == name for key in upper) and (report.design.discrete or name != "any")
-    ]
+    known = {one.attackers for one in found} - (set() if report.design.discrete else {"any"})
+    classes = [name for name in _CLASSES if name in known]
     if not classes:
         return ()
-    rows = tuple(
-        (safe_name(one.group), *(upper.get((one.group, name), "none") for name in classes))
-        for one in report.groups
-    )
     grid = Grid(
         caption="Advantage within each group, at most",
         head=("group", *(_CLASSES[name] for name in classes)),
-        rows=rows,
+        rows=tuple(
+            (safe_name(one.group), *(upper.get((one.group, name), "none") for name in classes))
+            for one in report.groups
+        ),
         words=1,
     )
     text = f"The advantage within each group is at most this, by attackers. {_jointly(report)}"
@@ -263,28 +256,28 @@ def _upper_limits(report: RecordsReport) -> Section:
 
 
 def _differences(report: RecordsReport) -> Section:
-    grid = Grid(
+    grid = Grid.of(
+        report.groups,
+        ("group", lambda one: safe_name(one.group)),
+        ("differs", lambda one: one.differs),
+        ("difference", lambda one: best(one.difference)),
+        (
+            "from",
+            lambda one: "-" if one.difference_lower is None else lower_text(one.difference_lower),
+        ),
+        (
+            "to",
+            lambda one: "-" if one.difference_upper is None else upper_text(one.difference_upper),
+        ),
         caption="One attack in the group, less the same attack in the rest",
-        head=("group", "differs", "difference", "from", "to"),
-        rows=tuple((safe_name(one.group), one.differs, *_difference(one)) for one in report.groups),
         words=2,
-        marked=frozenset(at for at, one in enumerate(report.groups) if one.differs == "higher"),
+        marked=lambda one: one.differs == "higher",
     )
     text = (
         "The difference is that of one attack, the best threshold on everybody, in the group less "
         f"in the rest. {_jointly(report)}"
     )
     return (grid, Note(text=text))
-
-
-def _difference(group: GroupRisk) -> tuple[str, str, str]:
-    if group.difference is None or group.difference_lower is None or group.difference_upper is None:
-        return ("-", "-", "-")
-    return (
-        value_text(group.difference),
-        lower_text(group.difference_lower),
-        upper_text(group.difference_upper),
-    )
 
 
 def records_summary(report: RecordsReport, *, incomplete: bool) -> str:
@@ -352,3 +345,43 @@ def records_limitations(design: RecordsDesign) -> tuple[str, ...]:
         _ONE_QUERY,
         _ALIKE,
     )
+
+
+def records_pictures(report: RecordsReport) -> Iterator[Picture]:
+    """Yield the risk by group, where there are groups, and by cell of the score."""
+    floor = report.design.baseline
+    marks = [one.limit for one in report.policy if one.quantity == "risk"]
+    allowed = {one.group: one.limit for one in report.policy if one.quantity == "advantage"}
+    groups = sorted(report.groups, key=lambda one: -one.lower)
+    if groups:
+        yield intervals(
+            [
+                Interval(one.group, one.lower, one.value, None, allowed.get(one.group))
+                for one in groups
+            ],
+            name="groups",
+            what="mean risk of a group",
+            caption="Each group, the most exposed first.",
+            ends=(floor, 1.0),
+            marks=marks_of((), floor),
+        )
+    # First those that give away who was used, as the page asks; then the others.
+    cells = sorted(report.cells, key=lambda one: (one.speaks_for != "member", -one.lower))
+    rows = [Interval(_named(one), one.lower, one.risk, one.upper) for one in cells[:_MOST_DRAWN]]
+    more = len(cells) - len(rows)
+    if rows:
+        yield intervals(
+            rows,
+            name="cells",
+            what="risk of a record",
+            caption="Groups of records with like scores, the most exposed as used first."
+            + (f" {count_text(more)} more are in the tables." if more else ""),
+            ends=(floor, 1.0),
+            marks=marks_of(marks, floor),
+        )
+
+
+def _named(cell: CellRisk) -> str:
+    """Return how many of either class a group has, and what it gives away for sure."""
+    says = {"member": ": used", "holdout": ": not used"}.get(cell.speaks_for, "")
+    return f"{count_text(cell.members)} members, {count_text(cell.holdout)} holdout{says}"

@@ -44,7 +44,6 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
         OutputError: the records cannot be written.
     """
     from mipaudit.commands.records.answer import answer_with
-    from mipaudit.commands.records.cells import REPEATING
     from mipaudit.reading.rows.output import record_file, write_rows
 
     form = asked.form
@@ -58,7 +57,8 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
                 chunks,
                 form,
                 columns=columns,
-                repeating=REPEATING,
+                # What a cell's records share: Parquet keeps each value once.
+                repeating=columns[columns.index("cell") :],
                 quoted=asked.key_col is not None,
                 inert=asked.safe_csv,
             )

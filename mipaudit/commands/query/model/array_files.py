@@ -1,35 +1,34 @@
 """Arrays of one row per record: .npy, .npz, or the columns of a table."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import ZIP_MAGIC, blob_format
+from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, blob_format
 from mipaudit.reading.bytes.foreign import HEAD, require_table
 from mipaudit.reading.bytes.unpacked import read_array, read_npy, require_room
 from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.reading.columns.score_selection import find_column
 from mipaudit.reading.sheets.coordinates import Coordinates, read_coordinates
-from mipaudit.reading.sheets.sheet import ArraySheet, PartSheet, content_kind, only_blob, open_sheet
+from mipaudit.reading.sheets.sheet import (
+    ArraySheet,
+    PartSheet,
+    Sheet,
+    content_kind,
+    only_blob,
+    open_sheet,
+)
 from mipaudit.reading.sheets.splits import describe_unchanged
 from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.sheets.sheet import Sheet
 
 LABELS: Final = ("label", "labels", "y", "y_true", "target", "targets", "class")
 LABEL_HINT: Final = "Number the classes in the order of the outputs, from 0."

@@ -1,10 +1,9 @@
 """What a model said of members and holdout records: log probabilities of its classes."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +17,16 @@ from mipaudit.commands.query.model.array_files import (
     described,
     opened,
 )
+from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import Precision, coarsest, precision_of, rounded_to
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.score_selection import shown_names
+from mipaudit.reading.sheets.coordinates import Coordinates
 from mipaudit.statements.estimate import Finding
+from mipaudit.statements.origin import InputFile
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.commands.query.model.options import LossesOptions
-    from mipaudit.reading.sheets.coordinates import Coordinates
-    from mipaudit.statements.origin import InputFile
-
+Floats = NDArray[np.float64]
 _CONSTANT: Final = "The model answers the same for every record: is it trained?"
 _LOGITS: Final = ("logits", "outputs", "scores")
 _PROBABILITIES: Final = ("probabilities", "probs", "predictions", "confidences")
@@ -56,10 +52,10 @@ class ModelAnswers:
         findings: what was taken, where a table left it open, and what looks wrong.
     """
 
-    log_p: NDArray[np.float64]
+    log_p: Floats
     classes: tuple[str, ...]
     labels: NDArray[np.intp] | None
-    reference: NDArray[np.float64] | None
+    reference: Floats | None
     member: NDArray[np.bool_]
     inputs: tuple[InputFile, ...]
     findings: tuple[Finding, ...]
@@ -304,11 +300,8 @@ def _classes_of(
 
 
 def _of_true_class(
-    reference: _Stored,
-    log_p: NDArray[np.float64],
-    names: tuple[str, ...],
-    labels: NDArray[np.intp],
-) -> NDArray[np.float64]:
+    reference: _Stored, log_p: Floats, names: tuple[str, ...], labels: NDArray[np.intp]
+) -> Floats:
     """Return the reference's log p of the true class, shape (n,)."""
     name = reference.file.name
     said, _ = _log_probabilities(reference)
@@ -328,7 +321,7 @@ def _of_true_class(
     return np.asarray(said[np.arange(labels.size), labels])
 
 
-def _log_probabilities(stored: _Stored) -> tuple[NDArray[np.float64], tuple[Finding, ...]]:
+def _log_probabilities(stored: _Stored) -> tuple[Floats, tuple[Finding, ...]]:
     """Return log probabilities of each class, and what was taken, where a table left it open."""
     values, name = stored.found.values, stored.file.name
     findings = _taken(stored.found, name)
@@ -362,7 +355,7 @@ def _taken(found: Coordinates, name: str) -> tuple[Finding, ...]:
     return (Finding(code="columns_taken", text=text),)
 
 
-def _log_of(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def _log_of(values: Floats, name: str) -> Floats:
     """Return the logarithms of probabilities, scaled to add up to 1."""
     outside = ((values < -_ROUNDING) | (values > 1 + _ROUNDING)).any(axis=1)
     values = np.clip(values, 0.0, 1.0)
@@ -383,7 +376,7 @@ def _log_of(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     return np.asarray(log_p - np.log(total)[:, None])
 
 
-def log_probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_probabilities(logits: Floats) -> Floats:
     """Return log p of each class, shape (n, c), from finite logits of the same shape.
 
     Of one column, shape (n, 1), which is that of the second of two classes, they are of both.

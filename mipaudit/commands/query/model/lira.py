@@ -1,7 +1,5 @@
 """``mipaudit query lira``: the likelihood-ratio score of shadow models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -68,7 +66,7 @@ _ONE_QUERY: Final = (
 _LIMITATIONS: Final = (_NORMAL, _ALIKE, _ONE_QUERY)
 
 
-def answer_query_lira(asked: LiraOptions) -> ModelQuery:
+def answer_query_lira(asked: LiraOptions) -> "ModelQuery":
     """Return the online and offline likelihood-ratio score of every record.
 
     Raises:

@@ -6,22 +6,19 @@ the score compares what the target model says with both laws (online), or with t
 models without the record alone (offline).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.query.model.options import Values, Variance
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
 
-if TYPE_CHECKING:
-    from mipaudit.commands.query.model.options import Values, Variance
-
-
 # As near to 0 and 1 as double precision goes: log(p/(1-p)) is within 37.
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 _LEAST: Final = 2.0**-53
 # Half of the distance from 1 to the number before it, of single precision.
 _SINGLE_GAP: Final = 2.0**-25
@@ -38,7 +35,7 @@ _APART: Final = 5.0
 LEAST_SPREAD: Final = 1e-3
 
 
-def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[np.float64], int]:
+def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
     """Return phi = log(p / (1-p)), and how many were 0 or 1 up to rounding and were moved.
 
     Raises:
@@ -78,9 +75,7 @@ def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[
     return found, int(np.count_nonzero(moved))
 
 
-def oriented(
-    matrix: NDArray[np.float64], records: int, rows: str | None, name: str
-) -> NDArray[np.float64]:
+def oriented(matrix: Floats, records: int, rows: str | None, name: str) -> Floats:
     """Return a matrix by model and record.
 
     Raises:
@@ -106,12 +101,7 @@ def oriented(
     return matrix if rows == "models" else matrix.T
 
 
-def refuse_target(
-    phi: NDArray[np.float64],
-    included: NDArray[np.bool_],
-    target: NDArray[np.float64],
-    member: NDArray[np.bool_],
-) -> None:
+def refuse_target(phi: Floats, included: Bools, target: Floats, member: Bools) -> None:
     """Refuse shadow models that are the target, or were trained on just its records.
 
     Args:
@@ -138,7 +128,7 @@ def refuse_target(
     )
 
 
-def counts_tell(included: NDArray[np.bool_], member: NDArray[np.bool_]) -> bool:
+def counts_tell(included: Bools, member: Bools) -> bool:
     """Tell whether the number of models with a record betrays that it is a member.
 
     It does where all models, the target among them, share out every record evenly: then a
@@ -155,18 +145,14 @@ def counts_tell(included: NDArray[np.bool_], member: NDArray[np.bool_]) -> bool:
     return apart > _APART * error
 
 
-def phi_of_probability(
-    p: NDArray[np.float64], least: float, gap: float
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def phi_of_probability(p: Floats, least: float, gap: float) -> tuple[Floats, Bools]:
     """Return log(p / (1-p)), and where p was moved to ``least`` above 0 or ``gap`` below 1."""
     moved = (p < least) | (p > 1 - gap)
     kept = np.clip(p, least, 1 - gap)
     return np.log(kept) - np.log1p(-kept), moved
 
 
-def phi_of_loss(
-    loss: NDArray[np.float64], least: float
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def phi_of_loss(loss: Floats, least: float) -> tuple[Floats, Bools]:
     """Return log(p / (1-p)) of p = e^-loss, and where the loss was moved up to ``least``."""
     moved = loss < least
     kept = np.maximum(loss, least)
@@ -186,18 +172,13 @@ class ShadowLaw:
     """
 
     count: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    spread: NDArray[np.float64]
+    mean: Floats
+    spread: Floats
     floored: int
 
 
 def shadow_law(
-    phi: NDArray[np.float64],
-    chosen: NDArray[np.bool_],
-    variance: Variance,
-    *,
-    level: bool = False,
-    least: int = 0,
+    phi: Floats, chosen: Bools, variance: Variance, *, level: bool = False, least: int = 0
 ) -> ShadowLaw | None:
     """Return the laws of the chosen confidences.
 
@@ -236,9 +217,7 @@ def shadow_law(
     )
 
 
-def _moments(
-    phi: NDArray[np.float64], chosen: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _moments(phi: Floats, chosen: Bools) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Return count, mean and sum of squares about it, of each record, shape (n,)."""
     count = chosen.sum(axis=0)
     with np.errstate(invalid="ignore"):
@@ -247,14 +226,12 @@ def _moments(
     return count, mean, squares
 
 
-def lira_online(
-    target: NDArray[np.float64], inside: ShadowLaw, outside: ShadowLaw
-) -> NDArray[np.float64]:
+def lira_online(target: Floats, inside: ShadowLaw, outside: ShadowLaw) -> Floats:
     """Return log N(phi; in) - log N(phi; out) of each record, shape (n,); high for members."""
     return _log_density(target, inside) - _log_density(target, outside)
 
 
-def lira_offline(target: NDArray[np.float64], outside: ShadowLaw) -> NDArray[np.float64]:
+def lira_offline(target: Floats, outside: ShadowLaw) -> Floats:
     """Return (phi - mean) / deviation of the models without the record; high for members.
 
     Carlini et al. use its normal distribution function, which orders records alike but is
@@ -263,6 +240,6 @@ def lira_offline(target: NDArray[np.float64], outside: ShadowLaw) -> NDArray[np.
     return np.asarray((target - outside.mean) / outside.spread)
 
 
-def _log_density(target: NDArray[np.float64], law: ShadowLaw) -> NDArray[np.float64]:
+def _log_density(target: Floats, law: ShadowLaw) -> Floats:
     """Return the log of the normal density, without its constant."""
     return np.asarray(-(((target - law.mean) / law.spread) ** 2) / 2 - np.log(law.spread))

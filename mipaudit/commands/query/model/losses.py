@@ -4,8 +4,6 @@ All in logarithms: p_j = exp(z_j - log sum exp z), and log(1 - p_j) is the log o
 the others, so that a sure model (p near 1) loses no digits.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -19,17 +17,10 @@ from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
 from mipaudit.statements.provenance import provenance
 
+Floats = NDArray[np.float64]
 _CALIBRATED: Final = "loss_calibrated"
 _UNLABELLED: Final = frozenset({"conf_max", "entropy"})
-_DEFAULT: Final = (
-    "loss",
-    "conf_true",
-    "conf_max",
-    "entropy",
-    "mod_entropy",
-    "margin",
-    "correct",
-)
+_DEFAULT: Final = ("loss", "conf_true", "conf_max", "entropy", "mod_entropy", "margin", "correct")
 _MEANING: Final = (
     "loss less the reference model's loss on the same record (Watson et al. 2022); low for members"
 )
@@ -66,7 +57,7 @@ SCORES: Final[dict[ModelScore, str]] = {
 _ROWS: Final = 1 << 14
 
 
-def answer_query_losses(asked: LossesOptions) -> ModelQuery:
+def answer_query_losses(asked: LossesOptions) -> "ModelQuery":
     """Return the loss, confidence, entropy and their kin of every record.
 
     One row for each record and one column for each class; a single column is the second of
@@ -110,7 +101,7 @@ def answer_query_losses(asked: LossesOptions) -> ModelQuery:
     )
 
 
-def _calibrated(loss: NDArray[Any], reference: NDArray[np.float64]) -> NDArray[np.float64]:
+def _calibrated(loss: NDArray[Any], reference: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         found = np.asarray(loss + reference, dtype=np.float64)
     undefined = int(np.count_nonzero(np.isnan(found)))
@@ -124,8 +115,8 @@ def _calibrated(loss: NDArray[Any], reference: NDArray[np.float64]) -> NDArray[n
 
 
 def model_scores(
-    log_p: NDArray[np.float64], labels: NDArray[np.intp]
-) -> dict[ModelScore, NDArray[np.float64] | NDArray[np.bool_]]:
+    log_p: Floats, labels: NDArray[np.intp]
+) -> dict[ModelScore, Floats | NDArray[np.bool_]]:
     """Return every score of every record.
 
     Args:
@@ -143,8 +134,8 @@ def model_scores(
 
 
 def _scores(
-    log_p: NDArray[np.float64], labels: NDArray[np.intp]
-) -> dict[ModelScore, NDArray[np.float64] | NDArray[np.bool_]]:
+    log_p: Floats, labels: NDArray[np.intp]
+) -> dict[ModelScore, Floats | NDArray[np.bool_]]:
     rows = np.arange(labels.size)
     true = log_p[rows, labels]
     others = log_p.copy()
@@ -170,7 +161,7 @@ def _scores(
     }
 
 
-def log_others(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_others(log_p: Floats) -> Floats:
     """Return log(1 - p_j) of each class, shape (n, c), to full precision.
 
     Where p_j is at most 1/2 it is log1p(-p_j); only the largest p can be above, and of it the
@@ -186,19 +177,19 @@ def log_others(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(found)
 
 
-def _times(p: NDArray[np.float64], log: NDArray[np.float64]) -> NDArray[np.float64]:
+def _times(p: Floats, log: Floats) -> Floats:
     """Return p log with 0 log 0 = 0."""
     with np.errstate(invalid="ignore"):
         return np.where(p == 0, 0.0, p * log)
 
 
-def _less(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+def _less(one: Floats, other: Floats) -> Floats:
     """Return one - other, where both are -inf -inf: a class that was ruled out."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isneginf(one), -np.inf, one - other)
 
 
-def _log_sum_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_sum_exp(values: Floats) -> Floats:
     largest = values.max(axis=1, keepdims=True)
     safe = np.where(np.isfinite(largest), largest, 0.0)
     with np.errstate(divide="ignore"):

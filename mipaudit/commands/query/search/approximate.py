@@ -5,8 +5,6 @@ lists whose centres are nearest to it (Jegou, Douze and Schmid 2011, without com
 Distances of what is found are computed in full, so they are never below the exact ones.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator

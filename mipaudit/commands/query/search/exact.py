@@ -5,10 +5,8 @@ bound is low enough are computed in full. So the answer is that of a search thro
 pairs in double precision, at the speed of the products.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +23,9 @@ from mipaudit.commands.query.search.points import (
     write_indicators,
 )
 
-if TYPE_CHECKING:
-    Singles = NDArray[np.float32]
-    Visit = Callable[[NDArray[np.intp], NDArray[np.intp], Floats], None]
+Singles = NDArray[np.float32]
+Visit = Callable[[NDArray[np.intp], NDArray[np.intp], Floats], None]
+
 
 _RECORDS: Final = 512
 _ROWS: Final = 4096

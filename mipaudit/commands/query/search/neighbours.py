@@ -3,16 +3,15 @@
 Approximate search is another class's work, and is made only when it is asked for.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.query.search.approximate import ApproximateSearch
 from mipaudit.commands.query.search.exact import (
     MOST_COLUMNS,
     MatrixSearch,
@@ -22,10 +21,8 @@ from mipaudit.commands.query.search.exact import (
 )
 from mipaudit.commands.query.search.points import Geometry, Points, Tick, distinct_places, parts
 
-if TYPE_CHECKING:
-    from mipaudit.commands.query.search.approximate import ApproximateSearch
+Search = MatrixSearch | TreeSearch | ApproximateSearch
 
-    Search = MatrixSearch | TreeSearch | ApproximateSearch
 
 # Pairs times columns that take a fraction of a second: below, nothing is timed.
 _SMALL: Final = 1 << 28
@@ -70,8 +67,6 @@ class Neighbours:
             MissingExtraError: faiss is not installed.
             InputError: ``too_little_memory``.
         """
-        from mipaudit.commands.query.search.approximate import ApproximateSearch
-
         found = ApproximateSearch(self._points, self._geometry, seed=seed, memory=self._memory)
         self._search = found
         return found

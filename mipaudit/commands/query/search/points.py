@@ -6,22 +6,19 @@ rows are drawn, and so the scores, by the order of the rows. Members and holdout
 in it: what a query says of a record must not depend on whom it is asked of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
 from mipaudit.summaries.identity.row_rank import splitmix64
-
-if TYPE_CHECKING:
-    from mipaudit.summaries.identity.seed import SeedChoice
+from mipaudit.summaries.identity.seed import SeedChoice
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 Metric = Literal["euclidean", "gower"]
 # Told how many pairs, or records, more are behind us.
 Tick = Callable[[int], None]
@@ -47,11 +44,11 @@ class Points:
         """Return the number of records."""
         return len(self.numbers)
 
-    def take(self, rows: NDArray[np.intp] | slice) -> Points:
+    def take(self, rows: Places | slice) -> "Points":
         """Return some of the records."""
         return Points(numbers=self.numbers[rows], codes=self.codes[rows])
 
-    def and_then(self, others: Points) -> Points:
+    def and_then(self, others: "Points") -> "Points":
         """Return these records, and others after them."""
         return Points(
             numbers=np.concatenate([self.numbers, others.numbers]),
@@ -100,9 +97,7 @@ class Geometry:
         """Return the figure for a distance."""
         return distance * distance if self.metric == "euclidean" else distance * self.columns
 
-    def figures(
-        self, left: Points, i: NDArray[np.intp], right: Points, j: NDArray[np.intp]
-    ) -> Floats:
+    def figures(self, left: Points, i: Places, right: Points, j: Places) -> Floats:
         """Return the figure of each pair of rows ``left[i]`` and ``right[j]``, shape (m,)."""
         squared = self.metric == "euclidean"
         found = np.zeros(i.size)
@@ -186,13 +181,13 @@ class NearestRows:
         self.figures = np.full((records, k), np.inf)
         self.rows = np.zeros((records, k), dtype=np.intp)
 
-    def put(self, records: slice, rows: NDArray[np.intp], figures: Floats) -> None:
+    def put(self, records: slice, rows: Places, figures: Floats) -> None:
         """Keep the nearest of some rows for each of these records, each of shape (n, m)."""
         best = np.argsort(figures, axis=1, kind="stable")[:, : self.figures.shape[1]]
         self.figures[records] = np.take_along_axis(figures, best, axis=1)
         self.rows[records] = np.take_along_axis(rows, best, axis=1)
 
-    def insert(self, records: NDArray[np.intp], rows: NDArray[np.intp], figures: Floats) -> None:
+    def insert(self, records: Places, rows: Places, figures: Floats) -> None:
         """Take in pairs of a record and a new row."""
         if not records.size:
             return
@@ -222,7 +217,7 @@ def row_hashes(points: Points) -> NDArray[np.uint64]:
     return state
 
 
-def distinct_places(points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def distinct_places(points: Points) -> tuple[Places, Places]:
     """Return where each distinct record stands first, and which of those each record is.
 
     The distinct ones are in an order of their own, whatever that of the records is.
@@ -246,9 +241,7 @@ def copies(records: Points, others: Points) -> NDArray[np.bool_]:
     return np.asarray(same)
 
 
-def _equal(
-    left: Points, i: NDArray[np.intp], right: Points, j: NDArray[np.intp]
-) -> NDArray[np.bool_]:
+def _equal(left: Points, i: Places, right: Points, j: Places) -> NDArray[np.bool_]:
     same = np.ones(i.size, dtype=np.bool_)
     for ours, theirs in zip(left.words(), right.words(), strict=True):
         same &= ours[i] == theirs[j]
