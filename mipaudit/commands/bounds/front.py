@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.bounds.page import READINGS, guarantee_name
+from mipaudit.commands.bounds.page import READINGS, guarantee_name, success_sentences
 from mipaudit.formats.page import Front, front_of
 from mipaudit.statements.text.guesses import advantage_words, compared, guess_words, right_at_most
 from mipaudit.statements.text.rounding import upper_figure
@@ -41,7 +41,11 @@ def bounds_front(report: BoundsReport, brief: Brief) -> Front:
         ),
         mood="plain",
         first=(_NOTHING,),
-        also=(*_milder(harsher, allowed), *([_UNSAID] if stated.adjacency_assumed else [])),
+        also=(
+            *success_sentences(allowed),
+            *_milder(harsher, allowed),
+            *([_UNSAID] if stated.adjacency_assumed else []),
+        ),
         figures=brief.answer,
         subject=f"The promise of {guarantee_name(stated)}",
         terms=(

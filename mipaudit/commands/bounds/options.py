@@ -5,14 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal
 
-from mipaudit.commands.bounds.parts import counts_by_name, dp_sgd_numbers, parts_of
+from mipaudit.commands.bounds.groups import LARGEST_WHOLE, Answer, Attack, Guarantee, Target
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, Range, but
+from mipaudit.options.declare import Option
 from mipaudit.options.groups import game
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import CurveOption, Shown
-from mipaudit.options.ranges import SHARE, above, swapped
-from mipaudit.options.texts import operating_point
 
 Question = Literal["guarantee", "target", "attack"]
 
@@ -21,186 +19,19 @@ _FAMILIES: Final = (
     *("epsilon", "mu", "rho", *_NOISE),
     *("randomized_response", "dp_sgd", "compose", "counting_queries"),
 )
-_TARGETS: Final = ("advantage", "accuracy", "eta", "tpr_at_fpr")
+_TARGETS: Final = (
+    *("advantage", "accuracy", "eta", "tpr_at_fpr"),
+    *("success", "gaussian_noise_for"),
+)
 _RATES: Final = ("tpr", "fpr")
 _COUNTS: Final = ("tp", "fn", "fp", "tn")
 _QUESTIONS: Final = (*_FAMILIES, *_TARGETS, *_RATES, *_COUNTS)
 _LARGEST: Final = 1e6
-# Whole numbers up to here are exact as floats.
-_LARGEST_WHOLE: Final = 10**15
 # 0.3 is a target at prior 0.35, although |2 * 0.35 - 1| is a little more in floats.
 _ROUNDING: Final = 1e-15
-_LOSS: Final = Range(lambda x: 0 <= x <= _LARGEST, f"at least 0 and at most {_LARGEST:g}")
-_SIZE: Final = above(0)
 
 
-class _Guarantee(Options):
-    GROUP = "What a guarantee allows"
-
-    epsilon: Annotated[
-        float | None,
-        Option("--epsilon", "Differential privacy.", metavar="E", within=_LOSS, also=("eps", "dp")),
-    ] = None
-    delta: Annotated[
-        game.DeltaOption[float | None],
-        but("The delta of an epsilon; by default 0, or 1e-5 where epsilon is derived."),
-    ] = None
-    mu: Annotated[
-        float | None,
-        Option(
-            "--mu",
-            "Gaussian differential privacy.",
-            metavar="MU",
-            within=_LOSS,
-            also=("gdp", "gaussian-dp", "gdp-mu"),
-        ),
-    ] = None
-    rho: Annotated[
-        float | None,
-        Option(
-            "--rho",
-            "Zero-concentrated differential privacy.",
-            metavar="RHO",
-            within=_LOSS,
-            also=("zcdp", "cdp"),
-        ),
-    ] = None
-    noise_sd: Annotated[
-        float | None,
-        Option(
-            "--noise-sd",
-            "Gaussian noise: its standard deviation.",
-            metavar="SD",
-            within=_SIZE,
-            also=("sigma", "sd", "std", "stdev", "gaussian"),
-        ),
-    ] = None
-    scale: Annotated[
-        float | None,
-        Option(
-            "--scale",
-            "Laplace noise on one number: its scale.",
-            metavar="B",
-            within=_SIZE,
-            also=("laplace", "b"),
-        ),
-    ] = None
-    geometric_scale: Annotated[
-        float | None,
-        Option(
-            "--geometric-scale",
-            "Geometric noise on one whole number: its scale.",
-            metavar="B",
-            within=_SIZE,
-        ),
-    ] = None
-    sensitivity: game.SensitivityOption = None
-    randomized_response: Annotated[
-        float | None,
-        Option(
-            "--randomized-response", "Probability of the true answer.", metavar="P", within=SHARE
-        ),
-    ] = None
-    categories: Annotated[
-        int | None,
-        Option(
-            "--categories",
-            "How many answers there are; 2 by default.",
-            metavar="K",
-            within=Range(lambda n: 2 <= n <= _LARGEST_WHOLE, "at least 2 and at most 1e15"),  # noqa: PLR2004 - two answers
-            only_with="randomized_response",
-        ),
-    ] = None
-    dp_sgd: Annotated[
-        Mapping[str, float] | None,
-        Option(
-            "--dp-sgd",
-            "DP-SGD with Poisson sampling.",
-            metavar="noise_multiplier=,q=,steps=",
-            read=dp_sgd_numbers,
-            also=("noise-multiplier", "dpsgd", "steps", "q", "sampling-rate"),
-        ),
-    ] = None
-    compose: Annotated[
-        Sequence[tuple[str, Mapping[str, float]]],
-        Option(
-            "--compose",
-            "A part of a composition; repeat. KIND: gaussian, laplace, approximate-dp, "
-            "randomized-response, dp-sgd.",
-            metavar="KIND:NAME=X,...",
-            read=parts_of,
-            repeated=True,
-        ),
-    ] = ()
-    counting_queries: Annotated[
-        Mapping[str, float] | None,
-        Option(
-            "--counting-queries",
-            "Averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
-            metavar="k=,n=",
-            read=counts_by_name,
-        ),
-    ] = None
-
-
-class _Target(Options):
-    GROUP = "What a target needs"
-
-    advantage: Annotated[
-        float | None, Option("--advantage", "Target: the advantage is at most X.", metavar="X")
-    ] = None
-    accuracy: Annotated[
-        float | None, Option("--accuracy", "Target: the accuracy is at most X.", metavar="X")
-    ] = None
-    eta: Annotated[
-        game.EtaOption[float | None], but("Target: accuracy at most X above guessing (MIP).")
-    ] = None
-    tpr_at_fpr: Annotated[
-        tuple[float, float] | None,
-        Option(
-            "--tpr-at-fpr",
-            "Target: TPR at most T at FPR F.",
-            metavar="T@F",
-            read=operating_point,
-            # Random guessing reaches TPR = FPR.
-            within=Range(
-                lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
-                "a TPR from the FPR up to 1, the FPR above 0 and below 1",
-                meant=swapped,
-            ),
-        ),
-    ] = None
-
-
-class _Attack(Options):
-    GROUP = "What an attack rules out"
-
-    tpr: Annotated[
-        float | None, Option("--tpr", "An attack's true-positive rate.", metavar="X", within=SHARE)
-    ] = None
-    fpr: Annotated[
-        float | None, Option("--fpr", "An attack's false-positive rate.", metavar="X", within=SHARE)
-    ] = None
-    tp: game.TruePositivesOption = None
-    fn: game.FalseNegativesOption = None
-    fp: game.FalsePositivesOption = None
-    tn: game.TrueNegativesOption = None
-
-
-class _Answer(Options):
-    recall_floor: Annotated[
-        float,
-        Option(
-            "--recall-floor",
-            "Precision is bounded at this recall or more.",
-            metavar="R",
-            within=Range(lambda r: 0 < r <= 1, "above 0 and at most 1"),
-        ),
-    ] = 0.01
-    curves: Annotated[bool, Option(None, "Add the points of the curves to the report.")] = False
-
-
-class BoundsOptions(_Guarantee, game.Neighbours, _Target, _Attack, game.Game, _Answer, Recorded):
+class BoundsOptions(Guarantee, game.Neighbours, Target, Attack, game.Game, Answer, Recorded):
     """A guarantee, a target or an attack."""
 
     HELP = """Say what a privacy guarantee allows an attacker, and back.
@@ -213,8 +44,15 @@ Examples:
   mipaudit bounds --epsilon 1 --delta 1e-5
       Advantage, accuracy, TPR at low FPR, precision: what no attacker can
       exceed, with every published bound beside the exact one.
+  mipaudit bounds --epsilon 1 --baseline 0.1
+      How often something about a person is guessed right that 10 in 100 guesses
+      hit without their record.
   mipaudit bounds --advantage 0.1
       The epsilon, the mu and the noise that keep every attacker below it.
+  mipaudit bounds --success 0.2@0.1
+      The same for guesses about a person: 10 in 100 without the record, at most 20 with it.
+  mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
+      The least standard deviation that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
       The epsilon that an attack rules out, with confidence limits.
   mipaudit bounds --dp-sgd noise_multiplier=0.8,q=0.01,steps=10000
@@ -242,12 +80,12 @@ Examples:
                 _check_target(self)
             case "attack":
                 _check_attack(self)
-        if self.curves and self.question != "guarantee":
-            raise UsageError(
-                "curves",
-                "Curves belong to a guarantee.",
-                hint="State one, for example `epsilon` 1.",
-            )
+        if self.question == "guarantee":
+            return
+        for name, what in (("curves", "Curves belong"), ("baseline", "A `baseline` belongs")):
+            if getattr(self, name):
+                hint = "State one, for example `epsilon` 1."
+                raise UsageError(name, f"{what} to a guarantee.", hint=hint)
 
     @cached_property
     def question(self) -> Question:
@@ -323,7 +161,7 @@ def _check_guarantee(asked: BoundsOptions) -> None:
             "A sensitivity belongs to a noise scale: `noise_sd`, `scale` or `geometric_scale`.",
         )
     if asked.family == "geometric_scale" and not (
-        asked.moved <= _LARGEST_WHOLE and asked.moved.is_integer()
+        asked.moved <= LARGEST_WHOLE and asked.moved.is_integer()
     ):
         raise UsageError(
             "sensitivity",

@@ -38,6 +38,17 @@ _NEIGHBOURS: Final = {
     "substitution": "one record is exchanged for another",
     "add-remove": "one record is added or removed",
 }
+# On what release a baseline is reached, by reading.
+_REFERENCE: Final = {
+    BY_SUBSTITUTION: "with another record in its place",
+    BY_TWO_STEPS: "with another record in its place",
+    BY_PRESENCE: "without the record",
+}
+_SUCCESS_NOTE: Final = (
+    "Present or absent, success without the record is from a release made without it; else from "
+    "one made with another in its place."
+)
+_MOST_ALIKE: Final = 1000
 READINGS: Final = {
     BY_SUBSTITUTION: "one record exchanged",
     BY_TWO_STEPS: "added or removed",
@@ -54,8 +65,9 @@ def bounds_document(report: BoundsReport) -> Document:
 
 def _sections(report: BoundsReport) -> Iterator[Section]:
     if report.guarantee is not None and report.attacker is not None:
-        yield (_guarantee(report.guarantee),)
-        yield _allowances((report.attacker, *report.other_readings))
+        allowed = (report.attacker, *report.other_readings)
+        yield (_guarantee(report.guarantee), *map(Paragraph, success_sentences(allowed)))
+        yield _allowances(allowed)
         yield (_bounds(report),)
     if report.counting_queries is not None:
         yield _counting_queries(report.counting_queries)
@@ -78,6 +90,7 @@ def bounds_brief(report: BoundsReport) -> Brief:
         for one in (report.attacker, *report.other_readings)
     )
     answer = f"No attacker exceeds a membership advantage of {most} at prior {prior}."
+    answer = " ".join(success_sentences((report.attacker, *report.other_readings))) or answer
     tight = ", ".join(bound.name for bound in report.bounds if bound.tight)
     return Brief(
         answer=answer,
@@ -85,9 +98,33 @@ def bounds_brief(report: BoundsReport) -> Brief:
         about=_guarantee(report.guarantee).text,
         tables=(tables[0]._replace(caption=""),),
         notes=(
+            *_of_one_step((report.attacker, *report.other_readings)),
             f"Published bounds that say as much: {tight}." if tight else "",
             "The release was not looked at: this holds if the guarantee does.",
         ),
+    )
+
+
+def success_sentences(allowed: tuple[Allowance, ...]) -> tuple[str, ...]:
+    """Return how often something about a person is guessed right, a sentence for each baseline."""
+    return tuple(_success(baseline, allowed) for baseline in allowed[0].success_at)
+
+
+def _success(baseline: str, allowed: tuple[Allowance, ...]) -> str:
+    """Return a sentence for one baseline: of each reading, or of the only one."""
+    share = float(baseline)
+    alike = round(1 / share) if share * _MOST_ALIKE >= 1 else 0
+    known = alike > 1 and number_text(1 / alike) == baseline
+    example = f" (which of {alike} equally likely diagnoses a person has, say)" if known else ""
+    figures = " or ".join(
+        f"{upper_figure(100 * one.success_at[baseline])}%"
+        + (f" ({READINGS[one.game]})" if len(allowed) > 1 else "")
+        for one in allowed
+    )
+    references = " or ".join(dict.fromkeys(_REFERENCE[one.game] for one in allowed))
+    return (
+        f"What is guessed right in {percent_text(share)} of cases{example} from a release made "
+        f"{references} is guessed right in at most {figures} from this one."
     )
 
 
@@ -127,6 +164,10 @@ def _allowances(allowances: tuple[Allowance, ...]) -> Section:
         ("accuracy", lambda a: a.accuracy),
         ("eta (accuracy above guessing)", lambda a: a.eta),
         *((f"TPR at FPR {percent_text(float(fpr))}", _tpr(fpr)) for fpr in first.tpr_at_fpr),
+        *(
+            (f"success where {percent_text(float(b))} succeed", _success_at(b))
+            for b in first.success_at
+        ),
         (
             f"precision (PPV) at recall {percent_text(first.recall_floor)} or more",
             lambda a: a.precision,
@@ -142,11 +183,25 @@ def _allowances(allowances: tuple[Allowance, ...]) -> Section:
         words=1,
     )
     notes = (Note(text=f"{READINGS[a.game]}: {a.game}") for a in allowances if several)
-    return (table, *notes)
+    return (table, *notes, *(Note(text) for text in _of_one_step(allowances)))
+
+
+def _of_one_step(allowances: tuple[Allowance, ...]) -> tuple[str, ...]:
+    """Return what the figures of success are by a reading that has no column."""
+    first = allowances[0]
+    if not (first.success_at and first.game == BY_SUBSTITUTION and len(allowances) > 1):
+        return ()
+    return (
+        "By add or remove, success from a release without the record is the first figure, too.",
+    )
 
 
 def _tpr(fpr: str) -> Callable[[Allowance], float]:
     return lambda allowed: allowed.tpr_at_fpr[fpr]
+
+
+def _success_at(baseline: str) -> Callable[[Allowance], float]:
+    return lambda allowed: allowed.success_at[baseline]
 
 
 def _bounds(report: BoundsReport) -> Grid:
@@ -180,17 +235,18 @@ def _counting_queries(attack: CountingQueries) -> Section:
 
 
 def _needed(target: Target, needed: tuple[Requirement, ...]) -> Section:
-    at = "" if target.fpr is None else f" at FPR {percent_text(target.fpr)}"
-    name = "TPR" if target.quantity == "tpr_at_fpr" else target.quantity
-    prior = "" if target.fpr is not None else f" (prior {number_text(target.prior)})"
-    title = f"To keep {name}{at}{prior} at {number_text(target.value)} or below, any of these does:"
     first = needed[0]
     sensitivity = f"for a sensitivity of {number_text(first.sensitivity)}"
     epsilons = (_figure(n.epsilon, lower_figure) for n in needed)
     mus = (_figure(n.mu, lower_figure) for n in needed)
     deviations = (_figure(n.gaussian_sd, upper_figure) for n in needed)
+    wanted = target.quantity == "delta"
     rows = [
-        (f"epsilon, at delta {number_text(first.delta)}, at most", *epsilons),
+        *(
+            []
+            if wanted
+            else [(f"epsilon, at delta {number_text(first.delta)}, at most", *epsilons)]
+        ),
         ("mu of Gaussian differential privacy, at most", *mus),
         (f"Gaussian noise {sensitivity}: sd at least", *deviations),
     ]
@@ -205,11 +261,39 @@ def _needed(target: Target, needed: tuple[Requirement, ...]) -> Section:
     )
     table = Grid(
         caption="What keeps the limit",
-        head=("", *(f"by {n.adjacency}" for n in needed)),
+        head=("", *(_column(target, n) for n in needed)),
         rows=tuple(rows),
         words=1,
     )
-    return (Paragraph(text=title), table, *(Note(text=reason) for reason in reasons))
+    return (
+        Paragraph(text=f"{_to_keep(target)}, any of these does:"),
+        table,
+        *(Note(text=reason) for reason in reasons),
+        *([Note(text=_SUCCESS_NOTE)] if target.quantity == "success" else []),
+    )
+
+
+def _column(target: Target, needed: Requirement) -> str:
+    if needed.one_step and needed.adjacency == "add-remove" and target.quantity == "success":
+        return READINGS[BY_PRESENCE]
+    return f"by {needed.adjacency}" if needed.adjacency else "needs"
+
+
+def _to_keep(target: Target) -> str:
+    """Return what is wanted, up to what does it."""
+    value = number_text(target.value)
+    match target.quantity:
+        case "delta":
+            return f"For ({number_text(target.epsilon or 0.0)}, {value})-differential privacy"
+        case "success":
+            known = f"{percent_text(target.baseline or 0.0)} of cases without the record"
+            return (
+                f"To keep what is guessed right in {known} at {percent_text(target.value)} or below"
+            )
+        case "tpr_at_fpr":
+            return f"To keep TPR at FPR {percent_text(target.fpr or 0.0)} at {value} or below"
+        case name:
+            return f"To keep {name} (prior {number_text(target.prior)}) at {value} or below"
 
 
 def _figure(number: float | None, rounded: Callable[[float], str], missing: str = "none") -> str:

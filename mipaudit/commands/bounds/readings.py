@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from mipaudit.commands.bounds.groups import WHOLE
 from mipaudit.commands.bounds.options import BoundsOptions
-from mipaudit.commands.bounds.parts import WHOLE
 from mipaudit.maths.privacy.approximate import (
     ApproximateDP,
     published_bounds,
@@ -210,6 +210,8 @@ class Allowance:
         accuracy: (1 + advantage) / 2.
         eta: accuracy above the trivial attacker's, excess / 2.
         tpr_at_fpr: true-positive rate by false-positive rate.
+        success_at: how often something about a person is guessed right, by how often it is
+            without the record (by add or remove, present or absent) or with another in its place.
         recall_floor: the least recall that the precision is stated for.
         precision: the most that "member" answers can be right (PPV) at the prior.
         posterior_limit: the most that any single output can make membership certain.
@@ -223,19 +225,33 @@ class Allowance:
     accuracy: float
     eta: float
     tpr_at_fpr: dict[str, float]
+    success_at: dict[str, float]
     recall_floor: float
     precision: float
     posterior_limit: float
 
 
-def allowance(curve: TradeOff, *, game: str, prior: float, recall_floor: float) -> Allowance:
+def allowance(
+    curve: TradeOff,
+    *,
+    game: str,
+    prior: float,
+    recall_floor: float,
+    baselines: Sequence[float] = (),
+) -> Allowance:
     """Read every figure off a curve.
+
+    Success at a baseline b is at most T(b), T being the ROC (Kulynych et al. 2025): for each
+    value that a record may have, the guesses that are right of it are an attack; T is concave,
+    so that the mean over values is within it, too. Curves are symmetric, so of two directions
+    that differ the worse one counts.
 
     Args:
         curve: the guarantee, for the two things that the attacker tells apart.
         game: what these are.
         prior: p in (0, 1).
         recall_floor: in (0, 1].
+        baselines: in [0, 1].
     """
     baseline = abs(2 * prior - 1)
     excess = min(curve.excess(prior), 1 - baseline)
@@ -249,6 +265,7 @@ def allowance(curve: TradeOff, *, game: str, prior: float, recall_floor: float) 
         accuracy=(1 + advantage) / 2,
         eta=excess / 2,
         tpr_at_fpr={number_text(fpr): curve.tpr(fpr) for fpr in FPRS},
+        success_at={number_text(b): curve.tpr(b) for b in baselines},
         recall_floor=recall_floor,
         precision=curve.precision(prior, recall_floor),
         posterior_limit=curve.posterior_limit(prior),

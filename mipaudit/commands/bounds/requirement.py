@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
-Quantity = Literal["advantage", "accuracy", "eta", "tpr_at_fpr"]
+Quantity = Literal["advantage", "accuracy", "eta", "tpr_at_fpr", "success", "delta"]
 
 _DELTA_ALONE: Final = "delta alone allows more than the target"
 _ANYTHING: Final = "the target allows any attacker"
 _NO_NOISE: Final = "no noise hides a record that well"
+# Figures hold to a relative 1e-9: with so much room a delta is surely kept.
+_SURELY: Final = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +32,18 @@ class Target:
     Attributes:
         quantity: what is limited.
         value: the limit.
-        fpr: the false-positive rate, for ``tpr_at_fpr``.
         prior: probability that a challenged record is a member.
+        fpr: the false-positive rate, for ``tpr_at_fpr``.
+        baseline: what is reached without the record, for ``success``.
+        epsilon: at which the guarantee's ``delta`` is limited.
     """
 
     quantity: Quantity
     value: float
-    fpr: float | None
     prior: float
+    fpr: float | None = None
+    baseline: float | None = None
+    epsilon: float | None = None
 
     def kept_by(self, curve: TradeOff) -> bool:
         """Tell whether the guarantee keeps every attacker within the limit."""
@@ -52,8 +58,10 @@ class Target:
                 return curve.excess(self.prior) <= max(0.0, limit)
             case "eta":
                 return curve.excess(self.prior) <= 2 * self.value
-            case "tpr_at_fpr":
-                fpr = self.fpr or 0.0
+            case "delta":
+                return curve.profile(self.epsilon or 0.0) <= self.value * _SURELY
+            case "tpr_at_fpr" | "success":
+                fpr = self.fpr or self.baseline or 0.0
                 if self.value <= fpr:
                     # The ROC is concave: it leaves the diagonal everywhere or nowhere.
                     return curve.profile(0.0) == 0
@@ -67,7 +75,9 @@ class Requirement:
     Each suffices by itself. A number that does not exist is None, with a reason.
 
     Attributes:
-        adjacency: the neighbours that all of them, and the sensitivity, are for.
+        adjacency: the neighbours that all of them, and the sensitivity, are for; None where it
+            is the same for all.
+        one_step: whether one such step is all that an attacker has to tell.
         delta: the delta of ``epsilon``.
         epsilon: the largest epsilon at that delta.
         epsilon_reason: why there is none.
@@ -78,7 +88,7 @@ class Requirement:
         laplace_scale: the least scale of Laplace noise on one number; None for more.
     """
 
-    adjacency: Neighbours
+    adjacency: Neighbours | None
     delta: float
     epsilon: float | None
     epsilon_reason: str | None
@@ -87,15 +97,17 @@ class Requirement:
     sensitivity: float
     gaussian_sd: float | None
     laplace_scale: float | None
+    one_step: bool = False
 
 
 def requirement(
     target: Target,
     *,
     delta: float,
-    adjacency: Neighbours,
+    adjacency: Neighbours | None,
     sensitivity: float,
     one_number: bool = True,
+    one_step: bool = False,
 ) -> Requirement:
     """Return the weakest guarantees that keep a target.
 
@@ -105,15 +117,21 @@ def requirement(
         adjacency: the neighbours that the guarantees are to be stated for.
         sensitivity: above 0; the most that the release moves between such neighbours.
         one_number: whether the release is one number, as Laplace noise assumes.
+        one_step: whether an attacker has to tell what is one step apart by ``adjacency``; else
+            what is apart by substitution, two steps by add or remove.
     """
+    one_step = one_step or adjacency == "substitution"
 
     def largest(curve: Callable[[float], TradeOff]) -> float | None:
         def read(x: float) -> TradeOff:
-            return curve(x) if adjacency == "substitution" else two_steps(curve(x))
+            return curve(x) if one_step else two_steps(curve(x))
 
         return largest_within(read, target.kept_by)
 
-    epsilon = largest(lambda x: ApproximateDP(epsilon=x, delta=delta))
+    if target.quantity == "delta":  # the guarantee itself is wanted
+        epsilon, delta = target.epsilon, target.value
+    else:
+        epsilon = largest(lambda x: ApproximateDP(epsilon=x, delta=delta))
     mu = largest(lambda x: GaussianDP(mu=x))
     shift = largest(lambda x: LaplaceMechanism(shift=x))
     return Requirement(
@@ -127,6 +145,7 @@ def requirement(
         sensitivity=sensitivity,
         gaussian_sd=_scale(sensitivity, mu),
         laplace_scale=_scale(sensitivity, shift) if one_number else None,
+        one_step=one_step,
     )
 
 
@@ -144,4 +163,5 @@ def _scale(sensitivity: float, most: float | None) -> float | None:
     """Return the least scale for which sensitivity / scale is within ``most``, if any is."""
     if not most:
         return None
-    return _finite(sensitivity / most)
+    least = sensitivity / most
+    return _finite(math.nextafter(least, math.inf)) if least else least

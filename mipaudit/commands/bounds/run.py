@@ -40,6 +40,17 @@ _ALLOWED_LIMITATIONS: Final = (
         "attacker can exceed it."
     ),
 )
+_SUCCESS_LIMITATIONS: Final = (
+    (
+        "Success is a mean over what the attacker holds possible of the person, not each person's: "
+        "one value may be found out more often than another."
+    ),
+    (
+        "The baseline is what an attacker who knows all other data reaches without the record. It "
+        "is what they reach without the release only where records are independent. For a yes or "
+        "no that one in ten has it is 0.9: always saying no."
+    ),
+)
 _NEEDED_LIMITATIONS: Final = (
     (
         "Each guarantee keeps the target by itself; the noise is for one release of what has that "
@@ -115,7 +126,13 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
     description = readings.guarantee(found, delta)
     ways = readings.readings(found)
     first, *others = (
-        readings.allowance(way, game=game, prior=asked.prior, recall_floor=asked.recall_floor)
+        readings.allowance(
+            way,
+            game=game,
+            prior=asked.prior,
+            recall_floor=asked.recall_floor,
+            baselines=asked.baseline,
+        )
         for game, way in ways
     )
     curve = ways[0][1]
@@ -132,7 +149,11 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
         bounds=readings.bounds_of(description, curve, first),
         counting_queries=_averaging_attack(found),
         curves=points,
-        limitations=(*_ALLOWED_LIMITATIONS, *_remarks(first, curve)),
+        limitations=(
+            *_ALLOWED_LIMITATIONS,
+            *(_SUCCESS_LIMITATIONS if asked.baseline else ()),
+            *_remarks(first, curve),
+        ),
     )
 
 
@@ -171,6 +192,12 @@ def _needed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
     target = _target(asked)
     counting = asked.counting_queries is not None
     adjacency = "substitution" if counting else asked.adjacency
+    stated: tuple[Neighbours | None, ...] = (adjacency,) if adjacency else get_args(Neighbours)
+    ways = [(neighbours, False) for neighbours in stated]
+    if asked.success is not None and "add-remove" in stated:
+        ways.append(("add-remove", True))
+    if asked.gaussian_noise_for is not None:
+        ways = [(adjacency, True)]
     needed = tuple(
         requirement(
             target,
@@ -178,10 +205,13 @@ def _needed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
             adjacency=neighbours,
             sensitivity=asked.moved,
             one_number=not counting,
+            one_step=one_step,
         )
-        for neighbours in ((adjacency,) if adjacency else get_args(Neighbours))
+        for neighbours, one_step in ways
     )
-    return replace(empty, target=target, needed=needed, limitations=_NEEDED_LIMITATIONS)
+    about_people = _SUCCESS_LIMITATIONS if asked.success is not None else ()
+    limitations = (*_NEEDED_LIMITATIONS, *about_people)
+    return replace(empty, target=target, needed=needed, limitations=limitations)
 
 
 def _target(asked: BoundsOptions) -> Target:
@@ -190,13 +220,21 @@ def _target(asked: BoundsOptions) -> Target:
     if asked.tpr_at_fpr is not None:
         value, fpr = asked.tpr_at_fpr
         return Target(quantity="tpr_at_fpr", value=value, fpr=fpr, prior=asked.prior)
+    if asked.success is not None:
+        value, share = asked.success
+        return Target(quantity="success", value=value, baseline=share, prior=asked.prior)
+    if asked.gaussian_noise_for is not None:
+        numbers = asked.gaussian_noise_for
+        return Target(
+            quantity="delta", value=numbers["delta"], epsilon=numbers["epsilon"], prior=asked.prior
+        )
     given: dict[Quantity, float | None] = {
         "advantage": asked.advantage,
         "accuracy": asked.accuracy,
         "eta": asked.eta,
     }
     quantity, value = next((name, one) for name, one in given.items() if one is not None)
-    return Target(quantity=quantity, value=value, fpr=None, prior=asked.prior)
+    return Target(quantity=quantity, value=value, prior=asked.prior)
 
 
 def _refuted(asked: BoundsOptions) -> Refutation:
