@@ -39,6 +39,8 @@ _ROWS_A_CELL: Final = 8
 _FEWEST_CELLS: Final = 4
 # The mass of a burn-in is below this power of two, in whole numbers.
 _WHOLE_BITS: Final = 30
+# Rows in so many assignments are in the processor's cache.
+ROWS_AT_ONCE: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,6 +50,9 @@ class Assigned:
     Attributes:
         member: shape (n,).
         times: how many rows stand for each, shape (n,).
+        labels: 2 * micro-block + member of each row in each draw, shape (draws, n).
+        lines: which line of `counts`, of the cells of a block and class, each label has in each
+            turn of its draw, shape (draws, TURNS, 128).
         place: where each row is counted: an index of the flat `counts`, shape (S, n).
         counts: rows by half of the burn-in or block after it, class and cell, as whole
             numbers, shape (S, HALVES + BLOCKS, 2, K), K a power of two.
@@ -55,7 +60,9 @@ class Assigned:
     """
 
     member: NDArray[np.bool_]
-    times: NDArray[np.int64]
+    times: NDArray[np.float64]
+    labels: NDArray[np.intp]
+    lines: NDArray[np.int32]
     place: NDArray[np.int32]
     counts: Reals
     even: bool
@@ -81,19 +88,27 @@ def assigned(rows: RankedRows, prior: float) -> Assigned:
     burn_in = math.ceil(_LONGER * burn_in_blocks(int(sizes[MEMBER]), int(sizes[HOLDOUT])))
     if rows.discrete:
         cells = _power_of_two(2 * int(rows.rank[-1]) + 1)
-        cell = rows.rank.astype(np.int32)
     else:
         cells = min(_power_of_two(rows.member.size * burn_in // MICRO_BLOCKS), _MOST_CELLS)
-        weights = _weights(np.array(totals).reshape(-1, MICRO_BLOCKS, 2), burn_in, prior)
-        cell = _cells(rows.rank, _looked_up(weights, labels), cells)
-    place = _looked_up(_places(len(labels), burn_in, cells), labels)
-    place += cell
-    shape = (len(place), HALVES + BLOCKS, 2, cells)
+    weights = _weights(np.array(totals).reshape(-1, MICRO_BLOCKS, 2), burn_in, prior)
+    values = _Values(rows.rank, each=rows.discrete)
+    lines = _lines(len(labels), burn_in)
+    place = np.empty((len(labels), TURNS, rows.member.size), dtype=np.int32)
+    step = max(1, ROWS_AT_ONCE // rows.member.size)
+    for draw, label in enumerate(labels):
+        for first in range(0, TURNS, step):
+            turns = slice(first, first + step)
+            cell = values.cells(weights[draw, turns], label, cells)
+            line = _looked_up(lines[draw, turns] * np.int32(cells), label)
+            np.add(line, cell, out=place[draw, turns])
+    shape = (len(labels) * TURNS, HALVES + BLOCKS, 2, cells)
     counts = np.bincount(place.ravel(), minlength=math.prod(shape))
     return Assigned(
         member=rows.member,
-        times=np.ones(rows.member.size, dtype=np.int64),
-        place=place,
+        times=np.ones(rows.member.size),
+        labels=labels,
+        lines=lines,
+        place=place.reshape(shape[0], -1),
         counts=counts.astype(np.float32).reshape(shape),
         even=not rows.discrete,
     )
@@ -115,11 +130,14 @@ def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
     for turn, at in zip(counts, group, strict=True):
         for one, block in zip(table, at, strict=True):
             turn[block] += one
-    first = (np.arange(TURNS)[:, None] * (HALVES + BLOCKS) + group) * 2 * cells
-    place = np.asarray(first[..., None] + np.arange(2 * cells), dtype=np.int32)
+    first = np.arange(TURNS)[:, None] * (HALVES + BLOCKS) + group
+    lines = (first[..., None] * 2 + np.arange(2)).astype(np.int32).reshape(1, TURNS, -1)
+    place = np.asarray((lines * cells)[..., None] + np.arange(cells), dtype=np.int32)
     return Assigned(
         member=np.tile(np.repeat([False, True], cells), MICRO_BLOCKS),
-        times=table.ravel(),
+        times=table.ravel().astype(np.float64),
+        labels=np.repeat(np.arange(2 * MICRO_BLOCKS), cells)[None],
+        lines=lines,
         place=place.reshape(TURNS, -1),
         counts=counts,
         even=False,
@@ -141,22 +159,18 @@ def _turned(tables: NDArray[np.int32], first: int = 0) -> NDArray[np.int32]:
     )
 
 
-def _looked_up(tables: NDArray[np.int32], labels: NDArray[np.intp]) -> NDArray[np.int32]:
-    """Return what the tables of each draw, (draws, TURNS, 64, 2), say of its rows, (S, n)."""
-    found = np.empty((*tables.shape[:2], labels.shape[1]), dtype=tables.dtype)
-    for table, label, out in zip(tables, labels, found, strict=True):
-        # Every label is in range: to clip is quicker than to ask.
-        table.reshape(TURNS, -1).take(label, axis=1, out=out, mode="clip")
-    return found.reshape(-1, labels.shape[1])
+def _looked_up(tables: NDArray[np.int32], label: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Return what the tables of some turns, (t, 128), say of each row, (t, n)."""
+    # Every label is in range: to clip is quicker than to ask.
+    return tables.take(label, axis=1, mode="clip")
 
 
 @lru_cache(maxsize=64)
-def _places(draws: int, burn_in: int, cells: int) -> NDArray[np.int32]:
-    """Return the first index in `counts` of rows by draw, turn, micro-block and class."""
-    group = _grouped(burn_in)
-    table = _turned((group[:, None] * 2 + np.arange(2)).astype(np.int32))
-    first = np.arange(draws * TURNS, dtype=np.int32).reshape(draws, TURNS, 1, 1)
-    return (table + first * np.int32(2 * (HALVES + BLOCKS))) * np.int32(cells)
+def _lines(draws: int, burn_in: int) -> NDArray[np.int32]:
+    """Return the line of each label in each turn of each draw, shape (draws, TURNS, 128)."""
+    table = _turned((_grouped(burn_in)[:, None] * 2 + np.arange(2)).astype(np.int32))
+    first = np.arange(draws * TURNS, dtype=np.int32).reshape(draws, TURNS, 1)
+    return table.reshape(TURNS, -1) + first * np.int32(2 * (HALVES + BLOCKS))
 
 
 def _grouped(burn_in: int) -> NDArray[np.int32]:
@@ -181,7 +195,7 @@ def _orders(burn_in: int, *, whole: bool) -> NDArray[np.int32]:
 
 
 def _weights(totals: NDArray[np.intp], burn_in: int, prior: float) -> NDArray[np.int32]:
-    """Return the mass of each row in whole numbers, by draw, turn, micro-block and class.
+    """Return the mass of each row in whole numbers, by draw, turn and label.
 
     Rows of the burn-in alone have any; the classes have p and 1 - p of it.
 
@@ -193,7 +207,7 @@ def _weights(totals: NDArray[np.intp], burn_in: int, prior: float) -> NDArray[np
     burned = _burned(burn_in)
     trained = (totals[:, None] * burned).sum(axis=2, keepdims=True)
     each = ((1 << _WHOLE_BITS) - 1) * np.array([1 - prior, prior]) / np.maximum(trained, 1)
-    return np.asarray(each.astype(np.int32) * burned)
+    return np.asarray(each.astype(np.int32) * burned).reshape(len(totals), TURNS, -1)
 
 
 @lru_cache(maxsize=64)
@@ -204,19 +218,36 @@ def _burned(burn_in: int) -> NDArray[np.int32]:
     )
 
 
-def _cells(rank: NDArray[np.int64], mass: NDArray[np.int32], count: int) -> NDArray[np.int32]:
-    """Return the cell of each row in each assignment, shape (S, n).
+class _Values:
+    """The distinct values of rows in order, and the cells that assignments cut them into."""
 
-    A value's cell is the mass of the burn-in below it, with half of its own: cells of equal
-    mass, and those of a frequent value hold nothing else.
-    """
-    up_to = np.cumsum(mass, axis=1, dtype=np.int32)
-    last = np.flatnonzero(np.diff(rank, append=-1))
-    tied = last.size < rank.size
-    if tied:
-        up_to = up_to[:, last]
-        mass = np.diff(up_to, axis=1, prepend=np.int32(0))
-    mass >>= 1
-    up_to -= mass
-    up_to >>= _WHOLE_BITS - (count.bit_length() - 1)
-    return up_to[:, rank] if tied else up_to
+    def __init__(self, rank: NDArray[np.int64], *, each: bool) -> None:
+        """Take the rank of each row's value; ``each`` value may have a cell of its own."""
+        self._rank, self._own = rank, rank.astype(np.int32) if each else None
+        self._last = np.flatnonzero(np.diff(rank, append=-1))
+
+    def cells(
+        self, weights: NDArray[np.int32], label: NDArray[np.intp], count: int
+    ) -> NDArray[np.int32]:
+        """Return the cell of each row in some turns, shape (t, n), or (n,) where it is its own.
+
+        A value's cell is the mass of the burn-in below it, with half of its own: cells of equal
+        mass, and those of a frequent value hold nothing else.
+
+        Args:
+            weights: mass of a row of each label in these turns, shape (t, 128).
+            label: of each row.
+            count: cells that are wanted, a power of two.
+        """
+        if self._own is not None:
+            return self._own
+        mass = _looked_up(weights, label)
+        up_to = np.cumsum(mass, axis=1, dtype=np.int32)
+        tied = self._last.size < label.size
+        if tied:
+            up_to = up_to[:, self._last]
+            mass = np.diff(up_to, axis=1, prepend=np.int32(0))
+        mass >>= 1
+        up_to -= mass
+        up_to >>= _WHOLE_BITS - (count.bit_length() - 1)
+        return up_to[:, self._rank] if tied else up_to

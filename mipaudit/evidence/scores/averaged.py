@@ -25,6 +25,7 @@ from mipaudit.evidence.scores.assignments import (
     HALVES,
     HOLDOUT,
     MEMBER,
+    ROWS_AT_ONCE,
     Assigned,
     Reals,
     assigned,
@@ -41,12 +42,13 @@ if TYPE_CHECKING:
 _CAUTION: Final = (0.5, 1.5)
 _CAUTION_WITHIN: Final = (0.5, 3.0)
 _CONSTANTS: Final = 2
-# Cells of audits that learn together: some megabytes of tables.
-_CELLS_AT_ONCE: Final = 1 << 9
+# Cells of audits that learn together: tables of a megabyte.
+_CELLS_AT_ONCE: Final = 1 << 7
 # Assignments that learn together, and cells of all of them: tables of one audit with many
 # values would leave the cache.
-_FEWEST_AT_ONCE: Final = 16
-_MOST_AT_ONCE: Final = 1 << 14
+_FEWEST_AT_ONCE: Final = 8
+_MOST_AT_ONCE: Final = 1 << 13
+_KEPT_BYTES: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +121,9 @@ def averaged_each(audits: Sequence[RankedRows], prior: float) -> list[Averaged]:
 
     Audits that have as many cells learn together: one call does for all.
     """
+    # What glibc has freed once in one piece it keeps from then on, and does not return and
+    # fetch again, page by page, the tables of every call. No page of this is touched.
+    np.empty(_KEPT_BYTES, dtype=np.uint8)
     runs = [assigned(rows, prior) for rows in audits]
     alike: dict[tuple[int, bool], list[int]] = {}
     for index, run in enumerate(runs):
@@ -141,21 +146,16 @@ def _stacks(indices: list[int], cells: int) -> Iterator[list[int]]:
 
 def _together(runs: list[Assigned], prior: float) -> list[Averaged]:
     counts = np.concatenate([run.counts for run in runs])
-    sizes = counts.sum(axis=-1, dtype=np.float64)
-    caution = np.concatenate([np.full(len(run.counts), _caution(run)) for run in runs])
+    caution = np.repeat([_caution(run) for run in runs], [len(run.counts) for run in runs])
     step = max(_FEWEST_AT_ONCE, _MOST_AT_ONCE // counts.shape[-1])
     few = [slice(first, first + step) for first in range(0, len(counts), step)]
     learnt = [
-        _chosen(Lessons(counts=counts[at], prior=prior, even=runs[0].even), sizes[at], caution[at])
+        _chosen(Lessons(counts=counts[at], prior=prior, even=runs[0].even), caution[at])
         for at in few
     ]
-    guesses, weights = (np.concatenate(one) for one in zip(*learnt, strict=True))
     ends = np.cumsum([len(run.counts) for run in runs])[:-1]
-    split = (np.split(one, ends) for one in (sizes, guesses, weights))
-    return [
-        _mean(run, size, guess, weight, prior)
-        for run, size, guess, weight in zip(runs, *split, strict=True)
-    ]
+    split = (np.split(np.concatenate(one), ends) for one in zip(*learnt, strict=True))
+    return [_mean(run, *found, prior=prior) for run, *found in zip(runs, *split, strict=True)]
 
 
 def _caution(run: Assigned) -> float:
@@ -167,22 +167,30 @@ def _caution(run: Assigned) -> float:
     return min(max(start + growth * math.log10(rows / 1000), low), high)
 
 
-def _chosen(lessons: Lessons, sizes: Floats, caution: Floats) -> tuple[Floats, Floats]:
-    """Return what is guessed in each block, (Z, BLOCKS, K), and its weight, (Z, BLOCKS)."""
-    found = list(families(lessons))
+def _chosen(lessons: Lessons, caution: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the rows of each block, and what is guessed there.
+
+    Returns:
+        Rows by class, shape (Z, BLOCKS, 2); the chosen attacker's h in each cell, (Z, BLOCKS, K);
+        sums of its squares over the rows, (Z, BLOCKS, 2); the block's weight, (Z, BLOCKS).
+    """
+    found, sizes = list(families(lessons)), lessons.rows.astype(np.float64)
     precision = _precision(sizes, lessons.prior)
-    best = _best(found, precision, sizes, caution, lessons.prior)
+    squares = np.concatenate([family.squares for family in found], axis=-1)
+    best = _best(found, squares, precision, sizes, caution, lessons.prior)
     guesses = np.empty((len(best), BLOCKS, lessons.counts.shape[-1]))
     first = 0
     for family in found:
-        count = family.hits.shape[2]
+        count = family.hits.shape[-1]
         z, b = np.nonzero((best >= first) & (best < first + count))
         if z.size:
             guesses[z, b] = family.values(best[z, b] - first, z, b + HALVES)
         first += count
     weights = precision[:, HALVES:] * ((np.arange(BLOCKS) + 0.5) / BLOCKS) ** 2
     total = weights.sum(axis=1, keepdims=True)
-    return guesses, weights / np.where(total > 0, total, 1)
+    squared = np.take_along_axis(squares[:, HALVES:], best[:, :, None, None], axis=-1)[..., 0]
+    weights /= np.where(total > 0, total, 1)
+    return sizes[:, HALVES:], guesses, squared.astype(np.float64), weights
 
 
 def _precision(sizes: Floats, prior: float) -> Floats:
@@ -193,30 +201,44 @@ def _precision(sizes: Floats, prior: float) -> Floats:
 
 
 def _best(
-    found: list[Family], precision: Floats, sizes: Floats, caution: Floats, prior: float
+    found: list[Family],
+    squares: Reals,
+    precision: Floats,
+    sizes: Floats,
+    caution: Floats,
+    prior: float,
 ) -> Places:
     """Return which attacker had the best past before each block: gain less standard errors.
 
     A constant one is taken only where no other has gained more than it.
     """
-    weight = precision[..., None, None] / np.maximum(sizes, 1)[:, :, None]
+    # Of the last block nothing is learnt.
+    precision, rows = precision[:, :-1], np.maximum(sizes[:, :-1], 1)[..., None]
+    weight = precision[..., None, None] / rows
     total = np.maximum(_running(precision.copy()), 1e-12)[..., None, None]
 
-    def past(sums: list[Reals]) -> Floats:
-        return _running(weight * np.concatenate(sums, axis=2)) / total
+    def past(sums: Reals) -> Floats:
+        running = _running(weight * sums[:, :-1])
+        running /= total
+        return running
 
-    rates = past([family.hits for family in found])
-    spread = past([family.squares for family in found]) - rates * rates
-    rows = _running(np.maximum(sizes, 1))[:, :, None]
-    shares = np.array([1 - prior, prior])
-    doubt = (np.maximum(spread, 0) + 0.5 / rows) / rows @ (shares * shares)
-    gain = prior * rates[..., MEMBER] - (1 - prior) * rates[..., HOLDOUT]
-    careful = gain - caution[:, None, None] * np.sqrt(doubt)
+    sets = sum(family.hits.shape[-1] for family in found if family.squares is family.hits)
+    rates = past(np.concatenate([family.hits for family in found], axis=-1))
+    spread = rates * rates
+    np.subtract(rates[..., :sets], spread[..., :sets], out=spread[..., :sets])
+    np.subtract(past(squares[..., sets:]), spread[..., sets:], out=spread[..., sets:])
+    rows = _running(rows.copy())
+    np.maximum(spread, 0, out=spread)
+    spread += 0.5 / rows
+    spread /= rows
+    doubt = spread[:, :, HOLDOUT] * (1 - prior) ** 2 + spread[:, :, MEMBER] * prior**2
+    gain = prior * rates[:, :, MEMBER] - (1 - prior) * rates[:, :, HOLDOUT]
+    careful = gain - caution[:, None, None] * np.sqrt(doubt, out=doubt)
     picked = careful[..., _CONSTANTS:].argmax(axis=-1) + _CONSTANTS
     gained = np.take_along_axis(gain, picked[..., None], axis=-1)[..., 0]
     constant = gain[..., :_CONSTANTS]
     best = np.where(gained < constant.max(axis=-1), constant.argmax(axis=-1), picked)
-    return np.asarray(best[:, HALVES - 1 : -1])
+    return np.asarray(best[:, HALVES - 1 :])
 
 
 def _running(blocks: Floats) -> Floats:
@@ -226,22 +248,31 @@ def _running(blocks: Floats) -> Floats:
     return blocks
 
 
-def _mean(run: Assigned, sizes: Floats, guesses: Floats, weights: Floats, prior: float) -> Averaged:
+def _mean(
+    run: Assigned, sizes: Floats, guesses: Floats, squared: Floats, weights: Floats, *, prior: float
+) -> Averaged:
     """Return the mean rates, from what each row adds to them."""
-    each = np.zeros(sizes.shape)
-    each[:, HALVES:] = weights[..., None] / np.maximum(sizes[:, HALVES:], 1) / len(weights)
+    each = np.zeros(run.counts.shape[:-1])
+    sizes = np.maximum(sizes, 1)
+    each[:, HALVES:] = weights[..., None] / sizes / len(weights)
     table = np.zeros(run.counts.shape)
     np.multiply(guesses[:, :, None], each[:, HALVES:, :, None], out=table[:, HALVES:])
-    added = table.ravel()[run.place].sum(axis=0)
-    counted = each.ravel()[run.place // run.counts.shape[-1]].sum(axis=0)
-    table[:, HALVES:] *= guesses[:, :, None]
-    squares = np.einsum("sbck,sbck->c", table, run.counts)
-    one = (weights[..., None] ** 2 / np.maximum(sizes[:, HALVES:], 1)).sum(axis=1).mean(axis=0)
+    # Of many rows one assignment after the other, within the cache; the sum is the same.
+    whole = run.place.size <= ROWS_AT_ONCE
+    flat, added = table.ravel(), np.zeros(run.member.size)
+    for place in run.place[None] if whole else run.place[:, None]:
+        added += flat.take(place, mode="clip").sum(axis=0)
+    by_label = each.ravel()[run.lines].sum(axis=1)
+    looked_up = [one.take(label) for one, label in zip(by_label, run.labels, strict=True)]
+    counted = np.sum(looked_up, axis=0)
+    squares = (each[:, HALVES:] * squared).sum(axis=(0, 1))
+    one = (weights[..., None] ** 2 / sizes).sum(axis=1).mean(axis=0)
     rates, judged = [], []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
-        share, part, times = added[rows], counted[rows], run.times[rows]
+        at = np.flatnonzero(rows)
+        share, part, times = added.take(at), counted.take(at), run.times.take(at)
         judged.append(int(times @ (part > 0)))
-        value = float(min(share @ times, 1.0))
+        value = min(float(share @ times), 1.0)
         left = share - part * value
         size = max(judged[-1], 1)
         seen = size / max(size - 1, 1) * float(left * left @ times)

@@ -11,10 +11,11 @@ whole `SURE`ths and counts whole numbers, so that sums are exact in any order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ SURE: Final = 16
 _FEWEST_MERGED: Final = 4
 _STANDARD_ERRORS: Final = (0.0, 0.5, 1.0, 2.0, 3.0, 4.5)
 _TAIL_ERRORS: Final = (0.0, 2.0, 4.0)
+# An interval and a complement come before the tails.
+_INTERVALS: Final = 2
 # Cells on which smooth attackers are fitted, and half the widths of their windows as shares.
 _SMOOTH_CELLS: Final = 128
 _WINDOWS: Final = (0.01, 0.03, 0.1)
@@ -41,8 +44,8 @@ class Family:
     """Attackers of one form, and how they fare in each block.
 
     Attributes:
-        hits: rows of the block guessed to be members, by class, shape (Z, G, E, 2).
-        squares: sums of h squared over the same rows; the hits again for sets.
+        hits: rows of the block guessed to be members, by class, shape (Z, G, 2, E).
+        squares: sums of h squared over the same rows; the very hits for sets.
         values: gives h in the cells, shape (n, K), of one attacker of n blocks.
     """
 
@@ -67,24 +70,31 @@ class Lessons:
     even: bool
 
     @cached_property
+    def rows(self) -> Reals:
+        """Return the rows of the block, shape (Z, G, 2)."""
+        return np.asarray(self.counts.sum(axis=-1))
+
+    @cached_property
     def trained(self) -> Reals:
-        """Return the rows of earlier blocks, likewise."""
+        """Return the rows of earlier blocks, shape (Z, G, 2, K)."""
         return _past(self.counts)
 
     @cached_property
     def sizes(self) -> Reals:
         """Return the number of earlier rows, at least 1, shape (Z, G, 2, 1)."""
-        return np.asarray(np.maximum(self.trained.sum(axis=-1, keepdims=True), 1))
+        return np.asarray(np.maximum(_past(self.rows), 1)[..., None])
+
+    @cached_property
+    def weights(self) -> Reals:
+        """Return what an earlier row weighs: (1-p) and p over their number, likewise."""
+        weights = np.array([1 - self.prior, self.prior], dtype=np.float32)[:, None]
+        return np.asarray(weights / self.sizes)
 
     @cached_property
     def shares(self) -> tuple[Reals, Reals]:
         """Return the weights' shares of each cell as learnt: holdout, members; (Z, G, K)."""
-        return self.weighed(self.trained)
-
-    @cached_property
-    def below(self) -> Reals:
-        """Return the rows of the block up to and with each cell, likewise."""
-        return np.cumsum(self.counts, axis=-1)
+        found = self.trained * self.weights
+        return found[:, :, HOLDOUT], found[:, :, MEMBER]
 
     @cached_property
     def gains(self) -> Reals:
@@ -92,37 +102,32 @@ class Lessons:
         holdout, members = self.shares
         return members - holdout
 
-    def weighed(self, rows: Reals) -> tuple[Reals, Reals]:
-        """Return (1-p) and p times the shares of these earlier rows of each class."""
-        weights = np.array([1 - self.prior, self.prior], dtype=np.float32)[:, None]
-        found = rows * (weights / self.sizes)
-        return found[:, :, HOLDOUT], found[:, :, MEMBER]
-
     def error(self, holdout: Reals, members: Reals) -> Reals:
         """Return the standard error of the difference of these weighed shares."""
-        variance = holdout * (np.float32(1 - self.prior) - holdout)
+        variance = np.float32(1 - self.prior) - holdout
+        variance *= holdout
         variance /= self.sizes[:, :, HOLDOUT]
-        other = members * (np.float32(self.prior) - members)
+        other = np.float32(self.prior) - members
+        other *= members
         other /= self.sizes[:, :, MEMBER]
         variance += other
-        return np.sqrt(np.maximum(variance, 0, out=variance), out=variance)
+        return np.asarray(np.sqrt(np.maximum(variance, 0, out=variance), out=variance))
 
 
 def families(lessons: Lessons) -> Iterator[Family]:
-    """Yield every attacker; the first two are constant, the majority's guess first."""
+    """Yield every attacker, sets first; the first two are constant, the majority's guess first."""
     yield _constant(lessons)
     yield _spans(lessons)
     yield _signs(lessons)
     yield from _merged(lessons)
-    yield _smoothed(lessons)
+    yield from _smoothed(lessons)
     yield _linear(lessons)
 
 
 def _constant(lessons: Lessons) -> Family:
     """Return those who say the same of every record."""
-    sizes = lessons.below[..., -1]
     always = np.array([lessons.prior > _HALF, lessons.prior <= _HALF])
-    hits = sizes[:, :, None, :] * always[:, None]
+    hits = lessons.rows[..., None] * always
     cells = lessons.counts.shape[-1]
     return Family(
         hits=hits,
@@ -136,35 +141,47 @@ def _spans(lessons: Lessons) -> Family:
     gains = lessons.gains
     after = np.cumsum(gains, axis=-1)
     before = after - gains
-    error = lessons.error(*lessons.weighed(_past(lessons.below)))
-    spans = [
-        (*_interval(after, before), False),
-        (*_interval(-after, -before), True),
-    ]
-    for scale in _TAIL_ERRORS:
-        doubt = np.float32(scale) * error
-        first = np.zeros(after.shape[:2], dtype=np.intp)
-        spans.append((first, (after - doubt).argmax(axis=-1), False))
-        spans.append((first, (-after - doubt).argmax(axis=-1), True))
-    start, stop = (np.stack([span[side] for span in spans], axis=-1) for side in (0, 1))
-    outside = np.array([span[2] for span in spans])
-    return _of_spans(lessons.below, start, stop, outside)
+    below = np.cumsum(lessons.counts, axis=-1)
+    summed = _past(below)
+    summed *= lessons.weights
+    error = lessons.error(summed[:, :, HOLDOUT], summed[:, :, MEMBER])
+    count = _INTERVALS + 2 * len(_TAIL_ERRORS)
+    start, stop = np.zeros((2, *after.shape[:2], count), dtype=np.intp)
+    start[..., 0], stop[..., 0] = _interval(after, before, np.fmin, np.argmax)
+    # Where the complement gains most the interval loses most.
+    start[..., 1], stop[..., 1] = _interval(after, before, np.fmax, np.argmin)
+    doubt = np.empty_like(error)
+    for index, scale in enumerate(_TAIL_ERRORS):
+        np.multiply(error, np.float32(scale), out=doubt)
+        at = _INTERVALS + 2 * index
+        np.argmin(np.add(after, doubt, out=before), axis=-1, out=stop[..., at + 1])
+        np.argmax(np.subtract(after, doubt, out=doubt), axis=-1, out=stop[..., at])
+    return _of_spans(below, start, stop, np.arange(count) % 2 > 0)
 
 
-def _interval(after: Reals, before: Reals) -> tuple[Places, Places]:
+def _interval(
+    after: Reals, before: Reals, lowest: np.ufunc, highest: Callable[..., Places]
+) -> tuple[Places, Places]:
     """Return the first and the last cell of the best interval (Kadane), each (Z, G)."""
-    least = np.fmin.accumulate(before, axis=-1)
-    stop = (after - least).argmax(axis=-1)
-    lowest = np.take_along_axis(least, stop[..., None], axis=-1)
-    return (before == lowest).argmax(axis=-1), stop
+    least = lowest.accumulate(before, axis=-1)
+    stop = highest(after - least, axis=-1)
+    at = least.ravel().take(_rows(stop.shape, least.shape[-1]) + stop)
+    return (before == at[..., None]).argmax(axis=-1), stop
+
+
+def _rows(shape: tuple[int, ...], cells: int) -> Places:
+    """Return where each row of a table of so many cells begins."""
+    return np.arange(0, math.prod(shape) * cells, cells).reshape(shape)
 
 
 def _of_spans(below: Reals, start: Places, stop: Places, outside: NDArray[np.bool_]) -> Family:
     """Return who guesses 'member' from one cell up to and with another, or outside; (Z, G, E)."""
-    within = np.take_along_axis(below, stop[:, :, None], axis=-1)
-    before = np.take_along_axis(below, np.maximum(start - 1, 0)[:, :, None], axis=-1)
-    within -= np.where(start[:, :, None] > 0, before, 0)
-    hits = np.where(outside, below[..., -1:] - within, within).swapaxes(-1, -2)
+    rows, flat = _rows(below.shape[:-1], below.shape[-1])[..., None], below.ravel()
+    hits = flat.take(rows + stop[:, :, None])
+    inner = start[:, :, None, :_INTERVALS]
+    before = flat.take(rows + np.maximum(inner - 1, 0))
+    hits[..., :_INTERVALS] -= np.where(inner > 0, before, 0)
+    np.subtract(below[..., -1:], hits, out=hits, where=outside)
     cells = np.arange(below.shape[-1])
 
     def values(e: Places, z: Places, g: Places) -> Floats:
@@ -179,12 +196,16 @@ def _signs(lessons: Lessons) -> Family:
     gains, error = lessons.gains, lessons.error(*lessons.shares)
     majority = lessons.prior > _HALF
     guess = np.empty((*gains.shape[:2], len(_STANDARD_ERRORS), gains.shape[-1]), dtype=np.float32)
+    doubt = np.empty_like(error)
     for index, scale in enumerate(_STANDARD_ERRORS):
         if majority:
-            np.greater_equal(gains, np.float32(-scale) * error, out=guess[:, :, index])
+            np.multiply(error, np.float32(-scale), out=doubt)
+            np.greater_equal(gains, doubt, out=guess[:, :, index])
         else:
-            np.greater(gains, np.float32(scale) * error, out=guess[:, :, index])
-    return _of_cells(guess, lessons.counts)
+            np.multiply(error, np.float32(scale), out=doubt)
+            np.greater(gains, doubt, out=guess[:, :, index])
+    hits = _hits(lessons.counts, guess)
+    return Family(hits=hits, squares=hits, values=_values(guess, lessons.counts.shape[-1]))
 
 
 def _merged(lessons: Lessons) -> Iterator[Family]:
@@ -193,83 +214,100 @@ def _merged(lessons: Lessons) -> Iterator[Family]:
     cells = counts.shape[-1]
     while gains.shape[-1] >= 2 * _FEWEST_MERGED:
         gains, counts = (_runs(one, one.shape[-1] // 2) for one in (gains, counts))
-        yield _of_cells((gains > 0)[:, :, None].astype(np.float32), counts, cells)
+        guess = (gains > 0).astype(np.float32)
+        hits = np.einsum("zgck,zgk->zgc", counts, guess)[..., None]
+        yield Family(hits=hits, squares=hits, values=_values(guess[:, :, None], cells))
 
 
-def _of_cells(guess: Reals, counts: Reals, cells: int = 0) -> Family:
-    """Return who guesses 'member' in some of the cells, or runs of cells; (Z, G, E, K')."""
-    hits = np.matmul(guess, counts.swapaxes(-1, -2))
-    run = max(1, cells // counts.shape[-1])
-    return Family(
-        hits=hits,
-        squares=hits,
-        values=lambda e, z, g: np.repeat(guess[z, g, e], run, axis=-1).astype(np.float64),
-    )
-
-
-def _smoothed(lessons: Lessons) -> Family:
-    """Return the signs of smoothed differences, and the posteriors that they are part of."""
+def _smoothed(lessons: Lessons) -> Iterator[Family]:
+    """Yield the signs of smoothed differences, and the posteriors that they are part of."""
     cells = lessons.counts.shape[-1]
     few = min(max(cells // 2, _FEWEST_MERGED), _SMOOTH_CELLS)
     counts, trained = (_runs(one, few) for one in (lessons.counts, lessons.trained))
-    flat = trained.reshape(len(trained), -1, few)
-    near = np.matmul(flat, _kernel(few).astype(flat.dtype))
-    weights = np.array([1 - lessons.prior, lessons.prior], flat.dtype)[:, None] / lessons.sizes
+    near = np.matmul(trained.reshape(-1, few), _kernel(few, trained.dtype))
     near = near.reshape(*trained.shape[:3], -1)
-    near *= weights
+    near *= np.array([1 - lessons.prior, lessons.prior], near.dtype)[:, None] / lessons.sizes
     holdout, members = near[:, :, HOLDOUT], near[:, :, MEMBER]
     gains = members - holdout
     members += holdout
     np.maximum(members, np.finfo(np.float32).tiny, out=members)
-    guess = np.empty((*gains.shape[:2], 2, gains.shape[-1]), dtype=gains.dtype)
-    np.multiply(gains > 0, SURE, out=guess[:, :, 0])
+    shape = (*gains.shape[:2], len(_WINDOWS), few)
+    guess = (gains > 0).astype(gains.dtype).reshape(shape)
+    hits = _hits(counts, guess)
+    yield Family(hits=hits, squares=hits, values=_values(guess, cells))
     gains *= _POSTERIOR_SLOPE * SURE
     gains /= members
     gains += _HALF * SURE
-    np.rint(np.clip(gains, 0, SURE, out=gains), out=guess[:, :, 1])
-    return _unsure(guess.reshape(*gains.shape[:2], -1, few), counts, cells)
+    np.minimum(np.maximum(gains, 0, out=gains), SURE, out=gains)
+    unsure = np.rint(gains, out=gains).reshape(shape)
+    yield Family(
+        hits=_hits(counts, unsure) / SURE,
+        squares=_hits(counts, unsure * unsure) / SURE**2,
+        values=_values(unsure, cells, SURE),
+    )
 
 
 @lru_cache(maxsize=16)
-def _kernel(cells: int) -> Places:
+def _kernel(cells: int, kind: np.dtype[Any]) -> Reals:
     """Return triangular windows for sums over neighbouring cells, shape (K', windows * K')."""
     apart = np.abs(np.arange(cells)[:, None] - np.arange(cells))
     halves = [max(1, round(share * cells)) for share in _WINDOWS]
-    return np.concatenate([np.maximum(half + 1 - apart, 0) for half in halves], axis=1)
+    return np.concatenate([np.maximum(half + 1 - apart, 0) for half in halves], axis=1, dtype=kind)
 
 
 def _linear(lessons: Lessons) -> Family:
-    """Return clipped linear functions of the rank, and of its distance from the middle."""
+    """Return clipped linear functions of the rank, and of its distance from the middle.
+
+    And the opposite of each, whose hits are what the other leaves.
+    """
     counts = lessons.counts
     if lessons.even:
-        rank = ((np.arange(counts.shape[-1]) + _HALF) / counts.shape[-1])[None, None]
+        rising = _rising_evenly(counts.shape[-1], counts.dtype)
     else:
         holdout, members = (one[:, HALVES, None] for one in lessons.shares)
         mass = (holdout + members).astype(np.float64)
-        rank = np.cumsum(mass, axis=-1) - mass / 2
-    rising = np.concatenate(
-        [
-            _HALF + slope * (measure - _HALF)
-            for measure in (rank, 2 * np.abs(rank - _HALF))
-            for slope in _SLOPES
-        ],
-        axis=1,
-    )
-    rising = np.rint(np.clip(rising, 0, 1) * SURE).astype(counts.dtype)
-    return _unsure(np.concatenate([rising, SURE - rising], axis=1)[:, None], counts, 0)
+        rising = _rising(np.cumsum(mass, axis=-1) - mass / 2, counts.dtype)
+    seen = counts.reshape(len(rising), -1, counts.shape[-1])
+    found = np.matmul(seen, np.concatenate([rising, rising * rising], axis=1).swapaxes(-1, -2))
+    hits, squares = np.split(found.reshape(*counts.shape[:-1], -1), 2, axis=-1)
+    rows = lessons.rows[..., None]
+    other = SURE**2 * rows - 2 * SURE * hits + squares
+    every, forms = np.broadcast_to(rising, (len(counts), *rising.shape[1:])), rising.shape[1]
 
+    def values(e: Places, z: Places, _g: Places) -> Floats:
+        found = every[z, e % forms] / np.float64(SURE)
+        return np.asarray(np.where((e < forms)[:, None], found, 1 - found))
 
-def _unsure(guess: Reals, counts: Reals, cells: int) -> Family:
-    """Return who guesses 'member' with these chances, in `SURE`ths, shape (Z, G, E, K')."""
-    seen = counts.swapaxes(-1, -2)
-    run = max(1, cells // counts.shape[-1])
-    shape = (*counts.shape[:2], *guess.shape[2:])
-    every = np.broadcast_to(guess, shape)
     return Family(
-        hits=np.matmul(guess, seen) / SURE,
-        squares=np.matmul(guess * guess, seen) / SURE**2,
-        values=lambda e, z, g: np.repeat(every[z, g, e] / SURE, run, axis=-1),
+        hits=np.concatenate([hits, SURE * rows - hits], axis=-1) / SURE,
+        squares=np.concatenate([squares, other], axis=-1) / SURE**2,
+        values=values,
     )
+
+
+@lru_cache(maxsize=16)
+def _rising_evenly(cells: int, kind: np.dtype[Any]) -> Reals:
+    return _rising(((np.arange(cells) + _HALF) / cells)[None, None], kind)
+
+
+def _rising(rank: Floats, kind: np.dtype[Any]) -> Reals:
+    """Return the functions of these ranks that rise, in `SURE`ths; (Z, 1, K) to (Z, E, K)."""
+    measures = np.concatenate([rank, 2 * np.abs(rank - _HALF)], axis=1)[:, :, None] - _HALF
+    rising = SURE * np.array(_SLOPES)[:, None] * measures
+    rising += SURE * _HALF
+    np.minimum(np.maximum(rising, 0, out=rising), SURE, out=rising)
+    return np.rint(rising, out=rising).reshape(len(rank), -1, rank.shape[-1]).astype(kind)
+
+
+def _hits(counts: Reals, guess: Reals) -> Reals:
+    """Return what guesses, (Z, G, E, K), find of each class, (Z, G, 2, E)."""
+    return np.asarray(np.matmul(counts, guess.swapaxes(-1, -2)))
+
+
+def _values(guess: Reals, cells: int, sure: int = 1) -> Callable[[Places, Places, Places], Floats]:
+    """Return how guesses in some cells, or runs of cells, are written down in all."""
+    run = max(1, cells // guess.shape[-1])
+    return lambda e, z, g: np.repeat(guess[z, g, e] / np.float64(sure), run, axis=-1)
 
 
 def _runs(counts: Reals, few: int) -> Reals:

@@ -65,15 +65,15 @@ def test_what_is_counted_of_attackers_is_what_they_guess(discrete, prior):
     lessons = _lessons(_drawn(name, 400, 300, 3, discrete=discrete), prior)
     z, g = (one.ravel() for one in np.indices(lessons.counts.shape[:2]))
     for family in families(lessons):
-        for e in range(family.hits.shape[2]):
+        for e in range(family.hits.shape[-1]):
             guess = family.values(np.full(z.shape, e), z, g)
             assert (guess >= 0).all()
             assert (guess <= 1).all()
             seen = lessons.counts[z, g].astype(float)
             hits = np.einsum("nk,nck->nc", guess, seen)
             squares = np.einsum("nk,nck->nc", guess**2, seen)
-            assert family.hits[z, g, e] == pytest.approx(hits, abs=1e-3)
-            assert family.squares[z, g, e] == pytest.approx(squares, abs=1e-3)
+            assert family.hits[z, g, :, e] == pytest.approx(hits, abs=1e-3)
+            assert family.squares[z, g, :, e] == pytest.approx(squares, abs=1e-3)
 
 
 def test_no_attacker_sees_the_block_that_it_is_judged_on():
@@ -84,7 +84,7 @@ def test_no_attacker_sees_the_block_that_it_is_judged_on():
     other = Lessons(counts=later, prior=0.5, even=True)
     z = np.arange(len(later))
     for family, again in zip(families(lessons), families(other), strict=True):
-        for e in range(family.hits.shape[2]):
+        for e in range(family.hits.shape[-1]):
             at = np.full(z.shape, e), z, np.full(z.shape, block)
             assert (family.values(*at) == again.values(*at)).all()
 
