@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from mipaudit.cli.help_page import write_options
+from mipaudit.cli.help_page import OfParser, write_options
 from mipaudit.cli.setting_names import (
     NOT_KEYS,
     PREFIX,
@@ -57,15 +57,15 @@ class SingleValueCommand(TyperCommand):
     run: Callable[[Any], int]
     unrecorded: frozenset[str]
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
+    def invoke(self, ctx: OfParser) -> OfParser:
         """Run it."""
         return self.run(ctx)
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - the parser's own
+    def format_options(self, ctx: OfParser, formatter: OfParser) -> None:
         """Write the options in their groups."""
         write_options(self.get_params(ctx), ctx, formatter)
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own
+    def parse_args(self, ctx: OfParser, args: list[str]) -> list[str]:
         """Parse the words, unless an option with one value is among them twice."""
         if args and not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(args=list(args))
@@ -78,7 +78,7 @@ class SingleValueCommand(TyperCommand):
 class ConfiguredCommand(SingleValueCommand):
     """Adds ``--config`` and ``--no-config``, and a variable for every option."""
 
-    def __init__(self, *args: Any, **keywords: Any) -> None:  # noqa: ANN401 - the parser's own
+    def __init__(self, *args: OfParser, **keywords: OfParser) -> None:
         """Make the command as the parser does, then add to its options."""
         super().__init__(*args, **keywords)
         self.params += _grouped("Policy", _config_options())
@@ -89,7 +89,7 @@ class ConfiguredCommand(SingleValueCommand):
                 option.envvar = variable_of(option)
                 option.show_envvar = False  # one rule for all; help would be twice as long
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own
+    def parse_args(self, ctx: OfParser, args: list[str]) -> list[str]:
         """Parse the words; without any, a policy file may name the scores."""
         if not args and not ctx.resilient_parsing and scores_place(self) is not None:
             from mipaudit.cli.policy_file import find_config
@@ -100,7 +100,7 @@ class ConfiguredCommand(SingleValueCommand):
             )
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
+    def invoke(self, ctx: OfParser) -> OfParser:
         """Run it; an error about a setting says where the setting comes from."""
         forget_scores(ctx)
         left = _left_out(ctx)
@@ -128,7 +128,7 @@ def _grouped(group: str, options: list[TyperOption]) -> list[TyperOption]:
     return options
 
 
-def _left_out(context: Any) -> list[str]:  # noqa: ANN401 - the parser's own
+def _left_out(context: OfParser) -> list[str]:
     """Return the limits that are set and not judged; refuse what is set by no known name.
 
     Raises:
@@ -181,7 +181,7 @@ def listed_policy(context: typer.Context) -> dict[str, Any]:
     return {"limits": config.limits, "waivers": config.waivers}
 
 
-def setting_place(context: Any, name: str) -> str | None:  # noqa: ANN401 - either kind of context
+def setting_place(context: OfParser, name: str) -> str | None:
     """Return the variable or the file that a setting comes from, None for neither."""
     source = context.get_parameter_source(name)
     config = config_of(context)
@@ -202,7 +202,7 @@ def usage_place(error: Exception) -> str | None:
     return None if context is None or name is None else _place(context, name)
 
 
-def _place(context: Any, name: str) -> str | None:  # noqa: ANN401
+def _place(context: OfParser, name: str) -> str | None:
     place = setting_place(context, name)
     if place is None:
         return None
@@ -232,7 +232,7 @@ def _config_options() -> list[TyperOption]:
     ]
 
 
-def _forgo(context: Any, option: Any, value: bool) -> None:  # noqa: ANN401, ARG001, FBT001
+def _forgo(context: OfParser, option: OfParser, value: bool) -> None:  # noqa: ARG001, FBT001
     if not value:
         return
     if _typed(context, "config"):  # it came first
@@ -242,7 +242,7 @@ def _forgo(context: Any, option: Any, value: bool) -> None:  # noqa: ANN401, ARG
     context.meta[_META] = None
 
 
-def _load(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401, ARG001
+def _load(context: OfParser, option: OfParser, value: str | None) -> None:  # noqa: ARG001
     """Take what the file says as the defaults of the options that are parsed next."""
     if context.resilient_parsing:
         return  # a shell asks for completions
@@ -270,7 +270,7 @@ def _load(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
         context.default_map[place.name] = paths[0] if place.nargs == 1 else paths
 
 
-def _typed(context: Any, name: str) -> bool:  # noqa: ANN401
+def _typed(context: OfParser, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
@@ -340,7 +340,7 @@ def store_options() -> list[TyperOption]:
     ]
 
 
-def _allow(context: Any, option: Any, value: tuple[str, ...]) -> None:  # noqa: ANN401
+def _allow(context: OfParser, option: OfParser, value: tuple[str, ...]) -> None:
     if not value or context.resilient_parsing:
         return
     from mipaudit.options.spelling import spelled_as
@@ -353,7 +353,7 @@ def _allow(context: Any, option: Any, value: tuple[str, ...]) -> None:  # noqa: 
         allowed_schemes()
 
 
-def _wait(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
+def _wait(context: OfParser, option: OfParser, value: str | None) -> None:
     if value is None or context.resilient_parsing:
         return
     from mipaudit.options.spelling import spelled_as
@@ -364,7 +364,7 @@ def _wait(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
         store_seconds()
 
 
-def _set(context: Any, name: str, value: str) -> None:  # noqa: ANN401
+def _set(context: OfParser, name: str, value: str) -> None:
     """Set a variable until the command has ended."""
     before = os.environ.get(name)
     os.environ[name] = value

@@ -28,6 +28,7 @@ from mipaudit.statements.reports.kinds import named
 if TYPE_CHECKING:
     import typer
 
+    from mipaudit.cli.help_page import OfParser
     from mipaudit.options.commands import Command
     from mipaudit.options.declare import Declared, Option
 
@@ -133,7 +134,7 @@ def group_of(name: str, *classes: type[Options]) -> str:
     return str(vars(owner).get("GROUP", Options.GROUP))
 
 
-def _parameter(one: Declared, said: str) -> Any:  # noqa: ANN401 - of the parser's
+def _parameter(one: Declared, said: str) -> OfParser:
     flag = str(one.option.flag)
     make = _typed if flag[0] == "-" else _by_place
     info: Any = make(one.option, flag, said)  # of either kind
@@ -148,7 +149,7 @@ def _parameter(one: Declared, said: str) -> Any:  # noqa: ANN401 - of the parser
     return parameter
 
 
-def _default(one: Declared) -> Any:  # noqa: ANN401 - of its type
+def _default(one: Declared) -> OfParser:
     return one.default or None if one.many or one.option.repeated else one.default
 
 
@@ -175,7 +176,7 @@ def _names_columns(flag: str, option: Option) -> bool:
     return option.metavar == _COLUMNS or flag.endswith("-col")
 
 
-def _offer_columns(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the parser's own
+def _offer_columns(ctx: OfParser, incomplete: str) -> list[str]:
     """Return the columns of the first file typed so far, for the last name of a comma list."""
     from pathlib import Path
 
@@ -196,12 +197,12 @@ def _offer_columns(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - th
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
-def _columns(value: Any) -> Any:  # noqa: ANN401 - of the parser's
+def _columns(value: OfParser) -> OfParser:
     """Return the columns of all the comma lists."""
     return listed_columns(value) if value else value
 
 
-def _words(one: Declared) -> Any:  # noqa: ANN401 - a type
+def _words(one: Declared) -> OfParser:
     """Return the type that the parser makes of what is typed."""
     option = one.option
     plain = option.typed if option.read is not None or one.kind is Any else one.kind

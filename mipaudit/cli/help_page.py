@@ -5,7 +5,7 @@ By plain text: drawn by rich it would take twice the time, and pages are piped.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from typer.core import TyperGroup
 
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 _OPTIONS: Final = "Options"
 _ARGUMENTS: Final = "Arguments"
+# What the parser has, and gives no type: contexts, options, formatters.
+OfParser: TypeAlias = Any
 
 
-def write_options(params: Iterable[Any], context: Any, formatter: Any) -> None:  # noqa: ANN401 - the parser's own
+def write_options(params: Iterable[Any], context: OfParser, formatter: OfParser) -> None:
     """Write what a command takes: arguments, what matters first, and the other groups.
 
     Args:
@@ -42,7 +44,7 @@ def write_options(params: Iterable[Any], context: Any, formatter: Any) -> None: 
 class Program(TyperGroup):
     """The program: its commands are listed in groups, each on one line."""
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - the parser's own
+    def format_options(self, ctx: OfParser, formatter: OfParser) -> None:
         """Write the commands, and then the few options that need none."""
         width = max(len(name) for name in self.commands)
         for title, rows in _by_group():

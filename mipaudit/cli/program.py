@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperOption
 from typer.main import get_install_completion_arguments
 
 from mipaudit.cli.configured_command import options_of, usage_place
-from mipaudit.cli.help_page import Program
+from mipaudit.cli.help_page import OfParser, Program
 from mipaudit.cli.setting_names import EveryCommand
 from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.output import exit_code
@@ -44,7 +44,7 @@ _ASKED: Final = "_MIPAUDIT_COMPLETE"
 _UNWRAPPED: Final = "4096"
 
 
-def _show_version(context: Any, option: Any, wanted: bool) -> None:  # noqa: ANN401, ARG001, FBT001
+def _show_version(context: OfParser, option: OfParser, wanted: bool) -> None:  # noqa: ARG001, FBT001
     if wanted and not context.resilient_parsing:
         typer.echo(f"mipaudit {__version__}")
         raise typer.Exit
@@ -80,7 +80,7 @@ def application(arguments: Sequence[str] = ()) -> Program:
     )
 
 
-def _version_option() -> Any:  # noqa: ANN401 - of the parser's parameters
+def _version_option() -> OfParser:
     return TyperOption(
         param_decls=["version", "--version"],
         is_flag=True,

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from typer.core import TyperOption
 
+    from mipaudit.cli.help_page import OfParser
     from mipaudit.cli.policy_file import ConfigFile
     from mipaudit.options.declare import Options as Asked
+    from mipaudit.options.plain_values import Given
 
 
 # Options by key: the long name without dashes.
@@ -118,14 +120,14 @@ def scores_of(config: ConfigFile) -> tuple[ConfigFile, list[str]]:
     return config._replace(table=table), paths
 
 
-def scores_place(command: Any) -> Any:  # noqa: ANN401 - an argument of the parser
+def scores_place(command: OfParser) -> OfParser:
     """Return where a command takes the scores; None for another input, as runs and canaries."""
     if command.name in _OTHER_SCORES:
         return None
     return next((one for one in command.params if one.metavar in {"SCORES", "SCORES..."}), None)
 
 
-def forget_scores(context: Any) -> None:  # noqa: ANN401 - either kind of context
+def forget_scores(context: OfParser) -> None:
     """Leave out the scores of the file where others are typed: whole, or the classes apart."""
     place = scores_place(context.command)
     if place is None:
@@ -139,13 +141,13 @@ def forget_scores(context: Any) -> None:  # noqa: ANN401 - either kind of contex
         _forget(context, apart)
 
 
-def _rank(context: Any, name: str) -> int:  # noqa: ANN401 - of either kind
+def _rank(context: OfParser, name: str) -> int:
     """Return what goes before what: of two, the greater; 0 where nobody sets it."""
     source = context.get_parameter_source(name)
     return _RANKS.index(source.name) if source is not None and source.name in _RANKS else 0
 
 
-def forget_idle(context: Any, config: ConfigFile | None, asked: type[Asked]) -> None:  # noqa: ANN401
+def forget_idle(context: OfParser, config: ConfigFile | None, asked: type[Asked]) -> None:
     """Leave out what a file or the environment sets for all commands and means nothing here.
 
     A delta is that of every epsilon: where none is claimed, it is no mistake. It must be a delta
@@ -174,7 +176,7 @@ def forget_idle(context: Any, config: ConfigFile | None, asked: type[Asked]) -> 
             _forget(context, [] if meant else [one])
 
 
-def _forget(context: Any, options: Iterable[Any]) -> None:  # noqa: ANN401
+def _forget(context: OfParser, options: Iterable[Any]) -> None:
     """Make options what they are where nobody sets them."""
     for one in options:
         source = context.get_parameter_source(one.name)
@@ -219,7 +221,7 @@ class _Known:
             self._unknown(key, {*every, *self._commands, "limit", "waiver"})
         return self._of(found)[key]
 
-    def is_anothers(self, key: str, value: Any) -> bool:  # noqa: ANN401 - of TOML
+    def is_anothers(self, key: str, value: Given) -> bool:
         """Tell whether a word is none of the running command, and one of another.
 
         A ``method`` at the top is that of the command which has it; the others keep theirs.
@@ -278,7 +280,7 @@ def _words(option: TyperOption) -> tuple[str, ...]:
     return tuple(getattr(option.type, "choices", ()))
 
 
-def _checked(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - of TOML
+def _checked(option: TyperOption, value: Given, place: str) -> Given:
     """Return a value in the form that the parser takes from a file."""
     if option.multiple:
         values = value if isinstance(value, list) else [value]
@@ -286,7 +288,7 @@ def _checked(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN40
     return _one(option, value, place)
 
 
-def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - of TOML
+def _one(option: TyperOption, value: Given, place: str) -> Given:
     kind = option.type.name
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if option.is_flag:

@@ -14,6 +14,8 @@ from mipaudit.options.commands import BY_NAME, TABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from mipaudit.cli.help_page import OfParser
+
     # The parameters of a command, of the parser.
     Parameters = Callable[[str], Sequence[Any]]
 
@@ -112,7 +114,7 @@ def _known_as(option: str, params: Iterable[Any]) -> str | None:
     return None if one is None else f"Did you mean {one.opts[-1]} ({_first_sentence(one.help)})?"
 
 
-def _also(option: str, params: Iterable[Any]) -> Any:  # noqa: ANN401 - a parameter, or None
+def _also(option: str, params: Iterable[Any]) -> OfParser:
     word = option.removeprefix("--")
     return next((one for one in params if word in getattr(one, "also", ())), None)
 

@@ -41,7 +41,7 @@ from typing import (
 )
 
 from mipaudit.errors import UsageError
-from mipaudit.options.plain_values import PLAIN, number_hint, percent_hint
+from mipaudit.options.plain_values import PLAIN, Given, number_hint, percent_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,7 +120,7 @@ class Option(NamedTuple):
     in_python: str | None = None
 
 
-def but(help: str | None = None, **changes: Any) -> dict[str, Any]:  # noqa: A002, ANN401
+def but(help: str | None = None, **changes: Given) -> dict[str, Any]:  # noqa: A002
     """Return what a class has otherwise of an option that stands elsewhere.
 
     Args:
@@ -289,7 +289,7 @@ def _told(option: Option, value: object) -> object:
     return value if option.told is None else option.told(value)
 
 
-def _declared(name: str, annotation: Any, default: Any, by_place: bool) -> Declared:  # noqa: ANN401, FBT001
+def _declared(name: str, annotation: Given, default: Given, by_place: bool) -> Declared:  # noqa: FBT001
     option, *changes = annotation.__metadata__
     for change in changes:
         option = option._replace(**change)
@@ -304,7 +304,7 @@ def _declared(name: str, annotation: Any, default: Any, by_place: bool) -> Decla
     return Declared(name, option, kind, optional, many, default, by_place, whole)
 
 
-def checked(one: Declared, value: object) -> Any:  # noqa: ANN401 - of the type that is declared
+def checked(one: Declared, value: object) -> Given:
     """Return the value of an option, plain and within its range.
 
     Raises:
@@ -343,7 +343,7 @@ def _is_there(value: object) -> bool:
     return value is not None and value is not False and not (isinstance(value, tuple) and not value)
 
 
-def _read(one: Declared, value: object) -> Any:  # noqa: ANN401
+def _read(one: Declared, value: object) -> Given:
     read = one.option.read
     if read is None:
         return _many(one, value) if one.many else _plain(one, value)
@@ -359,14 +359,14 @@ def _read(one: Declared, value: object) -> Any:  # noqa: ANN401
         raise _refused(one, _ANOTHER) from None
 
 
-def _many(one: Declared, value: Any) -> tuple[Any, ...]:  # noqa: ANN401
+def _many(one: Declared, value: Given) -> tuple[Any, ...]:
     """Return a sequence as a tuple; a single text is one value, not a sequence of letters."""
     if isinstance(value, str) or not hasattr(value, "__iter__"):
         value = (value,)
     return tuple(_plain(one, member) for member in value)
 
 
-def _plain(one: Declared, value: Any) -> Any:  # noqa: ANN401
+def _plain(one: Declared, value: Given) -> Given:
     plain = PLAIN.get(one.kind)
     if plain is not None:
         make, accepted = plain

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mipaudit.options.plain_values import number, require
+from mipaudit.options.plain_values import Given, number, require
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _LIMITS = "`max_metric` must be names with limits, such as {'ppv': 0.6} or 'ppv=0.6'."
 
 
-def limits_of(max_metric: Any) -> tuple[str, ...]:  # noqa: ANN401 - a mapping, or texts
+def limits_of(max_metric: Given) -> tuple[str, ...]:
     """Return limits on metrics as ``NAME=LIMIT``.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.errors import UsageError
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _ALL: Final = 100  # percent
+# A value as it is typed, or as Python gives it.
+Given: TypeAlias = Any
 
 
 def number(code: str, value: object, accepted: str | None = None) -> float:
@@ -44,7 +46,7 @@ def number_hint(given: object) -> str | None:
     return f"Write {value / 100 if '%' in text else value:.15g}." if math.isfinite(value) else None
 
 
-def percent_hint(given: Any, holds: Callable[[Any], bool]) -> str | None:  # noqa: ANN401
+def percent_hint(given: Given, holds: Callable[[Any], bool]) -> str | None:
     """Return how to write a number of percent, where a share of 1 is wanted.
 
     Args:
@@ -57,7 +59,7 @@ def percent_hint(given: Any, holds: Callable[[Any], bool]) -> str | None:  # noq
     return None
 
 
-def path_of(value: Any) -> Any:  # noqa: ANN401 - a path, or data in memory
+def path_of(value: Given) -> Given:
     """Return a path as text, and anything else as it is."""
     if not isinstance(value, PathLike):
         return value
@@ -80,26 +82,26 @@ def one_of(code: str, value: object, allowed: Sequence[str]) -> None:
     )
 
 
-def _not_nan(value: Any) -> float:  # noqa: ANN401
+def _not_nan(value: Given) -> float:
     found = float(value)
     if isinstance(value, (str, bytes)) or found != found:  # noqa: PLR0124 - NaN is no number
         raise ValueError
     return found
 
 
-def _whole(value: Any) -> int:  # noqa: ANN401
+def _whole(value: Given) -> int:
     if isinstance(value, bool):
         raise TypeError
     return operator.index(value)
 
 
-def _flag(value: Any) -> bool:  # noqa: ANN401
+def _flag(value: Given) -> bool:
     if type(value).__name__ not in {"bool", "bool_"}:  # Python's and numpy's
         raise TypeError
     return bool(value)
 
 
-def _text(value: Any) -> str:  # noqa: ANN401
+def _text(value: Given) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value

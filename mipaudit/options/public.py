@@ -32,6 +32,8 @@ AnswerT = TypeVar("AnswerT")
 AnswerT_co = TypeVar("AnswerT_co", covariant=True)
 # A path, or data in memory.
 _Input: TypeAlias = Any
+# A function or a class with what is set here, which no type says.
+Made: TypeAlias = Any
 _IN_MEMORY: Final = "Or a data frame, an Arrow table or an array."
 _MODULES: Final = re.compile(r"\b[a-z_]+(?:\.[a-z_]+)*\.(?=[A-Z])")
 
@@ -86,8 +88,8 @@ def public_of_several(
 
 
 def _describe(
-    call: Any,  # noqa: ANN401 - a function whose signature is set here
-    asked: Any,  # noqa: ANN401 - the class, which may be typed as what it makes
+    call: Made,
+    asked: Made,
     answer: Callable[..., Any],
     *,
     several: bool = False,
@@ -105,7 +107,7 @@ def _describe(
     call.__signature__ = Signature(parameters, return_annotation=answer.__annotations__["return"])
 
 
-def options_of(function: Any) -> tuple[Declared, ...]:  # noqa: ANN401 - with what is set above
+def options_of(function: Made) -> tuple[Declared, ...]:
     """Return the options that a public function takes."""
     found: tuple[Declared, ...] = function.options
     return found
@@ -116,7 +118,7 @@ def _parameter(one: Declared) -> Parameter:
     return Parameter(one.name, kind, default=one.default, annotation=spelled(one.annotation))
 
 
-def spelled(annotation: Any) -> str:  # noqa: ANN401 - any type
+def spelled(annotation: Made) -> str:
     """Return a type as one writes it: ``float | None``."""
     if get_origin(annotation) in {Union, UnionType}:
         return " | ".join(map(spelled, get_args(annotation)))

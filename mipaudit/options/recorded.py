@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mipaudit.options.declare import Declared
+    from mipaudit.options.plain_values import Given
     from mipaudit.statements.origin import Setting, Value
 
 # Judging a report again makes no kind of report of its own.
@@ -54,7 +55,7 @@ def _number(value: Value, option: Declared) -> Value:
     return float(value) if option.kind is float and isinstance(value, str) else value
 
 
-def recorded_value(settings: Iterable[Setting], command: str, name: str) -> Any:  # noqa: ANN401
+def recorded_value(settings: Iterable[Setting], command: str, name: str) -> Given:
     """Return the value of one setting, by its keyword; None where it is not recorded.
 
     Raises:

@@ -8,7 +8,17 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+)
 
 from mipaudit.errors import MipauditError
 from mipaudit.options.declare import declared
@@ -20,6 +30,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 AnswerT = TypeVar("AnswerT")
+# A class, which may be typed as what it makes.
+Made: TypeAlias = Any
 # A name, and the word behind it, which may be its value.
 # What is no keyword in Python, and holds for all that is read.
 _IN_ENVIRONMENT: Final = {
@@ -87,7 +99,7 @@ def spelled_as(name: str, flag: str) -> Iterator[None]:
         raise error.reworded(partial(as_typed, flags={name: flag})) from error.__cause__
 
 
-def in_keywords(plain: Callable[P, AnswerT], asked: Any) -> Callable[P, AnswerT]:  # noqa: ANN401 - a class
+def in_keywords(plain: Callable[P, AnswerT], asked: Made) -> Callable[P, AnswerT]:
     """Return a function whose errors name options as Python's callers write them: ``by=``."""
 
     def call(*given: P.args, **named: P.kwargs) -> AnswerT:

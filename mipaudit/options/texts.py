@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import operator
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from mipaudit.options.plain_values import path_of
+from mipaudit.options.plain_values import Given, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ _WHOLE: Final = "must be a whole number"
 _ONE_OR_TWO: Final = "takes one whole number, or two with a comma between"
 
 
-def whole_number(given: Any) -> int:  # noqa: ANN401 - typed, or of Python
+def whole_number(given: Given) -> int:
     """Return a whole number, which may be written as 1e4.
 
     Raises:
@@ -42,7 +42,7 @@ def whole_number(given: Any) -> int:  # noqa: ANN401 - typed, or of Python
     return int(number)
 
 
-def site_name(given: Any) -> str:  # noqa: ANN401 - typed, or of Python
+def site_name(given: Given) -> str:
     """Return a name that can be said, printed and pasted.
 
     Raises:
@@ -59,7 +59,7 @@ def site_name(given: Any) -> str:  # noqa: ANN401 - typed, or of Python
     return name
 
 
-def site_names(given: Any) -> tuple[str, ...]:  # noqa: ANN401 - typed, or of Python
+def site_names(given: Given) -> tuple[str, ...]:
     """Return one or more names of sites.
 
     Raises:
@@ -68,7 +68,7 @@ def site_names(given: Any) -> tuple[str, ...]:  # noqa: ANN401 - typed, or of Py
     return tuple(map(site_name, given if _several(given) else (given,)))
 
 
-def one_or_two(given: Any) -> int | tuple[int, int]:  # noqa: ANN401
+def one_or_two(given: Given) -> int | tuple[int, int]:
     """Return a whole number, or a pair, from ``400``, ``"200,200"`` or ``(200, 200)``.
 
     Raises:
@@ -105,7 +105,7 @@ def numbers(given: str | Iterable[float]) -> tuple[float, ...]:
         raise ValueError("takes numbers, with commas between where typed") from None
 
 
-def _plain(number: Any) -> Any:  # noqa: ANN401 - as Python gives it
+def _plain(number: Given) -> Given:
     if isinstance(number, (str, bytes)):
         raise TypeError
     return number
@@ -123,7 +123,7 @@ def whole_numbers(given: str | Iterable[int]) -> tuple[int, ...]:
     return tuple(map(int, found))
 
 
-def file_path(given: Any) -> str:  # noqa: ANN401 - a path
+def file_path(given: Given) -> str:
     """Return a path as text.
 
     Raises:

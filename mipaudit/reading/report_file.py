@@ -12,16 +12,18 @@ import math
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.plain_values import path_of
+from mipaudit.options.plain_values import Given, path_of
 from mipaudit.statements.policy import check_status
 from mipaudit.statements.verdict import WITHHELD, VerdictStatus
 
 if TYPE_CHECKING:
     from mipaudit.statements.reports.any_report import AnyReport
 
+# A report, or a part of one, of a kind that nobody asked for.
+Stored: TypeAlias = Any
 _LARGEST: Final = 1 << 28
 _LONGEST_NAME: Final = 200
 _STDIN: Final = "-"
@@ -30,7 +32,7 @@ _MADE: Final = "Give a file that a command wrote as JSON: mipaudit estimate SCOR
 _ROUNDING: Final = 1e-9
 
 
-def report_bytes(report: Any) -> bytes:  # noqa: ANN401 - a path, bytes, or a report
+def report_bytes(report: Given) -> bytes:
     """Return a report's file: JSON, or a page that carries it.
 
     Args:
@@ -52,7 +54,7 @@ def report_bytes(report: Any) -> bytes:  # noqa: ANN401 - a path, bytes, or a re
     raise UsageError("report", "The report must be a path, bytes, or what a command returned.")
 
 
-def read_report(report: Any) -> AnyReport:  # noqa: ANN401
+def read_report(report: Given) -> AnyReport:
     """Return the report that a file holds; a report is itself.
 
     Raises:
@@ -109,7 +111,7 @@ def _shown(path: str) -> str:
     return "standard input" if path == _STDIN else safe_name(path, longest=_LONGEST_NAME)
 
 
-def contradiction(report: Any) -> str | None:  # noqa: ANN401 - of any kind
+def contradiction(report: Stored) -> str | None:
     """Return the place at which a report contradicts itself, or None."""
     if getattr(report, "agrees", None) is not None:
         told = all(part.status != "differs" for part in report.parts)
@@ -126,7 +128,7 @@ def contradiction(report: Any) -> str | None:  # noqa: ANN401 - of any kind
     return None if verdict.status == expected else "$.verdict.status"
 
 
-def _statuses(check: Any) -> set[str]:  # noqa: ANN401 - of any kind
+def _statuses(check: Stored) -> set[str]:
     """Return what the limits of a check can have decided."""
     near = _ROUNDING * max(1.0, abs(check.limit))
     limits = (check.limit, check.limit - near, check.limit + near)

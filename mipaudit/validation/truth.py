@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar
 
 from mipaudit.errors import UsageError
-from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
@@ -21,14 +21,14 @@ Order = Literal["shuffled", "sorted", "members-first"]
 LARGEST: Final = 10**9 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ScenarioParameter:
     """A number in a scenario's name, and the range that it must lie in."""
 
     name: str
     lowest: float
     highest: float
-    step: int | None  # of which it must be a multiple
+    step: int | None = None  # of which it must be a multiple
 
     @property
     def range_text(self) -> str:
@@ -41,7 +41,7 @@ class ScenarioParameter:
         return self.lowest <= value <= self.highest and (not self.step or value % self.step == 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Family(Generic[T_co]):
     """What a name of a certain form stands for.
 
@@ -101,6 +101,13 @@ class Family(Generic[T_co]):
 def short(value: float) -> str:
     """Return a number as short as it goes: 1.0 is ``1``."""
     return f"{value:.12g}"
+
+
+def filled(text: str, parameters: Iterable[ScenarioParameter], values: Sequence[float]) -> str:
+    """Return a text with numbers in place of the names of the parameters."""
+    for parameter, value in zip(parameters, values, strict=True):
+        text = text.replace(parameter.name, short(value))
+    return text
 
 
 def family_of(name: str, families: Sequence[Family[T_co]]) -> Family[T_co] | None:

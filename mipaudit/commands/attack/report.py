@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from mipaudit.statements.estimate import Attackers, Estimate, Finding, Validity  # noqa: TC001 - the codec
+from mipaudit.statements.estimate import Attackers, Estimate, Finding, Validity
 from mipaudit.statements.named_limit import StatedCheck, stated_verdict
-from mipaudit.statements.origin import Provenance  # noqa: TC001
+from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.verdict import Verdict  # noqa: TC001
+from mipaudit.statements.verdict import Verdict
 
 Adversary = Literal[
     "bounded-loss",

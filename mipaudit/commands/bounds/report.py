@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mipaudit.commands.bounds.readings import Allowance, Bound, Guarantee  # noqa: TC001 - the codec reads it
-from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.commands.bounds.readings import Allowance, Bound, Guarantee
+from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 

@@ -10,23 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mipaudit.evidence.judgement.blind import Blind  # noqa: TC001 - the codec reads it
-from mipaudit.evidence.scores.curves import ScoreCurves  # noqa: TC001 - the codec reads it
-from mipaudit.statements.claim import Claim  # noqa: TC001 - the codec reads it
-from mipaudit.statements.copies import Copies  # noqa: TC001 - the codec reads it
-from mipaudit.statements.estimate import (
-    Design,  # noqa: TC001 - the codec reads it
-    Estimate,  # noqa: TC001 - the codec reads it
-    Finding,  # noqa: TC001 - the codec reads it
-)
-from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.evidence.judgement.blind import Blind
+from mipaudit.evidence.scores.curves import ScoreCurves
+from mipaudit.statements.claim import Claim
+from mipaudit.statements.copies import Copies
+from mipaudit.statements.estimate import Design, Estimate, Finding
+from mipaudit.statements.origin import Provenance
+from mipaudit.statements.policy import PolicyCheck
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.verdict import (
-    Rejudged,  # noqa: TC001 - the codec reads it
-    Verdict,  # noqa: TC001 - the codec reads it
-)
+from mipaudit.statements.verdict import Rejudged, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.commands.query.search.approximate import ApproximateNeighbours  # noqa: TC001 - the codec reads it
-from mipaudit.evidence.scores.curves import ScoreCurves  # noqa: TC001 - the codec reads it
-from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
-from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.commands.query.search.approximate import ApproximateNeighbours
+from mipaudit.evidence.scores.curves import ScoreCurves
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 

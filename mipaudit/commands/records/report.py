@@ -9,15 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.statements.estimate import (
-    Estimate,  # noqa: TC001 - the codec reads it
-    Finding,  # noqa: TC001 - the codec reads it
-)
-from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.statements.origin import Provenance
+from mipaudit.statements.policy import PolicyCheck
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
+from mipaudit.statements.verdict import Verdict
 
 Direction = Literal["member", "holdout", "unclear"]
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.commands.shift.record_copies import SharedRecords  # noqa: TC001 - the codec reads it
-from mipaudit.commands.shift.survey import ColumnTest  # noqa: TC001 - the codec reads it
-from mipaudit.evidence.judgement.blind import BlindLimit  # noqa: TC001 - the codec reads it
-from mipaudit.statements.estimate import (
-    Estimate,  # noqa: TC001 - the codec reads it
-    Finding,  # noqa: TC001 - the codec reads it
-)
-from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.commands.shift.record_copies import SharedRecords
+from mipaudit.commands.shift.survey import ColumnTest
+from mipaudit.evidence.judgement.blind import BlindLimit
+from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.statements.origin import Provenance
+from mipaudit.statements.policy import PolicyCheck
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
+from mipaudit.statements.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

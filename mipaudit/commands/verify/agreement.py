@@ -6,7 +6,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 from mipaudit.statements.provenance import provenance, settings_from
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _DRAWING: Final = rb"(?s)<svg.*?</svg>"
 TOLERANCE: Final = 1e-9
+# What a JSON document holds.
+Json: TypeAlias = Any
 _ABSENT: Final = object()
 _NAMED_PLACES: Final = 5
 _LIMITATIONS: Final = (
@@ -173,7 +175,7 @@ def _stated(one: Provenance) -> VerifiedPart:
     return _noted("as stated", f"made at, by version{names} are as stated, not checked")
 
 
-def _values(then: Any, now: Any, *, same_version: bool) -> Iterator[VerifiedPart]:  # noqa: ANN401
+def _values(then: Json, now: Json, *, same_version: bool) -> Iterator[VerifiedPart]:
     """Compare the two documents, but for the provenance, part by part."""
     for name in dict.fromkeys((*then, *now)):
         if name == "provenance":
@@ -276,7 +278,7 @@ class Pair:
         return self.status in {"differs", "unknown"}
 
 
-def pairs(report: Any, other: Any, place: str) -> Iterator[Pair]:  # noqa: ANN401 - parsed JSON
+def pairs(report: Json, other: Json, place: str) -> Iterator[Pair]:
     """Yield every value of two parsed JSON documents, leaf by leaf.
 
     An empty list or object is a leaf. A field of one document alone is one pair.
@@ -297,7 +299,7 @@ def pairs(report: Any, other: Any, place: str) -> Iterator[Pair]:  # noqa: ANN40
         yield _leaf(report, other, place)
 
 
-def _leaf(report: Any, other: Any, place: str) -> Pair:  # noqa: ANN401
+def _leaf(report: Json, other: Json, place: str) -> Pair:
     if _is_number(report) and _is_number(other):
         if report == other:
             return Pair(place=place, status="equal")

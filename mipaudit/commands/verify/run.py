@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.verify.options import VerifyOptions
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.plain_values import require
+from mipaudit.options.plain_values import Given, require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import function_of, recorded_keywords
 from mipaudit.options.spelling import unspelled
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.reports.any_report import AnyReport
 
+# A report of a kind that the caller knows.
+Stored: TypeAlias = Any
 _OF_SEVERAL: Final = frozenset({"estimate", "compare", "compare reports"})
 _FROM_COUNTS: Final = ("tp", "canaries")
 
@@ -98,7 +100,7 @@ def recomputed(report: AnyReport, asked: VerifyOptions) -> AnyReport:
     return found
 
 
-def _seed_of(provenance: Provenance, stated: Any) -> Any:  # noqa: ANN401 - as it was recorded
+def _seed_of(provenance: Provenance, stated: Given) -> Given:
     """Return the seed that a report was made with: that of its settings, or the fresh one.
 
     Raises:
@@ -199,7 +201,7 @@ def _run(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> A
     return again
 
 
-def _queried(report: Any, keywords: dict[str, Any], asked: VerifyOptions) -> AnyReport:  # noqa: ANN401
+def _queried(report: Stored, keywords: dict[str, Any], asked: VerifyOptions) -> AnyReport:
     require(
         not asked.input and asked.claimed_curve is None,
         "needless_input",
@@ -226,14 +228,14 @@ def _queried(report: Any, keywords: dict[str, Any], asked: VerifyOptions) -> Any
     return again
 
 
-def _without_curves(report: Any, found: Any) -> Any:  # noqa: ANN401
+def _without_curves(report: Stored, found: Stored) -> Stored:
     """Leave out curves that went to a file of their own."""
     if report.command == "bounds" and report.curves is None:
         return replace(found, curves=None)
     return found
 
 
-def _without_profile(report: Any, found: Any) -> Any:  # noqa: ANN401
+def _without_profile(report: Stored, found: Stored) -> Stored:
     return replace(found, profile=None) if report.profile is None else found
 
 

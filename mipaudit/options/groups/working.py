@@ -4,12 +4,13 @@ import operator
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import cached_property
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import StrictOption
 from mipaudit.options.groups.recorded import Recorded, SeedOption
+from mipaudit.options.plain_values import Given
 from mipaudit.options.ranges import at_least
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
 
@@ -23,7 +24,7 @@ SeedGiven: TypeAlias = int | Literal["fresh"] | None
 _FRESH_BYTES: Final = 8
 
 
-def seed_given(value: Any) -> SeedGiven | SeedChoice:  # noqa: ANN401 - typed, or of Python
+def seed_given(value: Given) -> SeedGiven | SeedChoice:
     """Return the seed that was asked for: a number, the word, or a choice made before.
 
     Raises:

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
 from mipaudit.errors import InputError, OutputError, UsageError
-from mipaudit.options.plain_values import path_of
+from mipaudit.options.plain_values import Given, path_of
 from mipaudit.statements.text.printable_names import inert_text, safe_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from _typeshed import SupportsWrite
     from numpy.typing import NDArray
 
 RowFormat = Literal["csv", "csv.gz", "parquet"]
@@ -106,7 +107,7 @@ def _table(chunk: Mapping[str, NDArray[Any]], columns: Sequence[str]) -> pa.Tabl
 
 
 def _write_csv(
-    file: Any,  # noqa: ANN401 - anything with write
+    file: SupportsWrite[bytes],
     chunks: Iterable[Mapping[str, NDArray[Any]]],
     columns: Sequence[str],
     *,
@@ -172,7 +173,7 @@ def _write_parquet(
 
 
 def record_format(
-    output: Any,  # noqa: ANN401 - any file
+    output: Given,
     given: str | None,
     *,
     what: str = "records",
@@ -215,7 +216,7 @@ def require_csv(form: RowFormat | None, *, safe_csv: bool) -> None:
 
 
 @contextmanager
-def record_file(output: Any, *, inputs: Iterable[Any] = ()) -> Iterator[BinaryIO]:  # noqa: ANN401
+def record_file(output: Given, *, inputs: Iterable[Any] = ()) -> Iterator[BinaryIO]:
     """Yield a binary file; one given by its path is there when all of it is written.
 
     A new file is readable by its owner alone: it holds what belongs to persons.

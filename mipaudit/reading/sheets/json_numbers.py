@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _BRACKETS: Final = (b"[", b"{")
 _NUMBERS: Final = frozenset({bool, int, float})
+# What a JSON document holds.
+Json: TypeAlias = Any
 
 
 def looks_like_json(head: bytes) -> bool:
@@ -31,7 +33,7 @@ def looks_like_json(head: bytes) -> bool:
     return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_BRACKETS)
 
 
-def load_json(blob: Blob, kind: Format) -> Any:  # noqa: ANN401 - a JSON document is anything
+def load_json(blob: Blob, kind: Format) -> Json:
     """Return the document in ``blob``.
 
     Args:
@@ -100,7 +102,7 @@ class JsonTable(TextSheet):
         return self.numbers(name)
 
 
-def json_table(document: Any, name: str) -> JsonTable:  # noqa: ANN401 - any JSON document
+def json_table(document: Json, name: str) -> JsonTable:
     """Return a list of lists, or a list of objects, as columns.
 
     Args:

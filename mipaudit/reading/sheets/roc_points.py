@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, blob_format
 from mipaudit.reading.columns.membership import Where
 from mipaudit.reading.csv.text import read_csv_text
-from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
+from mipaudit.reading.sheets.json_numbers import Json, JsonTable, load_json
 from mipaudit.reading.sheets.sheet import Sheet, content_kind, only_blob, parquet_sheet
 from mipaudit.reading.sheets.splits import describe_unchanged
 
@@ -92,7 +92,7 @@ def _from_sheet(sheet: Sheet, name: str) -> NDArray[np.float64]:
     return sheet.matrix(_RATES).values
 
 
-def _from_json(document: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
+def _from_json(document: Json, name: str) -> NDArray[np.float64]:
     found = [document.get(one) for one in _RATES] if isinstance(document, dict) else []
     lists = [one for one in found if isinstance(one, list)]
     if len(lists) < len(_RATES):

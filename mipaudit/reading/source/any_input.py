@@ -22,15 +22,16 @@ from mipaudit.reading.source.request import ReadRequest
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mipaudit.options.plain_values import Given
     from mipaudit.reading.source.part import Load
     from mipaudit.reading.source.request import NanPolicy
     from mipaudit.reading.source.source import ScoreSource
 
 
 def open_input(
-    data: Any,  # noqa: ANN401 - a path, a frame or an Arrow table
-    members: Any,  # noqa: ANN401 - a path or an array
-    holdout: Any,  # noqa: ANN401
+    data: Given,
+    members: Given,
+    holdout: Given,
     request: ReadRequest,
     *,
     load: Callable[[Sequence[Load]], None] | None = None,

@@ -24,15 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.plain_values import path_of
-from mipaudit.statements.estimate import Finding  # noqa: TC001 - msgspec reads the annotations
-from mipaudit.statements.origin import (
-    InputFile,  # noqa: TC001
-    Setting,  # noqa: TC001
-)
+from mipaudit.options.plain_values import Given, path_of
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.origin import InputFile, Setting
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
-from mipaudit.summaries.plan import Plan, ScoreKind  # noqa: TC001
+from mipaudit.summaries.plan import Plan, ScoreKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -346,12 +343,12 @@ def bad_summary(name: str) -> InputError:
     )
 
 
-def listed(data: Any) -> list[Any]:  # noqa: ANN401 - one input or several
+def listed(data: Given) -> list[Any]:
     """Return what was given as a list: one path, or several in a list or a tuple."""
     return list(data) if isinstance(data, (list, tuple)) else [data]
 
 
-def are_summaries(data: Any) -> bool:  # noqa: ANN401 - whatever was given as scores
+def are_summaries(data: Given) -> bool:
     """Tell whether the input is summaries: by their name, or because they are in memory.
 
     Raises:

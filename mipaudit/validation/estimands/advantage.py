@@ -72,7 +72,7 @@ class Accuracy(_Restated):
     meaning = "accuracy of the best of all attackers"
     statements = frozenset({("accuracy", "any")})
 
-    def _moved(self, advantage: float, prior: float) -> float:  # noqa: ARG002
+    def _moved(self, advantage: float, _prior: float) -> float:
         return (1 + advantage) / 2
 
 
@@ -137,11 +137,11 @@ class Auc(Estimand):
     statements = frozenset({("auc", "thresholds")})
     takes = ((str,),)
 
-    def _value(self, law: Law, prior: float, side: str) -> float | None:  # noqa: ARG002
+    def _value(self, law: Law, _prior: float, side: str) -> float | None:
         high = law.auc()
         return {"high": high, "low": 1 - high, "either": max(high, 1 - high)}.get(side)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
+    def baseline(self, _prior: float, _args: Args) -> float:
         """Return one half."""
         return 0.5
 
@@ -163,11 +163,11 @@ class TprAtFpr(Estimand):
     statements = frozenset({("tpr_at_fpr", "thresholds")})
     takes = ((float, str),)
 
-    def _value(self, law: Law, prior: float, fpr: float, side: str) -> float:  # noqa: ARG002
+    def _value(self, law: Law, _prior: float, fpr: float, side: str) -> float:
         sides: tuple[Side, ...] = ("high", "low")
         return max(law.tpr_at_fpr(fpr, one) for one in sides if side in {one, "either"})
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
+    def baseline(self, _prior: float, args: Args) -> float:
         """Return the FPR itself."""
         return float(args[0])
 
@@ -206,7 +206,7 @@ class AdvantageVector(Estimand):
     vectorial = True
     takes = ((), (str, float))
 
-    def _value(self, law: Law, prior: float, of: str = "", known: float | None = None) -> float:  # noqa: ARG002
+    def _value(self, law: Law, prior: float, _of: str = "", known: float | None = None) -> float:
         return law.advantage(prior) if known is None else known
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:

@@ -9,36 +9,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.compare.queries.pairs import Cohort, Compared, Meeting, same_rows
-from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.summaries.challenger_counts import (
-    GridTally,
-    MeetingTally,
-    ValueSet,
-    cells_at_once,
-    score_cells,
-)
-from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.tally import Tally
-from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, burn_in, rows_of
+from mipaudit.commands.compare.queries.pairs import Cohort, Compared
+from mipaudit.commands.compare.queries.rows_in_order import Columns
+from mipaudit.commands.compare.queries.run import count_cohort
+from mipaudit.counting.kept_rows import OrderedRows
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval
 from mipaudit.validation.laws.mixture import Normal
 from mipaudit.validation.laws.parametric_laws import law_of
 
 if TYPE_CHECKING:
+    from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.statements.estimate import Attackers
     from mipaudit.validation.laws.law import Law
 
 # The one law on whose cells these are run: they draw their own scores.
 _HOST: Final = "null-gaussian"
 _CLASSES: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1")
-_BLOCKS: Final = 15
 _NULL_QUERIES: Final = 8
 
 
@@ -118,7 +111,7 @@ class RareSwing:
         """Return the larger of the two advantages."""
         return self._advantage(max(self.share, 1 - self.share), prior)
 
-    def joint_advantage(self, prior: float) -> float:  # noqa: ARG002
+    def joint_advantage(self, _prior: float) -> float:
         """Return the advantage of who sees both scores, and so is always right."""
         return 1.0
 
@@ -156,9 +149,9 @@ def compared_columns(
     prior: float,
     seed: int,
     pairs: Sequence[tuple[int, int]],
-    together: Sequence[tuple[int, int]] = (),
+    first: int = 0,
 ) -> tuple[tuple[Evidence, ...], Cohort]:
-    """Return queries of the same rows in memory, counted as ``compare`` would.
+    """Return queries of the same rows in memory, counted as ``compare`` does.
 
     Args:
         member: bool, shape (n,).
@@ -166,73 +159,34 @@ def compared_columns(
         prior: p in (0, 1).
         seed: of the row assignment.
         pairs: the pairs to compare.
-        together: the pairs to look at together.
+        first: number of the first of them among all queries.
     """
-    rows, many = rows_of(member, columns), len(columns)
-    sample = burn_in(rows, seed)
-    plan = make_plan(sample, ["float"] * many, prior=prior, discrete=False, seed=seed)
-    tally = Tally(plan)
-    tally.add(rows)
-    evidence = tuple(
-        Evidence(score=f"query {index}", counts=counts, prior=prior, seed=seed)
-        for index, counts in enumerate(tally.counts())
+    rows = OrderedRows(rows=rows_of(member, columns), seed=seed)
+    queries = Columns(
+        names=tuple(f"query {first + number}" for number in range(len(columns))),
+        kinds=tuple("float" for _ in columns),
+        first=first,
+        partitions=(),
     )
-    count = cells_at_once(10 * max(1, len(pairs)), _BLOCKS)
-    values = ValueSet(many)
-    values.add(rows)
-    known = values.values() if member.size <= count else (None,) * many
-    scores = [
-        score_cells(
-            one.cells,
-            sample,
-            index,
-            burn_in=plan.burn_in,
-            prior=prior,
-            count=count,
-            values=known[index],
-        )
-        for index, one in enumerate(plan.columns)
-    ]
-    grids = GridTally(scores, together, seed)
-    grids.add(rows)
-    met = same_rows(
-        evidence,
-        scores,
-        pairs=pairs,
-        grids=dict(zip(together, grids.counts, strict=True)),
-        seed=seed,
+    cohort, evidence = count_cohort(
+        queries, pairs, lambda _, start: rows.over(start), prior=prior, discrete=False, seed=seed
     )
-    meetings: list[Meeting] = []
-    for part in met.plan.parts():
-        found = MeetingTally(part)
-        found.add(rows)
-        meetings += met.meetings(part, found.counts)
-    return evidence, Cohort(queries=tuple(range(many)), met=met, meetings=meetings)
+    return evidence, cohort
 
 
-def compared_pair(
-    audited: AuditedFile, pair: ScorePair, rng: np.random.Generator, *, together: bool
-) -> Compared:
+def compared_pair(audited: AuditedFile, pair: ScorePair, rng: np.random.Generator) -> Compared:
     """Return two queries with scores drawn for the membership of a file."""
-    first, second = pair.draw(rng, audited.member)
+    drawn = pair.draw(rng, audited.member)
+    counted = partial(compared_columns, audited.member, prior=audited.prior, seed=audited.seed)
     if not pair.apart:
-        evidence, cohort = compared_columns(
-            audited.member,
-            [first, second],
-            prior=audited.prior,
-            seed=audited.seed,
-            pairs=[(0, 1)],
-            together=[(0, 1)] if together else [],
-        )
+        evidence, cohort = counted(drawn, pairs=[(0, 1)])
         return Compared(evidence=evidence, cohorts=(cohort,), independent=False)
-    cohorts, evidence = [], ()
-    for number, scores in enumerate((first, second)):
-        found, _ = compared_columns(
-            audited.member, [scores], prior=audited.prior, seed=audited.seed, pairs=[]
-        )
-        evidence = (*evidence, *found)
-        cohorts.append(Cohort(queries=(number,), met=None, meetings=()))
-    return Compared(evidence=evidence, cohorts=tuple(cohorts), independent=True)
+    found = [counted([scores], pairs=[], first=number) for number, scores in enumerate(drawn)]
+    return Compared(
+        evidence=tuple(one for some, _ in found for one in some),
+        cohorts=tuple(cohort for _, cohort in found),
+        independent=True,
+    )
 
 
 class _OfPairs(Estimand):
@@ -251,7 +205,7 @@ class Difference(_OfPairs):
     statements = frozenset({("difference", attackers) for attackers in _CLASSES})
     takes = ((str, str),)
 
-    def _value(self, law: Law, prior: float, pair: str, of: str) -> float | None:  # noqa: ARG002
+    def _value(self, _law: Law, prior: float, pair: str, _of: str) -> float | None:
         found = _BY_NAME.get(pair)
         return None if found is None else found.difference(prior)
 
@@ -259,7 +213,7 @@ class Difference(_OfPairs):
         """Return what ``compare`` states of every pair and class."""
         for number, pair in enumerate(PAIRED_SCORES):
             rng = np.random.default_rng((audited.seed, number))
-            found = compared_pair(audited, pair, rng, together=False)
+            found = compared_pair(audited, pair, rng)
             for attackers in _CLASSES:
                 alpha = (1 - CONFIDENCE) / 2
                 yield self.interval(
@@ -278,7 +232,7 @@ class JointGain(_OfPairs):
     meaning = "advantage of two scores seen together minus the better of either alone"
     takes = ((str,),)
 
-    def _value(self, law: Law, prior: float, pair: str) -> float | None:  # noqa: ARG002
+    def _value(self, _law: Law, prior: float, pair: str) -> float | None:
         one = _BY_NAME.get(pair)
         return None if one is None else one.joint_advantage(prior) - one.larger_advantage(prior)
 
@@ -288,8 +242,11 @@ class JointGain(_OfPairs):
             if pair.apart:
                 continue
             rng = np.random.default_rng((audited.seed, number))
-            found = compared_pair(audited, pair, rng, together=True)
-            lower = found.gain(found.cohorts[0], (0, 1), "thresholds", (1 - CONFIDENCE) / 2)
+            found = compared_pair(audited, pair, rng)
+            cohort = found.cohorts[0]
+            if cohort.met is None or (0, 1) not in cohort.met.together:
+                continue  # a constant score adds nothing, and nothing is stated
+            lower = found.gain(cohort, (0, 1), "thresholds", (1 - CONFIDENCE) / 2)
             yield self.interval(lower, None, args=(pair.name,), label=f"{self.name}({pair.name})")
 
 
@@ -300,7 +257,7 @@ class LargestAdvantage(_OfPairs):
     meaning = "largest advantage among eight queries that leak nothing"
     trivial = True
 
-    def _value(self, law: Law, prior: float) -> float:  # noqa: ARG002
+    def _value(self, _law: Law, prior: float) -> float:
         return abs(2 * prior - 1)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:

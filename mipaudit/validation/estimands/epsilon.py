@@ -41,7 +41,7 @@ class Epsilon(Estimand):
         """Tell whether the law is a mechanism, or leaks nothing."""
         return _leaks_nothing(law) or mechanism_curve(law.name) is not None
 
-    def _value(self, law: Law, prior: float) -> float | None:  # noqa: ARG002
+    def _value(self, law: Law, _prior: float) -> float | None:
         curve = mechanism_curve(law.name)
         if curve is not None and self.applies(law):
             return curve.epsilon_at(DELTA)
@@ -137,7 +137,7 @@ class _RuledOut(Estimand):
         """Tell whether the attack leaves any finite value standing."""
         return math.isfinite(self._at(*_rates(law)))
 
-    def _value(self, law: Law, prior: float) -> float:  # noqa: ARG002
+    def _value(self, law: Law, _prior: float) -> float:
         return self._at(*_rates(law))
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:

@@ -145,7 +145,7 @@ class Estimand(ABC):
     def _value(self, *args: Any, **named: Any) -> float | None:  # noqa: ANN401 - as `takes`
         """Return the truth from law, prior and arguments of these types; None if they are wrong."""
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002 - few look at them
+    def baseline(self, prior: float, _args: Args) -> float:
         """Return its value where nothing leaks: that of the trivial attacker, or 0."""
         return abs(2 * prior - 1) if self.trivial else 0.0
 

@@ -7,74 +7,51 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.validation.estimands.advantage import (
-    Accuracy,
-    Advantage,
-    AdvantageBins,
-    AdvantageIntervals,
-    AdvantageThresholds,
-    AdvantageVector,
-    Auc,
-    Eta,
-    Excess,
-    TprAtFpr,
+from mipaudit.validation.estimands import (
+    advantage,
+    difference,
+    epsilon,
+    less_seen,
+    metric,
+    named_attack,
+    records,
 )
-from mipaudit.validation.estimands.difference import Difference, JointGain, LargestAdvantage
-from mipaudit.validation.estimands.epsilon import (
-    AttackEpsilon,
-    AttackMu,
-    EpsilonGaussian,
-    EpsilonOneRun,
-    EpsilonRuns,
-)
-from mipaudit.validation.estimands.less_seen import AdvantageBlind, AdvantageNoised
-from mipaudit.validation.estimands.metric import MetricOptimum
-from mipaudit.validation.estimands.named_attack import (
-    AttributeAdvantage,
-    AttributeMembership,
-    BoundedLoss,
-    GeneralizationGap,
-    NamedAttack,
-    NamedShortfall,
-    NamedShortfallThresholds,
-)
-from mipaudit.validation.estimands.records import GroupAdvantage, LargestRisk, RecordRisk
 
 if TYPE_CHECKING:
     from mipaudit.validation.estimands.estimand import Estimand
 
 _ALL: Final[tuple[type[Estimand], ...]] = (
-    Advantage,
-    Excess,
-    Eta,
-    Accuracy,
-    AdvantageThresholds,
-    AdvantageIntervals,
-    AdvantageBins,
-    AdvantageNoised,
-    Auc,
-    TprAtFpr,
-    MetricOptimum,
-    RecordRisk,
-    LargestRisk,
-    GroupAdvantage,
-    AdvantageVector,
-    AdvantageBlind,
-    AttackEpsilon,
-    AttackMu,
-    EpsilonRuns,
-    EpsilonGaussian,
-    EpsilonOneRun,
-    Difference,
-    JointGain,
-    LargestAdvantage,
-    NamedAttack,
-    NamedShortfall,
-    NamedShortfallThresholds,
-    BoundedLoss,
-    GeneralizationGap,
-    AttributeAdvantage,
-    AttributeMembership,
+    advantage.Advantage,
+    advantage.Excess,
+    advantage.Eta,
+    advantage.Accuracy,
+    advantage.AdvantageThresholds,
+    advantage.AdvantageIntervals,
+    advantage.AdvantageBins,
+    less_seen.AdvantageNoised,
+    advantage.Auc,
+    advantage.TprAtFpr,
+    metric.MetricOptimum,
+    records.RecordRisk,
+    records.LargestRisk,
+    records.GroupAdvantage,
+    advantage.AdvantageVector,
+    less_seen.AdvantageBlind,
+    epsilon.AttackEpsilon,
+    epsilon.AttackMu,
+    epsilon.EpsilonRuns,
+    epsilon.EpsilonGaussian,
+    epsilon.EpsilonOneRun,
+    difference.Difference,
+    difference.JointGain,
+    difference.LargestAdvantage,
+    named_attack.NamedAttack,
+    named_attack.NamedShortfall,
+    named_attack.NamedShortfallThresholds,
+    named_attack.BoundedLoss,
+    named_attack.GeneralizationGap,
+    named_attack.AttributeAdvantage,
+    named_attack.AttributeMembership,
 )
 ESTIMANDS: Final[Mapping[str, Estimand]] = MappingProxyType({one.name: one() for one in _ALL})
 

@@ -147,7 +147,7 @@ class AdvantageBlind(Estimand):
     vectorial = True
     takes = ((), (str, float))
 
-    def _value(self, law: Law, prior: float, of: str = "", known: float | None = None) -> float:  # noqa: ARG002
+    def _value(self, law: Law, _prior: float, _of: str = "", known: float | None = None) -> float:
         return law.advantage(PRIOR) if known is None else known
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:

@@ -116,7 +116,7 @@ class NamedAttack(_Named):
         cut: Cut,
         loss: NDArray[np.float64],
         judged: NDArray[np.bool_],
-        blocks: NDArray[np.uint8],  # noqa: ARG002
+        _blocks: NDArray[np.uint8],
     ) -> Ends:
         member = audited.in_order[0].member[judged]
         found = achieved(cut.guesses(loss[judged]), member, prior=audited.prior, alpha=_ALPHA)
@@ -203,7 +203,7 @@ class GeneralizationGap(Estimand):
     meaning = "generalization gap of a bounded loss (attack)"
     usual = DEAR
 
-    def _value(self, law: Law, prior: float) -> float:  # noqa: ARG002
+    def _value(self, law: Law, _prior: float) -> float:
         return _mean(law.holdout) - _mean(law.members)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
@@ -254,7 +254,7 @@ class AttributeAdvantage(Estimand):
     usual = DEAR
     takes = ((float,) * len(CUTS),)
 
-    def _value(self, law: Law, prior: float, *shares: float) -> float:  # noqa: ARG002
+    def _value(self, law: Law, _prior: float, *shares: float) -> float:
         right, wrong = _rates_by_value(law)
         return float(np.array(shares) @ (right - wrong))
 

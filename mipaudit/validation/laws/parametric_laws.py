@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -20,13 +21,11 @@ from mipaudit.validation.laws.mixture import (
     Steps,
     mixture,
 )
-from mipaudit.validation.truth import Family, ScenarioParameter, short
+from mipaudit.validation.truth import Family, ScenarioParameter, filled, short
 
-EPSILON: Final = ScenarioParameter(name="EPS", lowest=0.01, highest=30, step=None)
-MU: Final = ScenarioParameter(name="MU", lowest=0.01, highest=20, step=None)
-_RATIO: Final = ScenarioParameter(name="RATIO", lowest=1.01, highest=100, step=None)
-_VALUES: Final = ScenarioParameter(name="K", lowest=2, highest=65_536, step=1)
-_TEETH: Final = ScenarioParameter(name="TEETH", lowest=2, highest=4096, step=2)
+EPSILON: Final = ScenarioParameter("EPS", 0.01, 30)
+MU: Final = ScenarioParameter("MU", 0.01, 20)
+_VALUES: Final = ScenarioParameter("K", 2, 65_536, 1)
 # Beyond so many steps of a geometric noise its mass is below e^-40.
 _STEPS: Final = 40.0
 _LEAST_REACH: Final = 60
@@ -75,42 +74,9 @@ def truthful(epsilon: float) -> float:
     return 1 / (1 + math.exp(-epsilon))
 
 
-def _null_discrete(size: float) -> Law:
-    alike = cells(np.ones(int(size)))
-    text = f"no leak, {short(size)} equally likely values"
-    return law_of(f"null-discrete-{short(size)}", text, alike, alike)
-
-
-def _gauss_shift(mu: float) -> Law:
-    text = f"normal scores, members {short(mu)} s.d. higher"
-    return law_of(f"gauss-shift-{short(mu)}", text, Normal(mean=mu), Normal())
-
-
-def _gauss_scale(ratio: float) -> Law:
-    text = f"normal scores about 0, holdout {short(ratio)} times as wide"
-    return law_of(f"gauss-scale-{short(ratio)}", text, Normal(), Normal(sd=ratio))
-
-
-def _comb(teeth: float) -> Law:
+def _comb(teeth: float) -> tuple[Part, Part]:
     masses = (1 + 0.5 * np.where(np.arange(int(teeth)) % 2 == 0, 1.0, -1.0)) / teeth
-    return law_of(
-        f"comb-{short(teeth)}",
-        f"{short(teeth)} teeth: members three times as often on even ones, holdout on odd ones",
-        Steps(masses=tuple(masses)),
-        Steps(masses=tuple(masses[::-1])),
-    )
-
-
-def _laplace(epsilon: float) -> Law:
-    members, holdout = Laplace(centre=1.0, scale=1 / epsilon), Laplace(scale=1 / epsilon)
-    text = f"Laplace mechanism, epsilon {short(epsilon)}"
-    return law_of(f"laplace-{short(epsilon)}", text, members, holdout)
-
-
-def _geometric(epsilon: float) -> Law:
-    members, holdout = (_two_sided_geometric(epsilon, centre) for centre in (1, 0))
-    text = f"geometric mechanism, epsilon {short(epsilon)}"
-    return law_of(f"geometric-{short(epsilon)}", text, members, holdout)
+    return Steps(masses=tuple(masses)), Steps(masses=tuple(masses[::-1]))
 
 
 def _two_sided_geometric(epsilon: float, centre: int) -> Atoms:
@@ -120,42 +86,7 @@ def _two_sided_geometric(epsilon: float, centre: int) -> Atoms:
     return Atoms(values=values, masses=masses / masses.sum())
 
 
-def _randomized_response(epsilon: float) -> Law:
-    text = f"randomized response, epsilon {short(epsilon)}"
-    truth = truthful(epsilon)
-    return law_of(f"randomized-response-{short(epsilon)}", text, coin(truth), coin(1 - truth))
-
-
-def _multinomial(size: float) -> Law:
-    return law_of(
-        f"multinomial-{short(size)}",
-        f"{short(size)} values; members 40% more often on a scattered half, less on the other",
-        cells(1 + 0.4 * scattered_signs(int(size))),
-        cells(np.ones(int(size))),
-    )
-
-
-def _humphries(groups: float) -> Law:
-    return law_of(
-        f"humphries-{short(groups)}",
-        f"log-losses where members are all of one of {short(groups)} groups (Humphries et al. "
-        "2023, 5.3)",
-        _KNOWN,
-        mixture((1 / groups, _KNOWN), (1 - 1 / groups, _UNKNOWN)),
-    )
-
-
-def _yeom_regression(member_sd: float, holdout_sd: float) -> Law:
-    return law_of(
-        f"yeom-regression-{short(member_sd)}-{short(holdout_sd)}",
-        f"absolute errors of a regression, s.d. {short(member_sd)} and {short(holdout_sd)} "
-        "(Yeom et al. 2018, Theorem 3)",
-        HalfNormal(sd=member_sd),
-        HalfNormal(sd=holdout_sd),
-    )
-
-
-def _colluding(bits: float, keys: float) -> Law:
+def _colluding(bits: float, keys: float) -> tuple[Part, Part]:
     count = int(keys)
     match = 0.5 ** int(bits)
     chances = [
@@ -163,122 +94,135 @@ def _colluding(bits: float, keys: float) -> Law:
         for hits in range(count + 1)
     ]
     values = np.arange(count + 1, dtype=np.float64)
-    return law_of(
-        f"colluding-{short(bits)}-{short(keys)}",
-        f"answers of {short(bits)} bits that match under {short(keys)} secret keys (Yeom et al. "
-        "2018, Theorem 4)",
+    return (
         Atoms(values=np.array([float(count)]), masses=np.ones(1)),
         Atoms(values=values, masses=np.array(chances) / math.fsum(chances)),
     )
 
 
-def _counting_queries(queries: float, records: float, noise_sd: float) -> Law:
+def _counting_queries(queries: float, records: float, noise_sd: float) -> tuple[Part, Part]:
     sd = math.sqrt(queries) * noise_sd
-    return law_of(
-        f"counting-queries-{short(queries)}-{short(records)}-{short(noise_sd)}",
-        f"sums of {short(queries)} averages over {short(records)} records, noise of s.d. "
-        f"{short(noise_sd)} on each (Tramer, Theorem 2)",
-        Normal(mean=queries / records, sd=sd),
-        Normal(sd=sd),
-    )
+    return Normal(mean=queries / records, sd=sd), Normal(sd=sd)
+
+
+def _family(
+    prefix: str,
+    parameters: tuple[ScenarioParameter, ...],
+    classes: Callable[..., tuple[Part | Mixture, Part | Mixture]],
+    examples: tuple[tuple[float, ...], ...],
+    summary: str,
+    said: str = "",
+) -> Family[Law]:
+    """Return laws of which ``classes`` makes members and holdout of the numbers in the name.
+
+    ``said`` is what one of them is, with the parameters by name, where ``summary`` does not say it.
+    """
+
+    def make(*values: float) -> Law:
+        text = filled(said or summary, parameters, values)
+        return law_of("-".join([prefix, *map(short, values)]), text, *classes(*values))
+
+    return Family(prefix, parameters, make, examples, summary)
 
 
 def _deviation(name: str) -> ScenarioParameter:
-    return ScenarioParameter(name=name, lowest=1e-6, highest=1e6, step=None)
+    return ScenarioParameter(name, 1e-6, 1e6)
 
 
 LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
-    Family(
-        prefix="null-discrete",
-        parameters=(_VALUES,),
-        make=_null_discrete,
-        examples=((100,), (1000,)),
-        summary="no leak, K equally likely values",
+    _family(
+        "null-discrete",
+        (_VALUES,),
+        lambda size: (cells(np.ones(int(size))),) * 2,
+        ((100,), (1000,)),
+        "no leak, K equally likely values",
     ),
-    Family(
-        prefix="gauss-shift",
-        parameters=(MU,),
-        make=_gauss_shift,
-        examples=((0.25,), (1,), (2,), (0.05,)),
-        summary="normal scores, members MU s.d. higher: the Gaussian mechanism at MU",
+    _family(
+        "gauss-shift",
+        (MU,),
+        lambda mu: (Normal(mean=mu), Normal()),
+        ((0.25,), (1,), (2,), (0.05,)),
+        "normal scores, members MU s.d. higher: the Gaussian mechanism at MU",
+        "normal scores, members MU s.d. higher",
     ),
-    Family(
-        prefix="gauss-scale",
-        parameters=(_RATIO,),
-        make=_gauss_scale,
-        examples=((1.5,), (3,)),
-        summary="normal scores about 0, holdout RATIO times as wide",
+    _family(
+        "gauss-scale",
+        (ScenarioParameter("RATIO", 1.01, 100),),
+        lambda ratio: (Normal(), Normal(sd=ratio)),
+        ((1.5,), (3,)),
+        "normal scores about 0, holdout RATIO times as wide",
     ),
-    Family(
-        prefix="comb",
-        parameters=(_TEETH,),
-        make=_comb,
-        examples=((64,), (1024,)),
-        summary="TEETH teeth: members three times as often on even ones, holdout on odd ones",
+    _family(
+        "comb",
+        (ScenarioParameter("TEETH", 2, 4096, 2),),
+        _comb,
+        ((64,), (1024,)),
+        "TEETH teeth: members three times as often on even ones, holdout on odd ones",
     ),
-    Family(
-        prefix="laplace",
-        parameters=(EPSILON,),
-        make=_laplace,
-        examples=((0.5,), (1,), (4,)),
-        summary="Laplace mechanism at epsilon EPS",
+    _family(
+        "laplace",
+        (EPSILON,),
+        lambda epsilon: (Laplace(centre=1.0, scale=1 / epsilon), Laplace(scale=1 / epsilon)),
+        ((0.5,), (1,), (4,)),
+        "Laplace mechanism at epsilon EPS",
+        "Laplace mechanism, epsilon EPS",
     ),
-    Family(
-        prefix="geometric",
-        parameters=(EPSILON,),
-        make=_geometric,
-        examples=((1,),),
-        summary="geometric mechanism at epsilon EPS",
+    _family(
+        "geometric",
+        (EPSILON,),
+        lambda epsilon: (_two_sided_geometric(epsilon, 1), _two_sided_geometric(epsilon, 0)),
+        ((1,),),
+        "geometric mechanism at epsilon EPS",
+        "geometric mechanism, epsilon EPS",
     ),
-    Family(
-        prefix="randomized-response",
-        parameters=(EPSILON,),
-        make=_randomized_response,
-        examples=((1,),),
-        summary="randomized response at epsilon EPS",
+    _family(
+        "randomized-response",
+        (EPSILON,),
+        lambda epsilon: (coin(truthful(epsilon)), coin(1 - truthful(epsilon))),
+        ((1,),),
+        "randomized response at epsilon EPS",
+        "randomized response, epsilon EPS",
     ),
-    Family(
-        prefix="multinomial",
-        parameters=(ScenarioParameter(name="K", lowest=2, highest=65_536, step=2),),
-        make=_multinomial,
-        examples=((1000,),),
-        summary="K values; members 40% more often on a scattered half, less on the other",
+    _family(
+        "multinomial",
+        (ScenarioParameter("K", 2, 65_536, 2),),
+        lambda size: (cells(1 + 0.4 * scattered_signs(int(size))), cells(np.ones(int(size)))),
+        ((1000,),),
+        "K values; members 40% more often on a scattered half, less on the other",
     ),
-    Family(
-        prefix="humphries",
-        parameters=(ScenarioParameter(name="M", lowest=2, highest=100_000, step=1),),
-        make=_humphries,
-        examples=((20,),),
-        summary="log-losses where members are all of one of M groups (Humphries et al. 2023, 5.3)",
+    _family(
+        "humphries",
+        (ScenarioParameter("M", 2, 100_000, 1),),
+        lambda groups: (_KNOWN, mixture((1 / groups, _KNOWN), (1 - 1 / groups, _UNKNOWN))),
+        ((20,),),
+        "log-losses where members are all of one of M groups (Humphries et al. 2023, 5.3)",
     ),
-    Family(
-        prefix="yeom-regression",
-        parameters=(_deviation("SD_MEMBERS"), _deviation("SD_HOLDOUT")),
-        make=_yeom_regression,
-        examples=((1, 1.5),),
-        summary="absolute errors of a regression (Yeom et al. 2018, Theorem 3)",
+    _family(
+        "yeom-regression",
+        (_deviation("SD_MEMBERS"), _deviation("SD_HOLDOUT")),
+        lambda member_sd, holdout_sd: (HalfNormal(sd=member_sd), HalfNormal(sd=holdout_sd)),
+        ((1, 1.5),),
+        "absolute errors of a regression (Yeom et al. 2018, Theorem 3)",
+        "absolute errors of a regression, s.d. SD_MEMBERS and SD_HOLDOUT (Yeom et al. 2018, "
+        "Theorem 3)",
     ),
-    Family(
-        prefix="colluding",
-        parameters=(
-            ScenarioParameter(name="BITS", lowest=1, highest=32, step=1),
-            ScenarioParameter(name="KEYS", lowest=1, highest=64, step=1),
-        ),
-        make=_colluding,
-        examples=((1, 3),),
-        summary="answers of BITS bits that match under KEYS secret keys (Yeom et al. 2018, "
-        "Theorem 4)",
+    _family(
+        "colluding",
+        (ScenarioParameter("BITS", 1, 32, 1), ScenarioParameter("KEYS", 1, 64, 1)),
+        _colluding,
+        ((1, 3),),
+        "answers of BITS bits that match under KEYS secret keys (Yeom et al. 2018, Theorem 4)",
     ),
-    Family(
-        prefix="counting-queries",
-        parameters=(
-            ScenarioParameter(name="QUERIES", lowest=1, highest=1e9, step=1),
-            ScenarioParameter(name="RECORDS", lowest=1, highest=1e12, step=1),
+    _family(
+        "counting-queries",
+        (
+            ScenarioParameter("QUERIES", 1, 1e9, 1),
+            ScenarioParameter("RECORDS", 1, 1e12, 1),
             _deviation("SD"),
         ),
-        make=_counting_queries,
-        examples=((100, 1000, 0.01),),
-        summary="sums of QUERIES averages over RECORDS records, noise of s.d. SD on each (Tramer, "
+        _counting_queries,
+        ((100, 1000, 0.01),),
+        "sums of QUERIES averages over RECORDS records, noise of s.d. SD on each (Tramer, "
         "Theorem 2)",
     ),
 )

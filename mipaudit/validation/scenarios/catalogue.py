@@ -77,7 +77,7 @@ Entry = tuple[str, "Family[Scenario] | Scenario"]
 def _entries() -> tuple[Entry, ...]:
     """Return all scenarios and families, in the order of the list."""
     order = (NO_LEAK, SHAPES, RARE, TIES, MECHANISMS, VECTORS, UNEQUAL, PAPERS, ONE_RUN, SPLITS)
-    found = [*_of_laws(), *_vectors(), *_unequal(), *_canaries(), *_splits()]
+    found = [*_of_laws(), *_unequal(), *_of_classes(), *_canaries()]
     return tuple(sorted(found, key=lambda entry: order.index(entry[0])))
 
 
@@ -93,17 +93,18 @@ def _plain(name: str, heading: str) -> ScoreScenario:
     return ScoreScenario(name=name, summary=found.description, heading=heading, law=found)
 
 
-def _vectors() -> Iterator[Entry]:
+def _of_classes() -> Iterator[Entry]:
+    """Yield the scenarios of classes that take one number."""
     yield (
         VECTORS,
         class_family(
             Xor,
             "xor2d",
             VECTORS,
-            field="advantage",
-            parameter=ScenarioParameter(name="ADV", lowest=0.01, highest=1, step=None),
-            example=0.4,
-            summary="signs that agree more often in members: together advantage ADV, alone none",
+            "advantage",
+            ScenarioParameter("ADV", 0.01, 1),
+            0.4,
+            "signs that agree more often in members: together advantage ADV, alone none",
         ),
     )
     yield (
@@ -112,23 +113,62 @@ def _vectors() -> Iterator[Entry]:
             GaussianPlane,
             "gauss2d",
             VECTORS,
-            field="mu",
-            parameter=MU,
-            example=1,
-            summary="two normal scores, members MU s.d. away along the diagonal",
+            "mu",
+            MU,
+            1,
+            "two normal scores, members MU s.d. away along the diagonal",
+        ),
+    )
+    yield (
+        UNEQUAL,
+        class_family(
+            ShiftScenario,
+            "covariate-shift",
+            UNEQUAL,
+            "shift",
+            ScenarioParameter("SD", 0.01, 3),
+            0.5,
+            "no leak, but one of five features is SD s.d. higher in members",
+            (_BLIND,),
+        ),
+    )
+    yield (
+        SPLITS,
+        class_family(
+            NearlyCancelling,
+            "izzo-prop9",
+            SPLITS,
+            "records",
+            ScenarioParameter("N", 4, 20, 2),
+            14,
+            "1/sum of a random half of N records, one of which nearly cancels (Izzo et al. 2022, "
+            "Proposition 9)",
+            (_ONE_HALF,),
+        ),
+    )
+    yield (
+        SPLITS,
+        class_family(
+            HalfMean,
+            "random-half-mean",
+            SPLITS,
+            "records",
+            ScenarioParameter("N", 40, 2000, 2),
+            1000,
+            "mean of a random half of N normal records",
+            (_QUANTILES,),
         ),
     )
 
 
 def _unequal() -> Iterator[Entry]:
-    shifted = law("gauss-shift-1")
     yield (
         UNEQUAL,
         ScoreScenario(
             name="imbalanced",
             summary="100 members among 10,000 holdout records, members 1 s.d. higher",
             heading=UNEQUAL,
-            law=shifted,
+            law=law("gauss-shift-1"),
             n_members=100,
             n_holdout=10_000,
         ),
@@ -149,54 +189,11 @@ def _unequal() -> Iterator[Entry]:
                 groups=groups,
             ),
         )
-    yield (
-        UNEQUAL,
-        class_family(
-            ShiftScenario,
-            "covariate-shift",
-            UNEQUAL,
-            field="shift",
-            parameter=ScenarioParameter(name="SD", lowest=0.01, highest=3, step=None),
-            example=0.5,
-            summary="no leak, but one of five features is SD s.d. higher in members",
-            notes=(_BLIND,),
-        ),
-    )
 
 
 def _canaries() -> Iterator[Entry]:
     for prefix, example in (("gauss-shift", 1.0), ("laplace", 1.0), ("randomized-response", 1.0)):
         yield ONE_RUN, canary_family(prefix, ONE_RUN, example=example)
-
-
-def _splits() -> Iterator[Entry]:
-    yield (
-        SPLITS,
-        class_family(
-            NearlyCancelling,
-            "izzo-prop9",
-            SPLITS,
-            field="records",
-            parameter=ScenarioParameter(name="N", lowest=4, highest=20, step=2),
-            example=14,
-            summary="1/sum of a random half of N records, one of which nearly cancels (Izzo et al. "
-            "2022, Proposition 9)",
-            notes=(_ONE_HALF,),
-        ),
-    )
-    yield (
-        SPLITS,
-        class_family(
-            HalfMean,
-            "random-half-mean",
-            SPLITS,
-            field="records",
-            parameter=ScenarioParameter(name="N", lowest=40, highest=2000, step=2),
-            example=1000,
-            summary="mean of a random half of N normal records",
-            notes=(_QUANTILES,),
-        ),
-    )
 
 
 def scenario(name: str) -> Scenario:
@@ -231,20 +228,13 @@ def _names(entry: Family[Scenario] | Scenario) -> list[str]:
 
 
 def _listed(heading: str, entry: Family[Scenario] | Scenario) -> ScenarioEntry:
-    if not isinstance(entry, Family):
-        return ScenarioEntry(
-            name=entry.name,
-            heading=heading,
-            kind=entry.kind,
-            summary=entry.summary,
-            parameters=(),
-            examples=(),
-        )
+    family = entry if isinstance(entry, Family) else None
+    example = entry.make(*entry.examples[0]) if isinstance(entry, Family) else entry
     return ScenarioEntry(
-        name=entry.pattern,
+        name=example.name if family is None else family.pattern,
         heading=heading,
-        kind=entry.make(*entry.examples[0]).kind,
+        kind=example.kind,
         summary=entry.summary,
-        parameters=entry.parameters,
-        examples=tuple(entry.names()),
+        parameters=() if family is None else family.parameters,
+        examples=() if family is None else tuple(family.names()),
     )

@@ -27,7 +27,7 @@ from mipaudit.validation.scenarios.scenario import (
     log_loss_attack,
     tidy,
 )
-from mipaudit.validation.truth import Family, ScenarioParameter, Truth, family_of, short
+from mipaudit.validation.truth import Family, ScenarioParameter, Truth, family_of, filled, short
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
@@ -252,13 +252,7 @@ def law_family(prefix: str, heading: str) -> Family[ScoreScenario]:
             attacks=attacks(*values) if attacks else (),
         )
 
-    return Family(
-        prefix=family.prefix,
-        parameters=family.parameters,
-        make=make,
-        examples=family.examples,
-        summary=family.summary,
-    )
+    return Family(prefix, family.parameters, make, family.examples, family.summary)
 
 
 def canary_family(prefix: str, heading: str, *, example: float) -> Family[ScoreScenario]:
@@ -278,11 +272,7 @@ def canary_family(prefix: str, heading: str, *, example: float) -> Family[ScoreS
         return canaries
 
     return Family(
-        prefix=f"canaries-{prefix}",
-        parameters=plain.parameters,
-        make=make,
-        examples=((example,),),
-        summary=f"canaries: {plain.summary}",
+        f"canaries-{prefix}", plain.parameters, make, ((example,),), f"canaries: {plain.summary}"
     )
 
 
@@ -290,7 +280,6 @@ def class_family(
     kind: Callable[..., Scenario],
     prefix: str,
     heading: str,
-    *,
     field: str,
     parameter: ScenarioParameter,
     example: float,
@@ -303,20 +292,14 @@ def class_family(
         number = int(value) if parameter.step else value
         return kind(
             name=f"{prefix}-{short(value)}",
-            summary=summary.replace(parameter.name, short(value)),
+            summary=filled(summary, (parameter,), (value,)),
             heading=heading,
             parameters=_named((parameter,), (value,)),
             notes=notes,
             **{field: number},
         )
 
-    return Family(
-        prefix=prefix,
-        parameters=(parameter,),
-        make=make,
-        examples=((example,),),
-        summary=summary,
-    )
+    return Family(prefix, (parameter,), make, ((example,),), summary)
 
 
 def _laws(prefix: str) -> Family[Law]:

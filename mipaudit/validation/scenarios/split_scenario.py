@@ -96,13 +96,10 @@ class SplitScenario(Scenario):
         del prior
         known = self.moments()
         return tuple(
-            Truth(quantity=name, value=float(f"{value:.9g}"), sees=RELEASE)
-            for name, value in (
-                ("sigma_1", known.sigma_1),
-                ("sigma_2", known.sigma_2),
-                ("sensitivity", known.sensitivity),
-                ("swap_distance", known.swap_distance),
-                ("swap_distance_average", known.swap_distance_average),
+            Truth(quantity=name, value=float(f"{getattr(known, name):.9g}"), sees=RELEASE)
+            for name in (
+                *("sigma_1", "sigma_2", "sensitivity"),
+                *("swap_distance", "swap_distance_average"),
             )
         )
 

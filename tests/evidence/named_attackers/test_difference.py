@@ -25,7 +25,7 @@ def columns():
 @pytest.fixture(scope="module")
 def counted(columns):
     member, scores = columns
-    return compared_columns(member, scores, prior=0.5, seed=2, pairs=[(0, 1)], together=[(0, 1)])
+    return compared_columns(member, scores, prior=0.5, seed=2, pairs=[(0, 1)])
 
 
 def test_without_caution_they_are_the_attackers_of_estimate(counted):

@@ -70,7 +70,7 @@ def test_a_swing_is_missed_no_oftener_than_promised(swing, n):
     truth = swing.difference(0.5)
     missed = 0
     for seed in range(60):
-        found = compared_pair(audited(seed, n=n), swing, rng, together=False)
+        found = compared_pair(audited(seed, n=n), swing, rng)
         missed += found.lower(0, 1, "thresholds", 0.025) > truth + 1e-12
     assert missed <= binom.isf(1e-3, 60, 0.025)
 

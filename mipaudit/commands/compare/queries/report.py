@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.statements.estimate import Attackers, Estimate, Finding  # noqa: TC001 - the codec reads them
-from mipaudit.statements.origin import Provenance  # noqa: TC001
-from mipaudit.statements.policy import CheckStatus  # noqa: TC001
+from mipaudit.statements.estimate import Attackers, Estimate, Finding
+from mipaudit.statements.origin import Provenance
+from mipaudit.statements.policy import CheckStatus
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.verdict import Verdict  # noqa: TC001
+from mipaudit.statements.verdict import Verdict
 
 # How the rows of two inputs hang together; columns of one input are always of the same rows.
 Pairing = Literal["same-rows", "independent", "unknown"]

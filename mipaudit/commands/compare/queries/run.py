@@ -125,7 +125,11 @@ def _counted(
     for group in rows.cohorts:
         inside = range(group.first, group.first + len(group.names))
         mine = [(a - group.first, b - group.first) for a, b in pairs if a in inside and b in inside]
-        counted.append(count_cohort(group, mine, asked, read, rows.seed))
+        counted.append(
+            count_cohort(
+                group, mine, read, prior=asked.prior, discrete=asked.discrete, seed=rows.seed
+            )
+        )
     columns = tuple(one.counts for _, some in counted for one in some)
     sizes = columns[0].everyone
     require_information(
@@ -201,8 +205,10 @@ _BLOCKS: Final = 15
 def count_cohort(
     columns: Columns,
     pairs: Sequence[tuple[int, int]],
-    asked: CompareOptions,
     read: Callable[..., Any],
+    *,
+    prior: float,
+    discrete: bool,
     seed: int,
 ) -> tuple[Cohort, tuple[Evidence, ...]]:
     """Return the queries of one set of rows, counted, and how they met.
@@ -210,8 +216,9 @@ def count_cohort(
     Args:
         columns: of the rows.
         pairs: the pairs to compare, by number among these columns.
-        asked: of the comparison.
         read: folds partitions.
+        prior: p in (0, 1).
+        discrete: take every score as discrete.
         seed: of the row assignment.
 
     Raises:
@@ -221,11 +228,11 @@ def count_cohort(
     over = partial(read, columns.partitions)
     sample = over(lambda: BurnInSample(many, seed))
     settle_sample(sample)
-    plan = make_plan(sample, columns.kinds, prior=asked.prior, discrete=asked.discrete, seed=seed)
+    plan = make_plan(sample, columns.kinds, prior=prior, discrete=discrete, seed=seed)
     tally = over(lambda: Tally(plan))
     counts = tally.counts()
     evidence = tuple(
-        Evidence(score=name, counts=one, prior=asked.prior, seed=seed, ordered=kind != "string")
+        Evidence(score=name, counts=one, prior=prior, seed=seed, ordered=kind != "string")
         for name, one, kind in zip(columns.names, counts, columns.kinds, strict=True)
     )
     queries = tuple(range(columns.first, columns.first + many))
@@ -241,7 +248,7 @@ def count_cohort(
             sample,
             index,
             burn_in=plan.burn_in,
-            prior=asked.prior,
+            prior=prior,
             count=count,
             values=None if values is None else values[index],
         )

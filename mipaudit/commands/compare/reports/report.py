@@ -9,18 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from mipaudit.statements.estimate import (
-    Attackers,  # noqa: TC001 - the codec reads it
-    Estimate,  # noqa: TC001 - the codec reads it
-    Finding,  # noqa: TC001 - the codec reads it
-    Quantity,  # noqa: TC001 - the codec reads it
-    Validity,  # noqa: TC001 - the codec reads it
-)
-from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import CheckStatus  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import Attackers, Estimate, Finding, Quantity, Validity
+from mipaudit.statements.origin import Provenance
+from mipaudit.statements.policy import CheckStatus
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.verdict import Verdict, VerdictStatus  # noqa: TC001 - the codec reads it
+from mipaudit.statements.verdict import Verdict, VerdictStatus
 
 Key = tuple[object, ...]
 
