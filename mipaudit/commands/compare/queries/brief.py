@@ -1,11 +1,12 @@
-"""Which query leaks most, in a screenful."""
+"""What queries leak beside each other: in a screenful, first on a page, and in pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mipaudit.commands.compare.queries.page import place
+from mipaudit.commands.compare.queries.page import place, signed
+from mipaudit.formats import drawing
 from mipaudit.formats.brief import (
     NO_VERDICT,
     Axis,
@@ -15,22 +16,38 @@ from mipaudit.formats.brief import (
     blind_guessing,
     short_names,
 )
-from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, limits
-from mipaudit.formats.policy.judged import judged_brief
+from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, limits, quoted
+from mipaudit.formats.page import ALIKE, NEITHER, Front, guess_terms, member_words, only_tried
+from mipaudit.formats.policy.judged import UNDECIDED, deciding, judged_brief, verdict_head
 from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.text.guesses import (
+    compared,
+    guessers,
+    more_right_at_least,
+    more_right_at_most,
+    more_right_exactly,
+    of_cleverer,
+    right_at_least,
+)
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_text,
     number_text,
     percent_text,
-    upper_text,
     value_text,
 )
 
 if TYPE_CHECKING:
-    from mipaudit.commands.compare.queries.report import CompareReport, RankedQuery
+    from collections.abc import Mapping
+
+    from mipaudit.commands.compare.queries.report import CompareReport, IncreaseCheck, RankedQuery
+    from mipaudit.commands.compare.reports.report import ReportComparison, ScoreIncrease
+    from mipaudit.formats.document import Picture
     from mipaudit.statements.estimate import Attackers, Estimate
+
+_LITTLE: Final = "To tell no more than another query is not to tell little."
+_FEW: Final = 4  # more queries are counted, not named
 
 
 def compare_brief(report: CompareReport) -> Brief:
@@ -176,18 +193,10 @@ def _differences(report: CompareReport) -> Iterator[Grid]:
             caption=f"How much more the first leaks, {against_phrase(report.design.against)}.",
             head=("difference", AT_LEAST, "best", AT_MOST),
             rows=tuple(
-                (f"{names[row.score]} - {names[row.versus or '']}", *_signed(row)) for row in rows
+                (f"{names[row.score]} - {names[row.versus or '']}", *signed(row)) for row in rows
             ),
             words=1,
         )
-
-
-def _signed(row: Estimate) -> tuple[str, str, str]:
-    return (
-        "none" if row.lower is None else lower_text(row.lower),
-        "-" if row.value is None else value_text(row.value),
-        "none" if row.upper is None else upper_text(row.upper),
-    )
 
 
 def _notes(report: CompareReport) -> Iterator[str]:
@@ -202,3 +211,157 @@ def _notes(report: CompareReport) -> Iterator[str]:
             f"Seen together, {safe_name(most.score)} leak at least {lower_text(most.lower or 0.0)} "
             f"more than the better one does {against_phrase(most.attackers)}."
         )
+
+
+def compare_front(report: CompareReport, brief: Brief) -> Front:
+    """Return which query lets others guess right more often, and by how much at least.
+
+    Args:
+        report: as answered.
+        brief: its answer for a terminal.
+    """
+    design = report.design
+    sizes = dict.fromkeys(member_words(one.n_members, one.n_holdout) for one in design.queries)
+    limit = "none was set"
+    if report.policy:
+        most = report.policy[0]
+        more = more_right_exactly(most.limit)
+        limit = f"right at most {more} more times in 100 than with '{safe_name(most.versus)}'"
+    return Front(
+        answer=_verdict(report) if report.policy else f"{_order(report)} {NEITHER}",
+        mood=brief.mood,
+        also=tuple(_also(report)),
+        figures=brief.answer,
+        facts=(
+            ("tried", _tried(report)),
+            ("with", " ".join(sizes)),
+            ("limit", limit),
+        ),
+        terms=guess_terms(design.prior, design.confidence),
+        unsaid=(_LITTLE, only_tried(len(design.queries)), ALIKE),
+    )
+
+
+def _tried(report: CompareReport) -> str:
+    names = [one.name for one in report.design.queries]
+    shown = ", ".join(f"'{safe_name(one)}'" for one in names[:_FEW])
+    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+    return f"what can be told from the queries {shown}{more}, each by itself"
+
+
+def _order(report: CompareReport) -> str:
+    """Return what is certain of the order."""
+    found = leading(report)
+    if found is None:
+        return (
+            "It is not shown that one of these queries tells more than another about whose records "
+            "were used."
+        )
+    than = f"'{safe_name(found.less)}'" if found.less else "any other of these queries"
+    return (
+        f"With the query '{safe_name(found.more)}' {guessers(found.attackers)} are right at least "
+        f"{more_right_at_least(found.least)} more times in 100 about whose records were used than "
+        f"with {than}{of_cleverer(found.attackers)}."
+    )
+
+
+def _verdict(report: CompareReport) -> str:
+    check = deciding(report)
+    query = "" if check is None else f"the query '{safe_name(check.query)}'"
+    return increase_verdict(report, check, query, none="none of the queries")
+
+
+def increase_verdict(
+    report: CompareReport | ReportComparison,
+    check: IncreaseCheck | ScoreIncrease | None,
+    subject: str,
+    *,
+    none: str,
+    of: str = "",
+) -> str:
+    """Return the verdict in guesses.
+
+    Args:
+        report: with a limit on an increase.
+        check: that decides, if one does.
+        subject: what the check is about.
+        none: what all checks are about, where none is broken.
+        of: what stands before the name of the baseline.
+    """
+    head = verdict_head(report)
+    if check is None or report.verdict.status == "inconclusive":
+        return f"{head}: {UNDECIDED}"
+    who, versus = guessers(check.against), safe_name(check.versus)
+    limit = more_right_exactly(check.limit)
+    if report.verdict.status == "not_met":
+        least = more_right_at_least(check.lower or 0.0, (check.limit,))
+        return (
+            f"{head}: with {subject} {who} are right at least {least} more times in 100 than with "
+            f"{of}'{versus}' (the limit: {limit})."
+        )
+    most = more_right_at_most(max(0.0, check.upper or 0.0), (check.limit,))
+    return (
+        f"{head}: with {none} {who} are right more than {most} more times in 100 than with "
+        f"{of}'{versus}' (the limit: {limit}){of_cleverer(check.against)}."
+    )
+
+
+def _also(report: CompareReport) -> Iterator[str]:
+    """Yield the order, where the verdict came first, and how many of the queries tell anything."""
+    if report.verdict.status in {"met", "inconclusive"}:
+        yield _order(report)
+    trivial = report.design.trivial
+    rows = [one for one in report.advantages if one.attackers == "any"]
+    leaks = [one for one in rows if (one.lower or 0.0) > trivial]
+    if leaks:
+        most = max(leaks, key=lambda one: one.lower or 0.0)
+        yield (
+            f"With {len(leaks)} of {len(rows)} queries somebody surely guesses better than by "
+            f"chance: with '{safe_name(most.score)}' right at least "
+            f"{right_at_least(most.lower or 0.0, (trivial,))} times in 100 "
+            f"({compared(report.design.prior)})."
+        )
+
+
+def compare_pictures(report: CompareReport) -> Iterator[Picture]:
+    """Yield the differences in the class of the ranking, and the advantages in it."""
+    against = report.design.against
+    names = short_names(one.score for one in report.advantages)
+    differences = [
+        drawing.Interval(
+            f"{_name(one.score, names)} less {_name(one.versus or '', names)}",
+            one.lower,
+            one.value,
+            one.upper,
+        )
+        for one in report.differences
+        if one.attackers == against
+    ]
+    if differences:
+        yield drawing.intervals(
+            differences,
+            name="differences",
+            what="difference of advantage",
+            caption=f"Right of 0 the first leaks more, {against_phrase(against)}.",
+            ends=(-1.0, 1.0),
+            marks=drawing.marks_of(one.limit for one in report.policy),
+        )
+    advantages = [
+        drawing.Interval(quoted(one.score), one.lower, one.value, one.upper)
+        for one in report.advantages
+        if one.attackers == against
+    ]
+    if advantages:
+        yield drawing.intervals(
+            advantages,
+            name="advantages",
+            what="advantage",
+            caption=f"Each query, {against_phrase(against)}.",
+            ends=(report.design.trivial, 1.0),
+            marks=drawing.marks_of((), report.design.trivial),
+        )
+
+
+def _name(score: str, names: Mapping[str, str]) -> str:
+    """Return a name that leaves room for another one beside it."""
+    return f'"{names.get(score, score)}"'

@@ -4,7 +4,15 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from mipaudit.commands.compare.queries.report import CompareDesign, CompareReport, RankedQuery
-from mipaudit.formats.document import Document, Grid, Paragraph, Section, class_grids, limits
+from mipaudit.formats.document import (
+    Document,
+    Grid,
+    Limited,
+    Paragraph,
+    Section,
+    class_grids,
+    limits,
+)
 from mipaudit.formats.policy.blocks import judged_document
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.policy import against_phrase, class_words
@@ -142,6 +150,12 @@ def _differences(report: CompareReport) -> Section:
         Paragraph(text=text),
         *class_grids("Difference of advantage", "difference", _HEAD, rows),
     )
+
+
+def signed(one: Limited) -> tuple[str, ...]:
+    """Return the three figures of a difference; one without a limit may be of either sign."""
+    least, *others = limits(one)
+    return ("none" if one.lower is None else least, *others)
 
 
 def _best_of(report: CompareReport) -> Section:

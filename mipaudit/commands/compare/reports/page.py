@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from mipaudit.commands.compare.queries.page import signed
 from mipaudit.commands.compare.reports.report import (
     Change,
     CompareReportsDesign,
@@ -21,7 +22,6 @@ from mipaudit.formats.document import (
     Note,
     Paragraph,
     Section,
-    best,
     class_grids,
     short_class,
 )
@@ -82,7 +82,7 @@ REPORT_LIMITATIONS: Final = (
 
 def compare_reports_document(report: ReportComparison) -> Document:
     """Return the report as a document."""
-    several = _several(report)
+    several = report.several
     return judged_document(
         report,
         _sections(report),
@@ -105,10 +105,6 @@ def _sections(report: ReportComparison) -> Iterator[Section]:
     yield _scores(report)
     yield from _changes(report)
     yield _beside_any(report)
-
-
-def _several(report: ReportComparison) -> bool:
-    return len(report.design.reports) > 2  # noqa: PLR2004 - an old and a new one
 
 
 def _reports(report: ReportComparison) -> Section:
@@ -181,9 +177,7 @@ def _changed(report: ReportComparison, rows: Sequence[Change]) -> Section:
             (
                 change_of(one),
                 CHANGED[one.shown],
-                "none" if one.lower is None else lower_text(one.lower),
-                best(one.value),
-                "none" if one.upper is None else upper_text(one.upper),
+                *signed(one),
             )
             for one in rows
         ),
@@ -265,14 +259,14 @@ def _beside_any(report: ReportComparison) -> Section:
 
 
 def _where(report: ReportComparison, score: str, name: str) -> str:
-    return f"{safe_name(score)} in {safe_name(name)}" if _several(report) else safe_name(score)
+    return f"{safe_name(score)} in {safe_name(name)}" if report.several else safe_name(score)
 
 
 def reports_summary(report: ReportComparison) -> str:
     """Return what certainly changed, which scores could not be compared, and the verdict."""
     parts = [
         _compared(report.design, report.scores),
-        _surely_changed(report.design, report.changes),
+        _surely_changed(report),
         _alone(report.scores),
         judged(report.verdict),
         _advice(report),
@@ -291,11 +285,12 @@ def _compared(design: CompareReportsDesign, scores: Sequence[MatchedScore]) -> s
     )
 
 
-def _surely_changed(design: CompareReportsDesign, changes: Sequence[Change]) -> str:
+def _surely_changed(report: ReportComparison) -> str:
+    design = report.design
     sure = f"With {percent_text(design.confidence)} confidence, jointly over scores and reports,"
     facts = [
-        _fact(one, several=len(design.reports) > 2)  # noqa: PLR2004 - an old and a new one
-        for one in changes
+        _fact(one, several=report.several)
+        for one in report.changes
         if one.quantity == "advantage" and one.attackers == design.against and one.shown != "open"
     ]
     if not facts:

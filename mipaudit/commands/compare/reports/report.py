@@ -22,6 +22,7 @@ Key = tuple[object, ...]
 LowerFrom = Literal["stored", "trivial", "tpr_at_fpr"]
 # One threshold is an attacker of each of these: what one finds, the best of them finds.
 _WITH_THRESHOLDS: Final = frozenset({"thresholds", "intervals-1", "intervals-4"})
+_PAIR: Final = 2
 Shown = Literal["increase", "decrease", "open"]
 
 
@@ -391,3 +392,8 @@ class ReportComparison(AnyReport):
     limitations: tuple[str, ...]
     provenance: Provenance
     schema: str = schema_of("compare reports")
+
+    @property
+    def several(self) -> bool:
+        """Tell whether there are more reports than an old one and a new one."""
+        return len(self.design.reports) > _PAIR
