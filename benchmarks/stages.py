@@ -26,7 +26,7 @@ _STAGES: Final = {
     "mipaudit.counting.columns:_early_plan": "cut points from the first rows",
     "mipaudit.counting.columns:make_plan": "cut points from the burn-in",
     "mipaudit.reading.csv.large:LargeCsv.parse": "checking and keeping the text's columns",
-    "mipaudit.reading.csv.plain:PlainReader.columns": "parsing by Arrow",
+    "mipaudit.reading.csv.stream:PlainReader.columns": "parsing by Arrow",
     _FILES: "decoding by Arrow",
     "mipaudit.reading.rows.rows_of_chunk:Assembly.rows": "columns to rows, checked",
     "mipaudit.summaries.tally:rank_bytes": "blocks of rows",

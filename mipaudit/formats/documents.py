@@ -57,8 +57,7 @@ def report_as(report: AnyReport, form: Form) -> str:
 def _page(report: AnyReport, document: Document) -> str:
     """Return the page of a report, which also holds the report as programs read it."""
     from mipaudit.formats.page import document_html, head_of
-    from mipaudit.statements.reports.carried import carried
-    from mipaudit.statements.reports.codec import to_json
+    from mipaudit.statements.reports.codec import carried, to_json
 
     front = _front(report)
     head = head_of(

@@ -228,7 +228,7 @@ TABLE: Final = (
         "Check on your own machine that every interval holds.",
         _TOOL,
         asked="mipaudit.commands.validate.options:ValidateOptions",
-        run="mipaudit.commands.validate.command:run_validate",
+        run="mipaudit.commands.validate.run:run_validate",
         shown="mipaudit.options.groups.shown:Shown",
         suffices=True,
         also=("coverage",),

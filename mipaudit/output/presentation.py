@@ -12,8 +12,7 @@ from mipaudit.options.groups.shown import form_of
 from mipaudit.options.spelling import as_typed
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK, report_exit
-from mipaudit.output.progress import progress_bar
-from mipaudit.output.terminal import note, note_written, table_width, use_color
+from mipaudit.output.terminal import note, note_written, progress_bar, table_width, use_color
 
 if TYPE_CHECKING:
     from collections.abc import Callable

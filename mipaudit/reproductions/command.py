@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from mipaudit.errors import MipauditError, OutputError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
-from mipaudit.output.progress import progress_bar
-from mipaudit.output.terminal import note
+from mipaudit.output.terminal import note, progress_bar
 from mipaudit.reproductions.options import FigureOptions
 from mipaudit.reproductions.output import (
     open_places,

@@ -45,8 +45,7 @@ from mipaudit.output import exit_code
 from mipaudit.output.beside import report_beside
 from mipaudit.output.destination import Destination
 from mipaudit.output.presentation import present
-from mipaudit.output.progress import progress_bar
-from mipaudit.output.terminal import note_written
+from mipaudit.output.terminal import note_written, progress_bar
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
 from mipaudit.reading.rows.output import RowFormat, record_file, write_rows
 from mipaudit.statements.copies import COPY_COLUMN

@@ -91,8 +91,7 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     from mipaudit.output.destination import Destination
     from mipaudit.output.exit_code import report_exit
     from mipaudit.output.presentation import present
-    from mipaudit.output.progress import progress_bar
-    from mipaudit.output.terminal import note_written
+    from mipaudit.output.terminal import note_written, progress_bar
 
     rows = None
     if asked.output is not None:

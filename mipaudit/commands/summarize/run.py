@@ -30,8 +30,7 @@ from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK
-from mipaudit.output.progress import progress_bar
-from mipaudit.output.terminal import note
+from mipaudit.output.terminal import note, progress_bar
 from mipaudit.reading.rows.units import choose_units
 from mipaudit.reading.source.request import read_request
 from mipaudit.reading.summaries.file import (
@@ -43,9 +42,8 @@ from mipaudit.reading.summaries.file import (
     plan_digest,
     read_summaries,
 )
-from mipaudit.reading.summaries.sites import sites_of
+from mipaudit.reading.summaries.sites import check_alike, check_apart, sites_of
 from mipaudit.reading.summaries.source import counts_arrays, cuts_arrays, cuts_of
-from mipaudit.reading.summaries.together import check_alike, check_apart
 from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 from mipaudit.statements.provenance import provenance, settings_from
-from mipaudit.statements.reports.carried import is_page, taken_out
-from mipaudit.statements.reports.codec import to_json
+from mipaudit.statements.reports.codec import is_page, taken_out, to_json
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 

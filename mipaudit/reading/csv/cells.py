@@ -1,4 +1,4 @@
-"""The cells of one CSV column as numbers or labels.
+"""The cells of one CSV column as numbers, booleans or labels, of whatever size the file is.
 
 Numbers in text whose digits a 64-bit float cannot hold.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import ne
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,12 @@ from mipaudit.reading.columns.column import (
     Labels,
     Numbers,
     Vocabulary,
+    column_missing,
 )
+from mipaudit.reading.columns.column_cache import column_arrays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # The least float64 of full precision.
 _LEAST: Final = float(np.finfo(np.float64).tiny)
@@ -239,3 +244,61 @@ def column_kind(column: Column) -> Kind:
         return "empty"
     kinds: dict[str, Kind] = {"b": "bool", "i": "integer", "u": "integer"}
     return kinds.get(column.values.dtype.kind, "float")
+
+
+def from_numbers(values: NDArray[Any], kind: Kind) -> Numbers:
+    """Return what pandas parsed without labels.
+
+    Raises:
+        ValueError: the block holds something else than numbers.
+    """
+    if values.dtype.kind not in "iuf":
+        raise ValueError
+    numbers = Numbers(values=values)
+    if kind == "float" or values.dtype.kind != "f":
+        return numbers
+    return _whole_again(numbers)
+
+
+def _whole_again(numbers: Numbers) -> Numbers:
+    """Return integers that became floats because some are missing as integers."""
+    missing = column_missing(numbers)
+    if missing is None:
+        return numbers
+    filled = np.where(missing, 0.0, numbers.values)
+    whole = np.abs(filled).max(initial=0.0) < 2.0**53 and bool((np.floor(filled) == filled).all())
+    return Numbers(values=filled.astype(np.int64) if whole else filled, missing=missing)
+
+
+def exact_numbers(cells: Labels) -> Column:
+    """Return numbers that were read as text, and which of them lose digits.
+
+    Raises:
+        ValueError: a cell is no number.
+    """
+    table = parse_numbers(cells.vocabulary.words)
+    if table is None:
+        raise ValueError
+    return spread(table, cells.codes)
+
+
+def spread(table: Column, codes: NDArray[np.intp]) -> Column:
+    """Return the column whose distinct cells are ``table``; a negative code is a null."""
+    if isinstance(table, Labels):
+        places = np.append(table.codes, -1)
+        return Labels(codes=places[codes], vocabulary=table.vocabulary)
+    missing = codes < 0
+    numbers, _, lost = column_arrays(table)
+    values = np.append(numbers, numbers.dtype.type(0))[codes]
+    rounded = None if lost is None else np.append(lost, np.zeros(1, dtype=np.uint8))[codes]
+    return Numbers(values=values, missing=missing if missing.any() else None, rounded=rounded)
+
+
+def categories(cells: Labels, *, boolean: bool) -> Column:
+    """Return text as labels, or as booleans where it is asked for and every word is one."""
+    words = cells.vocabulary.words
+    if not boolean or not set(words) <= TRUE | FALSE:
+        return cells
+    values = np.array([*(word in TRUE for word in words), False], dtype=np.bool_)[cells.codes]
+    missing = cells.codes < 0
+    return Numbers(values=values, missing=missing if missing.any() else None)

@@ -27,11 +27,26 @@ from mipaudit.reading.columns.column_cache import (
     slice_column,
 )
 from mipaudit.reading.columns.layout import merged_kind
-from mipaudit.reading.csv.cells import MISSING, column_kind, needs_text, parse_keys, parse_numbers
-from mipaudit.reading.csv.conversion import categories, exact_numbers, from_numbers, spread
+from mipaudit.reading.csv.cells import (
+    MISSING,
+    categories,
+    column_kind,
+    exact_numbers,
+    from_numbers,
+    needs_text,
+    parse_keys,
+    parse_numbers,
+    spread,
+)
 from mipaudit.reading.csv.dialect import Dialect, csv_rows, diagnose_csv
-from mipaudit.reading.csv.plain import NotPlainError, Piece, PlainReader, in_order, pieces
-from mipaudit.reading.csv.stream import CountedStream
+from mipaudit.reading.csv.stream import (
+    CountedStream,
+    NotPlainError,
+    Piece,
+    PlainReader,
+    in_order,
+    pieces,
+)
 from mipaudit.reading.source.part import CHUNK_ROWS
 from mipaudit.statements.text.printable_names import quoted_name
 

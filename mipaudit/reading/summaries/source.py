@@ -17,8 +17,13 @@ from mipaudit.errors import InputError
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.reading.source.part import ScoreColumn, VectorScore
 from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary, narrow
-from mipaudit.reading.summaries.sites import first_names, uncounted
-from mipaudit.reading.summaries.together import check_alike, check_apart, check_unlike
+from mipaudit.reading.summaries.sites import (
+    check_alike,
+    check_apart,
+    check_unlike,
+    first_names,
+    uncounted,
+)
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS

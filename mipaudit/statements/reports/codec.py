@@ -1,6 +1,6 @@
-"""A report to JSON and back.
+"""A report to JSON and back, also in its page; and the JSON Schema, made of the dataclasses.
 
-The JSON Schema of what mipaudit writes, derived from the dataclasses.
+The page is for people and the report for programs; whoever has the page has both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
-from mipaudit.statements.reports.carried import taken_out
 from mipaudit.statements.reports.kinds import FIRST, KINDS, report_type
 
 if TYPE_CHECKING:
@@ -159,3 +158,44 @@ def _name_the_format(component: dict[str, Any], name: str) -> None:
     # The field has a default in Python; in a file it is what tells the formats apart.
     component["properties"]["schema"] = {"const": name}
     component["required"] = ["schema", *component["required"]]
+
+
+_NAME: Final = "mipaudit-report"
+_OPENING: Final = f'<script type="application/json" id="{_NAME}">'
+_CLOSING: Final = "</script>"
+_MARK: Final = b"\xef\xbb\xbf"  # what some editors put before UTF-8
+_START: Final = 64
+_MAKE_PAGE: Final = "Make the page again: mipaudit render report.json -o report.html."
+
+
+def carried(report: bytes) -> str:
+    """Return the element of a page that holds a report's JSON: data, which no browser runs.
+
+    JSON has ``<``, ``>`` and ``&`` in texts alone, where it can spell them otherwise.
+    """
+    text = json.dumps(json.loads(report), separators=(",", ":"))
+    for char in "<>&":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return f"{_OPENING}{text}{_CLOSING}"
+
+
+def is_page(data: bytes) -> bool:
+    """Tell whether the bytes of a file are a page, and not JSON."""
+    return data[:_START].removeprefix(_MARK).lstrip().startswith(b"<")
+
+
+def taken_out(data: bytes) -> bytes:
+    """Return the JSON of a report, of its file or of its page.
+
+    Raises:
+        InputError: ``bad_report``: a page without a report, or with more than one.
+    """
+    if not is_page(data):
+        return data
+    found = re.findall(
+        re.escape(_OPENING.encode()) + rb"([^<]*)" + re.escape(_CLOSING.encode()), data
+    )
+    if len(found) != 1 or data.count(f'id="{_NAME}"'.encode()) != 1:
+        raise InputError("bad_report", "The page holds no report, or several.", hint=_MAKE_PAGE)
+    one: bytes = found[0]
+    return one

@@ -19,7 +19,7 @@ from mipaudit.reading.columns.column_cache import ChunkStore
 from mipaudit.reading.csv import plain as csv_plain
 from mipaudit.reading.csv.dialect import Dialect
 from mipaudit.reading.csv.large import LargeCsv, SeenLateError
-from mipaudit.reading.csv.plain import NotPlainError, Piece, PlainReader, in_order, pieces
+from mipaudit.reading.csv.stream import NotPlainError, Piece, PlainReader, in_order, pieces
 
 NAMES = ("score", "count", "word", "flag", "key")
 KINDS = {"score": "float", "count": "integer", "word": "string", "flag": "bool", "key": "integer"}

@@ -21,7 +21,7 @@ def size(request, monkeypatch):
     if request.param == "large":
         monkeypatch.setattr(csv_part, "SMALL_TEXT", 1 << 10)
         monkeypatch.setattr("mipaudit.reading.csv.large._BLOCK_ROWS", 64)
-        monkeypatch.setattr("mipaudit.reading.csv.plain.PIECE_BYTES", 600)
+        monkeypatch.setattr("mipaudit.reading.csv.stream.PIECE_BYTES", 600)
     return request.param
 
 

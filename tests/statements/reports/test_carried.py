@@ -10,8 +10,7 @@ import mipaudit
 from mipaudit.errors import InputError
 from mipaudit.formats.documents import report_as
 from mipaudit.statements.origin import Declaration
-from mipaudit.statements.reports.carried import carried, is_page, taken_out
-from mipaudit.statements.reports.codec import from_json, to_json
+from mipaudit.statements.reports.codec import carried, from_json, is_page, taken_out, to_json
 
 HOSTILE = '</script><script>alert("x")</script><!--<script \\u003c \\\u202e &amp; ]]>'
 
