@@ -13,20 +13,23 @@ from mipaudit.cli.setting_names import (
     NOT_KEYS,
     PREFIX,
     SCORES,
+    TYPED,
     foreign_variables,
     forget_scores,
     key_of,
+    rank,
     require_known,
     scores_place,
     variable_name,
 )
 from mipaudit.errors import UsageError
+from mipaudit.options.commands import CONFIGURED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from mipaudit.cli.policy_file import ConfigFile
-    from mipaudit.cli.setting_names import EveryCommand, Options
+    from mipaudit.cli.setting_names import Load, Options
     from mipaudit.statements.origin import Setting
 
 
@@ -86,7 +89,7 @@ class ConfiguredCommand(SingleValueCommand):
             self.params += _grouped("Input", store_options())
         for option in self.params:
             if isinstance(option, TyperOption) and option.envvar is None:
-                option.envvar = variable_of(option)
+                option.envvar = variable_name(key_of(option))
                 option.show_envvar = False  # one rule for all; help would be twice as long
 
     def parse_args(self, ctx: OfParser, args: list[str]) -> list[str]:
@@ -151,15 +154,10 @@ def _left_out(context: OfParser) -> list[str]:
     return unjudged(options_of(command), config, others, lists=lists)
 
 
-def _every_variable(every: EveryCommand) -> Iterator[str]:
+def _every_variable(load: Load) -> Iterator[str]:
     yield from map(variable_name, NOT_KEYS - {"help"})
-    for name in every.names:
-        yield from map(variable_name, every.load(name))
-
-
-def variable_of(option: TyperOption) -> str:
-    """Return the environment variable that stands for an option."""
-    return variable_name(key_of(option))
+    for name in CONFIGURED:
+        yield from map(variable_name, load(name))
 
 
 def options_of(command: TyperCommand) -> Options:
@@ -232,22 +230,22 @@ def _config_options() -> list[TyperOption]:
     ]
 
 
-def _forgo(context: OfParser, option: OfParser, value: bool) -> None:  # noqa: ARG001, FBT001
+def _forgo(context: OfParser, _option: OfParser, value: OfParser) -> None:
     if not value:
         return
-    if _typed(context, "config"):  # it came first
-        if _typed(context, "no_config"):
+    if rank(context, "config") == TYPED:  # it came first
+        if rank(context, "no_config") == TYPED:
             raise typer.BadParameter(_BOTH, ctx=context)
         return  # the command line goes before the environment
     context.meta[_META] = None
 
 
-def _load(context: OfParser, option: OfParser, value: str | None) -> None:  # noqa: ARG001
+def _load(context: OfParser, _option: OfParser, value: str | None) -> None:
     """Take what the file says as the defaults of the options that are parsed next."""
     if context.resilient_parsing:
         return  # a shell asks for completions
     if _META in context.meta:  # --no-config
-        if _typed(context, "config"):
+        if rank(context, "config") == TYPED:
             raise typer.BadParameter(_BOTH, ctx=context)
         return
     from mipaudit.cli.policy_file import find_config, read_config
@@ -268,11 +266,6 @@ def _load(context: OfParser, option: OfParser, value: str | None) -> None:  # no
         if place.nargs == 1 and len(paths) > 1:
             raise UsageError("config", f"mipaudit {command.name} takes one of the score files.")
         context.default_map[place.name] = paths[0] if place.nargs == 1 else paths
-
-
-def _typed(context: OfParser, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def settings_of(context: typer.Context) -> tuple[Setting, ...]:

@@ -142,7 +142,12 @@ def usage_failure(error: Exception, place: str | None = None, better: str | None
         message = str(render())
     # What the parser guesses is seldom near.
     message = message.partition(" Did you mean ")[0]
-    return _usage(error, message, better or place or _see_help(error))
+    return Failure(
+        code=re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower(),
+        message=message if message.endswith((".", "?")) else f"{message}.",
+        hint=better or place or _see_help(error),
+        status=exit_code.USAGE,
+    )
 
 
 def show(failure: Failure, style: ErrorStyle) -> None:
@@ -154,17 +159,6 @@ def show(failure: Failure, style: ErrorStyle) -> None:
     except (OSError, ValueError, AttributeError):
         # Nobody listens on stderr; the exit code still speaks.
         return
-
-
-def _usage(error: Exception, message: str, hint: str | None) -> Failure:
-    name = type(error).__name__
-    slug = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-    return Failure(
-        code=slug,
-        message=message if message.endswith((".", "?")) else f"{message}.",
-        hint=hint,
-        status=exit_code.USAGE,
-    )
 
 
 def _see_help(error: Exception) -> str | None:

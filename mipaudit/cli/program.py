@@ -12,7 +12,6 @@ from typer.main import get_install_completion_arguments
 
 from mipaudit.cli.configured_command import options_of, usage_place
 from mipaudit.cli.help_page import OfParser, Program
-from mipaudit.cli.setting_names import EveryCommand
 from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.output import exit_code
 from mipaudit.version import __version__
@@ -44,7 +43,7 @@ _ASKED: Final = "_MIPAUDIT_COMPLETE"
 _UNWRAPPED: Final = "4096"
 
 
-def _show_version(context: OfParser, option: OfParser, wanted: bool) -> None:  # noqa: ARG001, FBT001
+def _show_version(context: OfParser, _option: OfParser, wanted: OfParser) -> None:
     if wanted and not context.resilient_parsing:
         typer.echo(f"mipaudit {__version__}")
         raise typer.Exit
@@ -99,13 +98,7 @@ def joined_name(arguments: Sequence[str]) -> Sequence[str]:
     return [*arguments[:at], " ".join(arguments[at : at + 2]), *arguments[at + 2 :]]
 
 
-def every_command() -> EveryCommand:
-    """Return the commands whose options a policy file may set, and what loads them."""
-    names = tuple(one.name for one in TABLE if one.configured)
-    return EveryCommand(names=names, load=_load_options)
-
-
-def _load_options(name: str) -> Options:
+def load_options(name: str) -> Options:
     """Return the options of a command that a policy file may set, by key."""
     return options_of(_command(name))
 
@@ -148,7 +141,7 @@ def run(arguments: Sequence[str]) -> int:
     usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
     try:
         status = command.main(
-            list(arguments), prog_name="mipaudit", standalone_mode=False, obj=every_command()
+            list(arguments), prog_name="mipaudit", standalone_mode=False, obj=load_options
         )
     except usage_error as error:
         return _report(error, arguments)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from mipaudit.errors import UsageError
+from mipaudit.options.commands import CONFIGURED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
 
 # Options by key: the long name without dashes.
 Options = dict[str, "TyperOption"]
+# Loads the options of a command.
+Load = Callable[[str], Options]
 # From where a value is, in the parser's words: what comes later goes before.
 _RANKS: Final = ("DEFAULT", "DEFAULT_MAP", "ENVIRONMENT", "COMMANDLINE")
-_TYPED: Final = _RANKS.index("COMMANDLINE")
+TYPED: Final = _RANKS.index("COMMANDLINE")
 # What is audited by them are runs and canaries, not the scores of a release.
 _OTHER_SCORES: Final = frozenset({"epsilon"})
 # The input, which is no option.
@@ -48,21 +52,12 @@ LIMITS: Final = (
 )
 
 
-class EveryCommand(NamedTuple):
-    """The commands that may have a table in a file, and what loads the options of each."""
-
-    names: tuple[str, ...]
-    load: Callable[[str], Options]
-
-
 def key_of(option: TyperOption) -> str:
     """Return an option's key in a file: its long name, with underscores."""
     return option.opts[-1].lstrip("-").replace("-", "_")
 
 
-def defaults_of(
-    config: ConfigFile, command: str, options: Options, every: EveryCommand
-) -> dict[str, Any]:
+def defaults_of(config: ConfigFile, command: str, options: Options, load: Load) -> dict[str, Any]:
     """Return what the file says of the options of a command, by parameter.
 
     A key in the command's own table goes before the same key at the top.
@@ -71,12 +66,12 @@ def defaults_of(
         config: the file.
         command: the one that runs.
         options: its options by key.
-        every: all commands that may have a table.
+        load: the options of another.
 
     Raises:
         UsageError: ``config``: an unknown key, or a value of the wrong kind.
     """
-    known = _Known(config.name, command, options, every)
+    known = _Known(config.name, command, options, load)
     found: dict[str, Any] = {}
     tables = {key: value for key, value in config.table.items() if isinstance(value, dict)}
     for key, value in _tidied(config.name, config.table, "").items():
@@ -133,7 +128,7 @@ def forget_scores(context: OfParser) -> None:
     if place is None:
         return
     apart = [one for one in context.command.params if one.name in {"members", "holdout"}]
-    ranks = {one.name: _rank(context, one.name) for one in (place, *apart)}
+    ranks = {one.name: rank(context, one.name) for one in (place, *apart)}
     whole, classes = ranks[place.name], max([ranks[one.name] for one in apart], default=0)
     if 0 < whole < classes:
         _forget(context, [place])
@@ -141,7 +136,7 @@ def forget_scores(context: OfParser) -> None:
         _forget(context, apart)
 
 
-def _rank(context: OfParser, name: str) -> int:
+def rank(context: OfParser, name: str) -> int:
     """Return what goes before what: of two, the greater; 0 where nobody sets it."""
     source = context.get_parameter_source(name)
     return _RANKS.index(source.name) if source is not None and source.name in _RANKS else 0
@@ -165,11 +160,11 @@ def forget_idle(context: OfParser, config: ConfigFile | None, asked: type[Asked]
 
     table = config.table.get(context.command.name) if config is not None else None
     own = {key.replace("-", "_") for key in table} if isinstance(table, dict) else set()
-    ranks = {name: _rank(context, name) for name in context.params}
-    typed = frozenset(name for name in ranks if ranks[name] == _TYPED)
+    ranks = {name: rank(context, name) for name in context.params}
+    typed = frozenset(name for name in ranks if ranks[name] == TYPED)
     idle = asked.idle(context.params, typed)
     for one in context.command.params:
-        if one.name in idle and 0 < ranks[one.name] < _TYPED:
+        if one.name in idle and 0 < ranks[one.name] < TYPED:
             checked(one.declared, context.params[one.name])
             # How a report is shown gives way in the command's own table, too: no answer changes.
             meant = key_of(one) in own and one.declared.option.recorded
@@ -206,19 +201,18 @@ def with_attackers(config: ConfigFile) -> ConfigFile:
 class _Known:
     """The options of all commands, each loaded when it is first asked for."""
 
-    def __init__(self, file: str, command: str, options: Options, every: EveryCommand) -> None:
+    def __init__(self, file: str, command: str, options: Options, load: Load) -> None:
         self._file = file
-        self._commands = every.names
         self._options = {command: options}
-        self._load = every.load
+        self._load = load
 
     def anywhere(self, key: str) -> TyperOption:
         """Return the option of that key of any command: the one that runs is asked first."""
-        commands = dict.fromkeys((*self._options, *self._commands))
+        commands = dict.fromkeys((*self._options, *CONFIGURED))
         found = next((name for name in commands if key in self._of(name)), None)
         if found is None:
             every = {key for options in self._options.values() for key in options}
-            self._unknown(key, {*every, *self._commands, "limit", "waiver"})
+            self._unknown(key, {*every, *CONFIGURED, "limit", "waiver"})
         return self._of(found)[key]
 
     def is_anothers(self, key: str, value: Given) -> bool:
@@ -226,7 +220,7 @@ class _Known:
 
         A ``method`` at the top is that of the command which has it; the others keep theirs.
         """
-        own, *others = dict.fromkeys((*self._options, *self._commands))
+        own, *others = dict.fromkeys((*self._options, *CONFIGURED))
         if value in (_words(self._of(own)[key]) or (value,)):
             return False
         found = (self._of(name).get(key) for name in others)
@@ -234,8 +228,8 @@ class _Known:
 
     def require_table(self, name: str) -> None:
         """Refuse a table that is of no command."""
-        if name not in self._commands:
-            self._unknown(name, {*self._commands, "limit", "waiver"})
+        if name not in CONFIGURED:
+            self._unknown(name, {*CONFIGURED, "limit", "waiver"})
 
     def within(self, command: str, key: str) -> TyperOption:
         """Return the option of that key of one command."""

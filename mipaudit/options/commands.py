@@ -267,3 +267,5 @@ TABLE: Final = (
     ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}
+# Those that may have a table in a policy file.
+CONFIGURED: Final = tuple(one.name for one in TABLE if one.configured)

@@ -89,12 +89,11 @@ def require_same_audit(recorded: Sequence[Setting], audit: Mapping[str, Any]) ->
 
 def _of_file(config: ConfigFile) -> dict[str, Any]:
     """Return what the file says, as ``estimate`` would read it."""
-    from mipaudit.cli.program import every_command
+    from mipaudit.cli.program import load_options
     from mipaudit.options.groups.judging import listed
 
-    every = every_command()
     config, _ = scores_of(config)  # a report has its own
-    found = defaults_of(config, "estimate", every.load("estimate"), every)
+    found = defaults_of(config, "estimate", load_options("estimate"), load_options)
     tables = {
         "limits": listed("limits", config.limits),
         "waivers": listed("waivers", config.waivers),

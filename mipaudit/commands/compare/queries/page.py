@@ -1,24 +1,21 @@
 """What a report of ``compare`` on scores shows, in tables and in words."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from __future__ import annotations
 
-from mipaudit.commands.compare.queries.report import CompareDesign, CompareReport, RankedQuery
-from mipaudit.formats.document import (
-    Document,
-    Grid,
-    Limited,
-    Paragraph,
-    Section,
-    class_grids,
-    limits,
-)
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.formats.document import Document, Grid, Paragraph, Section, class_grids, limits
 from mipaudit.formats.policy.blocks import judged_document
-from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.policy import against_phrase, class_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import lower_text, number_text, percent_text, value_text
 from mipaudit.statements.verdict import judged
+
+if TYPE_CHECKING:
+    from mipaudit.commands.compare.queries.report import CompareDesign, CompareReport, RankedQuery
+    from mipaudit.formats.document import Limited
+    from mipaudit.statements.estimate import Estimate
 
 _HEAD: Final = ("at least", "best estimate", "at most")
 _ONLY_THESE: Final = (
