@@ -15,7 +15,7 @@ from mipaudit.errors import UsageError
 from mipaudit.options.commands import CONFIGURED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from typer.core import TyperOption
 
