@@ -179,7 +179,7 @@ def _names_columns(flag: str, option: Option) -> bool:
     return option.metavar == _COLUMNS or flag.endswith("-col")
 
 
-def _offer_columns(ctx: OfParser, incomplete: str) -> list[str]:
+def _offer_columns(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the parser reads it
     """Return the columns of the first file typed so far, for the last name of a comma list."""
     from pathlib import Path
 
@@ -200,7 +200,7 @@ def _offer_columns(ctx: OfParser, incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
-def _columns(value: OfParser) -> OfParser:
+def _columns(value: list[str] | None) -> list[str] | None:
     """Return the columns of all the comma lists."""
     return listed_columns(value) if value else value
 
