@@ -28,7 +28,7 @@ class ScenarioParameter:
     name: str
     lowest: float
     highest: float
-    step: int | None = None  # of which it must be a multiple
+    step: int | None  # of which it must be a multiple
 
     @property
     def range_text(self) -> str:

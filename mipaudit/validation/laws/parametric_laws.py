@@ -23,8 +23,8 @@ from mipaudit.validation.laws.mixture import (
 )
 from mipaudit.validation.truth import Family, ScenarioParameter, filled, short
 
-EPSILON: Final = ScenarioParameter("EPS", 0.01, 30)
-MU: Final = ScenarioParameter("MU", 0.01, 20)
+EPSILON: Final = ScenarioParameter("EPS", 0.01, 30, None)
+MU: Final = ScenarioParameter("MU", 0.01, 20, None)
 _VALUES: Final = ScenarioParameter("K", 2, 65_536, 1)
 # Beyond so many steps of a geometric noise its mass is below e^-40.
 _STEPS: Final = 40.0
@@ -126,7 +126,7 @@ def _family(
 
 
 def _deviation(name: str) -> ScenarioParameter:
-    return ScenarioParameter(name, 1e-6, 1e6)
+    return ScenarioParameter(name, 1e-6, 1e6, None)
 
 
 LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
@@ -147,7 +147,7 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
     ),
     _family(
         "gauss-scale",
-        (ScenarioParameter("RATIO", 1.01, 100),),
+        (ScenarioParameter("RATIO", 1.01, 100, None),),
         lambda ratio: (Normal(), Normal(sd=ratio)),
         ((1.5,), (3,)),
         "normal scores about 0, holdout RATIO times as wide",
