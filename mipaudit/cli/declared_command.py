@@ -64,7 +64,6 @@ def declared_command(row: Command) -> SingleValueCommand:
 
 
 def _run(row: Command, asked: type[Options], shown: type[Options], context: typer.Context) -> int:
-    from mipaudit.cli.declared_command import spare_imports
     from mipaudit.output.terminal import tame_warnings
 
     spare_imports()

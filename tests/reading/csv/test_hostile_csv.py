@@ -18,7 +18,7 @@ from mipaudit.reading.bytes.unpacked import plain_stream
 from mipaudit.reading.columns.column_cache import ChunkStore
 from mipaudit.reading.csv import large as csv_large
 from mipaudit.reading.csv import part as csv_part
-from mipaudit.reading.csv import plain as csv_plain
+from mipaudit.reading.csv import stream as csv_stream
 from mipaudit.reading.csv.large import LargeCsv
 from mipaudit.reading.csv.part import CsvPart
 
@@ -67,7 +67,7 @@ def test_exact_floats_are_asked_for_where_they_are_not_the_default(version, opti
 @pytest.mark.parametrize("options", [{}, {"score_columns": ("flag",)}])
 def test_booleans_and_text_in_blocks_of_their_own(fails, write, large, monkeypatch, options):
     monkeypatch.setattr(csv_large, "_BLOCK_ROWS", 1000)
-    monkeypatch.setattr(csv_plain, "PIECE_BYTES", 5000)
+    monkeypatch.setattr(csv_stream, "PIECE_BYTES", 5000)
     rows = [[at % 2, at % 3 == 0] for at in range(ROWS)]
     rows[4000][1] = "topsecret"
     error = fails("mixed_column", write(text("member,flag", rows)), **options)
@@ -77,7 +77,7 @@ def test_booleans_and_text_in_blocks_of_their_own(fails, write, large, monkeypat
 
 def test_booleans_in_every_block_are_booleans(read, write, large, monkeypatch):
     monkeypatch.setattr(csv_large, "_BLOCK_ROWS", 1000)
-    monkeypatch.setattr(csv_plain, "PIECE_BYTES", 5000)
+    monkeypatch.setattr(csv_stream, "PIECE_BYTES", 5000)
     rows = [[at % 2, at % 3 == 0] for at in range(ROWS)]
     everything = read(write(text("member,flag", rows)))
     assert everything.kinds == ["bool"]

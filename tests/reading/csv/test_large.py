@@ -10,7 +10,7 @@ import pytest
 from mipaudit.errors import InputError
 from mipaudit.reading.csv import large as csv_large
 from mipaudit.reading.csv import part as csv_part
-from mipaudit.reading.csv import plain as csv_plain
+from mipaudit.reading.csv import stream as csv_stream
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest
 
@@ -87,7 +87,7 @@ def test_words_stay_words_where_a_block_of_them_looks_like_numbers(
     small = read(path, **options)
     monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
     monkeypatch.setattr(csv_large, "_BLOCK_ROWS", 700)
-    monkeypatch.setattr(csv_plain, "PIECE_BYTES", 5000)
+    monkeypatch.setattr(csv_stream, "PIECE_BYTES", 5000)
     assert read(path, **options) == small
 
 

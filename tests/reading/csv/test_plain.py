@@ -16,7 +16,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.columns.column import column_hashes, column_scores
 from mipaudit.reading.columns.column_cache import ChunkStore
-from mipaudit.reading.csv import plain as csv_plain
+from mipaudit.reading.csv import stream as csv_stream
 from mipaudit.reading.csv.dialect import Dialect
 from mipaudit.reading.csv.large import LargeCsv, SeenLateError
 from mipaudit.reading.csv.stream import NotPlainError, Piece, PlainReader, in_order, pieces
@@ -113,12 +113,12 @@ def test_pieces_and_threads_change_nothing(monkeypatch, threads, size):
         for at, score in enumerate(rng.normal(size=3000).tolist())
     )
     expected = outcome(csv_of(text))
-    monkeypatch.setattr(csv_plain, "PIECE_BYTES", size)
+    monkeypatch.setattr(csv_stream, "PIECE_BYTES", size)
     assert outcome(csv_of(text, threads)) == expected
 
 
 def test_pieces_are_the_text_in_whole_lines(monkeypatch):
-    monkeypatch.setattr(csv_plain, "PIECE_BYTES", 10)
+    monkeypatch.setattr(csv_stream, "PIECE_BYTES", 10)
     text = b"1,2\n33,44\r\n5,6\n\n7,8"
     found = list(pieces(MemoryBlob(name="x", data=text).open().__enter__()))
     assert b"".join(one.text for one in found) == text
@@ -127,7 +127,7 @@ def test_pieces_are_the_text_in_whole_lines(monkeypatch):
 
 
 def test_a_line_longer_than_a_piece_is_not_plain(monkeypatch):
-    monkeypatch.setattr(csv_plain, "PIECE_BYTES", 10)
+    monkeypatch.setattr(csv_stream, "PIECE_BYTES", 10)
     with pytest.raises(NotPlainError):
         list(pieces(MemoryBlob(name="x", data=b"1" * 40 + b"\n").open().__enter__()))
 
