@@ -110,16 +110,14 @@ def _steps(pool: Floats) -> Floats:
         unit[flat] = np.where(rest > 0, rest, away[:, flat].max(axis=0))
         unit[unit == 0] = 1.0
     with np.errstate(over="ignore"):
-        steps: Floats = np.minimum(away / unit, _MOST)
-        return steps
+        return np.asarray(np.minimum(away / unit, _MOST))
 
 
 def _ratios(figures: Floats) -> Floats:
     """Return for each column the first figure by the largest of the others."""
     first, others = figures[0], figures[1:].max(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(first > others, first / others, 0.0)
-        return found
+        return np.where(first > others, first / others, 0.0)
 
 
 def among_splits(

@@ -81,17 +81,13 @@ class Encoding:
         Records are equal in all columns just where these points are: scaling can make
         different numbers the same, and words that were not released share a level.
         """
-        known = {
-            code.name: [
-                w for table in tables.values() for w in _words(table[code.name], code.plain)
-            ]
-            for code in self.columns
-            if code.treated == "category"
-        }
-        places = {
-            name: {word: at for at, word in enumerate(dict.fromkeys(words))}
-            for name, words in known.items()
-        }
+
+        def known(code: ColumnCode) -> dict[str, int]:
+            every = (_words(table[code.name], code.plain) for table in tables.values())
+            words = dict.fromkeys(word for words in every for word in words)
+            return {word: at for at, word in enumerate(words)}
+
+        places = {code.name: known(code) for code in self.columns if code.treated == "category"}
 
         def coded(column: RecordColumn, code: ColumnCode) -> NDArray[np.int32]:
             return _word_codes(column, code, places[code.name], other=-1, missing=-2)
@@ -175,12 +171,13 @@ def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) ->
         return "category"
     words = [role for role, column in held.items() if column.kind == "string"]
     if not words:
-        forms = {role: _FORMS.get(column.kind, "numbers") for role, column in held.items()}
-        first = next(iter(forms))
-        for other, form in forms.items():
-            if form != forms[first]:
-                raise _differ(name, first, forms[first], other, form)
-        return "date" if forms[first] == _FORMS["date"] else "number"
+        (first, what), *forms = [
+            (role, _FORMS.get(column.kind, "numbers")) for role, column in held.items()
+        ]
+        for other, form in forms:
+            if form != what:
+                raise _differ(name, first, what, other, form)
+        return "date" if what == _FORMS["date"] else "number"
     others = [role for role in held if role not in words]
     dated = {role: are_days(held[role].words) for role in words}
     for other in others:
@@ -226,11 +223,8 @@ def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> C
                 f"The {role} table: column {quoted_name(name)} has no value at all.",
                 hint="Leave it out with `ignore`.",
             )
-    fit, named, given = (
-        held[asked.encode_on],
-        name in asked.categorical,
-        (asked.range or {}).get(name),
-    )
+    fit, named = held[asked.encode_on], name in asked.categorical
+    given = (asked.range or {}).get(name)
     treated = _treated(name, held, category=named)
     kept = {column.bits for column in held.values() if column.kind != "empty"}
     code = ColumnCode(

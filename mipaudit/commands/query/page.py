@@ -8,6 +8,7 @@ from typing import Final
 
 from mipaudit.commands.query.report import ExactCopies, ModelQueryReport, QueryReport
 from mipaudit.commands.query.search.approximate import ApproximateNeighbours
+from mipaudit.commands.query.words import copied_words
 from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.formats.brief import Brief, short_names
 from mipaudit.formats.document import (
@@ -175,12 +176,7 @@ def _copied(copies: tuple[ExactCopies, ...]) -> str:
     if not any(one.copied for one in copies):
         whole = " and ".join(f"none of {count_text(one.rows)} {_ROLES[one.role]}" for one in copies)
         return f"No exact copies: {whole} stands in the synthetic table word for word."
-    parts = (
-        f"{count_text(one.copied)} of {count_text(one.rows)} {_ROLES[one.role]} "
-        f"({percent_text(round(one.copied / one.rows, 4))})"
-        for one in copies
-    )
-    return f"Exact copies: {' and '.join(parts)} stand in the synthetic table word for word."
+    return f"Exact copies: {copied_words(copies)} stand in the synthetic table word for word."
 
 
 def model_query_brief(report: ModelQueryReport) -> Brief:

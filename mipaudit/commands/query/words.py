@@ -56,16 +56,20 @@ def query_says(query: Query) -> str:
 
 def query_summary(copies: Sequence[ExactCopies], scores: Sequence[QueriedScore]) -> str:
     """Return the paragraph that can be read alone; exact copies stand first."""
-    parts = [
-        f"{count_text(one.copied)} of {count_text(one.rows)} {_WHOSE[one.role]}s "
-        f"({percent_text(round(one.copied / one.rows, 4))})"
-        for one in copies
-    ]
     rows = sum(one.rows for one in copies)
     queries = "1 query" if len(scores) == 1 else f"{len(scores)} queries"
     return (
-        f"Exact copies: {' and '.join(parts)} stand in the synthetic table word for word, in all "
+        f"Exact copies: {copied_words(copies)} stand in the synthetic table word for word, in all "
         f"columns that were compared. {count_text(rows)} records were scored by {queries}."
+    )
+
+
+def copied_words(copies: Sequence[ExactCopies]) -> str:
+    """Return how many records of each class are copied."""
+    return " and ".join(
+        f"{count_text(one.copied)} of {count_text(one.rows)} {_WHOSE[one.role]}s "
+        f"({percent_text(round(one.copied / one.rows, 4))})"
+        for one in copies
     )
 
 

@@ -49,8 +49,7 @@ def shift_gaps(mechanism: Mechanism, ratios: NDArray[np.float64]) -> NDArray[np.
         case "gaussian":
             from scipy.special import erf
 
-            gaps: NDArray[np.float64] = erf(ratios / math.sqrt(8))
-            return gaps
+            return np.asarray(erf(ratios / math.sqrt(8)))
         case _:
             assert_never(mechanism)
 
@@ -99,8 +98,7 @@ class Shifts:
         if self.starts is None:
             return values
         counts = np.diff(np.append(self.starts, values.size))
-        means: Array = np.add.reduceat(values, self.starts) / counts
-        return means
+        return np.asarray(np.add.reduceat(values, self.starts) / counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

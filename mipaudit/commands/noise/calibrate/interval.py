@@ -101,8 +101,7 @@ def bets(count: int, mean: float, alpha: float) -> Vector:
     """
     least = math.sqrt(2 * math.log(1 / alpha) * (1 - mean) / (count * mean))
     steps = max(0, math.ceil(math.log(1 / least, _STEP))) if least > 0 else 0
-    shares: Vector = _STEP ** -np.arange(steps + 1.0)
-    return shares
+    return np.asarray(_STEP ** -np.arange(steps + 1.0))
 
 
 def log_capital(terms: Vector, mean: float, alpha: float) -> float:

@@ -74,8 +74,7 @@ def _standard_laplace(uniforms: UniformSource) -> Array:
 def _standard_gaussian(dimension: int, uniforms: UniformSource) -> Array:
     from scipy.special import ndtri
 
-    normal: Array = ndtri(uniforms(dimension))
-    return normal
+    return np.asarray(ndtri(uniforms(dimension)))
 
 
 def _standard_norm_exponential(dimension: int, uniforms: UniformSource) -> Array:
@@ -86,15 +85,13 @@ def _standard_norm_exponential(dimension: int, uniforms: UniformSource) -> Array
     direction = _standard_gaussian(dimension, uniforms)
     while not direction.any():  # all uniforms 1/2: no direction
         direction = _standard_gaussian(dimension, uniforms)
-    noise: Array = radius * direction / np.linalg.norm(direction)
-    return noise
+    return np.asarray(radius * direction / np.linalg.norm(direction))
 
 
 def _shaped(noise: Array, factor: Array | None) -> Array:
     if factor is None:
         return noise
-    shaped: Array = factor * noise if factor.ndim == 1 else factor @ noise
-    return shaped
+    return np.asarray(factor * noise if factor.ndim == 1 else factor @ noise)
 
 
 def round_to_grid(values: Array, scale: float | Array) -> Array:

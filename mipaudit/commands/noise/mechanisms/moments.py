@@ -43,9 +43,8 @@ _SECOND = 2.0
 
 def lengths_of(steps: Points) -> Points:
     """Return the Euclidean length of each of (n, d) rows, also where squares leave the floats."""
-    size = float(np.abs(steps).max(initial=0.0))
-    lengths: Points = np.linalg.norm(steps / size, axis=1) if size > 0 else np.zeros(len(steps))
-    return size * lengths
+    size = float(np.abs(steps).max(initial=0.0)) or 1.0
+    return np.asarray(size * np.linalg.norm(steps / size, axis=1))
 
 
 def measured_moment(
@@ -85,8 +84,7 @@ def spatial_median(points: Points, *, steps: int = _MOST_STEPS) -> Points:
         (d,) centre.
     """
     if points.shape[1] == 1:
-        median: Points = np.median(points, axis=0)
-        return median
+        return np.asarray(np.median(points, axis=0))
     origin: Points = points[0]
     offsets = points - origin
     size = float(np.abs(offsets).max(initial=0.0))
@@ -117,8 +115,7 @@ def _step(points: Points, centre: Points) -> Points:
     pull = float(np.linalg.norm(target - centre) * weights.sum())
     if pull <= touching:
         return centre
-    held: Points = target + (touching / pull) * (centre - target)
-    return held
+    return np.asarray(target + (touching / pull) * (centre - target))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

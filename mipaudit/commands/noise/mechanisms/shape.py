@@ -55,8 +55,7 @@ class NoiseShape:
         """(d,) or, for ``full``, (d, d): F of the noise F g."""
         if self.axes is None:
             return self.units * self.roots
-        factor: Array = self.units[:, None] * self.axes * self.roots
-        return factor
+        return np.asarray(self.units[:, None] * self.axes * self.roots)
 
     def whiten(self, points: Array) -> Array:
         """Return F^-1 of every row of (n, d) ``points``."""
@@ -106,8 +105,7 @@ def coordinate_spreads(points: Array) -> Array:
     offsets = points - points[0]
     sizes = np.abs(offsets).max(axis=0)
     offsets /= np.where(sizes > 0, sizes, 1.0)
-    spreads: Array = sizes * offsets.std(axis=0, ddof=1)
-    return spreads
+    return np.asarray(sizes * offsets.std(axis=0, ddof=1))
 
 
 def standard_units(points: Array) -> Array | None:
@@ -167,8 +165,7 @@ def full_shape(points: Array, units: Array) -> NoiseShape:
 def _floored(spreads: Array) -> Array:
     """Return roots of eigenvalues proportional to ``spreads`` plus the floor, mean 1."""
     eigenvalues = spreads / spreads.mean()
-    roots: Array = np.sqrt((eigenvalues + FLOOR) / (1 + FLOOR))
-    return roots
+    return np.asarray(np.sqrt((eigenvalues + FLOOR) / (1 + FLOOR)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
