@@ -9,6 +9,7 @@ from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.power import (
     LARGEST_EPSILON,
     USUAL_POWER,
+    Claim,
     CountLimit,
     Detector,
     Mechanism,
@@ -64,40 +65,36 @@ def _runs(asked: EpsilonOptions, statement: EpsilonStatement, judged: int, colum
     counted = asked.table is not None
     conditional = asked.method == "conditional"
     both = counted and conditional and asked.counted_class == "either"
-    confidence = asked.confidence_of_one(columns * (2 if both else 1))
+    claim = _claim(asked, columns * (2 if both else 1))
     cost = 1.0 if counted else _SEARCH_COST
     worth = max(1, round(kinds * judged / cost))
-    claimed, delta = asked.claimed_epsilon or 0.0, asked.delta
 
     def needed(curve: TradeOff) -> tuple[int | None, None]:
-        runs = runs_needed(limit, curve, claimed=claimed, delta=delta, confidence=confidence)
+        runs = runs_needed(limit, curve, claim)
         return (None if runs is None else _rounded_up(runs * cost / kinds)), None
 
-    detector = independent_runs_detector(
-        limit, n_num=worth, n_den=worth, claimed=claimed, delta=delta, confidence=confidence
-    )
-    return _Plan(detector, needed)
+    return _Plan(independent_runs_detector(limit, claim, n_num=worth, n_den=worth), needed)
 
 
 def _one_run(asked: EpsilonOptions, made: CanaryGuesses, columns: int) -> _Plan:
     """Return the plan of one run; of totals, with the number of guesses that were made."""
     directions = 1 if asked.direction or asked.totals else 2
-    claimed, delta = asked.claimed_epsilon or 0.0, asked.delta
 
     def needed(curve: TradeOff) -> tuple[int | None, int | None]:
-        shared = asked.confidence_of_one(columns * directions)
-        size = canaries_needed(curve, claimed=claimed, delta=delta, confidence=shared)
-        return size or (None, None)
+        return canaries_needed(curve, _claim(asked, columns * directions)) or (None, None)
 
     detector = one_run_detector(
+        _claim(asked, columns),
         canaries=made.canaries,
         guesses=made.guesses if asked.totals else asked.guesses,
-        claimed=claimed,
-        delta=delta,
-        confidence=asked.confidence_of_one(columns),
         directions=directions,
     )
     return _Plan(detector, needed)
+
+
+def _claim(asked: EpsilonOptions, limits: int) -> Claim:
+    """Return the claim, at the confidence of one of so many limits."""
+    return Claim(asked.claimed_epsilon or 0.0, asked.delta, asked.confidence_of_one(limits))
 
 
 def _limit_of(
@@ -121,15 +118,15 @@ def _clopper_pearson(
 
 def _power(asked: EpsilonOptions, mechanism: Mechanism, plan: _Plan | None) -> DetectionPower:
     """Return what is found and what it takes; where either is missing, with its reason."""
-    claimed, delta = asked.claimed_epsilon or 0.0, asked.delta
+    claim = _claim(asked, 1)
     # The true epsilon to plan for, unless it was named.
-    true = asked.true_epsilon or 2 * claimed or 1.0
+    true = asked.true_epsilon or 2 * claim.epsilon or 1.0
     found = needed = guesses = None
     reason = unreachable = _NO_ATTACK
     if plan is not None:
         reason, unreachable = f"none up to {LARGEST_EPSILON:g}", "no size that was tried does"
-        found = smallest_refutable_epsilon(plan.detector, mechanism, claimed=claimed, delta=delta)
-        curve = curve_with_epsilon(mechanism, epsilon=true, delta=delta)
+        found = smallest_refutable_epsilon(plan.detector, mechanism, claim)
+        curve = curve_with_epsilon(mechanism, epsilon=true, delta=claim.delta)
         if curve is None:
             reason = unreachable = _GAUSSIAN_AT_ZERO
         else:

@@ -18,7 +18,7 @@ binomial.
 
 import math
 from collections.abc import Callable
-from typing import Final, Literal, Protocol, assert_never
+from typing import Final, Literal, NamedTuple, Protocol, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,14 @@ _HALVINGS: Final = 12
 _FEWEST_GUESSES: Final = 4
 
 
+class Claim(NamedTuple):
+    """A claimed epsilon, at least 0, at a delta in [0, 1], refuted with a confidence in (0, 1)."""
+
+    epsilon: float
+    delta: float
+    confidence: float
+
+
 def curve_with_epsilon(mechanism: Mechanism, *, epsilon: float, delta: float) -> TradeOff | None:
     """Return the mechanism's curve that costs exactly ``epsilon`` at ``delta``.
 
@@ -76,15 +84,14 @@ def curve_with_epsilon(mechanism: Mechanism, *, epsilon: float, delta: float) ->
 
 
 def smallest_refutable_epsilon(
-    detector: Detector, mechanism: Mechanism, *, claimed: float, delta: float
+    detector: Detector, mechanism: Mechanism, claim: Claim
 ) -> float | None:
     """Return the least true epsilon with which a claim is refuted with probability 0.8.
 
     Args:
         detector: of the claim, by one design.
         mechanism: whose true epsilon is sought.
-        claimed: the claimed epsilon, at least 0.
-        delta: in [0, 1), of both.
+        claim: of a delta below 1, that of both.
 
     Returns:
         An epsilon at ``delta`` above the claim, to four digits; None where not even 100
@@ -92,10 +99,10 @@ def smallest_refutable_epsilon(
     """
 
     def refuted(epsilon: float) -> bool:
-        curve = curve_with_epsilon(mechanism, epsilon=epsilon, delta=delta)
+        curve = curve_with_epsilon(mechanism, epsilon=epsilon, delta=claim.delta)
         return curve is not None and detector(curve) >= USUAL_POWER
 
-    low, high = claimed, max(LARGEST_EPSILON, 2 * claimed)
+    low, high = claim.epsilon, max(LARGEST_EPSILON, 2 * claim.epsilon)
     if not refuted(high):
         return None
     while high - low > _TOLERANCE * high:
@@ -139,7 +146,7 @@ class CountLimit(Protocol):
 
 
 def independent_runs_detector(
-    limit: CountLimit, *, n_num: int, n_den: int, claimed: float, delta: float, confidence: float
+    limit: CountLimit, claim: Claim, *, n_num: int, n_den: int
 ) -> Detector:
     """Return the probability of refuting the claim, as a function of the true curve.
 
@@ -147,13 +154,11 @@ def independent_runs_detector(
 
     Args:
         limit: of the design.
+        claim: to be refuted.
         n_num: runs with the canary that are counted, at least 1, split-off ones aside.
         n_den: runs without it.
-        claimed: the claimed epsilon, at least 0.
-        delta: in [0, 1].
-        confidence: in (0, 1).
     """
-    false, needed = _table(limit, n_num, n_den, claimed, delta, 1 - confidence)
+    false, needed = _table(limit, claim, n_num, n_den)
 
     def detector(curve: TradeOff) -> float:
         fprs = np.geomspace(min(0.1 / n_den, 0.1), 0.5, _THRESHOLDS)
@@ -163,34 +168,25 @@ def independent_runs_detector(
     return detector
 
 
-def runs_needed(
-    limit: CountLimit, curve: TradeOff, *, claimed: float, delta: float, confidence: float
-) -> int | None:
+def runs_needed(limit: CountLimit, curve: TradeOff, claim: Claim) -> int | None:
     """Return how many runs of each kind must be counted to refute the claim, to two digits.
 
     Args:
         limit: of the design.
         curve: the true one.
-        claimed: the claimed epsilon, at least 0.
-        delta: in [0, 1).
-        confidence: in (0, 1).
+        claim: of a delta below 1.
 
     Returns:
         A number, or None where 10^7 of each kind do not do.
     """
 
     def power_of(size: int) -> float:
-        detector = independent_runs_detector(
-            limit, n_num=size, n_den=size, claimed=claimed, delta=delta, confidence=confidence
-        )
-        return detector(curve)
+        return independent_runs_detector(limit, claim, n_num=size, n_den=size)(curve)
 
     return size_needed(power_of, start=_SMALLEST_SIZE, most=_LARGEST_SIZE)
 
 
-def _table(
-    limit: CountLimit, n_num: int, n_den: int, claimed: float, delta: float, alpha: float
-) -> tuple[Floats, Floats]:
+def _table(limit: CountLimit, claim: Claim, n_num: int, n_den: int) -> tuple[Floats, Floats]:
     """Return numbers of false positives and the fewest true ones that refute the claim.
 
     Where not even all of ``n_num`` do, it is one more than all.
@@ -201,7 +197,8 @@ def _table(
         low, high = least - 1, n_num + 1
         while high - low > 1:
             middle = (low + high) // 2
-            refuted = limit(middle, n_num, fp, n_den, delta, alpha) > claimed
+            found = limit(middle, n_num, fp, n_den, claim.delta, 1 - claim.confidence)
+            refuted = found > claim.epsilon
             low, high = (low, middle) if refuted else (middle, high)
         needed.append(high)
         least = high  # more false positives need no fewer true ones
@@ -231,13 +228,7 @@ def _probabilities(
 
 
 def one_run_detector(
-    *,
-    canaries: int,
-    guesses: int | tuple[int, int] | None,
-    claimed: float,
-    delta: float,
-    confidence: float,
-    directions: int = 1,
+    claim: Claim, *, canaries: int, guesses: int | tuple[int, int] | None, directions: int = 1
 ) -> Detector:
     """Return the probability of refuting the claim, as a function of the true curve.
 
@@ -245,47 +236,42 @@ def one_run_detector(
     little low.
 
     Args:
+        claim: to be refuted.
         canaries: m, at least 1.
         guesses: as for `plan_guesses`.
-        claimed: the claimed epsilon, at least 0.
-        delta: in [0, 1].
-        confidence: in (0, 1).
         directions: 2 if the direction of the scores is not known beforehand, else 1.
     """
     plans = plan_guesses(canaries, guesses)
-    alpha = (1 - confidence) / directions
-    shares = settled_shares(plans, canaries=canaries, delta=delta, alpha=alpha)
-    useful = []
-    for plan, share in zip(plans, shares, strict=True):
-        critical = None
-        if share > 0:
-            critical = critical_correct(
+    alpha = (1 - claim.confidence) / directions
+    shares = settled_shares(plans, canaries=canaries, delta=claim.delta, alpha=alpha)
+    settled = [
+        (
+            plan,
+            critical_correct(
                 canaries=canaries / 2 if plan.kind else canaries,
                 guesses=plan.guesses,
-                epsilon=claimed,
-                delta=delta,
+                epsilon=claim.epsilon,
+                delta=claim.delta,
                 alpha=alpha * share,
-            )
-        if critical is not None:
-            useful.append((plan, critical))
+            ),
+        )
+        for plan, share in zip(plans, shares, strict=True)
+        if share > 0
+    ]
 
     def detector(curve: TradeOff) -> float:
-        powers = (_reached(curve, canaries, plan, critical) for plan, critical in useful)
-        return max(powers, default=0.0)
+        useful = ((plan, critical) for plan, critical in settled if critical is not None)
+        return max((_reached(curve, canaries, *one) for one in useful), default=0.0)
 
     return detector
 
 
-def canaries_needed(
-    curve: TradeOff, *, claimed: float, delta: float, confidence: float
-) -> tuple[int, int] | None:
+def canaries_needed(curve: TradeOff, claim: Claim) -> tuple[int, int] | None:
     """Return the smallest run that refutes the claim, with the best number of guesses.
 
     Args:
         curve: the true one.
-        claimed: the claimed epsilon, at least 0.
-        delta: in [0, 1).
-        confidence: in (0, 1).
+        claim: of a delta below 1.
 
     Returns:
         Canaries, to two digits, and guesses, half of them at each end; None where 10^7 canaries
@@ -294,10 +280,7 @@ def canaries_needed(
     """
 
     def power_of(canaries: int, guesses: int) -> float:
-        detector = one_run_detector(
-            canaries=canaries, guesses=guesses, claimed=claimed, delta=delta, confidence=confidence
-        )
-        return detector(curve)
+        return one_run_detector(claim, canaries=canaries, guesses=guesses)(curve)
 
     def best(canaries: int) -> tuple[float, int]:
         sizes = (canaries >> halving for halving in range(_HALVINGS))
