@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.records.cells import RecordCells, RecordTally, cut_cells
-from mipaudit.commands.records.groups import GroupCounts, choose_groups, group_estimates, words_of
+from mipaudit.commands.records.groups import GroupCounts, choose_groups, words_of
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.counting.columns import Meter, settle_sample
@@ -64,17 +64,8 @@ class RecordCounts:
 
     def of_groups(self, prior: float, confidence: float) -> list[Estimate]:
         """Return what they show of every group."""
-        if self.groups is None:
-            return []
-        return group_estimates(
-            self.column.name,
-            self.groups.names,
-            self.groups.counts,
-            prior=prior,
-            confidence=confidence,
-            ordered=self.column.kind != "string",
-            seed=self.groups.seed,
-        )
+        groups = self.groups
+        return [] if groups is None else groups.estimates(self.column, prior, confidence)
 
 
 def count_records(

@@ -22,6 +22,7 @@ from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.means import Term, melded_lowers
+from mipaudit.reading.source.part import ScoreColumn
 from mipaudit.reading.source.source import PiecePartition
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.text.rounding import count_text
@@ -57,43 +58,55 @@ class FixedAttack:
         return 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr)
 
 
-def group_estimates(
-    score: str,
-    names: Sequence[str],
-    counts: Sequence[ScoreCounts],
-    *,
-    prior: float,
-    confidence: float,
-    ordered: bool,
-    seed: int,
-) -> list[Estimate]:
-    """Return for each group its advantage, and its difference from the rest.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupCounts:
+    """The groups that are told apart.
 
-    Args:
-        score: name of the column.
-        names: of the groups.
-        counts: of the groups, in the same cells.
-        prior: p in (0, 1).
-        confidence: of each quantity, jointly over the groups.
-        ordered: whether a larger score means anything.
-        seed: of the row assignment.
-
-    Returns:
-        Estimates with ``group`` set, groups in order: advantage against any attacker, then
-        against each class, then the difference where there are two groups or more.
+    Attributes:
+        grouping: of the rows.
+        names: ``column=value``; ``other`` last, if small groups are taken together.
+        sizes: (members, holdout) of each.
+        findings: what became of small groups.
+        counts: of each, in the same cells; none before they are counted.
+        seed: in use for them.
     """
-    share = ErrorShare(confidence=confidence, columns=len(names))
-    differences = attack_differences(counts, prior=prior, alpha=share.two_sided, ordered=ordered)
-    every = [
-        Evidence(score=score, counts=one, prior=prior, seed=seed, ordered=ordered) for one in counts
-    ]
-    learn_together(every)
-    found = []
-    for at, (name, one, evidence) in enumerate(zip(names, counts, every, strict=True)):
-        found += [replace(row, group=name) for row in advantage_estimates(evidence, share)]
-        if differences:
-            found.append(_difference_estimate(score, name, one, differences[at], confidence))
-    return found
+
+    grouping: Grouping
+    names: tuple[str, ...]
+    sizes: tuple[tuple[int, int], ...]
+    findings: tuple[Finding, ...]
+    counts: tuple[ScoreCounts, ...] = ()
+    seed: int = 0
+
+    def estimates(self, column: ScoreColumn, prior: float, confidence: float) -> list[Estimate]:
+        """Return for each group its advantage, and its difference from the rest.
+
+        Args:
+            column: the score.
+            prior: p in (0, 1).
+            confidence: of each quantity, jointly over the groups.
+
+        Returns:
+            Estimates with ``group`` set, groups in order: advantage against any attacker, then
+            against each class, then the difference where there are two groups or more.
+        """
+        share = ErrorShare(confidence=confidence, columns=len(self.names))
+        score, ordered = column.name, column.kind != "string"
+        differences = attack_differences(
+            self.counts, prior=prior, alpha=share.two_sided, ordered=ordered
+        )
+        every = [
+            Evidence(score=score, counts=one, prior=prior, seed=self.seed, ordered=ordered)
+            for one in self.counts
+        ]
+        learn_together(every)
+        found = []
+        for at, (name, evidence) in enumerate(zip(self.names, every, strict=True)):
+            found += [replace(row, group=name) for row in advantage_estimates(evidence, share)]
+            if differences:
+                counts, difference = self.counts[at], differences[at]
+                found.append(_difference_estimate(score, name, counts, difference, confidence))
+        return found
 
 
 def attack_differences(
@@ -210,27 +223,6 @@ def _difference_estimate(
         group=name,
         versus=REST,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GroupCounts:
-    """The groups that are told apart.
-
-    Attributes:
-        grouping: of the rows.
-        names: ``column=value``; ``other`` last, if small groups are taken together.
-        sizes: (members, holdout) of each.
-        findings: what became of small groups.
-        counts: of each, in the same cells; none before they are counted.
-        seed: in use for them.
-    """
-
-    grouping: Grouping
-    names: tuple[str, ...]
-    sizes: tuple[tuple[int, int], ...]
-    findings: tuple[Finding, ...]
-    counts: tuple[ScoreCounts, ...] = ()
-    seed: int = 0
 
 
 def words_of(partition: PiecePartition) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]]:

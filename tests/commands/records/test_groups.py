@@ -7,14 +7,15 @@ from scipy.stats import binom
 from mipaudit.commands.records.groups import (
     MOST_COUNTED,
     FixedAttack,
+    GroupCounts,
     attack_differences,
     best_attack,
     choose_groups,
     difference_limits,
-    group_estimates,
 )
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.errors import UsageError
+from mipaudit.reading.source.part import ScoreColumn
 from mipaudit.summaries.group_tally import Grouping, group_tally
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
@@ -111,15 +112,15 @@ def test_an_empty_class_says_nothing():
 def test_the_exposed_minority_differs():
     rng = np.random.default_rng(2)
     member, score, group = minority_file(rng, 8_000)
-    rows = group_estimates(
-        "s",
-        ["a", "b"],
-        counted(member, score, group),
-        prior=0.5,
-        confidence=0.95,
-        ordered=True,
-        seed=0,
+    none = np.array([], dtype=np.uint64)
+    groups = GroupCounts(
+        grouping=Grouping(kept=none, merged=none),
+        names=("a", "b"),
+        sizes=(),
+        findings=(),
+        counts=counted(member, score, group),
     )
+    rows = groups.estimates(ScoreColumn(name="s", kind="float"), 0.5, 0.95)
     by = {(e.group, e.quantity, e.attackers): e for e in rows}
     truth = MINORITY[1].law.advantage(0.5)
     exposed = by["b", "advantage", "any"]
