@@ -69,9 +69,7 @@ def epsilon_report(
         claim=claim,
         coin=found.coin,
         profile=found.profile,
-        rests_on=rests_on(
-            found.design, statements, counts=asked.counted, rate=asked.inclusion_rate
-        ),
+        rests_on=rests_on(asked, found.design, statements[0].method),
         findings=found.findings,
         limitations=epsilon_limitations(
             found.design,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, assert_never
 
+from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import (
     ClaimStatus,
     ClaimVerdict,
@@ -116,45 +117,37 @@ def epsilon_summary(
     return " ".join([*said, _data(design, top)])
 
 
-def rests_on(
-    design: EpsilonDesign,
-    statements: Sequence[EpsilonStatement],
-    *,
-    counts: bool,
-    rate: float | None = None,
-) -> tuple[str, ...]:
-    """Return the assumptions of the deciding limit; ``rate`` is that of one run's coins."""
+def rests_on(asked: EpsilonOptions, design: EpsilonDesign, method: str) -> tuple[str, ...]:
+    """Return the assumptions of the deciding limit, which is by a method."""
     match design.kind:
         case "independent-runs":
             runs = (
                 "Each run of the mechanism is independent of the others and alike but for the "
                 "record: trained anew or drawn anew, with it or without it."
             )
-            method = statements[0].method
             worth = _METHODS[method]
-            if counts and method == "conditional":
-                worth = f"{_COUNTED} The limit holds at every sample size, whatever the mechanism."
-            elif counts:
-                worth = f"{_COUNTED} {worth}"
-            return (runs, worth, _NEIGHBOURS)
+            if asked.counted and method == "conditional":
+                worth = "The limit holds at every sample size, whatever the mechanism."
+            return (runs, f"{_COUNTED} {worth}" if asked.counted else worth, _NEIGHBOURS)
         case "one-run":
-            return (_coins(rate, design.runs, counts=counts), _BLIND_GUESSES, _CANARY_NEIGHBOURS)
+            return (_coins(asked, design.runs), _BLIND_GUESSES, _CANARY_NEIGHBOURS)
         case "one-model":
             return (_NOTHING, _FIGURE_OF_SPEECH)
         case _:
             assert_never(design.kind)
 
 
-def _coins(rate: float | None, runs: int | None, *, counts: bool) -> str:
+def _coins(asked: EpsilonOptions, runs: int | None) -> str:
     start = "Each canary was included in the one run by its own"
     if runs is not None:
         start = (
             f"The {count_text(runs)} runs, whose number was fixed beforehand, are of one mechanism "
             "on the same other data. Each canary was included in each run, anew, by its own"
         )
+    rate = asked.inclusion_rate
     if rate is not None:
         return f"{start} coin of the stated probability {number_text(rate)}, {_INDEPENDENT}."
-    if counts:
+    if asked.counted:
         return f"{start} fair coin, {_INDEPENDENT} (`inclusion_rate` states another)."
     return (
         f"{start} coin, {_INDEPENDENT}, with one probability for all. It was not stated: the limit "
