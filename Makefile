@@ -4,8 +4,8 @@
 
 VENV ?= .venv
 # The first interpreter on the path that this project supports.
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
-	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' \
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' \
 	2>/dev/null && echo $$p && break; done)
 JOBS ?= auto
 
@@ -33,11 +33,14 @@ INSTALL = installed() { \
 	[ $$ended -eq 0 ] || cat $(VENV)/install.log >&2; exit $$ended; }; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools demo test browser-test lint format types imports truths fuzz validate-short validate bench docs site man lock clean
+.PHONY: help setup tools demo test test-py314 dist wheelhouse browser-test lint format types imports truths fuzz validate-short validate bench docs site man lock clean
 
 help:
 	@echo 'make demo            set up, then audit the sample scores'
 	@echo 'make test            set up, add what the tests need, then run them'
+	@echo 'make test-py314      the tests with Python 3.14 of Debian sid, which is put into build/'
+	@echo 'make dist            the wheel, the source archive and the bill of materials, in build/dist'
+	@echo 'make wheelhouse      a folder of wheels to install from without a network, in build/wheelhouse'
 	@echo 'make browser-test    the page in Chromium, and heard by axe-core from npm'
 	@echo 'make lint            ruff: rules and format'
 	@echo 'make types           mypy, strict'
@@ -55,7 +58,7 @@ help:
 
 setup:
 	@if [ -z '$(PYTHON)' ]; then \
-		echo 'make: needs Python 3.11, 3.12 or 3.13 on the path (or PYTHON=...)' >&2; exit 1; fi
+		echo 'make: needs Python 3.11 to 3.14 on the path (or PYTHON=...)' >&2; exit 1; fi
 	@set -e; place="$(PLACE)"; wanted="$(WANTED)"; found=$$(cat $(STAMP) 2>/dev/null || true); \
 	if [ "$$found" = "$$wanted" ] && [ -x $(BIN)/mipaudit ] && $(BIN)/python -c ''; then exit 0; fi; \
 	case "$$found" in "$$place"*) ;; *) \
@@ -78,6 +81,21 @@ demo: setup
 
 test: tools
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+# With Python 3.14 of Debian sid, unpacked in build/; no part of the gate.
+test-py314:
+	.ci/python3.14 build/python3.14
+	$(MAKE) test VENV=build/venv3.14 PYTHON=$(CURDIR)/build/python3.14/usr/bin/python3.14
+
+dist: tools
+	rm -rf build/dist
+	PATH="$(abspath $(BIN)):$$PATH" .ci/release/build build/dist
+
+# FOR='--python-version 3.13 --platform win_amd64' for another machine, on which it is then tried.
+wheelhouse: dist
+	rm -rf build/wheelhouse
+	PATH="$(abspath $(BIN)):$$PATH" .ci/release/wheelhouse build/wheelhouse build/dist/*.whl $(FOR)
+	$(if $(FOR),,.ci/release/smoke build/wheelhouse $(BIN)/python)
 
 # Needs Chromium (Debian: apt install chromium) and npm; no part of the gate.
 browser-test: tools
@@ -131,7 +149,7 @@ man: setup
 bench: tools
 	$(BIN)/python benchmarks/performance.py $(BENCH)
 
-# One file for Python 3.11 to 3.13 and every platform, by markers.
+# One file for Python 3.11 to 3.14 and every platform, by markers.
 lock:
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	$(PYTHON) -m venv "$$dir"; "$$dir/bin/pip" install --quiet --disable-pip-version-check uv; \

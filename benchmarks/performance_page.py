@@ -79,6 +79,13 @@ _TAIL: Final = """## What the figures rest on
   steps of numpy joined by casting as they write; slices of a batch that fit a nearer cache;
   counters of 16 and of 64 bits; counting that only one thread does at a time (4% of CPU time,
   none of the clock's). What would give most is to read the pages of a membership column past Arrow.
+
+## Installing
+
+From one folder of wheels, without a network, with Python 3.11: `pip install` of mipaudit takes
+1.13 times the CPU time of that of numpy, scipy, pandas, pyarrow and matplotlib (20.9 s beside
+18.5). It and its other libraries have 12 MB of files, and 26 MB once Python has compiled them: most
+are its own modules and pygments, which rich brings.
 """
 
 

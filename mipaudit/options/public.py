@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, cleandoc
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -130,11 +130,12 @@ def spelled(annotation: Made) -> str:
 
 
 def _documented(text: str, options: tuple[Declared, ...]) -> str:
+    text = cleandoc(text)  # from Python 3.13 on the compiler does it
     if not options:
         return text
-    lines = [f"        {one.name}: {_said(one)}" for one in options]
-    args = "\n".join(["    Args:", *lines])
-    summary, mark, rest = text.partition("    Raises:")
+    lines = [f"    {one.name}: {_said(one)}" for one in options]
+    args = "\n".join(["Args:", *lines])
+    summary, mark, rest = text.partition("Raises:")
     return f"{summary.rstrip()}\n\n{args}\n\n{mark}{rest}" if mark else f"{summary}\n\n{args}\n"
 
 

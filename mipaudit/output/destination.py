@@ -213,12 +213,17 @@ def _require_stdout() -> None:
 
 def _probe(path: Path) -> bool:
     """Check that ``path`` can be written to; tell whether it can be replaced whole."""
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "")
-    if path.exists() and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, "")
-    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-        return False
+    try:
+        mode = path.stat().st_mode  # a name that is too long is no error of `exists`
+    except FileNotFoundError:
+        pass
+    else:
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, "")
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "")
+        if not stat.S_ISREG(mode):
+            return False
     # Making a file is the only true test: permissions, quotas, read-only mounts.
     descriptor = _open_nameless(path.parent)
     if descriptor is not None:
@@ -255,7 +260,7 @@ def _staged(path: Path, mode: int = _MODE) -> Iterator[tuple[BinaryIO, Path]]:
             yield file, beside
             file.flush()
             os.fsync(file.fileno())
-            if path.exists():
+            if path.exists() and hasattr(os, "fchmod"):  # Windows has it from Python 3.13 on
                 os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             if nameless:
                 _give_name(file, beside)

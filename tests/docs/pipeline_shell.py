@@ -15,7 +15,7 @@ _UNWANTED = {"NO_COLOR", "COLUMNS", "FORCE_COLOR", "SOURCE_DATE_EPOCH"}
 PODMAN = """#!/bin/sh
 printf '%s\\n' "$*" >> podman.log
 case $1 in
-  build) test -f Containerfile ;;
+  build) test -f "$3" ;;
   run)
     while [ "$1" != mipaudit ]; do shift; done
     exec "$@" ;;
@@ -43,6 +43,7 @@ class Shell:
         self.folder.mkdir()
         self.programs.mkdir()
         shutil.copy(ROOT / "sample_data" / "leaky.parquet", self.folder / "scores.parquet")
+        shutil.copytree(ROOT / ".ci", self.folder / ".ci")
         shutil.copy(programs / "mipaudit", self.programs)
         for name, text in {"podman": PODMAN, "python3": PYTHON}.items():
             install(self.programs / name, text)

@@ -72,9 +72,9 @@ def answer_read(asked: Given) -> int:
 def test_what_is_read_may_be_in_memory_and_nothing_else():
     said = public(Given, answer_read).__doc__.splitlines()
 
-    assert "        data: What is read. Or a data frame, an Arrow table or an array." in said
-    assert "        other: What is read beside. Or its bytes." in said
-    assert "        times: How often." in said
+    assert "    data: What is read. Or a data frame, an Arrow table or an array." in said
+    assert "    other: What is read beside. Or its bytes." in said
+    assert "    times: How often." in said
 
 
 class Renamed(Options):

@@ -89,6 +89,15 @@ def test_a_link_keeps_pointing_at_the_file_that_changes(tmp_path):
     assert (tmp_path / "real").read_bytes() == b"new"
 
 
+def test_where_permissions_cannot_be_kept_a_file_is_written_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.delattr("os.fchmod")  # as on Windows before Python 3.13
+    monkeypatch.delattr("os.O_TMPFILE", raising=False)
+    path = tmp_path / "report.txt"
+    path.write_text("old")
+    Destination.open(str(path)).write(b"new")
+    assert path.read_bytes() == b"new"
+
+
 def test_permissions_follow_the_umask_or_the_old_file(tmp_path):
     (tmp_path / "old").write_bytes(b"")
     (tmp_path / "old").chmod(0o640)

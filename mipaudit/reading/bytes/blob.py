@@ -6,6 +6,7 @@ import io
 import os
 from dataclasses import dataclass
 from hashlib import sha256
+from threading import Lock
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Literal, NoReturn, Protocol, TypeVar
 
 from mipaudit.errors import InputError
@@ -26,6 +27,7 @@ Format = Literal["csv", "gzip", "zstd", "parquet"]
 # Above this size an input is told by its size and ends unless asked otherwise.
 HASHED_WHOLE: Final = 64 << 20
 _END: Final = 1 << 20
+_SEEKING: Final = Lock()
 _BLOCK: Final = 1 << 20
 # What is read ahead of a store: little at first, then so many times more each time.
 _AHEAD_LEAST: Final = 1 << 14
@@ -198,13 +200,24 @@ class TemporaryBlob(BoundBlob):
         """Return a reader with a position of its own."""
 
         def fetch(offset: int, size: int) -> bytes:
-            return os.pread(self.file.fileno(), size, offset)
+            return read_at(self.file, size, offset)
 
         return io.BufferedReader(PositionedReader(fetch, self.size), _BLOCK)
 
     def close(self) -> None:
         """Give the space back."""
         self.file.close()
+
+
+def read_at(file: IO[bytes], size: int, offset: int) -> bytes:
+    """Return so many bytes from an offset on, whoever else reads the file."""
+    if hasattr(os, "pread"):
+        return os.pread(file.fileno(), size, offset)
+    with _SEEKING:  # Windows
+        file.seek(offset)
+        found = file.read(size)
+        file.seek(0, os.SEEK_END)  # where more is written
+        return found
 
 
 class PositionedReader(io.RawIOBase):

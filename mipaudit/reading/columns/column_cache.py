@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Final
@@ -10,6 +9,7 @@ from typing import IO, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.reading.bytes.blob import read_at
 from mipaudit.reading.columns.column import Chunk, Column, Hashes, Labels, Numbers
 
 Mask = NDArray[np.bool_] | None
@@ -98,7 +98,7 @@ class ChunkStore:
     def _read(self, place: _OnDisk) -> NDArray[Any]:
         assert self._file is not None  # noqa: S101 - a place exists only with a file
         size = place.count * place.dtype.itemsize
-        data = os.pread(self._file.fileno(), size, place.offset)
+        data = read_at(self._file, size, place.offset)
         return np.frombuffer(data, dtype=place.dtype)
 
 

@@ -244,7 +244,7 @@ def record_file(output: Given, *, inputs: Iterable[Any] = ()) -> Iterator[Binary
     beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
     try:
         with os.fdopen(os.open(beside, _NEW, _PRIVATE_MODE), "wb") as file:
-            if path.exists():
+            if path.exists() and hasattr(os, "fchmod"):  # Windows has it from Python 3.13 on
                 os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             yield file
         beside.replace(path)

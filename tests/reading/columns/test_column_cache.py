@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -32,11 +34,15 @@ def columns():
     }
 
 
+@pytest.mark.parametrize("pread", [True, False])
 @pytest.mark.parametrize("in_memory", [0, 30, 60, 1 << 20])
-def test_what_is_stored_comes_back(in_memory):
+def test_what_is_stored_comes_back(in_memory, pread, monkeypatch):
+    if not pread:  # as on Windows
+        monkeypatch.delattr(os, "pread")
     store = ChunkStore(in_memory=in_memory)
     for _ in range(3):
         store.append(columns(), 3)
+        store.get(0, ("x",))
     for at in range(3):
         for name, column in columns().items():
             found = store.get(at, (name,))[name]
@@ -49,7 +55,6 @@ def test_what_is_stored_comes_back(in_memory):
 
 
 def test_temporary_file_is_unlinked_and_private():
-    import os
     import stat
 
     store = ChunkStore(in_memory=0)
