@@ -12,6 +12,7 @@ from typer.main import get_install_completion_arguments
 
 from mipaudit.cli.configured_command import options_of, usage_place
 from mipaudit.cli.help_page import OfParser, Program
+from mipaudit.cli.setting_names import DECLARE
 from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.output import exit_code
 from mipaudit.version import __version__
@@ -99,7 +100,12 @@ def joined_name(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def load_options(name: str) -> Options:
-    """Return the options of a command that a policy file may set, by key."""
+    """Return the options of a command that a policy file may set, by key; or what it declares."""
+    if name == DECLARE:
+        from mipaudit.cli.declared_command import parameters_of
+        from mipaudit.options.groups.shown import Declared
+
+        return {one.declared.recorded_name: one for one in parameters_of(Declared)}
     return options_of(_command(name))
 
 

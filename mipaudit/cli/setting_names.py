@@ -34,8 +34,9 @@ _RANKS: Final = ("DEFAULT", "DEFAULT_MAP", "ENVIRONMENT", "COMMANDLINE")
 TYPED: Final = _RANKS.index("COMMANDLINE")
 # What is audited by them are runs and canaries, not the scores of a release.
 _OTHER_SCORES: Final = frozenset({"epsilon"})
-# The input, which is no option.
+# The input, which is no option, and the table of what is declared, for all commands.
 SCORES: Final = "scores"
+DECLARE: Final = "declare"
 # The quantity within groups that is that of a class of attackers.
 _OF_CLASS: Final = "advantage"
 NOT_KEYS: Final = frozenset({"config", "no_config", "help"})
@@ -60,7 +61,7 @@ def key_of(option: TyperOption) -> str:
 def defaults_of(config: ConfigFile, command: str, options: Options, load: Load) -> dict[str, Any]:
     """Return what the file says of the options of a command, by parameter.
 
-    A key in the command's own table goes before the same key at the top.
+    A key in the command's own table goes before what is declared, and that before the top.
 
     Args:
         config: the file.
@@ -73,7 +74,8 @@ def defaults_of(config: ConfigFile, command: str, options: Options, load: Load) 
     """
     known = _Known(config.name, command, options, load)
     found: dict[str, Any] = {}
-    tables = {key: value for key, value in config.table.items() if isinstance(value, dict)}
+    items = sorted(config.table.items(), key=lambda item: item[0] != DECLARE)
+    tables = {key: value for key, value in items if isinstance(value, dict)}
     for key, value in _tidied(config.name, config.table, "").items():
         if key in tables:
             continue
@@ -86,7 +88,7 @@ def defaults_of(config: ConfigFile, command: str, options: Options, load: Load) 
         for key, value in _tidied(config.name, table, name).items():
             option = known.within(name, key)
             checked = _checked(option, value, f"'{name}.{key}' in '{config.name}'")
-            if name == command:
+            if name in {command, DECLARE}:
                 found[str(option.name)] = checked
     return found
 
@@ -228,8 +230,8 @@ class _Known:
 
     def require_table(self, name: str) -> None:
         """Refuse a table that is of no command."""
-        if name not in CONFIGURED:
-            self._unknown(name, {*CONFIGURED, "limit", "waiver"})
+        if name not in (known := {*CONFIGURED, DECLARE}):
+            self._unknown(name, {*known, "limit", "waiver"})
 
     def within(self, command: str, key: str) -> TyperOption:
         """Return the option of that key of one command."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
+from mipaudit.formats.declared import declared_section
 from mipaudit.formats.document import Grid, Heading, Picture, plain
 from mipaudit.formats.origin import origin_section, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
@@ -89,8 +90,9 @@ def document_of(report: AnyReport, view: View = "summary") -> Document:
     document = _document(report, view)
     drawings = tuple(_pictures(report)) if view == "page" else ()
     pictures = ((Heading(text="In pictures"), *drawings),) if drawings else ()
-    whole = (*document.sections, *pictures, origin_section(report.provenance))
-    return document._replace(sections=whole)
+    said = declared_section(report.provenance.declared)
+    whole = (*document.sections, *pictures, said, origin_section(report.provenance))
+    return document._replace(sections=tuple(section for section in whole if section))
 
 
 def _pictures(report: AnyReport) -> Iterator[Picture]:
@@ -170,6 +172,8 @@ def report_text(report: AnyReport, *, width: int, color: bool = False, python: b
     from mipaudit.formats.text import document_text
 
     document = _document(report, "text", python=python)
+    if said := declared_section(report.provenance.declared):
+        document = document._replace(sections=(*document.sections, said))
     if report.provenance.seeds or report.provenance.seed is not None:
         document = document._replace(sections=(*document.sections, seed_section(report.provenance)))
     return document_text(document, width=width, color=color)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, Protocol, TypeVar, assert_never
 
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options.groups.shown import form_of
@@ -60,17 +60,8 @@ class Shown(Protocol):
     def quiet(self) -> bool:
         """Whether it is shown one line."""
 
-    @property
-    def title(self) -> str | None:
-        """What the report is called."""
-
-    @property
-    def release_name(self) -> str | None:
-        """What is to be released."""
-
-    @property
-    def author(self) -> str | None:
-        """Who answers for it."""
+    def declaration(self) -> dict[str, Any]:
+        """Return what is declared of it, by its name in reports."""
 
 
 def present(
@@ -102,8 +93,7 @@ def present(
 
 def _declared(report: AnyReport, shown: Shown) -> AnyReport:
     """Return the report with what was declared of it; what was not stays as it was."""
-    given = {"title": shown.title, "release": shown.release_name, "author": shown.author}
-    said = {name: text for name, text in given.items() if text is not None}
+    said = shown.declaration()
     if not said:
         return report
     from dataclasses import replace

@@ -17,6 +17,7 @@ from mipaudit.statements.text.printable_names import public_address
 Value: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 Decided = Literal["rows", "ties"]
+SeenBy = Literal["public", "query-access", "researchers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +64,19 @@ class SeedInUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """What whoever made the report says of it; nobody checks it."""
+    """What whoever made the report says of it, and of what is released; nobody checks it.
+
+    ``subjects`` is how many people the data are about, ``seen_by`` who may see the release.
+    """
 
     title: str | None = None
     release: str | None = None
     author: str | None = None
+    data: str | None = None
+    subjects: int | None = None
+    controller: str | None = None
+    sensitivity: str | None = None
+    seen_by: SeenBy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,6 +72,23 @@ def test_the_table_of_a_command_goes_before_the_top(mipaudit, write):
     assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == 0.2
 
 
+def test_what_is_declared_is_of_every_report(mipaudit, write):
+    write(
+        "data_subjects = 7\n[bounds]\ntitle = 'T'\n"
+        "[declare]\nrelease = 'v1'\ntitle = 'D'\nsubjects = 1200\n"
+    )
+
+    done = mipaudit(*EASY, "--controller", "C", "-f", "json")
+
+    found = json.loads(done.stdout)["provenance"]["declared"]
+    assert {name: value for name, value in found.items() if value is not None} == {
+        "title": "T",  # the command's own
+        "release": "v1",
+        "subjects": 1200,
+        "controller": "C",
+    }
+
+
 def test_dashes_and_underscores_are_the_same(mipaudit, write):
     write("recall-floor = 0.2\n")
     assert setting(mipaudit(*EASY, "-f", "json"), "recall_floor")[0] == 0.2
@@ -164,6 +181,13 @@ def test_both_at_once_are_an_error(mipaudit, write, words):
         ("[bounds]\npriro = 0.1", "Did you mean 'prior'?"),
         ("[estimate]\nmax_risk = 0.1", "under 'estimate'"),
         ("[[limits]]\nmax = 0.1", "Did you mean 'limit'?"),
+        ("[declares]\nrelease = 'v1'", "Did you mean 'declare'?"),
+        ("[declare]\nsubject = 7", "Did you mean 'subjects'?"),
+        ("[declare]\nsubjects = '7'", "'declare.subjects' in 'mipaudit.toml' must be a whole"),
+        ("[declare]\nsubjects = 0", "--data-subjects must be from 1 to 10,000,000,000"),
+        ("[declare]\ncontroller = 7", "'declare.controller' in 'mipaudit.toml' must be a text"),
+        (f"[declare]\ncontroller = '{'c' * 201}'", "--controller must be of 1 to 200 characters"),
+        ("[declare]\nseen_by = 'nobody'", "--seen-by"),
         ("prior = true", "must be a number"),
         ("prior = '0.1'", "must be a number"),
         ("seed = 1.5", "must be a whole number, or the text 'fresh'"),

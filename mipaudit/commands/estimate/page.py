@@ -16,6 +16,7 @@ from mipaudit.commands.estimate.sections import (
     value_word,
 )
 from mipaudit.commands.estimate.words import blind_line
+from mipaudit.formats.declared import people_section
 from mipaudit.formats.document import (
     AT_LEAST,
     AT_MOST,
@@ -106,6 +107,7 @@ def _sections(report: Report) -> Iterator[Section]:
     contents = Contents.of(report)
     yield policy_section(report.policy)
     yield from _claims(report)
+    yield people_section(report.estimates, report.design, report.provenance.declared)
     yield from _scores(report, contents)
     found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
     yield bulleted("Worth knowing about the input", found)

@@ -5,7 +5,10 @@ from pathlib import PurePath
 from typing import Annotated, Any, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, Range, T, but
+from mipaudit.options.declare import Option, Options, Range, T, but, declared
+from mipaudit.options.ranges import between
+from mipaudit.options.texts import whole_number
+from mipaudit.statements.origin import SeenBy
 
 _NO_PDF: Final = Range(
     lambda name: not str(name).lower().endswith(".pdf"),
@@ -119,12 +122,16 @@ class Said(Quiet):
 
 
 _NAME: Final = Range(lambda name: 0 < len(name) <= 200, "of 1 to 200 characters")  # noqa: PLR2004
+_SAID: Final = Range(_NAME.holds, _NAME.text, in_help=False)
 
 
 class Declared(Options):
-    """What the report says at its head; nobody checks it."""
+    """What the report says of itself and of what is released; nobody checks it.
 
-    GROUP = "Output"
+    ``[declare]`` of a policy file has the same by the names that reports have.
+    """
+
+    GROUP = "Declared, and not checked"
 
     title: Annotated[
         str | None,
@@ -140,22 +147,77 @@ class Declared(Options):
         str | None,
         Option(
             "--release-name",
-            "What is to be released, and its version: shown at the head of the report.",
+            "What is to be released, and its version.",
             metavar="TEXT",
-            within=_NAME,
+            within=_SAID,
             recorded=False,
+            recorded_as="release",
         ),
     ] = None
     author: Annotated[
         str | None,
         Option(
             "--author",
-            "Who answers for the report: shown at its head.",
+            "Who answers for the report.",
             metavar="TEXT",
-            within=_NAME,
+            within=_SAID,
             recorded=False,
         ),
     ] = None
+    data_name: Annotated[
+        str | None,
+        Option(
+            "--data-name",
+            "What it was trained on.",
+            metavar="TEXT",
+            within=_SAID,
+            recorded=False,
+            recorded_as="data",
+        ),
+    ] = None
+    data_subjects: Annotated[
+        int | None,
+        Option(
+            "--data-subjects",
+            "How many people may be asked about, members or not: limits are told in people, too.",
+            metavar="N",
+            within=between(1, 10**10),  # more than live
+            read=whole_number,
+            recorded=False,
+            recorded_as="subjects",
+            also=("subjects", "people"),
+        ),
+    ] = None
+    data_sensitivity: Annotated[
+        str | None,
+        Option(
+            "--data-sensitivity",
+            "How sensitive the data are.",
+            metavar="TEXT",
+            within=_SAID,
+            recorded=False,
+            recorded_as="sensitivity",
+        ),
+    ] = None
+    controller: Annotated[
+        str | None,
+        Option(
+            "--controller",
+            "Who decides on the data, and answers for them.",
+            metavar="TEXT",
+            within=_SAID,
+            recorded=False,
+        ),
+    ] = None
+    seen_by: Annotated[
+        SeenBy | None,
+        Option("--seen-by", "Who may see the release.", recorded=False),
+    ] = None
+
+    def declaration(self) -> dict[str, Any]:
+        """Return what is declared, by its name in reports."""
+        given = {one.recorded_name: vars(self)[one.name] for one in declared(Declared)}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class Form(Declared):
