@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -11,6 +12,14 @@ if TYPE_CHECKING:
 
 _FOLDS: Final = 16
 _FOLDED_CLOSE: Final = 1e-9
+
+
+@cache
+def _special() -> Any:  # noqa: ANN401 - a module without types
+    """Return scipy's special functions, loaded when a limit is asked for and found once."""
+    from scipy import special
+
+    return special
 
 
 def clopper_pearson_lower(
@@ -27,16 +36,15 @@ def clopper_pearson_lower(
     Returns:
         Limit or limits in [0, 1]; 0 where there are no successes.
     """
-    from scipy.special import betaincinv
-
     if isinstance(successes, (int, float)):
         if successes <= 0:
             return 0.0
-        return float(betaincinv(successes, trials - successes + 1, alpha))
+        return float(_special().betaincinv(successes, trials - successes + 1, alpha))
     import numpy as np
 
     safe = np.maximum(successes, 1e-300)
-    return np.where(successes <= 0, 0.0, betaincinv(safe, trials - safe + 1, alpha))
+    limits = _special().betaincinv(safe, trials - safe + 1, alpha)
+    return np.where(successes <= 0, 0.0, limits)
 
 
 def clopper_pearson_upper(
@@ -64,17 +72,19 @@ def least_lower(successes: NDArray[np.float64], trials: float, alpha: NDArray[np
         alpha: one-sided errors in (0, 1), shape (n,).
     """
     import numpy as np
-    from scipy.special import betainc, betaincinv, ndtri
 
+    special = _special()
     if successes.min() <= 0:
         return 0.0
     failures = trials - successes + 1
-    guess = int((successes + ndtri(alpha) * np.sqrt(successes * failures / trials)).argmin())
-    least = float(betaincinv(successes[guess], failures[guess], alpha[guess]))
-    below = betainc(successes, failures, least) > alpha
+    guess = int(
+        (successes + special.ndtri(alpha) * np.sqrt(successes * failures / trials)).argmin()
+    )
+    least = float(special.betaincinv(successes[guess], failures[guess], alpha[guess]))
+    below = special.betainc(successes, failures, least) > alpha
     below[guess] = False
     if below.any():
-        found = betaincinv(successes[below], failures[below], alpha[below])
+        found = special.betaincinv(successes[below], failures[below], alpha[below])
         least = min(least, float(found.min()))
     return least
 
@@ -85,11 +95,9 @@ def jeffreys_lower(successes: float, trials: float, alpha: float) -> float:
     A quantile of Beta(k + 1/2, n - k + 1/2). Its coverage is near nominal on average over
     proportions, and below it for some (Brown, Cai and DasGupta 2001).
     """
-    from scipy.special import betaincinv
-
     if successes <= 0:
         return 0.0
-    return float(betaincinv(successes + 0.5, trials - successes + 0.5, alpha))
+    return float(_special().betaincinv(successes + 0.5, trials - successes + 0.5, alpha))
 
 
 def jeffreys_upper(successes: float, trials: float, alpha: float) -> float:
@@ -174,19 +182,18 @@ def folded_lower(tpr: MeanRate, fpr: MeanRate, *, prior: float, alpha: float) ->
     Returns:
         A limit in [|2p-1|, 1].
     """
-    from scipy.special import ndtr, ndtri
-
     baseline = abs(2 * prior - 1)
     excess = 1 - 2 * prior + 2 * (prior * tpr.value - (1 - prior) * fpr.value) - baseline
     if excess <= 0 or not (tpr.squares and fpr.squares):
         return baseline
+    special = _special()
     limit, error = 0.0, alpha / 2
     for _ in range(_FOLDS):
-        z = -float(ndtri(error))
+        z = -float(special.ndtri(error))
         slack = 2 * math.hypot(prior * tpr.falls(z, error), (1 - prior) * fpr.rises(z, error))
         higher = excess - slack
         if higher <= limit + _FOLDED_CLOSE:
             break
         limit = higher
-        error = alpha - float(ndtr(-z * (excess + limit) / slack))
+        error = alpha - float(special.ndtr(-z * (excess + limit) / slack))
     return min(1.0, baseline + limit)

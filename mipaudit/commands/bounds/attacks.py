@@ -81,7 +81,13 @@ class Refutation:
 
 
 def refutation(
-    *, tpr: float, fpr: float, delta: float, counts: Counts | None, confidence: float
+    *,
+    tpr: float,
+    fpr: float,
+    delta: float,
+    counts: Counts | None,
+    confidence: float,
+    methods: tuple[Method, ...] = get_args(Method),
 ) -> Refutation:
     """Return what an attack rules out.
 
@@ -91,6 +97,7 @@ def refutation(
         delta: in [0, 1].
         counts: what the rates were counted from, if known; both classes not empty.
         confidence: in [0.5, 1).
+        methods: of the limits.
     """
     epsilon, mu = refuted_epsilon(tpr, fpr, delta), refuted_mu(tpr, fpr)
     return Refutation(
@@ -103,7 +110,7 @@ def refutation(
         counts=counts,
         limits=tuple(
             _limit(method, sides, counts, delta, confidence)
-            for method in get_args(Method)
+            for method in methods
             for sides in get_args(Sides)
             if counts is not None
         ),

@@ -43,7 +43,7 @@ _CAUTION: Final = (0.5, 1.5)
 _CAUTION_WITHIN: Final = (0.5, 3.0)
 _CONSTANTS: Final = 2
 # Cells of audits that learn together: tables of a megabyte.
-_CELLS_AT_ONCE: Final = 1 << 7
+_CELLS_AT_ONCE: Final = 1 << 9
 # Assignments that learn together, and cells of all of them: tables of one audit with many
 # values would leave the cache.
 _FEWEST_AT_ONCE: Final = 8

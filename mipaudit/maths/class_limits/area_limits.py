@@ -148,7 +148,9 @@ def _folded(area: Area, alpha: float) -> float:
     # Each round starts from a limit that is too low, so it leaves the other side too much.
     for _ in range(_ROUNDS if lower > _CHANCE else 0):
         other = _other_side(area, lower, shown=_CHANCE + halved, most=alpha / 2)
-        lower = area.value - area.drop(alpha - other)
+        before, lower = lower, area.value - area.drop(alpha - other)
+        if lower == before:
+            break
     return lower
 
 
@@ -164,6 +166,8 @@ def _other_side(area: Area, truth: float, *, shown: float, most: float) -> float
     distance = shown - 1 + truth
     wide = replace(area, value=shown, skew=None)
     low, high = math.log(most * _NEGLIGIBLE), math.log(most)
+    if wide.drop(math.exp(low)) <= distance:  # far from chance
+        return math.exp(low + (high - low) / 2**_SEARCHES)
     for _ in range(_SEARCHES):
         middle = (low + high) / 2
         low, high = (middle, high) if wide.drop(math.exp(middle)) > distance else (low, middle)

@@ -206,6 +206,7 @@ def mace_histogram(
         prior: p in (0, 1).
         delta: two-sided error, in (0, 1).
     """
+    value, half_width = mace_band(members, holdout, prior=prior, delta=delta)
     n1, n2 = int(members.sum()), int(holdout.sum())
     x, y = members.astype(np.float64), holdout.astype(np.float64)
     p_low = prior * np.asarray(clopper_pearson_lower(x, n1, delta / 2))
@@ -214,12 +215,21 @@ def mace_histogram(
     q_high = (1 - prior) * np.asarray(clopper_pearson_upper(y, n2, delta / 2))
     p_hat, q_hat = prior * x / n1, (1 - prior) * y / n2
     return MaceHistogram(
-        value=float(np.abs(p_hat - q_hat).sum()),
-        half_width=math.sqrt(2 * math.log(2 / delta) / (n1 + n2)),
+        value=value,
+        half_width=half_width,
         risk=_risk(p_hat, q_hat),
         risk_lower=_risk(p_low, q_high),
         risk_upper=_risk(p_high, q_low),
     )
+
+
+def mace_band(
+    members: NDArray[np.int64], holdout: NDArray[np.int64], *, prior: float, delta: float
+) -> tuple[float, float]:
+    """Return the published value W_N and half its band; arguments as for `mace_histogram`."""
+    n1, n2 = int(members.sum()), int(holdout.sum())
+    value = float(np.abs(prior * members / n1 - (1 - prior) * holdout / n2).sum())
+    return value, math.sqrt(2 * math.log(2 / delta) / (n1 + n2))
 
 
 def _risk(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:

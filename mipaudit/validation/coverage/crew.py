@@ -15,6 +15,7 @@ import numpy as np
 
 from mipaudit.engine.workers import ProcessPool
 from mipaudit.errors import MipauditError
+from mipaudit.evidence.scores.evidence import learn_together
 from mipaudit.validation.coverage.grid import Cell, draw_file, stream_of
 from mipaudit.validation.coverage.tally import Statements, gather, joined, tally
 from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
@@ -62,6 +63,12 @@ class Panel:
     strict: bool = False
     named: bool = True
     only_selected: bool = True
+
+    @property
+    def judges_anyone(self) -> bool:
+        """Tell whether the limits for any attacker are asked for."""
+        asked = (ESTIMANDS[name].statements for name in self.estimands)
+        return any(("advantage", "any") in statements for statements in asked)
 
     def say(self, audited: AuditedFile, law: Law) -> list[Interval]:
         """Return all that the methods say of a file drawn from a law."""
@@ -111,34 +118,34 @@ def replicate(task: Task, seed: int, replications: range) -> Statements:
         seed: of the whole run; every replication has its own stream.
         replications: their numbers.
     """
+    law_of_cell = law(task.cell.scenario)
+    files = [_drawn(task, law_of_cell, seed, number) for number in replications]
+    if law_of_cell.width == 1 and task.methods.judges_anyone:
+        learn_together([one.evidence for one in files])
+    said = [task.methods.say(one, law_of_cell) for one in files]
+    return gather(law_of_cell, task.cell.prior, said)
+
+
+def _drawn(task: Task, drawn_from: Law, seed: int, number: int) -> AuditedFile:
+    """Return one file of a cell, audited as the law's kind of score is."""
     cell = task.cell
-    drawn_from, stream = law(cell.scenario), stream_of(cell)
-    said = []
-    for number in replications:
-        rng = np.random.default_rng((seed, stream, number))
-        member, score = draw_file(cell, rng)
-        audited = _audited(
-            drawn_from,
-            member=member,
-            score=score,
-            prior=cell.prior,
-            seed=int(rng.integers(2**63)),
-            strict=task.methods.strict,
-            discrete=cell.discrete,
-            number=number,
-        )
-        said.append(task.methods.say(audited, drawn_from))
-    return gather(drawn_from, cell.prior, said)
-
-
-def _audited(law: Law, **file: Any) -> AuditedFile:  # noqa: ANN401 - as `AuditedFile`
-    """Return a file as the law's kind of score is audited."""
-    if law.width == 1:
+    rng = np.random.default_rng((seed, stream_of(cell), number))
+    member, score = draw_file(cell, rng)
+    file: dict[str, Any] = {
+        "member": member,
+        "score": score,
+        "prior": cell.prior,
+        "seed": int(rng.integers(2**63)),
+        "strict": task.methods.strict,
+        "discrete": cell.discrete,
+        "number": number,
+    }
+    if drawn_from.width == 1:
         return AuditedFile(**file)
     from mipaudit.validation.laws.vector_law import VectorLaw
 
-    assert isinstance(law, VectorLaw)  # noqa: S101 - no other has several numbers
-    return AuditedVector(law=law, **file)
+    assert isinstance(drawn_from, VectorLaw)  # noqa: S101 - no other has several numbers
+    return AuditedVector(law=drawn_from, **file)
 
 
 def run_tasks(

@@ -174,6 +174,7 @@ class AuditedFile:
             delta=0.0,
             counts=counts,
             confidence=CONFIDENCE,
+            methods=("clopper-pearson",),
         )
 
     @cached_property

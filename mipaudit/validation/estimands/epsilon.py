@@ -143,8 +143,6 @@ class _RuledOut(Estimand):
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the Clopper-Pearson limits, two-sided and one-sided."""
         for limits in audited.refuted.limits:
-            if limits.method != "clopper-pearson":
-                continue
             two_sided = limits.sides == 2  # noqa: PLR2004
             yield self.interval(
                 getattr(limits, f"{self.parameter}_lower"),

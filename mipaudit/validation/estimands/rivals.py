@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, mover_lower
 from mipaudit.maths.epsilon.rates import credible_epsilon
-from mipaudit.maths.metrics.mace import mace_histogram
+from mipaudit.maths.metrics.mace import mace_band
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, best_threshold
 from mipaudit.validation.estimands.epsilon import DELTA
@@ -227,11 +227,10 @@ class MaceBand(Alternative):
     def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
         """Return the band as published."""
         table = audited.equal_width
-        table = table[table.sum(axis=1) > 0]
-        result = mace_histogram(
+        value, half_width = mace_band(
             table[:, 1], table[:, 0], prior=audited.prior, delta=2 * (1 - NOMINAL)
         )
-        return result.value - result.half_width, result.value + result.half_width
+        return value - half_width, value + half_width
 
 
 class PercentileBootstrap(Alternative):
@@ -297,7 +296,8 @@ class KnownThreshold(Alternative):
 
     def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
         """Return both limits of the members above the threshold."""
-        cut = np.quantile(audited.score[~audited.member], 1 - _KNOWN_FPR, method="higher")
+        holdout = np.sort(audited.score[~audited.member])
+        cut = holdout[math.ceil((1 - _KNOWN_FPR) * (holdout.size - 1))]
         above, n = int((audited.score[audited.member] > cut).sum()), audited.n_members
         alpha = 1 - NOMINAL
         return (

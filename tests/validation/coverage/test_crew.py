@@ -36,7 +36,7 @@ def collect(tasks, **options):
 class Fatal:
     """Methods that end their process, or raise, at one file."""
 
-    strict = False
+    strict = judges_anyone = False
 
     def __init__(self, *, kill):
         self.kill = kill
@@ -164,9 +164,19 @@ def test_cells_of_one_run_share_no_random_numbers(cell, saying):
 
 
 def test_a_replication_does_not_depend_on_the_others(cell, saying):
-    task = Task(cell=cell(replications=10), methods=saying(flag_rate))
-    whole, part = replicate(task, 5, range(10)), replicate(task, 5, range(6, 8))
-    assert (whole["valid"].lower[6:8] == part["valid"].lower).all()
+    for methods, label in ((saying(flag_rate), "valid"), (PANEL, "advantage")):
+        task = Task(cell=cell(replications=10), methods=methods)
+        whole, part = replicate(task, 5, range(10)), replicate(task, 5, range(6, 8))
+        assert (whole[label].lower[6:8] == part[label].lower).all()
+
+
+def test_files_learn_together_where_the_limits_for_any_attacker_are_asked_for(cell, monkeypatch):
+    learnt = []
+    monkeypatch.setattr("mipaudit.validation.coverage.crew.learn_together", learnt.append)
+    for estimands in (("advantage",), ("attack_epsilon",)):
+        methods = Panel(estimands=estimands, alternatives=())
+        replicate(Task(cell=cell("gauss-shift-1"), methods=methods), 0, range(3))
+    assert [len(files) for files in learnt] == [3]
 
 
 def test_pieces_are_all_replications_in_order(cell):
