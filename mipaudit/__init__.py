@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.many.run import estimate_many
     from mipaudit.commands.estimate.report import Report
     from mipaudit.commands.estimate.run import estimate
+    from mipaudit.commands.history.report import HistoryReport
+    from mipaudit.commands.history.run import history
     from mipaudit.commands.noise.report import NoiseReport
     from mipaudit.commands.noise.run import add_noise, noise
     from mipaudit.commands.query.model.lira import query_lira
@@ -77,6 +79,7 @@ __all__ = [
     "DoctorReport",
     "EpsilonReport",
     "Estimate",
+    "HistoryReport",
     "InputError",
     "MipauditError",
     "MissingExtraError",
@@ -110,6 +113,7 @@ __all__ = [
     "estimate",
     "estimate_many",
     "from_json",
+    "history",
     "list_reproductions",
     "list_scenarios",
     "noise",
@@ -141,6 +145,7 @@ _HOMES: Final = {
     "DoctorReport": "mipaudit.commands.doctor.report",
     "EpsilonReport": "mipaudit.commands.epsilon.report",
     "Estimate": "mipaudit.statements.estimate",
+    "HistoryReport": "mipaudit.commands.history.report",
     "InputError": "mipaudit.errors",
     "MipauditError": "mipaudit.errors",
     "MissingExtraError": "mipaudit.errors",
@@ -173,6 +178,7 @@ _HOMES: Final = {
     "estimate": "mipaudit.commands.estimate.run",
     "estimate_many": "mipaudit.commands.estimate.many.run",
     "from_json": "mipaudit.statements.reports.codec",
+    "history": "mipaudit.commands.history.run",
     "list_reproductions": "mipaudit.reproductions.run",
     "list_scenarios": "mipaudit.commands.simulate.run",
     "noise": "mipaudit.commands.noise.run",

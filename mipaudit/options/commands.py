@@ -204,6 +204,16 @@ TABLE: Final = (
         also=("report", "show", "export", "html"),
     ),
     Command(
+        "history",
+        "Show the reports of several releases side by side in time.",
+        _TRUST,
+        asked="mipaudit.commands.history.options:HistoryOptions",
+        answer="mipaudit.commands.history.run:answer_history",
+        shown="mipaudit.options.groups.shown:Shown",
+        configured=False,
+        also=("trend", "log", "timeline"),
+    ),
+    Command(
         "verify",
         "Compute a report again from its scores, and compare.",
         _TRUST,

@@ -39,6 +39,7 @@ RUNS = {
     "query": ("query", "nn", *TABLES, "-o", "nn.csv"),
     "render": ("render", "kept.json"),
     "verify": ("verify", "kept.json", "--input", "scores.parquet"),
+    "history": ("history", "kept.json"),
     "schema": ("schema",),
     "doctor": ("doctor",),
 }

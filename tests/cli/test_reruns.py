@@ -38,6 +38,7 @@ COMMANDS = {
     "query": ("nn", "mc", *TABLES, "-o", "q.csv"),
     "render": ("r.json", "--max-advantage", "0.3"),
     "verify": ("r.json", "--input", "s.csv"),
+    "history": ("r.json",),
 }
 # All commands and all forms of their reports, in one process: each would load the same libraries.
 WRITE = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -105,6 +106,8 @@ def sandbox(tmp_path_factory, run_line):
     run("mipaudit estimate v1.parquet -f json -o old.json -q")
     run("mipaudit estimate v2.parquet -f json -o new.json -q")
     run("mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")
+    (folder / "reports").mkdir()
+    shutil.copy(folder / "old.json", folder / "reports")
     run("mipaudit shift members.csv holdout.csv -f json -o shift.json -q")
     tables = "--members m.csv --holdout h.csv --synthetic s.csv"
     run(f"mipaudit query nn {tables} -o queried.csv -f json -q > query.json")

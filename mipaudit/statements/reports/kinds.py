@@ -241,6 +241,17 @@ KINDS: Final = (
         function="mipaudit.commands.validate.run:validate",
     ),
     Kind(
+        schema="mipaudit.history/2",
+        commands=("history",),
+        question="How did what can be told of whose records were used change over time?",
+        report="mipaudit.commands.history.report:HistoryReport",
+        document="mipaudit.commands.history.page:history_document",
+        brief="mipaudit.commands.history.page:history_brief",
+        pictures="mipaudit.commands.history.page:history_pictures",
+        tables=("reports", "advantages", "steps"),
+        function="mipaudit.commands.history.run:history",
+    ),
+    Kind(
         schema="mipaudit.verification/2",
         commands=("verify",),
         question="Does the report follow from its scores and settings?",

@@ -1,0 +1,1 @@
+"""``mipaudit history``: the reports of several releases, side by side in time."""

@@ -1,0 +1,39 @@
+"""What ``mipaudit history`` may be asked."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.recorded import Recorded
+
+
+class _Reports(Options, kw_only=False):
+    reports: Annotated[
+        Sequence[Any],
+        Option(
+            "REPORTS...",
+            "Reports as JSON or as pages (.html), or folders of them.",
+            recorded=False,
+            is_input=True,
+            in_python="Or what commands returned.",
+        ),
+    ] = ()
+
+
+class HistoryOptions(_Reports, Recorded):
+    """The reports, in any order."""
+
+    HELP = """Show the reports of several releases side by side in time.
+
+The verdict of each, the advantage of every score between its limits, and what changed from
+one report to the next: limits, prior, scores, program. Files of a folder that are no reports
+are named. Nothing is judged: the exit code is 0. Whether one release leaks more than another
+is what compare says.
+
+\b
+Examples:
+  mipaudit history reports/
+  mipaudit history reports/ -o history.html
+      As a page, with a picture.
+  mipaudit history old.json new.json -f csv
+"""

@@ -1,0 +1,302 @@
+"""``mipaudit history``: the reports of several releases, side by side in time."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from mipaudit.commands.estimate.brief import judged_attackers, score_row
+from mipaudit.commands.estimate.report import Report
+from mipaudit.commands.estimate.sections import Contents
+from mipaudit.commands.history.options import HistoryOptions
+from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastReport, Step
+from mipaudit.errors import InputError, UsageError
+from mipaudit.options.plain_values import path_of
+from mipaudit.options.public import public_of_several
+from mipaudit.reading.report_file import read_report, report_bytes
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.origin import InputFile
+from mipaudit.statements.provenance import provenance
+from mipaudit.statements.reports.codec import to_json
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.text.rounding import count_text, number_text
+from mipaudit.statements.verdict import left_out_note, verdict_note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mipaudit.statements.policy import PolicyCheck
+    from mipaudit.statements.reports.any_report import AnyReport
+
+_ENDINGS: Final = (".json", ".html")
+# What all of our reports hold, and hardly anything else.
+_OURS: Final = b'"mipaudit.'
+_MOST: Final = 10_000
+_DIGITS: Final = 12
+LIMITATIONS: Final = (
+    "The order is by the times that the reports state. Nobody checked these, nor the names.",
+    "Each limit holds with the confidence of its own report: of many one is wrong now and then.",
+    "Whether two intervals overlap tests no change: mipaudit compare OLD NEW says what changed.",
+)
+
+
+class _Stored(NamedTuple):
+    name: str
+    data: bytes
+    report: AnyReport
+
+
+def answer_history(asked: HistoryOptions) -> HistoryReport:
+    """Return the reports in order, the newest first, and what changed from one to the next.
+
+    Raises:
+        UsageError: none is given.
+        InputError: a file cannot be read or is no report; a folder has none.
+    """
+    passed: list[str] = []
+    found = _apart(
+        sorted(
+            _once(_read(asked.reports, passed)),
+            key=lambda one: (one.report.provenance.created, one.name),
+            reverse=True,
+        )
+    )
+    if not found:
+        raise UsageError(
+            "reports",
+            "No report is given." if not passed else "None of the files is a report.",
+            hint="Give reports as commands wrote them (.json, .html), or a folder of them.",
+        )
+    reports = tuple(_past(one) for one in found)
+    advantages = tuple(_advantages(found))
+    sure = [one.confidence for one in reports if one.confidence is not None]
+    joint = max(0.0, round(1 - sum(1 - one for one in sure), _DIGITS))
+    return HistoryReport(
+        command="history",
+        summary=_summary(reports, joint),
+        joint_confidence=joint,
+        reports=reports,
+        advantages=advantages,
+        steps=tuple(_steps(found, reports, advantages)),
+        findings=tuple(_findings(found, reports, passed)),
+        limitations=LIMITATIONS,
+        provenance=provenance(
+            seed=None,
+            inputs=[
+                InputFile(name=one.name, rows=1, bytes=len(one.data), sha256=past.sha256)
+                for one, past in zip(found, reports, strict=True)
+            ],
+            settings=asked.recorded(),
+        ),
+    )
+
+
+def _read(given: Sequence[Any], passed: list[str]) -> Iterator[_Stored]:
+    """Yield the reports; files of folders that are none are added to ``passed``."""
+    for place, one in enumerate(given, 1):
+        path = path_of(one)
+        if not isinstance(path, str):
+            yield _stored(f"report {place}", one)
+        elif Path(path).is_dir():
+            yield from _of_folder(Path(path), passed)
+        else:
+            yield _stored(Path(path).name, path)
+
+
+def _of_folder(folder: Path, passed: list[str]) -> Iterator[_Stored]:
+    """Yield the reports of a folder. A damaged one is an error, what is none is passed over."""
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        raise InputError(
+            "unreadable_report",
+            f"The folder {quoted_name(str(folder))} cannot be read: "
+            f"{os.strerror(error.errno or 0)}.",
+            hint="Give the reports themselves.",
+        ) from None
+    for path in paths:
+        if path.suffix.lower() not in _ENDINGS or not path.is_file():
+            continue
+        data = report_bytes(path) if path.stat().st_size else b""
+        if _OURS in data:
+            try:
+                yield _stored(path.name, data)
+                continue
+            except InputError as error:
+                if error.code != "report_schema":
+                    raise
+        passed.append(path.name)
+
+
+def _stored(name: str, given: Any) -> _Stored:  # noqa: ANN401 - a path, bytes, or a report
+    try:
+        data = report_bytes(given)
+        return _Stored(name, data, read_report(data))
+    except InputError as error:
+        text = f"Report {quoted_name(name)}: {error.message}"
+        raise InputError(error.code, text, hint=error.hint) from None
+
+
+def _once(found: Iterable[_Stored]) -> Iterator[_Stored]:
+    """Yield each report once: a page carries the report that its JSON file holds."""
+    seen: set[bytes] = set()
+    for one in found:
+        digest = sha256(to_json(one.report)).digest()
+        if digest not in seen:
+            seen.add(digest)
+            yield one
+        if len(seen) > _MOST:
+            raise UsageError("reports", f"There are more than {count_text(_MOST)} reports.")
+
+
+def _apart(found: Sequence[_Stored]) -> list[_Stored]:
+    """Return the reports under names of their own: files of several folders may share one."""
+    taken: Counter[str] = Counter()
+    named: list[_Stored] = []
+    for one in found:
+        taken[one.name] += 1
+        again = f" ({taken[one.name]})" if taken[one.name] > 1 else ""
+        named.append(one._replace(name=one.name + again))
+    return named
+
+
+def _past(one: _Stored) -> PastReport:
+    report: Any = one.report
+    verdict = getattr(report, "verdict", None)
+    design = getattr(report, "design", None)
+    declared = report.provenance.declared
+    note = ""
+    if verdict is not None and hasattr(verdict, "waived"):
+        note = (verdict_note(verdict) + left_out_note(getattr(report, "findings", ()))).lstrip(
+            ",; "
+        )
+    return PastReport(
+        name=safe_name(one.name),
+        of=report.command,
+        release=declared.release if declared else None,
+        created=report.provenance.created,
+        mipaudit=report.provenance.mipaudit,
+        verdict=getattr(verdict, "status", None),
+        note=note,
+        n_members=getattr(design, "n_members", None),
+        n_holdout=getattr(design, "n_holdout", None),
+        confidence=getattr(design, "confidence", None),
+        sha256=sha256(one.data).hexdigest(),
+    )
+
+
+def _advantages(found: Sequence[_Stored]) -> Iterator[PastAdvantage]:
+    """Yield a row for each score of each report of ``estimate``, as its verdict has it."""
+    for one in found:
+        report = one.report
+        if not isinstance(report, Report) or not report.estimates:
+            continue
+        contents = Contents.of(report)
+        against = judged_attackers(report, contents)
+        checks = {check.score: check for check in report.policy if _plain(check)}
+        for score in contents.scores:
+            row = score_row(contents, score, against)
+            check = checks.get(score)
+            judged = check is not None and check.against == against and check.blind is None
+            yield PastAdvantage(
+                report=safe_name(one.name),
+                score=score,
+                lower=row.lower,
+                value=row.value,
+                upper=check.upper if judged and check else row.upper,
+                against=against,
+                limit=check.limit if check else None,
+                prior=report.design.prior,
+            )
+
+
+def _plain(check: PolicyCheck) -> bool:
+    """Tell whether a limit is one on the advantage at the audit's own prior."""
+    return check.quantity == "advantage" and check.prior is None and check.group is None
+
+
+def _steps(
+    found: Sequence[_Stored], reports: Sequence[PastReport], rows: Sequence[PastAdvantage]
+) -> Iterator[Step]:
+    """Yield what is asked otherwise than in the report before, of the same command."""
+    asked = {
+        past.name: _asked(one.report, [row for row in rows if row.report == past.name])
+        for one, past in zip(found, reports, strict=True)
+    }
+    for of in dict.fromkeys(one.of for one in reports):
+        for new, old in pairwise(one for one in reports if one.of == of):
+            for what, after in asked[new.name].items():
+                before = asked[old.name][what]
+                if before != after:
+                    yield Step(
+                        report=new.name, versus=old.name, what=what, before=before, after=after
+                    )
+
+
+def _asked(report: Any, rows: Sequence[PastAdvantage]) -> dict[Any, str]:  # noqa: ANN401
+    """Return what a report's figures answer: limits, class, prior, and so on, in words."""
+    design = getattr(report, "design", None)
+    limits = {
+        f"{check.quantity.replace('_', ' ')} {number_text(check.limit)}"
+        for check in getattr(report, "policy", ())
+        if hasattr(check, "quantity")
+    }
+    plain = (getattr(design, name, None) for name in ("prior", "confidence"))
+    prior, confidence = ("none" if one is None else number_text(one) for one in plain)
+    return {
+        "limits": ", ".join(sorted(limits)) or "none",
+        "against": ", ".join(sorted({row.against for row in rows})) or "none",
+        "prior": prior,
+        "confidence": confidence,
+        "scores": ", ".join(sorted({safe_name(row.score) for row in rows})) or "none",
+        "mipaudit": report.provenance.mipaudit,
+    }
+
+
+def _findings(
+    found: Sequence[_Stored], reports: Sequence[PastReport], passed: Sequence[str]
+) -> Iterator[Finding]:
+    if passed:
+        names = ", ".join(map(safe_name, sorted(passed)))
+        text = f"Files that are no reports of this version, and were passed over: {names}."
+        yield Finding(code="no_report", text=text, serious=True)
+    looks: dict[tuple[str, ...], list[PastReport]] = {}
+    for one, past in zip(found, reports, strict=True):
+        digests = [file.sha256 or "" for file in one.report.provenance.inputs]
+        if digests and all(digests):
+            looks.setdefault((past.of, *sorted(digests)), []).append(past)
+    for same in looks.values():
+        if len(same) > 1:
+            apart = len({one.verdict for one in same}) > 1
+            names = " and ".join(safe_name(one.name) for one in same)
+            text = f"{names} are of the same scores: whoever looks twice may keep one" + (
+                ", and their verdicts differ." if apart else "."
+            )
+            yield Finding(code="same_scores", text=text, serious=apart)
+
+
+def _summary(reports: Sequence[PastReport], joint: float) -> str:
+    newest, oldest = reports[0], reports[-1]
+    days = f"from {oldest.created[:10]} to {newest.created[:10]}"
+    judged = [one for one in reports if one.verdict not in {None, "no_policy"}]
+    counts = ", ".join(
+        f"{count_text(sum(one.verdict == status for one in judged))} {words}"
+        for status, words in VERDICTS.items()
+        if any(one.verdict == status for one in judged)
+    )
+    said = (
+        f" Of {count_text(len(judged))} verdicts: {counts}." if judged else " None has a verdict."
+    )
+    sure = f" All their limits hold together with at least {100 * joint:.6g}% confidence."
+    some = any(one.confidence is not None for one in reports)
+    noun = "report" if len(reports) == 1 else "reports"
+    return f"{count_text(len(reports))} {noun} {days}.{said}{sure * some}"
+
+
+VERDICTS: Final = {"met": "met", "not_met": "not met", "inconclusive": "inconclusive"}
+
+history = public_of_several(HistoryOptions, answer_history)
