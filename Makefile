@@ -91,11 +91,11 @@ dist: tools
 	rm -rf build/dist
 	PATH="$(abspath $(BIN)):$$PATH" .ci/release/build build/dist
 
-# FOR='--python-version 3.13 --platform win_amd64' for another machine, on which it is then tried.
+# For the Python and the system that it is made with.
 wheelhouse: dist
 	rm -rf build/wheelhouse
-	PATH="$(abspath $(BIN)):$$PATH" .ci/release/wheelhouse build/wheelhouse build/dist/*.whl $(FOR)
-	$(if $(FOR),,.ci/release/smoke build/wheelhouse $(BIN)/python)
+	PATH="$(abspath $(BIN)):$$PATH" .ci/release/wheelhouse build/wheelhouse build/dist/*.whl
+	.ci/release/smoke build/wheelhouse $(BIN)/python
 
 # Needs Chromium (Debian: apt install chromium) and npm; no part of the gate.
 browser-test: tools
