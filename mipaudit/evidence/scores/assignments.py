@@ -37,6 +37,8 @@ _MOST_CELLS: Final = 512
 # Rows of either class in the burn-in of counted rows, a cell, so that it may be judged, too.
 _ROWS_A_CELL: Final = 8
 _FEWEST_CELLS: Final = 4
+# Numbers of cells up to a power of two.
+_STEPS: Final = 8
 # The mass of a burn-in is below this power of two, in whole numbers.
 _WHOLE_BITS: Final = 30
 # Rows in so many assignments are in the processor's cache.
@@ -55,7 +57,7 @@ class Assigned:
             turn of its draw, shape (draws, TURNS, 128).
         place: where each row is counted: an index of the flat `counts`, shape (S, n).
         counts: rows by half of the burn-in or block after it, class and cell, as whole
-            numbers, shape (S, HALVES + BLOCKS, 2, K), K a power of two.
+            numbers, shape (S, HALVES + BLOCKS, 2, K), K at least 4.
         even: the cells have equal mass, in order of the score.
     """
 
@@ -87,7 +89,7 @@ def assigned(rows: RankedRows, prior: float) -> Assigned:
     sizes = totals[0].reshape(-1, 2).sum(axis=0)
     burn_in = math.ceil(_LONGER * burn_in_blocks(int(sizes[MEMBER]), int(sizes[HOLDOUT])))
     if rows.discrete:
-        cells = _power_of_two(2 * int(rows.rank[-1]) + 1)
+        cells = _cells_of_values(int(rows.rank[-1]) + 1)
     else:
         cells = min(_power_of_two(rows.member.size * burn_in // MICRO_BLOCKS), _MOST_CELLS)
     weights = _weights(np.array(totals).reshape(-1, MICRO_BLOCKS, 2), burn_in, prior)
@@ -121,7 +123,7 @@ def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
         blocks: int64, shape (64, K, 2), by micro-block, cell and (holdout, member).
         burn_in: micro-blocks that only train.
     """
-    cells = _power_of_two(2 * blocks.shape[1] - 1)
+    cells = _cells_of_values(blocks.shape[1])
     trained = blocks[:burn_in].sum(axis=(0, 1))
     group = _orders(burn_in, whole=bool(trained.min() >= _ROWS_A_CELL * blocks.shape[1]))
     table = np.zeros((MICRO_BLOCKS, 2, cells), dtype=np.int64)
@@ -142,6 +144,12 @@ def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
         counts=counts,
         even=False,
     )
+
+
+def _cells_of_values(count: int) -> int:
+    """Return about as many cells as there are values: few numbers, so that audits are alike."""
+    step = max(1, _power_of_two(2 * count - 1) // _STEPS)
+    return max(_FEWEST_CELLS, -(-count // step) * step)
 
 
 def _power_of_two(most: int) -> int:

@@ -69,6 +69,11 @@ class Lessons:
     prior: float
     even: bool
 
+    @property
+    def whole(self) -> int:
+        """Return the power of two at which runs of cells come out even; behind K is nothing."""
+        return 1 << int(self.counts.shape[-1] - 1).bit_length()
+
     @cached_property
     def rows(self) -> Reals:
         """Return the rows of the block, shape (Z, G, 2)."""
@@ -205,36 +210,38 @@ def _signs(lessons: Lessons) -> Family:
             np.multiply(error, np.float32(scale), out=doubt)
             np.greater(gains, doubt, out=guess[:, :, index])
     hits = _hits(lessons.counts, guess)
-    return Family(hits=hits, squares=hits, values=_values(guess, lessons.counts.shape[-1]))
+    return Family(hits=hits, squares=hits, values=_values(guess, lessons.counts.shape[-1], 1))
 
 
 def _merged(lessons: Lessons) -> Iterator[Family]:
     """Yield the signs of the differences of runs of 2, 4, ... cells."""
-    gains, counts = lessons.gains, lessons.counts
+    gains, counts, run = lessons.gains, lessons.counts, 1
     cells = counts.shape[-1]
-    while gains.shape[-1] >= 2 * _FEWEST_MERGED:
-        gains, counts = (_runs(one, one.shape[-1] // 2) for one in (gains, counts))
+    while lessons.whole // run >= 2 * _FEWEST_MERGED:
+        gains, counts, run = _halved(gains), _halved(counts), 2 * run
         guess = (gains > 0).astype(np.float32)
         hits = np.einsum("zgck,zgk->zgc", counts, guess)[..., None]
-        yield Family(hits=hits, squares=hits, values=_values(guess[:, :, None], cells))
+        yield Family(hits=hits, squares=hits, values=_values(guess[:, :, None], cells, run))
 
 
 def _smoothed(lessons: Lessons) -> Iterator[Family]:
     """Yield the signs of smoothed differences, and the posteriors that they are part of."""
-    cells = lessons.counts.shape[-1]
-    few = min(max(cells // 2, _FEWEST_MERGED), _SMOOTH_CELLS)
-    counts, trained = (_runs(one, few) for one in (lessons.counts, lessons.trained))
-    near = np.matmul(trained.reshape(-1, few), _kernel(few, trained.dtype))
+    cells, counts, trained, run = lessons.counts.shape[-1], lessons.counts, lessons.trained, 1
+    few = min(max(lessons.whole // 2, _FEWEST_MERGED), _SMOOTH_CELLS)
+    while lessons.whole // run > few:
+        counts, trained, run = _halved(counts), _halved(trained), 2 * run
+    left = counts.shape[-1]
+    near = np.matmul(trained.reshape(-1, left), _kernel(few, left, trained.dtype))
     near = near.reshape(*trained.shape[:3], -1)
     near *= np.array([1 - lessons.prior, lessons.prior], near.dtype)[:, None] / lessons.sizes
     holdout, members = near[:, :, HOLDOUT], near[:, :, MEMBER]
     gains = members - holdout
     members += holdout
     np.maximum(members, np.finfo(np.float32).tiny, out=members)
-    shape = (*gains.shape[:2], len(_WINDOWS), few)
+    shape = (*gains.shape[:2], len(_WINDOWS), left)
     guess = (gains > 0).astype(gains.dtype).reshape(shape)
     hits = _hits(counts, guess)
-    yield Family(hits=hits, squares=hits, values=_values(guess, cells))
+    yield Family(hits=hits, squares=hits, values=_values(guess, cells, run))
     gains *= _POSTERIOR_SLOPE * SURE
     gains /= members
     gains += _HALF * SURE
@@ -243,14 +250,14 @@ def _smoothed(lessons: Lessons) -> Iterator[Family]:
     yield Family(
         hits=_hits(counts, unsure) / SURE,
         squares=_hits(counts, unsure * unsure) / SURE**2,
-        values=_values(unsure, cells, SURE),
+        values=_values(unsure, cells, run, SURE),
     )
 
 
 @lru_cache(maxsize=16)
-def _kernel(cells: int, kind: np.dtype[Any]) -> Reals:
-    """Return triangular windows for sums over neighbouring cells, shape (K', windows * K')."""
-    apart = np.abs(np.arange(cells)[:, None] - np.arange(cells))
+def _kernel(cells: int, left: int, kind: np.dtype[Any]) -> Reals:
+    """Return triangular windows for sums over the cells that are left, (K', windows * K')."""
+    apart = np.abs(np.arange(left)[:, None] - np.arange(left))
     halves = [max(1, round(share * cells)) for share in _WINDOWS]
     return np.concatenate([np.maximum(half + 1 - apart, 0) for half in halves], axis=1, dtype=kind)
 
@@ -304,17 +311,18 @@ def _hits(counts: Reals, guess: Reals) -> Reals:
     return np.asarray(np.matmul(counts, guess.swapaxes(-1, -2)))
 
 
-def _values(guess: Reals, cells: int, sure: int = 1) -> Callable[[Places, Places, Places], Floats]:
-    """Return how guesses in some cells, or runs of cells, are written down in all."""
-    run = max(1, cells // guess.shape[-1])
-    return lambda e, z, g: np.repeat(guess[z, g, e] / np.float64(sure), run, axis=-1)
+def _values(
+    guess: Reals, cells: int, run: int, sure: int = 1
+) -> Callable[[Places, Places, Places], Floats]:
+    """Return how guesses in runs of so many cells are written down in all of them."""
+    return lambda e, z, g: np.repeat(guess[z, g, e] / np.float64(sure), run, axis=-1)[:, :cells]
 
 
-def _runs(counts: Reals, few: int) -> Reals:
-    """Return the sums over runs of neighbouring cells, shape (..., few)."""
-    while counts.shape[-1] > few:
-        counts = counts[..., ::2] + counts[..., 1::2]
-    return counts
+def _halved(counts: Reals) -> Reals:
+    """Return the sums over pairs of neighbouring cells; the last may be alone."""
+    if counts.shape[-1] % 2:
+        counts = np.append(counts, np.zeros_like(counts[..., :1]), axis=-1)
+    return np.asarray(counts[..., ::2] + counts[..., 1::2])
 
 
 def _past(blocks: Reals) -> Reals:

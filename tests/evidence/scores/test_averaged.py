@@ -76,6 +76,21 @@ def test_what_is_counted_of_attackers_is_what_they_guess(discrete, prior):
             assert family.squares[z, g, :, e] == pytest.approx(squares, abs=1e-3)
 
 
+def test_empty_cells_behind_the_last_change_nothing():
+    lessons = _lessons(_drawn("zipf-leak-1000", 400, 300, 3, discrete=True))
+    cells = lessons.counts.shape[-1]
+    behind = [(0, 0)] * 3 + [(0, lessons.whole - cells)]
+    padded = Lessons(counts=np.pad(lessons.counts, behind), prior=0.5, even=False)
+    assert padded.counts.shape[-1] > cells
+    z = np.arange(len(padded.counts))
+    for family, again in zip(families(lessons), families(padded), strict=True):
+        assert (family.hits == again.hits).all()
+        assert (family.squares == again.squares).all()
+        for e in range(family.hits.shape[-1]):
+            at = np.full(z.shape, e), z, np.full(z.shape, HALVES)
+            assert (family.values(*at) == again.values(*at)[:, :cells]).all()
+
+
 def test_no_attacker_sees_the_block_that_it_is_judged_on():
     lessons = _lessons(_drawn("gauss-shift-1", 300, 300, 4))
     later = lessons.counts.copy()
