@@ -1,4 +1,4 @@
-"""What a page of ``bounds`` says first, to who never heard of an advantage."""
+"""What a page of ``bounds`` says first, to who never heard of an advantage, and its picture."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.bounds.page import READINGS, guarantee_name, success_sentences
 from mipaudit.formats.page import Front, front_of
+from mipaudit.formats.promised import Point, Promise, promise_name, promised
 from mipaudit.statements.text.guesses import advantage_words, compared, guess_words, right_at_most
-from mipaudit.statements.text.rounding import upper_figure
+from mipaudit.statements.text.rounding import percent_text, upper_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.bounds.readings import Allowance
     from mipaudit.commands.bounds.report import BoundsReport
     from mipaudit.formats.brief import Brief
+    from mipaudit.formats.document import Picture
 
 _NOTHING: Final = "Nothing was measured: this is what a promise allows, not what a release does."
 _KEPT: Final = "Whether the promise is kept was not looked at."
@@ -77,3 +79,33 @@ def _certain(allowed: tuple[Allowance, ...]) -> tuple[str, str]:
     if worst < _CERTAIN:
         return ("At worst", f"no output makes anybody more than {upper_figure(worst)} sure of one.")
     return ("At worst", "outputs that give a record away for certain are not ruled out.")
+
+
+def bounds_pictures(report: BoundsReport) -> Iterator[Picture]:
+    """Yield the trade-off of the guarantee at its epsilon and delta, if it has an epsilon.
+
+    Where nobody said which neighbours it is about, both readings are drawn, the harsher first.
+    """
+    stated, attacker = report.guarantee, report.attacker
+    if stated is None or attacker is None or stated.epsilon is None:
+        return
+    promise = Promise(stated.epsilon, stated.delta, twice=stated.adjacency == "add-remove")
+    name = promise_name(promise)
+    promises = [(name, promise)]
+    if stated.adjacency_assumed:
+        (harsher,) = report.other_readings
+        promises = [
+            (f"{name}, {READINGS[harsher.game]}", promise._replace(twice=True)),
+            (f"the same, {READINGS[attacker.game]}", promise),
+        ]
+        attacker = harsher
+    points = [
+        Point(float(rate), most, f"at most, at {percent_text(float(rate))} false alarms")
+        for rate, most in attacker.tpr_at_fpr.items()
+    ]
+    yield promised(
+        promises,
+        points,
+        caption="No attacker is above the line while the promise is kept; its own limits, "
+        "which can be lower than those of its epsilon and delta, are marked.",
+    )

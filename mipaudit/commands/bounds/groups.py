@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from mipaudit.options.declare import Option, Options, Range, but
 from mipaudit.options.groups import game
@@ -14,6 +14,8 @@ _LARGEST: Final = 1e6
 LARGEST_WHOLE: Final = 10**15
 _LOSS: Final = Range(lambda x: 0 <= x <= _LARGEST, f"at least 0 and at most {_LARGEST:g}")
 _SIZE: Final = above(0)
+_RENYI: Final = "takes orders, each with its divergence after a colon, and commas between"
+_MOST_RUNS: Final = 10_000
 # What each part of a composition is made of.
 _PARTS: Final[dict[str, tuple[str, ...]]] = {
     "gaussian": ("noise_multiplier", "count"),
@@ -50,6 +52,26 @@ def wanted_guarantee(given: object) -> Mapping[str, float]:
     found = _numbers(given, ("epsilon", "delta"))
     if not (_LOSS.holds(found["epsilon"]) and 0 < found["delta"] < 1):
         raise ValueError("takes an epsilon from 0 to 1e6 and a delta above 0 and below 1")
+    return found
+
+
+def renyi_limits(given: Any) -> tuple[tuple[float, float], ...]:  # noqa: ANN401 - typed, or of Python
+    """Return pairs of an order and its limit, from ``"2:0.1,4:0.25"``, a mapping or pairs.
+
+    Raises:
+        ValueError: it is none of them, or a number is out of its range.
+    """
+    if isinstance(given, Mapping):
+        given = given.items()
+    parts = [one.split(":") for one in given.split(",")] if isinstance(given, str) else given
+    try:
+        found = tuple((float(order), float(limit)) for order, limit in parts)
+    except (TypeError, ValueError):
+        raise ValueError(_RENYI, "For example 2:0.1,4:0.25.") from None
+    if not found or not all(1 < order <= _LARGEST and _LOSS.holds(e) for order, e in found):
+        raise ValueError(
+            "takes orders above 1 and at most 1e6, each with a divergence from 0 to 1e6"
+        )
     return found
 
 
@@ -167,6 +189,17 @@ class Guarantee(Options):
             also=("zcdp", "cdp"),
         ),
     ] = None
+    rdp: Annotated[
+        Sequence[tuple[float, float]],
+        Option(
+            "--rdp",
+            "Renyi differential privacy: the most at each order.",
+            metavar="ORDER:E,...",
+            read=renyi_limits,
+            repeated=False,
+            also=("renyi", "rdp-orders", "renyi-dp"),
+        ),
+    ] = ()
     noise_sd: Annotated[
         float | None,
         Option(
@@ -234,6 +267,23 @@ class Guarantee(Options):
             repeated=True,
         ),
     ] = ()
+    best_of: Annotated[
+        int | None,
+        Option(
+            "--best-of",
+            "Only the best of K such runs is published, as after tuning.",
+            metavar="K",
+            within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
+        ),
+    ] = None
+    drawn: Annotated[
+        Literal["fixed", "poisson", "geometric", "logarithmic"],
+        Option(
+            "--drawn",
+            "How the number of runs came about: K by choice, or drawn beforehand with mean K.",
+            only_with="best_of",
+        ),
+    ] = "fixed"
     counting_queries: Annotated[
         Mapping[str, float] | None,
         Option(

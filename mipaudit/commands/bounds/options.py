@@ -16,7 +16,7 @@ Question = Literal["guarantee", "target", "attack"]
 
 _NOISE: Final = ("noise_sd", "scale", "geometric_scale")
 _FAMILIES: Final = (
-    *("epsilon", "mu", "rho", *_NOISE),
+    *("epsilon", "mu", "rho", "rdp", *_NOISE),
     *("randomized_response", "dp_sgd", "compose", "counting_queries"),
 )
 _TARGETS: Final = (
@@ -57,6 +57,10 @@ Examples:
       The epsilon that an attack rules out, with confidence limits.
   mipaudit bounds --dp-sgd noise_multiplier=0.8,q=0.01,steps=10000
       Needs the extra: pip install "mipaudit[accounting]"
+  mipaudit bounds --dp-sgd noise_multiplier=1,q=0.01,steps=1000 --best-of 10 --drawn poisson
+      The same where the best of runs is published, 10 on average.
+  mipaudit bounds --rdp 2:0.1,4:0.25
+      What an accountant's Renyi divergences allow.
   mipaudit bounds --counting-queries k=100,n=1000 --noise-sd 0.01
       The averaging attack on noisy averages.
 """
@@ -82,7 +86,11 @@ Examples:
                 _check_attack(self)
         if self.question == "guarantee":
             return
-        for name, what in (("curves", "Curves belong"), ("baseline", "A `baseline` belongs")):
+        for name, what in (
+            ("curves", "Curves belong"),
+            ("baseline", "A `baseline` belongs"),
+            ("best_of", "The best of several runs belongs"),
+        ):
             if getattr(self, name):
                 hint = "State one, for example `epsilon` 1."
                 raise UsageError(name, f"{what} to a guarantee.", hint=hint)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.commands.bounds.readings import BY_PRESENCE, BY_SUBSTITUTION, BY_TWO_STEPS
 from mipaudit.formats.brief import Brief
 from mipaudit.formats.document import Case, Document, Grid, Note, Paragraph, framed
+from mipaudit.maths.privacy.renyi import ORDERS
 from mipaudit.statements.text.rounding import lower_figure, number_text, percent_text, upper_figure
 
 if TYPE_CHECKING:
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
     from mipaudit.commands.bounds.readings import Allowance, Guarantee
     from mipaudit.commands.bounds.report import BoundsReport
     from mipaudit.commands.bounds.requirement import Requirement, Target
+    from mipaudit.commands.bounds.tuned import Tuned
     from mipaudit.formats.document import Section
 
 _STATEMENT: Final = {
     "approximate-dp": "({epsilon}, {delta})-differential privacy",
     "gaussian-dp": "{mu}-Gaussian differential privacy",
     "zero-concentrated-dp": "{rho}-zero-concentrated differential privacy",
+    "renyi-dp": "Renyi differential privacy at {orders} orders",
+    "tuned-runs": "the best of {best_of} tuned runs",
     "gaussian-noise": "Gaussian noise of standard deviation {noise_sd} for a sensitivity of "
     "{sensitivity}",
     "laplace-noise": "Laplace noise of scale {scale} for a sensitivity of {sensitivity}",
@@ -48,6 +52,13 @@ _SUCCESS_NOTE: Final = (
     "Present or absent, success without the record is from a release made without it; else from "
     "one made with another in its place."
 )
+_DRAWN: Final = {
+    "fixed": "{}, chosen: all count as published",
+    "poisson": "{} on average, Poisson",
+    "geometric": "{} on average, geometric",
+    "logarithmic": "{} on average, logarithmic",
+}
+_MOST_ORDERS: Final = 12
 _MOST_ALIKE: Final = 1000
 READINGS: Final = {
     BY_SUBSTITUTION: "one record exchanged",
@@ -68,6 +79,10 @@ def _sections(report: BoundsReport) -> Iterator[Section]:
         allowed = (report.attacker, *report.other_readings)
         yield (_guarantee(report.guarantee), *map(Paragraph, success_sentences(allowed)))
         yield _allowances(allowed)
+        if report.tuned:
+            yield _tuned(report.tuned, report.guarantee.delta)
+        if report.guarantee.renyi:
+            yield (_renyi(report.guarantee),)
         yield (_bounds(report),)
     if report.counting_queries is not None:
         yield _counting_queries(report.counting_queries)
@@ -96,7 +111,7 @@ def bounds_brief(report: BoundsReport) -> Brief:
         answer=answer,
         mood="plain",
         about=_guarantee(report.guarantee).text,
-        tables=(tables[0]._replace(caption=""),),
+        tables=(tables[0]._replace(caption=""), *(tables[1:2] if report.tuned else ())),
         notes=(
             *_of_one_step((report.attacker, *report.other_readings)),
             f"Published bounds that say as much: {tight}." if tight else "",
@@ -202,6 +217,38 @@ def _tpr(fpr: str) -> Callable[[Allowance], float]:
 
 def _success_at(baseline: str) -> Callable[[Allowance], float]:
     return lambda allowed: allowed.success_at[baseline]
+
+
+def _tuned(ways: tuple[Tuned, ...], delta: float) -> Section:
+    """Return what is guaranteed by how the number of runs came about."""
+    table = Grid(
+        caption="The best of several runs",
+        head=("how many runs", f"epsilon at delta {number_text(delta)}", "advantage"),
+        rows=tuple(
+            (
+                ("one" if one.runs == 1 else _DRAWN[one.drawn].format(one.runs))
+                + (" (asked)" if one.asked else ""),
+                _figure(one.epsilon, upper_figure),
+                upper_figure(one.advantage),
+            )
+            for one in ways
+        ),
+        words=1,
+    )
+    return (table, Note(text="By one step of the neighbours, at prior 0.5."))
+
+
+def _renyi(stated: Guarantee) -> Grid:
+    orders = list(stated.renyi)
+    shown = [number_text(one) for one in ORDERS] if len(orders) > _MOST_ORDERS else orders
+    return Grid(
+        caption="Renyi divergences, by the neighbours of the guarantee",
+        head=("order", "at most"),
+        rows=tuple(
+            (order, upper_figure(stated.renyi[order])) for order in shown if order in stated.renyi
+        ),
+        words=0,
+    )
 
 
 def _bounds(report: BoundsReport) -> Grid:

@@ -35,6 +35,8 @@ Kind = Literal[
     "approximate-dp",
     "gaussian-dp",
     "zero-concentrated-dp",
+    "renyi-dp",
+    "tuned-runs",
     "gaussian-noise",
     "laplace-noise",
     "geometric-noise",
@@ -49,11 +51,16 @@ BY_TWO_STEPS: Final = "member or holdout, neighbours by add or remove"
 BY_PRESENCE: Final = "present or absent, neighbours by add or remove"
 _UNBOUNDED: Final = "no epsilon holds at this delta"
 # Their curves are upper bounds, close ones, and reached by nothing.
-_ROUNDED_UP: Final = frozenset({"zero-concentrated-dp", "dp-sgd", "composition"})
+_ROUNDED_UP: Final = frozenset(
+    {"zero-concentrated-dp", "renyi-dp", "tuned-runs", "dp-sgd", "composition"}
+)
 _CURVES: Final = {
     "approximate-dp": "Kairouz, Oh and Viswanath 2015: reached by some mechanism",
     "gaussian-dp": "Dong, Roth and Su 2022: reached by Gaussian noise",
     "zero-concentrated-dp": "limits of the Renyi divergence at many orders jointly: an upper bound",
+    "renyi-dp": "limits of the Renyi divergence at the orders given, jointly: an upper bound",
+    "tuned-runs": "Papernot and Steinke 2022 by dp-accounting, or all runs together; Renyi "
+    "divergences at many orders jointly: an upper bound",
     "gaussian-noise": "exact for this mechanism, in the worst case over the data",
     "laplace-noise": "exact for this mechanism, in the worst case over the data",
     "geometric-noise": "exact for this mechanism, in the worst case over the data",
@@ -79,6 +86,7 @@ class Guarantee:
         delta: the delta at which ``epsilon`` is stated.
         epsilon: least epsilon at that delta, for those neighbours; None if there is none.
         epsilon_reason: why there is none.
+        renyi: limits of its Renyi divergences, by order; empty where none are known.
         curve: where the trade-off curve comes from, and whether anything reaches it.
     """
 
@@ -89,6 +97,7 @@ class Guarantee:
     delta: float
     epsilon: float | None
     epsilon_reason: str | None
+    renyi: dict[str, float]
     curve: str
 
 
@@ -102,6 +111,7 @@ class Stated(NamedTuple):
         adjacency: these neighbours; None where the caller must say and did not.
         by_substitution: the curve for a substitution, where it is known better than as a
             removal and an addition.
+        renyi: limits of its Renyi divergences that are known otherwise than from the curve.
     """
 
     kind: Kind
@@ -109,6 +119,7 @@ class Stated(NamedTuple):
     curve: TradeOff
     adjacency: Neighbours | None
     by_substitution: TradeOff | None = None
+    renyi: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +148,22 @@ def guarantee(found: Stated, delta: float) -> Guarantee:
         delta=delta,
         epsilon=epsilon if known else None,
         epsilon_reason=None if known else _UNBOUNDED,
+        renyi={number_text(order): limit for order, limit in _renyi(found)},
         curve=_CURVES[found.kind],
     )
+
+
+def _renyi(found: Stated) -> Sequence[tuple[float, float]]:
+    """Return orders and limits of the Renyi divergences, where the curve says them."""
+    from mipaudit.maths.privacy import renyi
+
+    match found:
+        case Stated(kind="zero-concentrated-dp", parameters={"rho": rho}):
+            return [(order, rho * order) for order in renyi.ORDERS]
+        case Stated(renyi=(_, *_) as limits):
+            return limits
+        case _:
+            return tuple(renyi.divergences(found.curve).items())
 
 
 def readings(found: Stated) -> tuple[tuple[str, TradeOff], ...]:
@@ -280,8 +305,14 @@ def stated(asked: BoundsOptions) -> Stated:
         MissingExtraError: an accountant is needed and not installed.
     """
     match asked:
-        case BoundsOptions(dp_sgd=dict(numbers)):
-            return _accounted("dp-sgd", (("dp-sgd", numbers),), numbers, asked.adjacency)
+        case BoundsOptions(rdp=(_, *_) as limits):
+            from mipaudit.maths.privacy.concentrated import RenyiDP
+
+            line = RenyiDP(limits=tuple(limits))
+            numbers = {"orders": float(len(limits))}
+            return Stated("renyi-dp", numbers, line, asked.adjacency, renyi=line.limits)
+        case BoundsOptions(dp_sgd=dict(sgd)):
+            return _accounted("dp-sgd", (("dp-sgd", sgd),), sgd, asked.adjacency)
         case BoundsOptions(compose=(_, *_) as parts):
             return _accounted("composition", parts, {"parts": len(parts)}, asked.adjacency)
     kind, parameters, curve = _in_closed_form(asked)
@@ -337,7 +368,7 @@ def _accounted(
     from mipaudit.maths.privacy.accountant import account
     from mipaudit.maths.privacy.composition import Composition
 
-    composition = Composition(parts=tuple(_part(*part, adjacency) for part in parts))
+    composition = Composition(parts=tuple(part(*one, adjacency) for one in parts))
     by_substitution = account(composition, "substitution")
     responses = any(name == "randomized-response" for name, _ in parts)
     if adjacency == "substitution" or (responses and adjacency is None):
@@ -346,7 +377,8 @@ def _accounted(
     return Stated(kind, parameters, added, "add-remove", by_substitution)
 
 
-def _part(kind: str, numbers: Mapping[str, float], adjacency: Neighbours | None) -> Part:
+def part(kind: str, numbers: Mapping[str, float], adjacency: Neighbours | None) -> Part:
+    """Return a part of a composition from its kind and its numbers; raises UsageError."""
     from mipaudit.maths.privacy import composition as c
 
     makers: dict[str, Callable[..., Part]] = {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.bounds.attacks import CountingQueries, Refutation
     from mipaudit.commands.bounds.curves import Curves
     from mipaudit.commands.bounds.requirement import Requirement, Target
+    from mipaudit.commands.bounds.tuned import Tuned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -29,6 +30,7 @@ class BoundsReport(AnyReport):
             kind of neighbours.
         refuted: what an attack rules out.
         counting_queries: the attack of the lecture notes.
+        tuned: of the best of several runs: one run, and each way to come by their number.
         limitations: what the numbers do not say.
     """
 
@@ -44,6 +46,7 @@ class BoundsReport(AnyReport):
     limitations: tuple[str, ...]
     provenance: Provenance
     curves: Curves | None = None
+    tuned: tuple[Tuned, ...] = ()
     schema: str = schema_of("bounds")
 
 
@@ -52,6 +55,7 @@ def complete() -> None:
     from mipaudit.commands.bounds.attacks import CountingQueries, Refutation
     from mipaudit.commands.bounds.curves import Curves
     from mipaudit.commands.bounds.requirement import Requirement, Target
+    from mipaudit.commands.bounds.tuned import Tuned
 
-    kinds = (CountingQueries, Curves, Refutation, Requirement, Target)
+    kinds = (CountingQueries, Curves, Refutation, Requirement, Target, Tuned)
     globals().update({kind.__name__: kind for kind in kinds})

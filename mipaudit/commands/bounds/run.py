@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.bounds.options import BoundsShown
     from mipaudit.commands.bounds.readings import Allowance, Stated
     from mipaudit.commands.bounds.requirement import Quantity, Target
+    from mipaudit.commands.bounds.tuned import Tuned
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _CURVE_FORMS: Final = (".csv", ".json")
@@ -49,6 +50,17 @@ _SUCCESS_LIMITATIONS: Final = (
         "The baseline is what an attacker who knows all other data reaches without the record. It "
         "is what they reach without the release only where records are independent. For a yes or "
         "no that one in ten has it is 0.9: always saying no."
+    ),
+)
+_TUNED_LIMITATIONS: Final = (
+    (
+        "A number of runs is drawn only if its law was fixed and it was drawn before the first, "
+        "and nothing but the best run gets out, the number neither. A number that was chosen, or "
+        "grew as results came in, is fixed: then every run counts as published."
+    ),
+    (
+        "The best is chosen by what the runs release: a score on the same data has to be part of "
+        "each run's guarantee, and settings must not depend on the data."
     ),
 )
 _NEEDED_LIMITATIONS: Final = (
@@ -119,7 +131,12 @@ def answer_bounds(asked: BoundsOptions) -> BoundsReport:
 def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
     from mipaudit.commands.bounds import readings
 
-    found = readings.stated(asked)
+    if asked.best_of is None:
+        found = readings.stated(asked)
+    else:
+        from mipaudit.commands.bounds.tuned import best_of
+
+        found = best_of(asked)
     delta = asked.delta
     if delta is None:
         delta = 0.0 if math.isfinite(found.curve.loss) else _USUAL_DELTA
@@ -149,12 +166,22 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
         bounds=readings.bounds_of(description, curve, first),
         counting_queries=_averaging_attack(found),
         curves=points,
+        tuned=_tuned(asked, delta),
         limitations=(
             *_ALLOWED_LIMITATIONS,
             *(_SUCCESS_LIMITATIONS if asked.baseline else ()),
+            *(_TUNED_LIMITATIONS if asked.best_of is not None else ()),
             *_remarks(first, curve),
         ),
     )
+
+
+def _tuned(asked: BoundsOptions, delta: float) -> tuple[Tuned, ...]:
+    if asked.best_of is None:
+        return ()
+    from mipaudit.commands.bounds.tuned import ways
+
+    return ways(asked, delta)
 
 
 def _remarks(first: Allowance, curve: TradeOff) -> Iterator[str]:

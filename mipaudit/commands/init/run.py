@@ -15,6 +15,7 @@ _HEAD: Final = """\
 # The privacy policy of this release, for mipaudit: {of}.
 {used}
 # Change what does not fit before you look at figures; afterwards, say so and why.
+# What other bodies use, with sources: mipaudit help choose-a-limit
 # More keys: mipaudit help policy
 
 # The scores, if they are always in one file: then `mipaudit estimate` needs no more words.

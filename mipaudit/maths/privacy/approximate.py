@@ -232,12 +232,14 @@ def two_steps(curve: TradeOff) -> TradeOff:
 
 def _numeric_two_steps(curve: TradeOff) -> TradeOff:
     # These bring numpy along.
-    from mipaudit.maths.privacy.concentrated import ZeroConcentrated
+    from mipaudit.maths.privacy.concentrated import RenyiDP, ZeroConcentrated
     from mipaudit.maths.privacy.points_of_curve import Accounted, substituted
 
     match curve:
         case ZeroConcentrated():
             return ZeroConcentrated(rho=4 * curve.rho)
+        case RenyiDP():
+            return RenyiDP(limits=curve.limits, steps=2 * curve.steps)
         case Accounted():
             return substituted(curve)
         case _:

@@ -77,12 +77,12 @@ KINDS: Final = (
         question="How well can anybody tell whose records were used, if the promise holds?",
         report="mipaudit.commands.bounds.report:BoundsReport",
         document="mipaudit.commands.bounds.page:bounds_document",
-        pictures="mipaudit.commands.bounds.pictures:bounds_pictures",
+        pictures="mipaudit.commands.bounds.front:bounds_pictures",
         brief="mipaudit.commands.bounds.page:bounds_brief",
         front="mipaudit.commands.bounds.front:bounds_front",
         # Of these, one answer has few.
         tables=(
-            *("attacker", "other_readings", "bounds", "needed"),
+            *("attacker", "other_readings", "bounds", "tuned", "needed"),
             *("refuted", "refuted.limits", "counting_queries"),
         ),
         function="mipaudit.commands.bounds.run:bounds",

@@ -128,6 +128,8 @@ GUARANTEES = {
     "epsilon": {"epsilon": 1.0, "delta": 1e-5},
     "mu": {"mu": 1.0},
     "rho": {"rho": 0.5},
+    "rdp": {"rdp": {2.0: 0.1, 8.0: 0.6}},
+    "tuned": {"noise_sd": 3.0, "best_of": 3, "drawn": "poisson"},
     "noise": {"noise_sd": 2.0},
     "laplace": {"scale": 2.0},
     "geometric": {"geometric_scale": 2.0},

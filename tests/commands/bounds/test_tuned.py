@@ -1,0 +1,86 @@
+"""The best of several runs, and Renyi divergences that are stated."""
+
+from __future__ import annotations
+
+import pytest
+
+from mipaudit import bounds
+from mipaudit.errors import UsageError
+from mipaudit.formats.documents import report_text
+from mipaudit.maths.privacy.concentrated import RenyiDP
+
+RUN = {"noise_multiplier": 1.0, "q": 0.02, "steps": 100}
+LAWS = ("fixed", "poisson", "geometric", "logarithmic")
+
+
+def test_every_way_to_come_by_the_number_stands_beside_one_run():
+    report = bounds(dp_sgd=RUN, best_of=10, drawn="geometric")
+    one, *ways = report.tuned
+    assert (one.runs, one.drawn) == (1, "fixed")
+    assert [way.drawn for way in ways] == list(LAWS)
+    assert all(way.runs == 10 and way.epsilon > one.epsilon for way in ways)
+    assert [way.drawn for way in ways if way.asked] == ["geometric"]
+    asked = next(way for way in ways if way.asked)
+    assert report.guarantee.epsilon == asked.epsilon
+    assert report.other_readings[0].advantage == asked.advantage
+    text = report_text(report, width=100)
+    assert "10, chosen: all count as published" in text
+    assert "10 on average, geometric (asked)" in text
+    assert "drawn before the first" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("drawn", LAWS)
+def test_neighbours_are_those_that_a_run_is_stated_for(drawn):
+    tuned = {"best_of": 3, "drawn": drawn}
+    noise = bounds(mu=0.5, adjacency="substitution", **tuned)
+    unsaid = bounds(mu=0.5, **tuned)
+    assert noise.other_readings == ()
+    assert unsaid.attacker.advantage == noise.attacker.advantage
+    assert unsaid.other_readings[0].advantage > noise.attacker.advantage
+    trained = bounds(dp_sgd=RUN, adjacency="substitution", **tuned)
+    assert trained.guarantee.adjacency == "substitution"
+    assert trained.attacker.advantage == bounds(dp_sgd=RUN, **tuned).attacker.advantage
+
+
+def test_a_fixed_number_is_the_composition_of_all_runs():
+    tuned = bounds(noise_sd=2.0, best_of=4, adjacency="substitution", delta=1e-5)
+    composed = bounds(rho=4 / 8, adjacency="substitution", delta=1e-5)
+    exact = bounds(mu=1.0, adjacency="substitution", delta=1e-5)
+    # By zero-concentrated privacy, of some orders: never below the composition itself.
+    assert tuned.guarantee.epsilon == pytest.approx(composed.guarantee.epsilon, rel=0.02)
+    assert tuned.guarantee.epsilon > exact.guarantee.epsilon
+    assert tuned.attacker.advantage > exact.attacker.advantage
+
+
+def test_divergences_are_read_from_text_and_come_back():
+    typed, given = bounds(rdp="2:0.1,4:0.25"), bounds(rdp={2: 0.1, 4.0: 0.25})
+    assert typed.attacker == given.attacker
+    assert typed.guarantee.renyi == {"2": 0.1, "4": 0.25}
+    curve = RenyiDP(limits=((2.0, 0.1), (4.0, 0.25)))
+    assert typed.attacker.tpr_at_fpr["0.1"] == curve.tpr(0.1)
+    assert bounds(rho=0.5).guarantee.renyi["8"] == 4.0
+    assert bounds(mu=1.0).guarantee.renyi["8"] == 4.0
+    assert bounds(epsilon=1.0, delta=1e-5).guarantee.renyi == {}
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"epsilon": 1.0, "best_of": 3}, "best_of"),
+        ({"rdp": "2:0.1", "best_of": 3}, "best_of"),
+        ({"compose": ("approximate-dp:epsilon=1,delta=0,count=1",), "best_of": 3}, "best_of"),
+        ({"advantage": 0.1, "best_of": 3}, "best_of"),
+        ({"mu": 1.0, "best_of": 0}, "best_of"),
+        ({"mu": 1.0, "drawn": "poisson"}, "drawn"),
+        ({"rdp": "1:0.1"}, "rdp"),
+        ({"rdp": "2:-0.1"}, "rdp"),
+        ({"rdp": "2"}, "rdp"),
+        ({"rdp": {}}, "rdp"),
+        ({"rdp": "2:nan"}, "rdp"),
+        ({"rdp": "2:0.1", "mu": 1.0}, "one_guarantee"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_its_name(asked, code):
+    with pytest.raises(UsageError) as raised:
+        bounds(**asked)
+    assert raised.value.code == code
