@@ -45,12 +45,13 @@ FINDING_PAGES = (
     *(JSON, MIP_NOISE, EPSILON, COMPARE, RECORDS, MEASURES, SCALE),
     *(QUERY, ATTACK, MODEL_QUERIES, SHIFT),
 )
-# Pipelines name the options of other programs; all that it shows is run elsewhere.
+# These name the options of other programs; what they show is run elsewhere.
+FOREIGN = {"install.md", "pipelines.md"}
 WRITTEN = (
     README,
     SAMPLES,
     ROOT / "CHANGELOG.md",
-    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != "pipelines.md"),
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in FOREIGN),
 )
 WORD = re.compile(r"`([a-z_0-9-]+)`")
 
@@ -135,7 +136,7 @@ def test_the_docs_can_be_overlooked():
         for target in re.findall(r"\]\(([^)#]+\.md)", text_of(index))
     }
 
-    assert len(pages) <= 29
+    assert len(pages) <= 30
     assert {path.parent.name for path in pages} == {"docs", *SHELVES}
     assert linked >= {*pages} - {index}
     assert len(text_of(index).splitlines()) <= 60
