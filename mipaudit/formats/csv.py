@@ -43,7 +43,7 @@ def report_frame(report: AnyReport) -> pd.DataFrame:
     """Return the first of a report's tables that has rows, as a data frame."""
     import pandas as pd
 
-    tables = (tuple(_table(report, name)) for name in kind_of(report.command).tables)
+    tables = (tuple(table_rows(report, name)) for name in kind_of(report.command).tables)
     rows = next(filter(None, tables), ())
     names = () if rows else _header(report)
     return pd.DataFrame([dict(_flat(asdict(row))) for row in rows], columns=names or None)
@@ -52,7 +52,7 @@ def report_frame(report: AnyReport) -> pd.DataFrame:
 def _rows(report: AnyReport) -> Iterator[dict[str, Any]]:
     names = kind_of(report.command).tables
     for name in names:
-        for row in _table(report, name):
+        for row in table_rows(report, name):
             yield {_PART: name, **asdict(row)} if len(names) > 1 else asdict(row)
 
 
@@ -85,7 +85,8 @@ def _record(hint: Any) -> type | None:  # noqa: ANN401 - whatever an annotation 
     return next(filter(None, map(_record, get_args(hint))), None)
 
 
-def _table(report: AnyReport, name: str) -> Iterable[Any]:
+def table_rows(report: AnyReport, name: str) -> Iterable[Any]:
+    """Return the rows of a field; of a record within it as ``outer.inner``."""
     found: Any = report
     for part in name.split("."):
         found = None if found is None else getattr(found, part)

@@ -211,6 +211,17 @@ def bulleted(title: str, texts: Sequence[str]) -> Section:
     return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()
 
 
+def bullets_of(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield everything that is a list, under its heading: findings, assumptions, limitations."""
+    for section in document.sections:
+        heading = ""
+        for block in section:
+            if isinstance(block, Heading):
+                heading = plain(block.text)
+            elif isinstance(block, Bullets):
+                yield from ((heading, plain(text)) for text in block.texts)
+
+
 class Case(NamedTuple):
     """One thing that a pipeline waits for.
 

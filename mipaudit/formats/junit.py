@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from mipaudit.formats.document import Bullets, Case, Document, Heading, plain
+from mipaudit.formats.document import Case, Document, bullets_of, plain
 
 _FAILING: Final = {"failed": "not_met", "open": "inconclusive"}
 
@@ -72,10 +72,4 @@ def _said(document: Document) -> Iterator[str]:
         if case.status == "passed":  # a case has no place for why it passed
             name = f"{_group(case, document.title)}: {plain(case.name)}"
             yield f"{name}: {plain(case.text)}"
-    for section in document.sections:
-        heading = ""
-        for block in section:
-            if isinstance(block, Heading):
-                heading = plain(block.text)
-            elif isinstance(block, Bullets) and block.texts:
-                yield from (f"{heading}: {plain(text)}" for text in block.texts)
+    yield from (f"{heading}: {text}" for heading, text in bullets_of(document))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
 from mipaudit.formats import document as parts
@@ -24,8 +24,13 @@ def document_markdown(document: Document) -> str:
         parts.append(f"**{_safe(document.headline)}**\n")
     if document.summary:
         parts.append(f"{_line(document.summary)}\n")
-    parts += (part for section in document.sections for one in section for part in _block(one))
-    return "\n".join(parts)
+    blocks = blocks_markdown(one for section in document.sections for one in section)
+    return "\n".join([*parts, *([blocks] if blocks else [])])
+
+
+def blocks_markdown(blocks: Iterable[Block]) -> str:
+    """Return blocks as markdown; nothing in them can become markup or a link."""
+    return "\n".join(part for one in blocks for part in _block(one))
 
 
 def _block(block: Block) -> Iterator[str]:

@@ -65,7 +65,12 @@ class Shown(Protocol):
 
 
 def present(
-    report: AnyReport, shown: Shown, place: Destination, *, beside_data: bool = False
+    report: AnyReport,
+    shown: Shown,
+    place: Destination,
+    *,
+    beside_data: bool = False,
+    make: Callable[[AnyReport], str] | None = None,
 ) -> None:
     """Write the report to its place, in the form asked for, or that its file's ending says.
 
@@ -77,6 +82,7 @@ def present(
         shown: how it is shown.
         place: where it goes.
         beside_data: whether standard output has what the command makes, and room for nothing else.
+        make: makes the form, where it is none of those of all reports.
 
     Raises:
         OutputError: the system refused.
@@ -86,7 +92,10 @@ def present(
     form = shown.format or form_of(place.name) or "table"
     found = _declared(report, shown)
     line = shown.quiet and not beside_data and place.leaves_stdout
-    place.write(encode(found, form, to_file=path is not None, length=_length(shown, path)))
+    if make is not None:
+        place.write(make(found).encode())
+    else:
+        place.write(encode(found, form, to_file=path is not None, length=_length(shown, path)))
     if line:
         Destination.open(None).write(encode(found, "table", to_file=False, length="line"))
 

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.errors import UsageError
+from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.origin import (
     Decided,
     InputFile,
@@ -117,6 +117,22 @@ def moment() -> datetime:
             "source_date_epoch",
             "The environment variable SOURCE_DATE_EPOCH is not a number of seconds.",
             hint="Unset it, or set it to whole seconds since 1970-01-01 UTC.",
+        ) from None
+
+
+def time_of(created: str) -> datetime:
+    """Return the time of a report, which names it as `TIME_FORM` has it.
+
+    Raises:
+        InputError: ``bad_report``: it does not.
+    """
+    try:
+        return datetime.strptime(created, TIME_FORM).replace(tzinfo=UTC)
+    except ValueError:
+        raise InputError(
+            "bad_report",
+            "The report's time is not in the form that mipaudit writes.",
+            hint="Use the file as the command wrote it.",
         ) from None
 
 

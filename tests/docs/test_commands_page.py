@@ -103,6 +103,10 @@ def sandbox(tmp_path_factory, run_line):
 
     run("mipaudit bounds --mu 1 --curve dpsgd.csv -q -o bounds.txt")
     run("mipaudit estimate scores.parquet -f json -o report.json -q")
+    run("mipaudit render report.json -o report.html -q")
+    run("mipaudit estimate scores.parquet --max-advantage 0.9 -o judged.json -q")
+    (folder / "model.bin").write_bytes(b"a model")
+    run("mipaudit render judged.json --subject model.bin -o model.intoto.json -q")
     run("mipaudit estimate v1.parquet -f json -o old.json -q")
     run("mipaudit estimate v2.parquet -f json -o new.json -q")
     run("mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")

@@ -5,10 +5,12 @@ A policy file gives a report that is there already what ``estimate`` would take 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.policy_file import read_config
 from mipaudit.cli.setting_names import defaults_of, scores_of
+from mipaudit.commands.render.forms import exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mipaudit.cli.policy_file import ConfigFile
+    from mipaudit.commands.render.forms import ExchangeForm
     from mipaudit.commands.render.options import RenderShown
 
 # What would have made another audit, with other limits or another verdict.
@@ -113,8 +116,13 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
     """Read the report, perhaps judge it again, and write it; return its exit code."""
     limits, audit = limits_for(asked, shown.policy)
     destination = Destination.open(
-        shown.output, inputs=(*asked.inputs(), shown.policy), sha256=shown.sha256
+        shown.output,
+        inputs=(*asked.inputs(), shown.policy, *shown.inputs()),
+        sha256=shown.sha256,
     )
+    form = shown.exchange
+    if form is not None:
+        return _run_exchange(form, asked, shown, destination, judged=bool(limits.settings))
     found = read_report(asked.report)
     if limits.settings:
         from mipaudit.commands.render.run import answer_rejudge
@@ -122,6 +130,28 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
         if found.command == "estimate":
             require_same_audit(found.provenance.settings, audit)
         found = answer_rejudge(limits.but(report=found))
-    present(found, shown, destination)
+    present(found, shown, destination)  # type: ignore[arg-type] # the form is one of all reports
     note_written(found, destination, quiet=shown.quiet)
     return report_exit(found, exit_zero=shown.exit_zero)
+
+
+def _run_exchange(
+    form: ExchangeForm,
+    asked: RejudgeOptions,
+    shown: RenderShown,
+    destination: Destination,
+    *,
+    judged: bool,
+) -> int:
+    """Write a stored report in a form that others define; return the report's exit code."""
+    if judged:
+        raise UsageError(
+            "format",
+            f"{form.name} names the file of the report, which holds another verdict.",
+            hint="Write the report that is judged again as .json, and then that one in this form.",
+        )
+    stored = stored_report(asked.report, shown.subject)
+    made = partial(exchanged, form.name, stored)
+    present(stored.report, shown, destination, make=made)  # type: ignore[arg-type] # more forms
+    note_written(stored.report, destination, quiet=shown.quiet)
+    return report_exit(stored.report, exit_zero=shown.exit_zero)

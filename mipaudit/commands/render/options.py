@@ -1,12 +1,14 @@
 """What ``mipaudit render`` may be asked."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
+from mipaudit.commands.render.forms import ExchangeForm, ExchangeName, ending_says, exchange_form
+from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import ConfidenceOption, PriorOption
 from mipaudit.options.groups.judging import ScorePolicy
-from mipaudit.options.groups.recorded import Recorded, StoredReport
-from mipaudit.options.groups.shown import ExitZero, Shown
+from mipaudit.options.groups.recorded import Recorded, StoredReport, SubjectOption
+from mipaudit.options.groups.shown import ExitZero, Format, FormatOption, Shown, form_of
 
 
 class _MeantFor(Options):
@@ -36,6 +38,8 @@ Examples:
       The report as a table.
   mipaudit render report.json -f html -o report.html
       A page for people; report.html.sha256 goes with it.
+  mipaudit render judged.json --subject model.bin -o model.intoto.json
+      A statement to sign: which file was judged by which report. More: mipaudit help forms.
   mipaudit render report.json --max-advantage 0.05
       Would a stricter limit have been met? Exit 0: yes, 1: no, 3: it cannot tell.
   mipaudit render report.json --policy policy/mipaudit.toml
@@ -44,7 +48,47 @@ Examples:
 """
 
 
-class RenderShown(Shown, ExitZero):
+class _AnyForm(Shown):
+    format: Annotated[
+        FormatOption[Literal[Format, ExchangeName] | None],
+        but(
+            "The form, where the ending of its file does not say it. For others: in-toto (.intoto."
+            "json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics (MLflow, "
+            "DVC)."
+        ),
+    ] = None  # type: ignore[assignment] # more forms than other commands have
+    subject: SubjectOption = ()
+
+    @property
+    def exchange(self) -> ExchangeForm | None:
+        """Return the form that others define, if one is asked for."""
+        if self.format is not None:
+            return exchange_form(self.format)
+        return ending_says(self.output or "")
+
+    def check(self) -> None:
+        """Refuse a file whose ending says another form, and subjects of no statement."""
+        form, output = self.exchange, self.output or ""
+        if form is None:
+            super().check()
+        else:
+            other = ending_says(output)
+            said = form_of(output) if other is None else other.name
+            if said not in {None, form.name, form.like}:
+                raise UsageError(
+                    "format",
+                    f"`format` is {form.name}, and the ending of `output` says {said}.",
+                    hint="Leave `format` out, or name the file otherwise.",
+                )
+        if self.subject and (form is None or form.name != "in-toto"):
+            raise UsageError(
+                "subject",
+                "Released files are named in a statement, and this is none.",
+                hint="Add `format` in-toto, or leave `subject` out.",
+            )
+
+
+class RenderShown(_AnyForm, ExitZero):
     """How the report is shown, and the file of its limits."""
 
     policy: Annotated[

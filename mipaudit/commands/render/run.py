@@ -7,12 +7,14 @@ from typing import Any, Final, Literal, get_args
 
 from mipaudit.commands.estimate.report import Report
 from mipaudit.commands.estimate.words import asserted_words, blind_words, summary
+from mipaudit.commands.render.forms import ExchangeName, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Allowance, make_allowance
 from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, verdict_confidence
 from mipaudit.formats.documents import Form, report_as
 from mipaudit.maths.metrics.names import LEAST_RECALL
+from mipaudit.options.groups.recorded import several
 from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.policy_limits import limits_elsewhere
 from mipaudit.options.public import public
@@ -39,7 +41,10 @@ _POLICY_CODES: Final = ("waiver_", "limits_elsewhere")
 def render_report(
     report: Any,  # noqa: ANN401 - a path, bytes, or a report
     *,
-    format: Literal["json", "csv", "markdown", "html", "junit"] = "html",  # noqa: A002
+    format: Literal[  # noqa: A002
+        "json", "csv", "markdown", "html", "junit", "in-toto", "cyclonedx", "model-card", "metrics"
+    ] = "html",
+    subject: Any = (),  # noqa: ANN401 - a path or several
 ) -> str:
     """Return a report of any command in another form: what ``mipaudit render`` writes.
 
@@ -47,18 +52,23 @@ def render_report(
         report: a path, ``"-"`` for standard input, the bytes of a JSON report, or what a
             command returned.
         format: the form. (The table of the command line fits a terminal: it is no form here.)
+        subject: the released files that a statement (``in-toto``) names: a path, or several.
 
     Raises:
-        UsageError: no such form.
-        InputError: the file cannot be read, or holds no report.
+        UsageError: no such form, or the report cannot be in it.
+        InputError: a file cannot be read, or holds no report.
     """
-    one_of("format", format, ("json", *get_args(Form)))
-    found = read_report(report)
-    if format == "json":
-        from mipaudit.statements.reports.codec import to_json
+    one_of("format", format, ("json", *get_args(Form), *get_args(ExchangeName)))
+    match format:
+        case "in-toto" | "cyclonedx" | "model-card" | "metrics":
+            stored = stored_report(report, several(subject))
+            return exchanged(format, stored, stored.report)
+        case "json":
+            from mipaudit.statements.reports.codec import to_json
 
-        return to_json(found).decode()
-    return report_as(found, format)
+            return to_json(read_report(report)).decode()
+        case _:
+            return report_as(read_report(report), format)
 
 
 def answer_rejudge(asked: RejudgeOptions) -> Report:

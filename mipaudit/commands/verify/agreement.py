@@ -26,7 +26,7 @@ TOLERANCE: Final = 1e-9
 Json: TypeAlias = Any
 _ABSENT: Final = object()
 _NAMED_PLACES: Final = 5
-_LIMITATIONS: Final = (
+LIMITATIONS: Final = (
     (
         "Agreement says that the report follows from these scores and settings. It does not say "
         "that the scores are those of the release, nor that the settings were wise."
@@ -72,7 +72,7 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
         tolerance=TOLERANCE,
         summary=_summary(report, parts, agrees=agrees, same_version=same_version),
         parts=parts,
-        limitations=_LIMITATIONS,
+        limitations=LIMITATIONS,
         provenance=provenance(
             seed=again.provenance.seed,
             inputs=again.provenance.inputs,
@@ -88,7 +88,7 @@ def _inputs(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
     if len(then.inputs) != len(now.inputs):
         text = f"the report is of {len(then.inputs)} files, and {len(now.inputs)} were read now"
         sizes = len(then.inputs), len(now.inputs)
-        yield _compared("inputs", max(sizes), max(sizes) - min(sizes), text)
+        yield compared_part("inputs", max(sizes), max(sizes) - min(sizes), text)
         return
     changed = [
         place
@@ -104,10 +104,11 @@ def _inputs(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
         text = f"{count} read; data in memory and standard input may have no sha256"
     else:
         text = f"{count} read, of the same sha256 or fingerprint, and as many rows"
-    yield _compared("inputs", len(then.inputs), len(changed), text)
+    yield compared_part("inputs", len(then.inputs), len(changed), text)
 
 
-def _compared(part: str, compared: int, differing: int, text: str) -> VerifiedPart:
+def compared_part(part: str, compared: int, differing: int, text: str) -> VerifiedPart:
+    """Return a part that agrees if nothing in it differs."""
     return VerifiedPart(
         part=part,
         status="differs" if differing else "agrees",
@@ -117,7 +118,8 @@ def _compared(part: str, compared: int, differing: int, text: str) -> VerifiedPa
     )
 
 
-def _noted(part: str, text: str) -> VerifiedPart:
+def noted_part(part: str, text: str) -> VerifiedPart:
+    """Return what is told and does not count."""
     return VerifiedPart(part=part, status="noted", compared=0, differing=0, text=text)
 
 
@@ -136,7 +138,7 @@ def _seed(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
             text="the seeds in use are not those that follow from the input and the settings",
         )
     if (then.seed, then.seed_origin) != (now.seed, now.seed_origin):
-        yield _compared("seed", 1, 1, "the seed is not that of the settings")
+        yield compared_part("seed", 1, 1, "the seed is not that of the settings")
 
 
 def _records_alone(report: AnyReport) -> Iterator[VerifiedPart]:
@@ -146,7 +148,7 @@ def _records_alone(report: AnyReport) -> Iterator[VerifiedPart]:
         return
     which = "" if blind.report_sha256 is None else f", of sha256 {safe_name(blind.report_sha256)}"
     text = f"taken from this report; the report of mipaudit shift{which}, is verified by itself"
-    yield _noted("records alone", text)
+    yield noted_part("records alone", text)
 
 
 def _shown(data: bytes, report: AnyReport, *, same_version: bool) -> Iterator[VerifiedPart]:
@@ -157,21 +159,21 @@ def _shown(data: bytes, report: AnyReport, *, same_version: bool) -> Iterator[Ve
 
     drawn = report_as(report, "html").encode()
     if data == drawn:
-        yield _compared("page", 1, 0, "drawn again from the report that it carries: the same")
+        yield compared_part("page", 1, 0, "drawn again from the report that it carries: the same")
     elif not same_version:
         text = "drawn by another version: what it shows was not compared with what it carries"
-        yield _noted("page", text)
+        yield noted_part("page", text)
     elif re.sub(_DRAWING, b"", data) == re.sub(_DRAWING, b"", drawn):
         text = "its words are those of its report; its pictures were drawn otherwise, not compared"
-        yield _noted("page", text)
+        yield noted_part("page", text)
     else:
-        yield _compared("page", 1, 1, "it does not show what the report that it carries says")
+        yield compared_part("page", 1, 1, "it does not show what the report that it carries says")
 
 
 def _stated(one: Provenance) -> VerifiedPart:
     """Say what nothing computed again can tell."""
     names = " and input names" if one.declared is None else ", input names and what was declared"
-    return _noted("as stated", f"made at, by version{names} are as stated, not checked")
+    return noted_part("as stated", f"made at, by version{names} are as stated, not checked")
 
 
 def _values(then: Json, now: Json, *, same_version: bool) -> Iterator[VerifiedPart]:
@@ -180,19 +182,20 @@ def _values(then: Json, now: Json, *, same_version: bool) -> Iterator[VerifiedPa
         if name == "provenance":
             continue
         if name not in then and not same_version:
-            yield _noted(name, _ADDED.format("the part"))
+            yield noted_part(name, _ADDED.format("the part"))
             continue
         if name in then and name in now and not then[name] and not now[name]:
             continue  # a part that this report does not have
         # An absent part is compared as a field of the whole, so that it is told apart from null.
         old, new = ({name: one[name]} if name in one else {} for one in (then, now))
-        yield _part(name, [*pairs(old, new, "")], same_version=same_version)
+        yield values_part(name, [*pairs(old, new, "")], same_version=same_version)
 
 
 _ADDED: Final = "{} was added to the format after the report was made"
 
 
-def _part(name: str, found: Sequence[Pair], *, same_version: bool) -> VerifiedPart:
+def values_part(name: str, found: Sequence[Pair], *, same_version: bool) -> VerifiedPart:
+    """Return whether the values of a part are the same, and where they are not."""
     added = [one for one in found if one.status == "added"]
     wrong = [one for one in found if one.wrong or (same_version and one.status == "added")]
     near = [one for one in found if one.status == "near"]
@@ -205,7 +208,7 @@ def _part(name: str, found: Sequence[Pair], *, same_version: bool) -> VerifiedPa
             text += f", {count_text(len(near))} of them within {TOLERANCE:g}"
         if added:
             text += f"; {_ADDED.format(f'{count_text(len(added))} more')}"
-    return _compared(name, compared, len(wrong), text)
+    return compared_part(name, compared, len(wrong), text)
 
 
 def _values_text(count: int) -> str:

@@ -4,18 +4,11 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mipaudit.options.declare import Option, Options, but
-from mipaudit.options.groups.recorded import StoredReport
+from mipaudit.options.groups.recorded import StoredReport, SubjectOption, several
 from mipaudit.options.groups.scores import Classes
 from mipaudit.options.groups.shown import ExitZeroOption, Shown
 from mipaudit.options.groups.tables import ClaimedCurveOption, ReferenceOption, SyntheticOption
 from mipaudit.options.groups.working import Followed, Jobs
-
-
-def _several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays
-    """Return the inputs; one alone is one."""
-    if given is None:
-        return ()
-    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
 class _Inputs(Options):
@@ -25,7 +18,7 @@ class _Inputs(Options):
             "--input",
             "What was audited; repeat for compare, as PATH or NAME=PATH.",
             metavar="SCORES",
-            read=_several,
+            read=several,
             repeated=True,
             is_input=True,
             in_python="As the command took it, alone or several in a list.",
@@ -41,7 +34,14 @@ class _Beside(Options):
     reference: Annotated[ReferenceOption, but("The reference records of a report of query.")] = None
 
 
-class VerifyOptions(StoredReport, _Inputs, Classes, _Beside, Jobs, Followed):
+class _Released(Options):
+    subject: Annotated[
+        SubjectOption,
+        but("A released file of a statement, where it is not beside it by its name; repeatable."),
+    ] = ()
+
+
+class VerifyOptions(StoredReport, _Inputs, _Released, Classes, _Beside, Jobs, Followed):
     """A report, and what it was made of."""
 
     HELP = """Compute a report again from its scores, and say whether it is the same.
@@ -59,6 +59,8 @@ Examples:
       A report of compare, of several inputs, in the same order and by the same names.
   mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
       A report of query: every score again, by its sha256.
+  mipaudit verify model.intoto.json
+      A statement of render: the released files and the report stand beside it.
   mipaudit verify bounds.json
       Reports that were made without scores: bounds, noise, epsilon from counts.
 """

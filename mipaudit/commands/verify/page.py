@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 
+STATEMENT: Final = "statement"
 _FEW: Final = 4  # parts that the headline names
 _WORDS: Final = {"agrees": "agrees", "differs": "DIFFERS", "noted": "noted"}
 _CASES: Final[Mapping[str, Literal["passed", "failed", "skipped"]]] = {
@@ -56,10 +57,14 @@ def verify_document(report: VerifyReport) -> Document:
 def _headline(report: VerifyReport) -> str:
     """Return whether the report agrees, and which parts do not: the line is all that some see."""
     if report.agrees:
-        return "The report AGREES."
+        return f"The {_what(report)} AGREES."
     failed = [one.part for one in report.parts if one.status == "differs"]
     more = f" and {count_text(len(failed) - _FEW)} more" if len(failed) > _FEW else ""
-    return f"The report DIFFERS in {', '.join(failed[:_FEW])}{more}."
+    return f"The {_what(report)} DIFFERS in {', '.join(failed[:_FEW])}{more}."
+
+
+def _what(report: VerifyReport) -> str:
+    return STATEMENT if report.verified == STATEMENT else "report"
 
 
 def _row(one: VerifiedPart) -> tuple[str, ...]:

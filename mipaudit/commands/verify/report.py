@@ -36,7 +36,7 @@ class VerifyReport(AnyReport):
 
     Attributes:
         agrees: whether everything that counts does.
-        verified: the command that made the report.
+        verified: the command that made the report; ``statement`` where one was checked.
         report_sha256: of the report's file.
         tolerance: numbers this close, relative to the larger, agree.
         parts: of the report, one by one.

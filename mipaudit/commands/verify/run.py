@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -15,7 +15,7 @@ from mipaudit.options.plain_values import Given, require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import function_of, recorded_keywords
 from mipaudit.options.spelling import unspelled
-from mipaudit.statements.provenance import TIME_FORM, as_of
+from mipaudit.statements.provenance import as_of, time_of
 from mipaudit.statements.reports.kinds import FIRST, kind_of
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.identity.seed import SeedChoice
@@ -37,6 +37,9 @@ _FROM_COUNTS: Final = ("tp", "canaries")
 def answer_verify(asked: VerifyOptions) -> VerifyReport:
     """Say whether a report follows from the scores and settings that it names.
 
+    Of an in-toto Statement that `render` wrote: whether it speaks of the released files that
+    are there, and follows from the report beside it; and that as above, with its scores.
+
     Reports of ``estimate``, ``check``, ``epsilon``, ``records``, ``compare``, ``shift``,
     ``query``, ``bounds`` and of ``noise`` without splits are computed again, with the
     settings that they record; also the verdict of a report that was judged again.
@@ -46,10 +49,19 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
         InputError: the report or the input cannot be read.
     """
     from mipaudit.commands.verify.agreement import verification
+    from mipaudit.commands.verify.statement import is_statement, verify_statement
     from mipaudit.reading.report_file import report_bytes
     from mipaudit.statements.reports.codec import from_json
 
     data = report_bytes(asked.report)
+    if is_statement(data):
+        return verify_statement(data, asked, lambda report: recomputed(report, asked))
+    require(
+        not asked.subject,
+        "needless_input",
+        "Released files belong to a statement, and this is a report.",
+        "Leave `subject` out.",
+    )
     found = from_json(data)
     return verification(data, found, recomputed(found, asked), digest=sha256(data).hexdigest())
 
@@ -255,7 +267,7 @@ def _as_of(created: str, report: AnyReport) -> AbstractContextManager[None]:
 
     The day may be a later one than that of the time: SOURCE_DATE_EPOCH sets the time alone.
     """
-    time = _time(created)
+    time = time_of(created)
     checks: Sequence[Any] = getattr(report, "policy", None) or ()
     ended = [one.expired.expires for one in checks if getattr(one, "expired", None) is not None]
     return as_of(time, max(time.date(), *map(_day_after, ended)) if ended else None)
@@ -268,17 +280,6 @@ def _day_after(day: str) -> date:
         raise InputError(
             "bad_report",
             "The last day of a waiver in the report is not in the form that mipaudit writes.",
-            hint="Use the file as the command wrote it.",
-        ) from None
-
-
-def _time(created: str) -> datetime:
-    try:
-        return datetime.strptime(created, TIME_FORM).replace(tzinfo=UTC)
-    except ValueError:
-        raise InputError(
-            "bad_report",
-            "The report's time is not in the form that mipaudit writes.",
             hint="Use the file as the command wrote it.",
         ) from None
 

@@ -1,10 +1,19 @@
 """A report that is there, and from what an answer can be made again: settings, and a seed."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mipaudit.options.declare import Option, Options, T
 from mipaudit.options.ranges import at_least
 from mipaudit.statements.origin import Setting
+
+
+def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays
+    """Return the inputs; one alone is one."""
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+
 
 SeedOption = Annotated[
     T,
@@ -14,6 +23,21 @@ SeedOption = Annotated[
         metavar="INTEGER",
         within=at_least(0),
         also=("random-state", "random-seed"),
+    ),
+]
+
+SubjectOption = Annotated[
+    Sequence[Any],
+    Option(
+        "--subject",
+        "A file that is released, named in the statement by its sha256; repeat for each.",
+        metavar="FILE",
+        read=several,
+        repeated=True,
+        recorded=False,
+        is_input=True,
+        in_python="A path, or several in a list.",
+        also=("artifact", "artefact", "released"),
     ),
 ]
 

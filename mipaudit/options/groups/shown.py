@@ -40,6 +40,16 @@ QuietOption = Annotated[
         also=("silent", "brief", "short", "summary"),
     ),
 ]
+FormatOption = Annotated[
+    T,
+    Option(
+        "-f/--format",
+        "The form of the report, where the ending of its file does not say it. csv has the "
+        "figures alone; errors follow json.",
+        recorded=False,
+        also=("output-format", "out-format", "fmt", "as", "type"),
+    ),
+]
 ListOption = Annotated[bool, Option("--list", "Show all there are.")]
 ExitZeroOption = Annotated[
     bool,
@@ -232,16 +242,7 @@ class Form(Declared):
             also=("all", "details", "long"),
         ),
     ] = False
-    format: Annotated[
-        Format | None,
-        Option(
-            "-f/--format",
-            "The form of the report, where the ending of its file does not say it. csv has the "
-            "figures alone; errors follow json.",
-            recorded=False,
-            also=("output-format", "out-format", "fmt", "as", "type"),
-        ),
-    ] = None
+    format: FormatOption[Format | None] = None
 
     @classmethod
     def report_file(cls, given: Mapping[str, Any]) -> str | None:

@@ -10,6 +10,25 @@ from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple
 
 
+class Figures(NamedTuple):
+    """A field of a report with figures: what forms take that others read.
+
+    A row has ``lower`` and ``upper``, limits of its ``value`` or ``estimate``, or the columns
+    that are named.
+
+    Attributes:
+        field: its name, as that of a table.
+        of: what the figures are of; ``{}`` is the row's own ``quantity``.
+        at_most: columns that are upper limits by themselves.
+        exact: columns that are known, not estimated.
+    """
+
+    field: str
+    of: str = "{}"
+    at_most: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+
+
 class Kind(NamedTuple):
     """A kind of report.
 
@@ -21,6 +40,7 @@ class Kind(NamedTuple):
         brief: what makes the few lines of a terminal of it, likewise; empty: a terminal has it all.
         front: what makes the head of a page of it and of those lines, likewise; empty: they do.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
+        figures: the fields that hold what was found, or is known, in numbers.
         views: whether a terminal is shown another document than a page.
         question: what it answers, in the words of somebody who knows none of ours.
         pictures: what draws its pictures for a page, likewise; empty: it has none.
@@ -33,6 +53,7 @@ class Kind(NamedTuple):
     report: str
     document: str
     tables: tuple[str, ...]
+    figures: tuple[Figures, ...] = ()
     brief: str = ""
     front: str = ""
     views: bool = False
@@ -42,6 +63,7 @@ class Kind(NamedTuple):
     made_of: Literal["scores", "reports", "tables", "nothing"] | None = None
 
 
+_ALLOWED: Final = ("advantage", "eta", "accuracy", "tpr_at_fpr", "precision")
 # The version of all formats, and that of mipaudit 0.1.0, whose settings are texts.
 NOW: Final = "/2"
 FIRST: Final = "/1"
@@ -57,6 +79,7 @@ KINDS: Final = (
         brief="mipaudit.commands.estimate.brief:estimate_brief",
         front="mipaudit.commands.estimate.front:estimate_front",
         tables=("estimates",),
+        figures=(Figures("estimates"),),
         function="mipaudit.commands.estimate.run:estimate",
         made_of="scores",
     ),
@@ -85,6 +108,12 @@ KINDS: Final = (
             *("attacker", "other_readings", "bounds", "tuned", "needed"),
             *("refuted", "refuted.limits", "counting_queries"),
         ),
+        figures=(
+            Figures("attacker", at_most=_ALLOWED),
+            Figures("other_readings", at_most=_ALLOWED),
+            Figures("needed", exact=("epsilon", "mu", "gaussian_sd", "laplace_scale")),
+            Figures("refuted.limits", exact=("epsilon_lower", "epsilon_upper")),
+        ),
         function="mipaudit.commands.bounds.run:bounds",
         made_of="nothing",
     ),
@@ -98,6 +127,7 @@ KINDS: Final = (
         front="mipaudit.commands.epsilon.front:epsilon_front",
         pictures="mipaudit.commands.epsilon.front:epsilon_pictures",
         tables=("statements",),
+        figures=(Figures("statements", of="epsilon"),),
         function="mipaudit.commands.epsilon.run:epsilon",
         made_of="scores",
     ),
@@ -111,6 +141,10 @@ KINDS: Final = (
         front="mipaudit.commands.compare.queries.brief:compare_front",
         pictures="mipaudit.commands.compare.queries.brief:compare_pictures",
         tables=("advantages", "differences", "best_of", "together", "gains"),
+        figures=(
+            *(Figures("advantages"), Figures("differences"), Figures("best_of")),
+            *(Figures("together"), Figures("gains", of="gain")),
+        ),
         function="mipaudit.commands.compare.run:compare",
         made_of="scores",
     ),
@@ -124,6 +158,7 @@ KINDS: Final = (
         front="mipaudit.commands.compare.reports.brief:compare_reports_front",
         pictures="mipaudit.commands.compare.reports.brief:compare_reports_pictures",
         tables=("changes", "beside_any", "policy"),
+        figures=(Figures("changes", of="change of {}"),),
         function="mipaudit.commands.compare.run:compare",
         made_of="reports",
     ),
@@ -137,6 +172,11 @@ KINDS: Final = (
         front="mipaudit.commands.attack.front:attack_front",
         pictures="mipaudit.commands.attack.pictures:attack_pictures",
         tables=("attacks", "groups", "optimum", "together", "gaps"),
+        figures=(
+            *(Figures("optimum"), Figures("attacks", of="advantage")),
+            *(Figures("groups", of="advantage"), Figures("together", of="advantage")),
+            Figures("gaps", of="generalization gap"),
+        ),
         function="mipaudit.commands.attack.run:attack",
         made_of="scores",
     ),
@@ -149,6 +189,7 @@ KINDS: Final = (
         brief="mipaudit.commands.attribute.page:attribute_brief",
         pictures="mipaudit.commands.attribute.pictures:attribute_pictures",
         tables=("figures", "by_value"),
+        figures=(Figures("figures"), Figures("by_value", of="difference of right guesses")),
         function="mipaudit.commands.attribute.run:attribute",
         made_of="scores",
     ),
@@ -171,6 +212,7 @@ KINDS: Final = (
         brief="mipaudit.commands.noise.page:noise_brief",
         pictures="mipaudit.commands.noise.pictures:noise_pictures",
         tables=("calibrations", "measured.candidates"),
+        figures=(Figures("calibrations", exact=("multiplier", "scale", "expected_norm")),),
         function="mipaudit.commands.noise.run:noise",
         made_of="nothing",
     ),
@@ -183,6 +225,7 @@ KINDS: Final = (
         brief="mipaudit.commands.query.page:query_brief",
         pictures="mipaudit.commands.query.page:query_pictures",
         tables=("scores", "copies", "columns", "tables"),
+        figures=(Figures("copies", exact=("copied", "rows")),),
         function="mipaudit.commands.query.run:query",
         made_of="tables",
     ),
@@ -196,6 +239,7 @@ KINDS: Final = (
         front="mipaudit.commands.records.brief:records_front",
         pictures="mipaudit.commands.records.page:records_pictures",
         tables=("cells",),
+        figures=(Figures("estimates"), Figures("groups", of="advantage")),
         function="mipaudit.commands.records.run:records",
         made_of="scores",
     ),
@@ -209,6 +253,7 @@ KINDS: Final = (
         front="mipaudit.commands.shift.page:shift_front",
         pictures="mipaudit.commands.shift.page:shift_pictures",
         tables=("estimates", "columns", "copies"),
+        figures=(Figures("estimates"),),
         function="mipaudit.commands.shift.run:shift",
         made_of="scores",
     ),
@@ -219,6 +264,7 @@ KINDS: Final = (
         report="mipaudit.validation.truth:TruthReport",
         document="mipaudit.commands.simulate.page:simulate_document",
         tables=("truths",),
+        figures=(Figures("truths", exact=("value",)),),
         function="mipaudit.commands.simulate.run:simulate",
     ),
     Kind(

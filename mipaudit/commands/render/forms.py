@@ -1,0 +1,133 @@
+"""Forms that others define, each once: what makes it, and how its files are called.
+
+They name the file of a report by its sha256, so that there has to be one: `render` has these
+forms, and the commands that make reports do not.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from hashlib import file_digest, sha256
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.formats.exchange.stored import File, Stored, printable
+from mipaudit.options.plain_values import path_of
+from mipaudit.reading.report_file import read_report, report_bytes
+from mipaudit.statements.reports.codec import is_page
+from mipaudit.statements.reports.kinds import named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mipaudit.statements.reports.any_report import AnyReport
+
+ExchangeName = Literal["in-toto", "cyclonedx", "model-card", "metrics"]
+
+
+class ExchangeForm(NamedTuple):
+    """A form that others define.
+
+    Attributes:
+        name: as it is asked for.
+        make: what makes its text of a ``Stored`` report, as ``module:name``.
+        like: the form of all reports whose endings its files may have, too.
+        ending: of a file's name, that says this form and no other; empty where none does.
+    """
+
+    name: ExchangeName
+    make: str
+    like: Literal["json", "markdown"]
+    ending: str = ""
+
+
+_ROOM: Final = "mipaudit.formats.exchange"
+EXCHANGE: Final = (
+    ExchangeForm("in-toto", f"{_ROOM}.statement:statement", "json", ".intoto.json"),
+    ExchangeForm("cyclonedx", f"{_ROOM}.cyclonedx:cyclonedx", "json", ".cdx.json"),
+    ExchangeForm("model-card", f"{_ROOM}.model_card:model_card", "markdown"),
+    ExchangeForm("metrics", f"{_ROOM}.metrics:metrics", "json"),
+)
+
+
+def exchange_form(name: str | None) -> ExchangeForm | None:
+    """Return the form of that name; None for one of all reports."""
+    return next((one for one in EXCHANGE if one.name == name), None)
+
+
+def ending_says(name: str) -> ExchangeForm | None:
+    """Return the form that the ending of a file's name says; None where it says none of these."""
+    lower = name.lower()
+    return next((one for one in EXCHANGE if one.ending and lower.endswith(one.ending)), None)
+
+
+def exchanged(name: ExchangeName, stored: Stored, report: AnyReport) -> str:
+    """Return a stored report in such a form.
+
+    Args:
+        name: of the form.
+        stored: the report, and the sha256 of its file.
+        report: the same, with what is declared of it now.
+
+    Raises:
+        UsageError: the report cannot be in it, or not without what was left out.
+    """
+    make = next(one.make for one in EXCHANGE if one.name == name)
+    text: str = named(make)(stored._replace(report=report))
+    return text
+
+
+def stored_report(report: Any, subjects: Iterable[Any] = ()) -> Stored:  # noqa: ANN401
+    """Return a report with the sha256 of its file, and of the files that it speaks of.
+
+    Args:
+        report: a path, ``"-"``, the bytes of a file, or what a command returned: its file is
+            then the one that it would be as JSON.
+        subjects: paths.
+
+    Raises:
+        UsageError: a subject is no file.
+        InputError: a file cannot be read, or holds no report.
+    """
+    data = report_bytes(report)
+    path = path_of(report)
+    name = PurePath(path).name if isinstance(path, str) and path != "-" else ""
+    file = File(
+        printable(name) or f"report.{'html' if is_page(data) else 'json'}",
+        sha256(data).hexdigest(),
+    )
+    return Stored(read_report(data), file, tuple(map(hashed, subjects)))
+
+
+def hashed(subject: Any) -> File:  # noqa: ANN401 - a path
+    """Return a file that is released, by its name and its sha256; a link is what it leads to.
+
+    Raises:
+        UsageError: ``subject``: it is no file: a folder has no sha256.
+        InputError: ``unreadable_subject``: it cannot be read.
+    """
+    path = path_of(subject)
+    if not isinstance(path, str):
+        raise UsageError("subject", "`subject` takes the path of a file.")
+    shown = printable(path)
+    try:
+        found = Path(path)
+        if not stat.S_ISREG(found.stat().st_mode):
+            raise UsageError(
+                "subject",
+                f"The subject {shown} is no file: there is no sha256 of it.",
+                hint="Name a file; make an archive of a folder.",
+            )
+        with found.open("rb") as file:
+            return File(printable(found.name), file_digest(file, "sha256").hexdigest())
+    except (OSError, ValueError) as error:
+        # ValueError: a NUL in the name.
+        number = error.errno if isinstance(error, OSError) else None
+        reason = os.strerror(number) if number else "it cannot be opened"
+        raise InputError(
+            "unreadable_subject",
+            f"The subject {shown} cannot be read: {reason}.",
+            hint="Name a file on this machine.",
+        ) from None

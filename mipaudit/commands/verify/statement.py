@@ -1,0 +1,213 @@
+"""A statement checked: the released files, the report beside it, and what that rests on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.commands.render.forms import hashed
+from mipaudit.commands.verify.agreement import (
+    LIMITATIONS,
+    TOLERANCE,
+    compared_part,
+    noted_part,
+    pairs,
+    values_part,
+    verification,
+)
+from mipaudit.commands.verify.page import STATEMENT
+from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
+from mipaudit.errors import InputError
+from mipaudit.formats.exchange.statement import PREDICATE, TYPE, statement
+from mipaudit.formats.exchange.stored import File, Stored
+from mipaudit.options.plain_values import path_of
+from mipaudit.reading.report_file import read_report, report_bytes
+from mipaudit.statements.provenance import as_of, provenance, settings_from, time_of
+from mipaudit.statements.text.printable_names import safe_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mipaudit.commands.verify.options import VerifyOptions
+    from mipaudit.statements.reports.any_report import AnyReport
+
+_SCORES: Final = "scores"
+_UNSIGNED: Final = (
+    "Who wrote the statement is not checked here, and anybody can write one that agrees: for that "
+    "it is signed, and its signature verified."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Digest:
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    name: str
+    digest: _Digest
+
+    @property
+    def file(self) -> File:
+        return File(self.name, self.digest.sha256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Predicate:
+    result: str
+    configuration: tuple[_Named, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stated:
+    subject: tuple[_Named, ...]
+    predicateType: str  # noqa: N815 - the name that in-toto gives it
+    predicate: _Predicate
+
+
+def is_statement(data: bytes) -> bool:
+    """Tell whether the bytes of a file are an in-toto Statement."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.get("_type") == TYPE
+
+
+def verify_statement(
+    data: bytes, asked: VerifyOptions, recompute: Callable[[AnyReport], AnyReport]
+) -> VerifyReport:
+    """Say whether a statement speaks of the files that are there, and follows from its report.
+
+    Args:
+        data: the statement.
+        asked: where the rest of it is.
+        recompute: makes a report again, from what is asked.
+
+    Raises:
+        UsageError: what was given is no file, or belongs to nothing.
+        InputError: it is no statement of `render`, or a file that it names is not there.
+    """
+    stated = _stated(data)
+    path = path_of(asked.report)
+    folder = Path(path).parent if isinstance(path, str) and path != "-" else Path()
+    parts = [*_subjects(stated, [hashed(one) for one in asked.subject], folder)]
+    named, *_ = stated.predicate.configuration
+    stored = report_bytes(str(_beside(folder, named.name, "report", "Put it there.")))
+    digest = sha256(stored).hexdigest()
+    parts.append(_same("report", named.file, digest))
+    if digest == named.digest.sha256:
+        parts += _followed(data, stated, stored, asked, recompute)
+    agrees = all(part.status != "differs" for part in parts)
+    return VerifyReport(
+        command="verify",
+        agrees=agrees,
+        verified=STATEMENT,
+        report_sha256=digest,
+        tolerance=TOLERANCE,
+        summary=_summary(stated, parts, agrees=agrees),
+        parts=tuple(parts),
+        limitations=(_UNSIGNED, *(LIMITATIONS if _computed(parts) else ())),
+        provenance=provenance(seed=None, inputs=(), settings=settings_from({}, source="api")),
+    )
+
+
+def _stated(data: bytes) -> _Stated:
+    """Return what a statement says, of those that `render` writes."""
+    import msgspec
+
+    try:
+        found = msgspec.json.decode(data, type=_Stated)
+    except (msgspec.DecodeError, RecursionError):
+        found = None
+    if (
+        found is None
+        or found.predicateType != PREDICATE
+        or not found.subject
+        or not found.predicate.configuration
+    ):
+        raise InputError(
+            "bad_statement",
+            "The file is a statement, and not one that mipaudit render writes.",
+            hint="Make it again: mipaudit render REPORT `format` in-toto `subject` FILE.",
+        )
+    return found
+
+
+def _subjects(stated: _Stated, given: Sequence[File], folder: Path) -> Iterator[VerifiedPart]:
+    """Yield whether each released file is what it was, and what was given and is none of them."""
+    digests = {one.sha256: one for one in given}
+    by_name = {one.name: one for one in given}
+    used: set[File] = set()
+    for one in stated.subject:
+        found = digests.get(one.digest.sha256) or by_name.get(one.name)
+        if found is None:
+            hint = "Add `subject` FILE."
+            found = hashed(str(_beside(folder, one.name, "released file", hint)))
+        used.add(found)
+        yield _same(f"subject {safe_name(one.name)}", one.file, found.sha256)
+    for other in given:
+        if other not in used:
+            text = "the statement speaks of no such file"
+            yield compared_part(f"subject {other.name}", 1, 1, text)
+
+
+def _beside(folder: Path, name: str, what: str, hint: str) -> Path:
+    """Return a file in the folder of the statement; a name leads to no other folder."""
+    path = folder / name
+    if PurePath(name).name != name or not name or "\0" in name or not path.exists():
+        raise InputError(
+            "not_beside",
+            f"The {what} {safe_name(name)}, which the statement names, is not beside it.",
+            hint=hint,
+        )
+    return path
+
+
+def _same(part: str, stated: File, digest: str) -> VerifiedPart:
+    same = stated.sha256 == digest
+    text = f"sha256 {digest}" if same else f"its sha256 is {digest}, not the one that is stated"
+    return compared_part(part, 1, int(not same), text)
+
+
+def _followed(
+    data: bytes,
+    stated: _Stated,
+    stored: bytes,
+    asked: VerifyOptions,
+    recompute: Callable[[AnyReport], AnyReport],
+) -> Iterator[VerifiedPart]:
+    """Yield whether the statement says what its report does, and that what its scores do."""
+    report = read_report(stored)
+    named, *_ = stated.predicate.configuration
+    subjects = tuple(one.file for one in stated.subject)
+    with as_of(time_of(report.provenance.created)):
+        again = statement(Stored(report, named.file, subjects))
+    found = [*pairs(json.loads(data), json.loads(again), "")]
+    yield values_part("contents", found, same_version=True)
+    if asked.has_scores or not report.provenance.inputs:
+        made = verification(stored, report, recompute(report), digest=named.digest.sha256)
+        yield from made.parts
+    else:
+        text = "not given, so that the report was not computed again: `input` SCORES does that"
+        yield noted_part(_SCORES, text)
+
+
+def _computed(parts: Sequence[VerifiedPart]) -> bool:
+    return any(part.part == "versions" for part in parts)
+
+
+def _summary(stated: _Stated, parts: Sequence[VerifiedPart], *, agrees: bool) -> str:
+    if not agrees:
+        wrong = ", ".join(part.part for part in parts if part.status == "differs")
+        return f"The statement does not agree with what is there. Different: {wrong}."
+    named, *_ = stated.predicate.configuration
+    computed = "was" if _computed(parts) else "was not"
+    return (
+        f"The statement ({safe_name(stated.predicate.result)}) speaks of these files and says what "
+        f"{safe_name(named.name)} says, which {computed} computed again."
+    )

@@ -1,0 +1,1 @@
+"""Forms that others define and read: statements, bills of materials, model cards, metrics."""

@@ -1,0 +1,183 @@
+"""What forms that others define are made of: a report, the digest of its file, its figures.
+
+Such a form names the report that it was made of by its sha256: whoever has both can check one
+by the other.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from mipaudit.formats.csv import table_rows
+from mipaudit.statements.policy import class_words
+from mipaudit.statements.reports.kinds import kind_of
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import (
+    count_text,
+    lower_text,
+    number_text,
+    percent_text,
+    upper_figure,
+    upper_text,
+    value_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.statements.origin import InputFile
+    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.reports.kinds import Figures
+
+NONE: Final = "none"
+_SAID: Final = 2  # inputs that are named
+_LONGEST_NAME: Final = 200
+# What tells figures of one quantity apart, in the order in which it is said.
+_LABELS: Final = (
+    *("score", "attackers", "adversary", "metric", "fpr", "group", "versus", "report", "name"),
+    *("game", "prior", "role", "calibration", "mechanism", "adjacency", "delta", "rests_on"),
+)
+# Where a method or what it assumes is part of the answer, and not of how it was found.
+_OF_EPSILON: Final = ("method", "validity", "sides")
+_LIMITLESS: Final = "not-an-interval"  # an estimator that others publish: biased, without limits
+_IN_FULL: Final = 12  # digits
+_P_VALUE: Final = "any_difference"
+
+
+class File(NamedTuple):
+    """A file, by its name without a folder, and its sha256."""
+
+    name: str
+    sha256: str
+
+
+class Stored(NamedTuple):
+    """A report as it is stored.
+
+    Attributes:
+        report: what the file holds.
+        file: that it is in; of a report in memory, the one that it would be as JSON.
+        subjects: the files that it speaks of, of a form that names them.
+    """
+
+    report: AnyReport
+    file: File
+    subjects: tuple[File, ...] = ()
+
+    @property
+    def read(self) -> str:
+        """Return the names of what was read; of what reads nothing, the command."""
+        names = [printable(one.name) for one in self.report.provenance.inputs]
+        more = f" and {count_text(len(names) - _SAID)} more" if len(names) > _SAID else ""
+        return f"{', '.join(names[:_SAID])}{more}" or self.report.command
+
+    @property
+    def called(self) -> str:
+        """Return what is released, as it was declared; else what was read."""
+        declared = self.report.provenance.declared
+        stated = (declared.release or declared.title) if declared else None
+        return printable(stated) if stated else self.read
+
+
+class Figure(NamedTuple):
+    """A figure in words, limits rounded outward as everywhere.
+
+    Attributes:
+        of: the quantity.
+        labels: what tells it apart, by name: the score, the class of attackers.
+        value: best estimate, or what is known; None where nothing is.
+        lower: at least this much, or ``none``; None of what is known.
+        upper: at most this much, ``none`` or ``vacuous``; None of what is known.
+        confidence: of the limits.
+    """
+
+    of: str
+    labels: tuple[tuple[str, str], ...]
+    value: str | None = None
+    lower: str | None = None
+    upper: str | None = None
+    confidence: float | None = None
+
+    @property
+    def about(self) -> str:
+        """Return for whom and of what the figure is, and how sure its limits are."""
+        words = [_said(name, text) for name, text in self.labels]
+        if self.confidence is not None:
+            words.append(f"{percent_text(self.confidence)} confidence")
+        return ", ".join(words)
+
+
+def figures(report: AnyReport) -> tuple[Figure, ...]:
+    """Return the figures of a report of any kind, those with limits and those that are known."""
+    sure = getattr(getattr(report, "design", None), "confidence", None)
+    return tuple(
+        figure
+        for part in kind_of(report.command).figures
+        for row in table_rows(report, part.field)
+        for figure in (_known if part.at_most or part.exact else _limited)(part, row, sure)
+    )
+
+
+def sha256_of(one: InputFile) -> str | None:
+    """Return the sha256 of an input, None where the report has none that may be one."""
+    return one.sha256 if re.fullmatch(r"[0-9a-f]{64}", one.sha256 or "") else None
+
+
+def printable(name: str) -> str:
+    """Return a name from a report, on which nothing can act that shows it."""
+    return safe_name(name, longest=_LONGEST_NAME)
+
+
+def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  # noqa: ANN401
+    """Yield the estimate of a row between its limits, if it may have any."""
+    quantity = getattr(row, "quantity", "")
+    if getattr(row, "validity", "") == _LIMITLESS or quantity == _P_VALUE:
+        return
+    value = getattr(row, "value", getattr(row, "estimate", None))
+    upper = getattr(row, "upper", None)
+    yield Figure(
+        of=part.of.format(quantity),
+        labels=tuple(_labels(row)),
+        value=None if value is None else value_text(value),
+        lower=NONE if row.lower is None else lower_text(row.lower),
+        upper=getattr(row, "unlimited", NONE) if upper is None else upper_text(upper),
+        confidence=getattr(row, "confidence", sure),
+    )
+
+
+def _known(part: Figures, row: Any, _: float | None) -> Iterator[Figure]:  # noqa: ANN401
+    """Yield what a row knows, in full, and what it allows at most."""
+    labels = tuple(_labels(row))
+    for name in (*part.at_most, *part.exact):
+        of = row.quantity if name == "value" else name
+        found = getattr(row, name)
+        for at, number in found.items() if isinstance(found, dict) else ((None, found),):
+            where = labels if at is None else (*labels, ("fpr", at))
+            if number is not None and name in part.at_most:
+                yield Figure(of, where, lower=NONE, upper=upper_text(number))
+            elif number is not None:
+                yield Figure(of, where, value=upper_figure(number, digits=_IN_FULL))
+
+
+def _labels(row: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    """Yield what tells a row apart from others, by name."""
+    of_epsilon = hasattr(row, "mu_lower")
+    for name in (*_LABELS, *(_OF_EPSILON if of_epsilon else ())):
+        found = getattr(row, name, None)
+        if found is not None:
+            yield name, number_text(found) if isinstance(found, float) else str(found)
+
+
+def _said(name: str, text: str) -> str:
+    match name:
+        case "score":
+            return f"score '{safe_name(text)}'"
+        case "attackers":
+            return class_words(text)  # type: ignore[arg-type] # a class, as the report has it
+        case "game" | "method" | "validity":
+            return safe_name(text)
+        case "fpr" | "delta" | "prior":
+            return f"at {name.upper() if name == 'fpr' else name} {safe_name(text)}"
+        case _:
+            return f"{name.replace('_', ' ')} {safe_name(text)}"

@@ -1,0 +1,108 @@
+"""``mipaudit render`` in forms that others define: endings, subjects, refusals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.places import REPORTS
+
+REPORT = str(REPORTS / "one_score.json")
+
+
+@pytest.fixture
+def model(tmp_path):
+    (tmp_path / "model.bin").write_bytes(b"a model")
+    return ("--subject", "model.bin")
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (("-o", "x.intoto.json"), "_type"),
+        (("-o", "X.INTOTO.JSON"), "_type"),
+        (("-f", "in-toto", "-o", "x.json"), "_type"),
+        (("-f", "in-toto"), "_type"),
+    ],
+)
+def test_the_ending_says_a_statement(mipaudit, tmp_path, model, words, key):
+    done = mipaudit("render", REPORT, *model, *words)
+    assert done.returncode == 1, done.stderr  # as its verdict is
+    text = (tmp_path / words[-1]).read_text() if "-o" in words else done.stdout
+    assert key in json.loads(text)
+
+
+def test_the_ending_says_a_bill_and_a_report_is_a_report(mipaudit, tmp_path):
+    for name, key in (("x.cdx.json", "bomFormat"), ("x.json", "schema")):
+        mipaudit("render", REPORT, "-o", name)
+        assert key in json.loads((tmp_path / name).read_text())
+        assert (tmp_path / f"{name}.sha256").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-f", "cyclonedx", "-o", "x.intoto.json"), "in-toto"),
+        (("-f", "metrics", "-o", "x.cdx.json"), "cyclonedx"),
+        (("-f", "model-card", "-o", "x.json"), "json"),
+        (("-f", "metrics", "-o", "x.csv"), "csv"),
+        (("-f", "json", "-o", "x.md"), "markdown"),
+    ],
+)
+def test_an_ending_of_another_form_is_refused(mipaudit, tmp_path, words, said):
+    done = mipaudit("render", REPORT, *words)
+    assert done.returncode == 2
+    assert f"the ending of --output says {said}" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-f", "in-toto"), "none was named"),
+        (("-f", "metrics", "--subject", "model.bin"), "Add --format in-toto"),
+        (("-f", "in-toto", "--subject", "missing"), "cannot be read: No such file"),
+        (("-f", "in-toto", "--subject", "."), "is no file"),
+        (("-f", "cyclonedx", "--max-advantage", "0.5"), "holds another verdict"),
+        (("--subject", "model.bin", "-f", "in-toto", "-o", "model.bin"), "model.bin"),
+    ],
+)
+def test_what_cannot_be_is_one_error(mipaudit, tmp_path, model, words, said):
+    done = mipaudit("render", REPORT, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+    assert (tmp_path / "model.bin").read_bytes() == b"a model"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_equal_reports_are_equal_bytes_at_any_time(mipaudit, model):
+    for form in ("in-toto", "cyclonedx", "model-card", "metrics"):
+        subject = model if form == "in-toto" else ()
+        made = {
+            mipaudit("render", REPORT, *subject, "-f", form, env=env).stdout
+            for env in ({}, {"SOURCE_DATE_EPOCH": "1000000000"})
+        }
+        assert len(made) == 1
+
+
+def test_the_time_of_a_bill_is_that_of_the_report(mipaudit, tmp_path):
+    (tmp_path / "s.csv").write_text("member,score\n" + "".join(f"{i % 2},{i}\n" for i in range(99)))
+    epoch = {"SOURCE_DATE_EPOCH": "1000000000"}
+    report = mipaudit("estimate", "s.csv", "-f", "json", env=epoch).stdout
+    bill = json.loads(mipaudit("render", "-", "-f", "cyclonedx", input=report).stdout)
+    assert bill["metadata"]["timestamp"] == "2001-09-09T01:46:40Z"
+    assert bill["metadata"]["component"]["externalReferences"][0]["url"] == "report.json"
+
+
+def test_what_is_declared_now_names_the_model(mipaudit):
+    done = mipaudit("render", REPORT, "-f", "cyclonedx", "--release-name", "forest 1.2")
+    assert json.loads(done.stdout)["metadata"]["component"]["name"] == "forest 1.2"
+
+
+def test_a_line_goes_beside_the_file(mipaudit):
+    done = mipaudit("render", REPORT, "-f", "metrics", "-o", "metrics.json", "-q")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("NOT MET")
+    assert len(done.stdout.splitlines()) == 1

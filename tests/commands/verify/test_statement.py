@@ -1,0 +1,162 @@
+"""``mipaudit verify`` of a statement: the released files, the report, and its scores."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from tests.places import ROOT
+
+
+@pytest.fixture
+def folder(mipaudit, tmp_path):
+    """A folder with scores, a judged report, a model, and the statement of them."""
+    shutil.copy(ROOT / "sample_data" / "members.csv", tmp_path / "members.csv")
+    shutil.copy(ROOT / "sample_data" / "holdout.csv", tmp_path / "holdout.csv")
+    (tmp_path / "model.bin").write_bytes(b"a model")
+    audit = mipaudit("estimate", *SCORES, "--max-advantage", "0.9", "-o", "report.json")
+    assert audit.returncode == 0, audit.stderr
+    made = mipaudit("render", "report.json", "--subject", "model.bin", "-o", "model.intoto.json")
+    assert made.returncode == 0, made.stderr
+    return tmp_path
+
+
+SCORES = ("--members", "members.csv", "--holdout", "holdout.csv")
+
+
+@pytest.fixture
+def verify(mipaudit, folder):
+    """Verify the statement; return the exit code, its parts by name, and what is said."""
+
+    def run(*words):
+        done = mipaudit("verify", "model.intoto.json", *words, "-f", "json")
+        found = json.loads(done.stdout) if done.stdout else {"parts": []}
+        parts = {part["part"]: part["status"] for part in found["parts"]}
+        return done.returncode, parts, f"{found.get('summary', '')}{done.stderr}"
+
+    return run
+
+
+def test_what_is_beside_it_is_checked(verify):
+    status, parts, text = verify()
+
+    assert status == 0
+    assert parts == {
+        "subject model.bin": "agrees",
+        "report": "agrees",
+        "contents": "agrees",
+        "scores": "noted",
+    }
+    assert "which was not computed again" in text
+
+
+def test_with_the_scores_the_report_is_computed_again(verify):
+    status, parts, text = verify(*SCORES)
+
+    assert status == 0
+    assert parts["estimates"] == parts["verdict"] == parts["inputs"] == "agrees"
+    assert "which was computed again" in text
+
+
+def test_other_scores_differ(verify, folder):
+    rows = (folder / "members.csv").read_text().splitlines()
+    (folder / "members.csv").write_text("\n".join(rows[:-1]) + "\n")
+    status, parts, _ = verify(*SCORES)
+    assert (status, parts["inputs"], parts["report"]) == (1, "differs", "agrees")
+
+
+def test_a_changed_model_differs(verify, folder):
+    (folder / "model.bin").write_bytes(b"another model")
+    status, parts, _ = verify()
+    assert (status, parts["subject model.bin"], parts["contents"]) == (1, "differs", "agrees")
+
+
+def test_a_changed_report_differs_and_nothing_follows_from_it(verify, folder):
+    with (folder / "report.json").open("a") as file:
+        file.write("\n")
+    status, parts, _ = verify(*SCORES)
+    assert (status, parts) == (1, {"subject model.bin": "agrees", "report": "differs"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"result": "PASSED"', '"result": "WARNED"'),
+        ('"failedTests": []', '"failedTests": ["another"]'),
+        ("within the limit of 0.9", "within the limit of 0.1"),
+        ('"confidence": 0.95', '"confidence": 0.99'),
+        ('"passedTests": [', '"url": "https://example.org", "passedTests": ['),
+    ],
+)
+def test_an_edited_statement_differs(verify, folder, old, new):
+    path = folder / "model.intoto.json"
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+    status, parts, _ = verify()
+    assert (status, parts["contents"]) == (1, "differs")
+
+
+def test_a_released_file_may_be_elsewhere_under_any_name(verify, folder):
+    (folder / "there").mkdir()
+    (folder / "model.bin").rename(folder / "there" / "v1.bin")
+    assert verify()[0] == 2
+    status, parts, _ = verify("--subject", "there/v1.bin")
+    assert (status, parts["subject model.bin"]) == (0, "agrees")
+    (folder / "there" / "v1.bin").write_bytes(b"another model")
+    assert "is not beside it" in verify("--subject", "there/v1.bin")[2]
+
+
+def test_a_file_that_the_statement_does_not_speak_of_differs(verify, folder):
+    (folder / "other.bin").write_bytes(b"another")
+    status, parts, _ = verify("--subject", "other.bin")
+    assert (status, parts["subject other.bin"]) == (1, "differs")
+
+
+@pytest.mark.parametrize("name", ["report.json", "model.bin"])
+def test_what_is_missing_is_named_and_where_to_put_it(verify, folder, name):
+    (folder / name).unlink()
+    status, _, text = verify()
+    assert status == 2
+    assert f"{name}, which the statement names, is not beside it" in text
+
+
+@pytest.mark.parametrize("name", ["../model.bin", "/etc/hostname", "", ".", "..", "a\\u0000b"])
+def test_a_name_leads_to_no_other_folder(verify, folder, name):
+    path = folder / "model.intoto.json"
+    path.write_text(path.read_text().replace("model.bin", name))
+    status, parts, text = verify()
+    assert (status, parts) == (2, {})
+    assert "is not beside it" in text or "is no file" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("test-result/v0.1", "test-result/v0.2"),
+        ('"subject": [', '"subject": [], "was": ['),
+        ('"configuration": [', '"configuration": [], "was": ['),
+        ('"sha256"', '"sha1"'),
+    ],
+)
+def test_a_statement_of_others_is_refused(verify, folder, old, new):
+    path = folder / "model.intoto.json"
+    path.write_text(path.read_text().replace(old, new))
+    status, _, text = verify()
+    assert status == 2
+    assert "not one that mipaudit render writes" in text
+
+
+def test_subjects_belong_to_statements(mipaudit, folder):
+    done = mipaudit("verify", "report.json", "--subject", "model.bin")
+    assert done.returncode == 2
+    assert "Leave --subject out." in done.stderr
+
+
+def test_a_page_is_a_report_too(mipaudit, folder):
+    mipaudit("render", "report.json", "-o", "report.html")
+    words = ("--subject", "model.bin", "-o", "page.intoto.json")
+    assert mipaudit("render", "report.html", *words).returncode == 0
+    assert mipaudit("verify", "page.intoto.json", *SCORES).returncode == 0
