@@ -6,7 +6,7 @@ Every figure of what it allows the best attacker is of one trade-off curve.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.commands.bounds.groups import WHOLE
@@ -250,7 +250,7 @@ class Allowance:
     accuracy: float
     eta: float
     tpr_at_fpr: dict[str, float]
-    success_at: dict[str, float]
+    success_at: dict[str, float] = field(default_factory=dict)
     recall_floor: float
     precision: float
     posterior_limit: float
