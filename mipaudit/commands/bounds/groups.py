@@ -190,7 +190,7 @@ class Guarantee(Options):
         ),
     ] = None
     rdp: Annotated[
-        Sequence[tuple[float, float]],
+        Sequence[tuple[float, float]] | None,
         Option(
             "--rdp",
             "Renyi differential privacy: the most at each order.",
@@ -199,7 +199,7 @@ class Guarantee(Options):
             repeated=False,
             also=("renyi", "rdp-orders", "renyi-dp"),
         ),
-    ] = ()
+    ] = None
     noise_sd: Annotated[
         float | None,
         Option(

@@ -59,6 +59,10 @@ def test_a_report_follows_from_its_scores(scores, command, given):
     [
         ("epsilon", {"canaries": 1000, "guesses": 100, "correct": 90}),
         ("bounds", {"epsilon": 1, "curves": True}),
+        ("bounds", {"rdp": "2:0.1,4:0.25", "baseline": 0.1}),
+        ("bounds", {"mu": 1, "best_of": 3, "drawn": "poisson"}),
+        ("bounds", {"success": "0.2@0.1"}),
+        ("bounds", {"gaussian_noise_for": "epsilon=1,delta=1e-5"}),
         ("bounds", {"tp": 90, "fn": 10, "fp": 5, "tn": 95}),
         ("bounds", {"counting_queries": {"k": 100, "n": 1000}, "noise_sd": 0.1}),
         ("noise", {"eta": 0.1, "moment": 2.0}),
