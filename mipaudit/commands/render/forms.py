@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from mipaudit.statements.reports.any_report import AnyReport
 
-ExchangeName = Literal["in-toto", "cyclonedx", "model-card", "metrics"]
+ExchangeName = Literal["in-toto", "cyclonedx", "model-card", "metrics", "github", "gitlab"]
 
 
 class ExchangeForm(NamedTuple):
@@ -39,7 +39,7 @@ class ExchangeForm(NamedTuple):
 
     name: ExchangeName
     make: str
-    like: Literal["json", "markdown"]
+    like: Literal["json", "markdown", "table"]
     ending: str = ""
 
 
@@ -49,6 +49,8 @@ EXCHANGE: Final = (
     ExchangeForm("cyclonedx", f"{_ROOM}.cyclonedx:cyclonedx", "json", ".cdx.json"),
     ExchangeForm("model-card", f"{_ROOM}.model_card:model_card", "markdown"),
     ExchangeForm("metrics", f"{_ROOM}.metrics:metrics", "json"),
+    ExchangeForm("github", f"{_ROOM}.annotations:github", "table"),
+    ExchangeForm("gitlab", f"{_ROOM}.annotations:gitlab", "json"),
 )
 
 

@@ -54,7 +54,7 @@ class _AnyForm(Shown):
         but(
             "The form, where the ending of its file does not say it. For others: in-toto (.intoto."
             "json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics (MLflow, "
-            "DVC)."
+            "DVC), github and gitlab (annotations of a change)."
         ),
     ] = None  # type: ignore[assignment] # more forms than other commands have
     subject: SubjectOption = ()

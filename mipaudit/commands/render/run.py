@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from mipaudit.commands.estimate.report import Report
 from mipaudit.commands.estimate.words import asserted_words, blind_words, summary
-from mipaudit.commands.render.forms import ExchangeName, exchanged, stored_report
+from mipaudit.commands.render.forms import ExchangeName, exchange_form, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Allowance, make_allowance
@@ -41,9 +41,7 @@ _POLICY_CODES: Final = ("waiver_", "limits_elsewhere")
 def render_report(
     report: Any,  # noqa: ANN401 - a path, bytes, or a report
     *,
-    format: Literal[  # noqa: A002
-        "json", "csv", "markdown", "html", "junit", "in-toto", "cyclonedx", "model-card", "metrics"
-    ] = "html",
+    format: Literal["json"] | Form | ExchangeName = "html",  # noqa: A002
     subject: Any = (),  # noqa: ANN401 - a path or several
 ) -> str:
     """Return a report of any command in another form: what ``mipaudit render`` writes.
@@ -59,16 +57,15 @@ def render_report(
         InputError: a file cannot be read, or holds no report.
     """
     one_of("format", format, ("json", *get_args(Form), *get_args(ExchangeName)))
-    match format:
-        case "in-toto" | "cyclonedx" | "model-card" | "metrics":
-            stored = stored_report(report, several(subject))
-            return exchanged(format, stored, stored.report)
-        case "json":
-            from mipaudit.statements.reports.codec import to_json
+    if format == "json":
+        from mipaudit.statements.reports.codec import to_json
 
-            return to_json(read_report(report)).decode()
-        case _:
-            return report_as(read_report(report), format)
+        return to_json(read_report(report)).decode()
+    form = exchange_form(format)
+    if form is None:
+        return report_as(read_report(report), cast("Form", format))
+    stored = stored_report(report, several(subject))
+    return exchanged(form.name, stored, stored.report)
 
 
 def answer_rejudge(asked: RejudgeOptions) -> Report:

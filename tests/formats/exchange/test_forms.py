@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from collections import Counter
 from hashlib import sha256
 
 import pytest
@@ -21,12 +22,15 @@ from markdown_it import MarkdownIt
 import mipaudit
 from mipaudit.commands.render.forms import EXCHANGE, exchanged, stored_report
 from mipaudit.errors import UsageError
+from mipaudit.formats.documents import document_of
 from mipaudit.formats.exchange.stored import File, figures
 from mipaudit.statements.reports.codec import from_json
 from tests.places import REPORTS
 
 FORMS = [one.name for one in EXCHANGE]
 ALL = sorted(path.stem for path in REPORTS.glob("*.json"))
+# What GitHub's runner takes: a title without a colon or a comma, and text without a line's end.
+_COMMAND = re.compile(r"::(error|warning|notice) title=[^:,\r\n]+::[^\r\n]+")
 RELEASED = (File("model.bin", "ab" * 32),)
 TRICKS = (
     '<script>alert("x")</script>',
@@ -85,6 +89,17 @@ def require_valid(form, text):
                 assert not name.startswith(("..", "/"))
                 assert len(name) <= 250
                 assert type(number) in {int, float}
+        case "github":
+            commands = [_COMMAND.fullmatch(line) for line in text.splitlines()]
+            assert all(commands), text
+            assert max(Counter(one[1] for one in commands).values()) <= 10
+        case "gitlab":
+            issues = json.loads(text)
+            assert all(one["severity"] in {"critical", "minor"} for one in issues)
+            assert all(one["description"] and one["check_name"] for one in issues)
+            assert all(one["location"]["lines"]["begin"] == 1 for one in issues)
+            prints = [one["fingerprint"] for one in issues]
+            assert len({*prints}) == len(prints)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -158,7 +173,7 @@ def test_scores_whose_names_only_look_alike_have_names_of_their_own():
     assert "advantage/a_b/any/at_least" in numbers
 
 
-@pytest.mark.parametrize("form", [one for one in FORMS if one != "metrics"])
+@pytest.mark.parametrize("form", [one for one in FORMS if one not in {"metrics", "gitlab"}])
 def test_the_report_is_found_in_the_form_by_its_digest(form):
     data = (REPORTS / "rejudged.json").read_bytes()
     assert made("rejudged", form).count(sha256(data).hexdigest()) == 1
@@ -204,6 +219,34 @@ def test_python_has_the_forms(form, tmp_path):
     )
 
     require_valid(form, of_file)
-    assert ("one_score.json" in of_file, "report.json" in in_memory) == (
-        (form != "metrics", form != "metrics")
-    )
+    named = form != "metrics"
+    assert ("one_score.json" in of_file, "report.json" in in_memory) == (named, named)
+
+
+def test_what_is_failed_or_open_is_annotated_and_nothing_else():
+    report = from_json((REPORTS / "three_scores.json").read_bytes())
+    statuses = Counter(case.status for case in document_of(report).cases)
+    lines = made("three_scores", "github").splitlines()
+    issues = json.loads(made("three_scores", "gitlab"))
+    outcome, *others = (line.split(" ")[0] for line in lines)
+    assert outcome in {"::error", "::warning"}
+    assert Counter(others) == {
+        name: min(9, statuses[status])
+        for name, status in (("::error", "failed"), ("::warning", "open"))
+        if statuses[status]
+    }
+    assert Counter(one["severity"] for one in issues) == {
+        name: statuses[status]
+        for name, status in (("critical", "failed"), ("minor", "open"))
+        if statuses[status]
+    }
+
+
+def test_an_issue_is_known_again_by_what_it_is_about():
+    report = json.loads((REPORTS / "three_scores.json").read_text())
+    before = json.loads(of_bytes(json.dumps(report).encode(), "gitlab"))
+    for check in report["policy"]:
+        check["reason"] = "the figures are others now"
+    after = json.loads(of_bytes(json.dumps(report).encode(), "gitlab"))
+    assert [one["fingerprint"] for one in before] == [one["fingerprint"] for one in after]
+    assert before != after

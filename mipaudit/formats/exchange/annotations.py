@@ -1,0 +1,85 @@
+"""What a pipeline shows beside a change: GitHub's workflow commands, GitLab's code quality.
+
+Only what is failed or open is annotated, and the outcome. Both servers cut long lists, and show
+what stands first.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.formats.document import plain
+from mipaudit.formats.documents import answer_of, document_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.formats.document import Case
+    from mipaudit.formats.exchange.stored import Stored
+
+# GitHub shows ten of each severity in a step: one is the outcome.
+_MOST: Final = 9
+_GITHUB: Final = {"failed": "error", "open": "warning"}
+_GITLAB: Final = {"failed": "critical", "open": "minor"}
+_OUTCOMES: Final = {"bad": "error", "open": "warning", "good": "notice", "plain": "notice"}
+_LONGEST: Final = 1_000
+
+
+def github(stored: Stored) -> str:
+    """Return workflow commands: the outcome, then what is failed and what is open."""
+    document = document_of(stored.report)
+    answer = f"{answer_of(stored.report)} {stored.file.name}, sha256 {stored.file.sha256}."
+    said = _command(_OUTCOMES[document.mood], document.title, answer)
+    return "\n".join((said, *_commands(_cases(stored)))) + "\n"
+
+
+def gitlab(stored: Stored) -> str:
+    """Return a code quality report: an issue for what is failed and for what is open.
+
+    An issue is known again, in another run, by what it is about and not by its figures.
+    """
+    issues = [
+        {
+            "description": _text(case),
+            "check_name": plain(case.name),
+            "fingerprint": sha256(
+                f"{stored.report.command}\x00{case.group}\x00{case.name}".encode()
+            ).hexdigest(),
+            "severity": _GITLAB[case.status],
+            "location": {"path": stored.file.name, "lines": {"begin": 1}},
+        }
+        for case in _cases(stored)
+    ]
+    return json.dumps(issues, indent=2) + "\n"
+
+
+def _cases(stored: Stored) -> list[Case]:
+    """Return what is failed, then what is open."""
+    cases = document_of(stored.report).cases
+    return [one for status in _GITHUB for one in cases if one.status == status]
+
+
+def _text(case: Case) -> str:
+    group = f"{plain(case.group)}: " if case.group else ""
+    return f"{group}{plain(case.name)}: {plain(case.text)}"[:_LONGEST]
+
+
+def _commands(cases: list[Case]) -> Iterator[str]:
+    for status, severity in _GITHUB.items():
+        some = [one for one in cases if one.status == status]
+        for place, case in enumerate(some[:_MOST], 1):
+            rest = len(some) - _MOST
+            more = f" And {rest} more." if place == _MOST and rest > 0 else ""
+            yield _command(severity, plain(case.name), _text(case) + more)
+
+
+def _command(severity: str, title: str, text: str) -> str:
+    """Return one command; a text can neither end it nor begin another."""
+    named = _escaped(title).replace(":", "%3A").replace(",", "%2C")
+    return f"::{severity} title={named}::{_escaped(plain(text))}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
