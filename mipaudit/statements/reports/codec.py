@@ -138,12 +138,17 @@ def report_schema() -> dict[str, Any]:
 
     Unknown fields are allowed: the format is additive within a major version.
     """
+    from inspect import cleandoc
+
     import msgspec
 
     types = tuple(map(report_type, KINDS))
     _, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for one, kind in zip(types, KINDS, strict=True):
         _name_the_format(components[one.__name__], kind.schema)
+    for component in components.values():
+        if "description" in component:  # from Python 3.13 on the compiler takes the indents away
+            component["description"] = cleandoc(component["description"])
     return {
         "title": "mipaudit reports",
         "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `attack`, "
