@@ -97,8 +97,8 @@ class Guarantee:
     delta: float
     epsilon: float | None
     epsilon_reason: str | None
-    renyi: dict[str, float]
     curve: str
+    renyi: dict[str, float] = field(default_factory=dict)
 
 
 class Stated(NamedTuple):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from mipaudit import bounds
 from mipaudit.errors import UsageError
 from mipaudit.formats.documents import report_text
 from mipaudit.maths.privacy.concentrated import RenyiDP
+from mipaudit.reading.report_file import read_report
 
 RUN = {"noise_multiplier": 1.0, "q": 0.02, "steps": 100}
 LAWS = ("fixed", "poisson", "geometric", "logarithmic")
@@ -84,3 +87,14 @@ def test_what_makes_no_sense_is_refused_by_its_name(asked, code):
     with pytest.raises(UsageError) as raised:
         bounds(**asked)
     assert raised.value.code == code
+
+
+def test_a_report_from_before_is_read(mipaudit, tmp_path):
+    """Without what newer reports say of divergences, of success and of the number of runs."""
+    path = tmp_path / "old.json"
+    fields = json.loads(mipaudit("bounds", "--epsilon", "1", "-f", "json").stdout)
+    del fields["guarantee"]["renyi"], fields["attacker"]["success_at"], fields["tuned"]
+    del fields["other_readings"][0]["success_at"]
+    path.write_text(json.dumps(fields))
+    read = read_report(str(path))
+    assert (read.guarantee.renyi, read.attacker.success_at, read.tuned) == ({}, {}, ())
