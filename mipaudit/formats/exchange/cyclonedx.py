@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
+from mipaudit.formats.declared import declared_pairs
 from mipaudit.formats.document import bullets_of, plain
 from mipaudit.formats.documents import document_of
 from mipaudit.formats.exchange.stored import figures, printable, sha256_of
@@ -66,6 +67,9 @@ def cyclonedx(stored: Stored) -> str:
 def _card(report: AnyReport) -> dict[str, Any]:
     document = document_of(report)
     said = [("verdict", document.headline), ("summary", document.summary)]
+    said += [
+        (f"declared:{term}", text) for term, text in declared_pairs(report.provenance.declared)
+    ]
     said += [
         (f"limit:{case.status}", f"{plain(case.group)}: {plain(case.name)}: {plain(case.text)}")
         for case in document.cases

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from mipaudit.formats.declared import declared_pairs
 from mipaudit.formats.document import (
     AT_LEAST,
     AT_MOST,
@@ -73,6 +74,9 @@ def _section(stored: Stored, document: Document, found: tuple[Figure, ...]) -> I
         words=2,
         prose=True,
     )
+    if declared := declared_pairs(stored.report.provenance.declared):
+        yield Heading("What was declared, and nobody checked", level=3)
+        yield Pairs(declared)
     yield Heading("What this does not say, and what it rests on", level=3)
     yield Bullets(tuple(text for _, text in bullets_of(document)))
     made = stored.report.provenance

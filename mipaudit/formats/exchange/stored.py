@@ -41,6 +41,8 @@ _LABELS: Final = (
 # Where a method or what it assumes is part of the answer, and not of how it was found.
 _OF_EPSILON: Final = ("method", "validity", "sides")
 _LIMITLESS: Final = "not-an-interval"  # an estimator that others publish: biased, without limits
+# What the figures of a column are at, where there are several.
+_AT: Final = {"tpr_at_fpr": "fpr"}
 _IN_FULL: Final = 12  # digits
 _P_VALUE: Final = "any_difference"
 
@@ -153,7 +155,7 @@ def _known(part: Figures, row: Any, _: float | None) -> Iterator[Figure]:  # noq
         of = row.quantity if name == "value" else name
         found = getattr(row, name)
         for at, number in found.items() if isinstance(found, dict) else ((None, found),):
-            where = labels if at is None else (*labels, ("fpr", at))
+            where = labels if at is None else (*labels, (_AT.get(name, "baseline"), at))
             if number is not None and name in part.at_most:
                 yield Figure(of, where, lower=NONE, upper=upper_text(number))
             elif number is not None:
@@ -177,7 +179,7 @@ def _said(name: str, text: str) -> str:
             return class_words(text)  # type: ignore[arg-type] # a class, as the report has it
         case "game" | "method" | "validity":
             return safe_name(text)
-        case "fpr" | "delta" | "prior":
+        case "fpr" | "delta" | "prior" | "baseline":
             return f"at {name.upper() if name == 'fpr' else name} {safe_name(text)}"
         case _:
             return f"{name.replace('_', ' ')} {safe_name(text)}"

@@ -63,7 +63,7 @@ class Kind(NamedTuple):
     made_of: Literal["scores", "reports", "tables", "nothing"] | None = None
 
 
-_ALLOWED: Final = ("advantage", "eta", "accuracy", "tpr_at_fpr", "precision")
+_ALLOWED: Final = ("advantage", "eta", "accuracy", "tpr_at_fpr", "success_at", "precision")
 # The version of all formats, and that of mipaudit 0.1.0, whose settings are texts.
 NOW: Final = "/2"
 FIRST: Final = "/1"

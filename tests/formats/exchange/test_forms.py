@@ -154,7 +154,7 @@ def test_tricks_are_shown_and_do_nothing(form, text):
         tokens = MarkdownIt("commonmark").enable("table").parse(body)
         kinds = {one.type for t in tokens for one in (t, *(t.children or ()))}
         assert kinds & {"html_block", "html_inline", "link_open", "image", "code_inline"} == set()
-        assert sum(one.type == "heading_open" for one in tokens) == 2
+        assert sum(one.type == "heading_open" for one in tokens) == 3
 
 
 def test_scores_whose_names_only_look_alike_have_names_of_their_own():
@@ -194,6 +194,26 @@ def test_no_limit_is_said_and_never_a_number():
         if line.startswith("| advantage")
     )
     assert row.endswith("| 0.2113 | 0.2301 | none |")
+
+
+def test_what_was_declared_stands_beside_what_was_measured():
+    report = json.loads((REPORTS / "one_score.json").read_text())
+    report["provenance"]["declared"] = {"release": "ward model", "subjects": 12000}
+    data = json.dumps(report).encode()
+    component = json.loads(of_bytes(data, "cyclonedx"))["metadata"]["component"]
+    assert component["name"] == "ward model"
+    said = {one["name"]: one["value"] for one in component["modelCard"]["properties"]}
+    assert said["mipaudit:declared:people"] == "12,000"
+    assert said["mipaudit:verdict"] == "Verdict: NOT MET."
+    assert "- **people**: 12,000\n" in of_bytes(data, "model-card")
+
+
+def test_what_a_guarantee_allows_is_at_most():
+    found = figures(mipaudit.bounds(epsilon=1.0, baseline=0.1))
+    first = next(one for one in found if one.of == "success_at")
+    assert first.labels[-1][0] == "baseline"
+    assert first.about.endswith(f"at baseline {first.labels[-1][1]}")
+    assert all(one.lower == "none" and float(one.upper) > 0 for one in found)
 
 
 def test_limits_are_those_of_the_report_rounded_outward():
