@@ -37,6 +37,9 @@ _WINDOWS: Final = (0.01, 0.03, 0.1)
 _SLOPES: Final = (1.0, 1.5, 2.0, 3.0, 5.0)
 _POSTERIOR_SLOPE: Final = 3.0
 _HALF: Final = 0.5
+# Products of two tables above which OpenBLAS starts threads, and lines that every audit has.
+_UNTHREADED: Final = 1 << 18
+_LINES: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -231,7 +234,7 @@ def _smoothed(lessons: Lessons) -> Iterator[Family]:
     while lessons.whole // run > few:
         counts, trained, run = _halved(counts), _halved(trained), 2 * run
     left = counts.shape[-1]
-    near = np.matmul(trained.reshape(-1, left), _kernel(few, left, trained.dtype))
+    near = _product(trained.reshape(1, -1, left), _kernel(few, left, trained.dtype)[None])
     near = near.reshape(*trained.shape[:3], -1)
     near *= np.array([1 - lessons.prior, lessons.prior], near.dtype)[:, None] / lessons.sizes
     holdout, members = near[:, :, HOLDOUT], near[:, :, MEMBER]
@@ -275,7 +278,7 @@ def _linear(lessons: Lessons) -> Family:
         mass = (holdout + members).astype(np.float64)
         rising = _rising(np.cumsum(mass, axis=-1) - mass / 2, counts.dtype)
     seen = counts.reshape(len(rising), -1, counts.shape[-1])
-    found = np.matmul(seen, np.concatenate([rising, rising * rising], axis=1).swapaxes(-1, -2))
+    found = _product(seen, np.concatenate([rising, rising * rising], axis=1).swapaxes(-1, -2))
     hits, squares = np.split(found.reshape(*counts.shape[:-1], -1), 2, axis=-1)
     rows = lessons.rows[..., None]
     other = SURE**2 * rows - 2 * SURE * hits + squares
@@ -304,6 +307,17 @@ def _rising(rank: Floats, kind: np.dtype[Any]) -> Reals:
     rising += SURE * _HALF
     np.minimum(np.maximum(rising, 0, out=rising), SURE, out=rising)
     return np.rint(rising, out=rising).reshape(len(rank), -1, rank.shape[-1]).astype(kind)
+
+
+def _product(lines: Reals, tables: Reals) -> Reals:
+    """Return products of lines of cells, (L, n, K), and tables, (L, K, N); n a multiple of 16.
+
+    So few lines at once that BLAS starts no threads, which cost more than all the rest.
+    """
+    most = max(1, _UNTHREADED // tables[0].size)
+    few = min(_LINES, 1 << (most.bit_length() - 1))
+    rows = lines.reshape(len(lines), -1, few, lines.shape[-1])
+    return np.asarray(np.matmul(rows, tables[:, None]).reshape(*lines.shape[:2], -1))
 
 
 def _hits(counts: Reals, guess: Reals) -> Reals:
