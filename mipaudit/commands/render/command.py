@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.policy_file import read_config
 from mipaudit.cli.setting_names import defaults_of, scores_of
-from mipaudit.commands.render.forms import exchanged, stored_report
+from mipaudit.commands.render.forms import annexed, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
@@ -151,7 +151,10 @@ def _run_exchange(
             hint="Write the report that is judged again as .json, and then that one in this form.",
         )
     stored = stored_report(asked.report, shown.subject)
-    made = partial(exchanged, form.name, stored)
+    if shown.annex is not None:
+        made = partial(annexed, shown.annex, stored, shown.others, shown.output or "")
+    else:
+        made = partial(exchanged, form.name, stored)
     present(stored.report, shown, destination, make=made)  # type: ignore[arg-type] # more forms
     note_written(stored.report, destination, quiet=shown.quiet)
     return report_exit(stored.report, exit_zero=shown.exit_zero)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.formats.exchange.stored import File, Stored, printable
+from mipaudit.options.groups.shown import Format, form_of
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes
 from mipaudit.statements.reports.codec import is_page
@@ -22,6 +23,7 @@ from mipaudit.statements.reports.kinds import named
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mipaudit.formats.exchange.annex_points import AnnexName
     from mipaudit.statements.reports.any_report import AnyReport
 
 ExchangeName = Literal["in-toto", "cyclonedx", "model-card", "metrics", "github", "gitlab"]
@@ -33,30 +35,32 @@ class ExchangeForm(NamedTuple):
     Attributes:
         name: as it is asked for.
         make: what makes its text of a ``Stored`` report, as ``module:name``.
-        like: the form of all reports whose endings its files may have, too.
+        like: the forms of all reports whose endings its files may have, too.
         ending: of a file's name, that says this form and no other; empty where none does.
     """
 
-    name: ExchangeName
+    name: ExchangeName | Literal["annex"]
     make: str
-    like: Literal["json", "markdown", "table"]
+    like: tuple[Format, ...]
     ending: str = ""
 
 
 _ROOM: Final = "mipaudit.formats.exchange"
 EXCHANGE: Final = (
-    ExchangeForm("in-toto", f"{_ROOM}.statement:statement", "json", ".intoto.json"),
-    ExchangeForm("cyclonedx", f"{_ROOM}.cyclonedx:cyclonedx", "json", ".cdx.json"),
-    ExchangeForm("model-card", f"{_ROOM}.model_card:model_card", "markdown"),
-    ExchangeForm("metrics", f"{_ROOM}.metrics:metrics", "json"),
-    ExchangeForm("github", f"{_ROOM}.annotations:github", "table"),
-    ExchangeForm("gitlab", f"{_ROOM}.annotations:gitlab", "json"),
+    ExchangeForm("in-toto", f"{_ROOM}.statement:statement", ("json",), ".intoto.json"),
+    ExchangeForm("cyclonedx", f"{_ROOM}.cyclonedx:cyclonedx", ("json",), ".cdx.json"),
+    ExchangeForm("model-card", f"{_ROOM}.model_card:model_card", ("markdown",)),
+    ExchangeForm("metrics", f"{_ROOM}.metrics:metrics", ("json",)),
+    ExchangeForm("github", f"{_ROOM}.annotations:github", ("table",)),
+    ExchangeForm("gitlab", f"{_ROOM}.annotations:gitlab", ("json",)),
 )
+# Of a source, and of several reports: it is asked for in other words.
+ANNEX: Final = ExchangeForm("annex", f"{_ROOM}.annex:annex", ("table", "markdown", "html", "json"))
 
 
 def exchange_form(name: str | None) -> ExchangeForm | None:
     """Return the form of that name; None for one of all reports."""
-    return next((one for one in EXCHANGE if one.name == name), None)
+    return next((one for one in (*EXCHANGE, ANNEX) if one.name == name), None)
 
 
 def ending_says(name: str) -> ExchangeForm | None:
@@ -65,7 +69,7 @@ def ending_says(name: str) -> ExchangeForm | None:
     return next((one for one in EXCHANGE if one.ending and lower.endswith(one.ending)), None)
 
 
-def exchanged(name: ExchangeName, stored: Stored, report: AnyReport) -> str:
+def exchanged(name: str, stored: Stored, report: AnyReport) -> str:
     """Return a stored report in such a form.
 
     Args:
@@ -78,6 +82,29 @@ def exchanged(name: ExchangeName, stored: Stored, report: AnyReport) -> str:
     """
     make = next(one.make for one in EXCHANGE if one.name == name)
     text: str = named(make)(stored._replace(report=report))
+    return text
+
+
+def annexed(
+    name: AnnexName, stored: Stored, others: Iterable[Any], output: str, report: AnyReport
+) -> str:
+    """Return the annex of a stored report, laid out as the ending of its file says.
+
+    Args:
+        name: of the source.
+        stored: the report, and the sha256 of its file.
+        others: further reports, as `stored_report` takes them.
+        output: the name of the file.
+        report: the same as in ``stored``, with what is declared of it now.
+
+    Raises:
+        UsageError: the reports do not go together.
+        InputError: one of them cannot be read.
+    """
+    whole = tuple(map(stored_report, others))
+    text: str = named(ANNEX.make)(
+        name, stored._replace(report=report), whole, form_of(output) or "table"
+    )
     return text
 
 

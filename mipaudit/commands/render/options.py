@@ -1,13 +1,21 @@
 """What ``mipaudit render`` may be asked."""
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, get_args
 
-from mipaudit.commands.render.forms import ExchangeForm, ExchangeName, ending_says, exchange_form
+from mipaudit.commands.render.forms import (
+    ANNEX,
+    ExchangeForm,
+    ExchangeName,
+    ending_says,
+    exchange_form,
+)
 from mipaudit.errors import UsageError
+from mipaudit.formats.exchange.annex_points import AnnexName
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import ConfidenceOption, PriorOption
 from mipaudit.options.groups.judging import ScorePolicy
-from mipaudit.options.groups.recorded import Recorded, StoredReport, SubjectOption
+from mipaudit.options.groups.recorded import Recorded, StoredReport, SubjectOption, several
 from mipaudit.options.groups.shown import ExitZero, Format, FormatOption, Shown, form_of
 
 
@@ -40,6 +48,8 @@ Examples:
       A page for people; report.html.sha256 goes with it.
   mipaudit render judged.json --subject model.bin -o model.intoto.json
       A statement to sign: which file was judged by which report. More: mipaudit help forms.
+  mipaudit render report.json --for edpb-28-2024 --with shift.json -o annex.html
+      Each point of a source, with what the reports show of it.
   mipaudit render report.json --max-advantage 0.05
       Would a stricter limit have been met? Exit 0: yes, 1: no, 3: it cannot tell.
   mipaudit render report.json --policy policy/mipaudit.toml
@@ -50,18 +60,44 @@ Examples:
 
 class _AnyForm(Shown):
     format: Annotated[
-        FormatOption[Literal[Format, ExchangeName] | None],
+        FormatOption[Literal[Format, ExchangeName, "annex"] | None],
         but(
             "The form, where the ending of its file does not say it. For others: in-toto (.intoto."
             "json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics (MLflow, "
-            "DVC), github and gitlab (annotations of a change)."
+            "DVC), github and gitlab (annotations of a change), annex (`annex`)."
         ),
     ] = None  # type: ignore[assignment] # more forms than other commands have
     subject: SubjectOption = ()
+    annex: Annotated[
+        AnnexName | None,
+        Option(
+            "--for",
+            "An annex for who signs: each point of this source, with what the report shows of it, "
+            "or that nothing does (.html, .md, .json, text).",
+            recorded=False,
+            also=("source", "standard"),
+        ),
+    ] = None
+    others: Annotated[
+        Sequence[Any],
+        Option(
+            "--with",
+            "A report of another command on the same release, for points of the annex; repeat for "
+            "each.",
+            metavar="FILE",
+            read=several,
+            repeated=True,
+            only_with="annex",
+            recorded=False,
+            is_input=True,
+        ),
+    ] = ()
 
     @property
     def exchange(self) -> ExchangeForm | None:
         """Return the form that others define, if one is asked for."""
+        if self.annex is not None:
+            return ANNEX
         if self.format is not None:
             return exchange_form(self.format)
         return ending_says(self.output or "")
@@ -69,12 +105,19 @@ class _AnyForm(Shown):
     def check(self) -> None:
         """Refuse a file whose ending says another form, and subjects of no statement."""
         form, output = self.exchange, self.output or ""
+        if (self.format == ANNEX.name) is not (self.annex is not None) and self.format is not None:
+            raise UsageError(
+                "format",
+                f"`format` is {self.format}, and `annex` "
+                + ("does not say of which source." if self.annex is None else "asks for an annex."),
+                hint=f"Sources: {', '.join(get_args(AnnexName))}.",
+            )
         if form is None:
             super().check()
         else:
             other = ending_says(output)
             said = form_of(output) if other is None else other.name
-            if said not in {None, form.name, form.like}:
+            if said not in {None, form.name, *form.like}:
                 raise UsageError(
                     "format",
                     f"`format` is {form.name}, and the ending of `output` says {said}.",

@@ -110,12 +110,18 @@ class Figure(NamedTuple):
         return ", ".join(words)
 
 
-def figures(report: AnyReport) -> tuple[Figure, ...]:
-    """Return the figures of a report of any kind, those with limits and those that are known."""
+def figures(report: AnyReport, field: str | None = None) -> tuple[Figure, ...]:
+    """Return the figures of a report of any kind, those with limits and those that are known.
+
+    Args:
+        report: of any command.
+        field: the one that they are in; None for all.
+    """
     sure = getattr(getattr(report, "design", None), "confidence", None)
     return tuple(
         figure
         for part in kind_of(report.command).figures
+        if field in {None, part.field}
         for row in table_rows(report, part.field)
         for figure in (_known if part.at_most or part.exact else _limited)(part, row, sure)
     )
