@@ -46,7 +46,7 @@ FINDING_PAGES = (
     *(QUERY, ATTACK, MODEL_QUERIES, SHIFT),
 )
 # These name the options of other programs; what they show is run elsewhere.
-FOREIGN = {"install.md", "pipelines.md"}
+FOREIGN = {"forms.md", "install.md", "pipelines.md"}
 WRITTEN = (
     README,
     SAMPLES,
