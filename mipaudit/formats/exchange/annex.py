@@ -248,7 +248,7 @@ def _document(source: Source, reports: Sequence[Beside], answers: Sequence[Answe
     design, rows = getattr(first.report, "design", None), getattr(first.report, "estimates", ())
     people = people_section(rows, design, said) if isinstance(design, Design) else ()
     counts = {status: sum(one.status == status for one in answers) for status in get_args(Status)}
-    found = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    found = "; ".join(f"{count} {status}" for status, count in counts.items() if count)
     sections = (
         (Paragraph(_LEGAL), Paragraph(f"What was read of the source: {source.read}")),
         bulleted("What can make this untrue", _warnings(reports)),
