@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tempfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -62,25 +63,78 @@ def test_the_source_archive_builds_the_same_bytes(built, tmp_path):
     assert names >= {"LICENSE", "docs/README.md", "docs/manual_pages.py", "mipaudit/py.typed"}
 
 
-def test_the_wheel_works_by_itself(built, tmp_path, environment):
-    """Installed by pip without an index, with the libraries of this environment."""
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """Install the wheel by pip without an index, with the libraries of this environment."""
     (wheel,) = built[0].glob("*.whl")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
-    python = tmp_path / "venv" / "bin" / "python"
+    place = tmp_path_factory.mktemp("installed") / "mipaudit"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
     # Folders named in a .pth file are not searched for further .pth files, as of a checkout.
-    where = sysconfig.get_path("purelib", vars={"base": tmp_path / "venv"})
+    where = sysconfig.get_path("purelib", vars={"base": place})
     libraries = Path(np.__file__).parents[1]
     (Path(where) / "libraries.pth").write_text(f"{libraries}\n", encoding="utf-8")
     install = ("install", "--quiet", "--no-index", "--no-deps", "--ignore-installed", wheel)
-    pip = (sys.executable, "-m", "pip", "--isolated", "--python", python)
+    pip = (sys.executable, "-m", "pip", "--isolated", "--python", place / "bin" / "python")
     subprocess.run([*pip, *install], check=True)
-    env = {key: value for key, value in environment.items() if key != "PYTHONPATH"}
+    return place
 
+
+@pytest.fixture
+def alone(environment):
+    """Return an environment in which no checkout is found."""
+    return {key: value for key, value in environment.items() if key != "PYTHONPATH"}
+
+
+def test_the_way_to_a_signed_statement_works_and_ends_where_a_file_is_edited(installed, alone):
+    if shutil.which("gpg") is None:
+        pytest.skip("gpg is not installed")
+    page = PAGE.read_text(encoding="utf-8")
+    shells = re.findall(r"^```sh\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    way, check = (one for one in shells if "gpg" in one)
+    folder = installed.parent
+    for name in ("leaky.parquet", "model.npz"):
+        shutil.copy(ROOT / "sample_data" / name, folder)
+    home = tempfile.mkdtemp(prefix="gpg")  # the name of a socket must be short
+
+    def run(script):
+        return subprocess.run(
+            [
+                str(shutil.which("bash")),
+                "--noprofile",
+                "--norc",
+                "-c",
+                f"PATH=$PWD/mipaudit/bin:$PATH\n{script}",
+            ],
+            cwd=folder,
+            env={**alone, "GNUPGHOME": home},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    try:
+        run("gpg --batch --quiet --passphrase '' --quick-generate-key signer ed25519 sign never")
+        done = run(way)
+        assert done.returncode == 0, done.stderr
+        assert "not tested" in (folder / "annex.html").read_text(encoding="utf-8").lower()
+        done = run(f"set -e\n{check}")
+        assert done.returncode == 0, done.stderr
+        assert "The statement AGREES." in done.stdout
+        with (folder / "model.npz").open("ab") as file:
+            file.write(b".")
+        done = run(check.splitlines()[-1])
+        assert (done.returncode, "model.npz" in done.stdout) == (1, True)
+    finally:
+        run("gpgconf --kill all")
+        shutil.rmtree(home)
+
+
+def test_the_wheel_works_by_itself(installed, tmp_path, alone):
     def run(*words):
         done = subprocess.run(
-            [tmp_path / "venv" / "bin" / "mipaudit", *words],
+            [installed / "bin" / "mipaudit", *words],
             cwd=tmp_path,
-            env=env,
+            env=alone,
             capture_output=True,
             text=True,
             check=False,
@@ -94,7 +148,7 @@ def test_the_wheel_works_by_itself(built, tmp_path, environment):
     assert run("verify", "report.html", "--input", "scores.csv", "-q") == "The report AGREES.\n"
     assert json.loads(run("schema"))["$defs"]
     assert run("help", "install").startswith("# Install it")
-    assert (tmp_path / "venv" / "share" / "man" / "man1" / "mipaudit-doctor.1").exists()
+    assert (installed / "share" / "man" / "man1" / "mipaudit-doctor.1").exists()
 
 
 def test_it_adds_at_most_25_mb_to_its_five_largest_libraries(built):
