@@ -19,7 +19,7 @@ import numpy as np
 from scores import MEMBER_SHIFT, SEED
 
 from mipaudit.evidence.scores.assignments import TURNS
-from mipaudit.evidence.scores.averaged import averaged_each
+from mipaudit.evidence.scores.averaged_lower import averaged_each
 from mipaudit.validation.estimands.audited_file import AuditedFile
 
 if TYPE_CHECKING:

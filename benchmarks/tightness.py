@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from mipaudit.evidence.scores.averaged import Averaged
-from mipaudit.evidence.scores.prequential import held_out_together
+from mipaudit.evidence.scores.averaged_lower import Averaged
+from mipaudit.evidence.scores.prequential_sets import held_out_together
 from mipaudit.maths.binomial import mover_lower
 from mipaudit.summaries.identity.seed import SeedChoice
 from mipaudit.validation.estimands.audited_file import AuditedFile

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from mipaudit.cli.help_page import OfParser, write_options
-from mipaudit.cli.setting_names import (
+from mipaudit.cli.policy_keys import (
     NOT_KEYS,
     PREFIX,
     SCORES,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from mipaudit.cli.policy_file import ConfigFile
-    from mipaudit.cli.setting_names import Load, Options
+    from mipaudit.cli.policy_keys import Load, Options
     from mipaudit.statements.origin import Setting
 
 
@@ -144,7 +144,7 @@ def _left_out(context: OfParser) -> list[str]:
     config = config_of(context)
     if not others and config is None:
         return []
-    from mipaudit.cli.setting_names import GATES, check_listed, unjudged
+    from mipaudit.cli.policy_keys import GATES, check_listed, unjudged
 
     lists = "on_inconclusive" in context.params
     if config is not None and not lists:
@@ -253,7 +253,7 @@ def _load(context: OfParser, _option: OfParser, value: str | None) -> None:
     config = find_config() if value is None else read_config(value)
     if config is None:
         return
-    from mipaudit.cli.setting_names import defaults_of, scores_of, with_attackers
+    from mipaudit.cli.policy_keys import defaults_of, scores_of, with_attackers
 
     command = context.command
     config, paths = scores_of(config)

@@ -19,7 +19,7 @@ from mipaudit.cli.configured_command import (
     listed_policy,
     settings_of,
 )
-from mipaudit.cli.setting_names import LIMITS, forget_idle
+from mipaudit.cli.policy_keys import LIMITS, forget_idle
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options.declare import REQUIRED, Options, declared
 from mipaudit.options.spelling import as_typed, flags_of
@@ -93,7 +93,7 @@ def require_limit(command: str, asked: Options) -> None:
         return
     listed = given.get("limits")
     if listed:
-        from mipaudit.options.policy_limits import check_limits, of_records, of_scores
+        from mipaudit.options.checked_limits import check_limits, of_records, of_scores
 
         judged = of_records if command == "records" else of_scores
         if any(map(judged, check_limits(listed, given["prior"]))):

@@ -12,7 +12,7 @@ from typer.main import get_install_completion_arguments
 
 from mipaudit.cli.configured_command import options_of, usage_place
 from mipaudit.cli.help_page import OfParser, Program
-from mipaudit.cli.setting_names import DECLARE
+from mipaudit.cli.policy_keys import DECLARE
 from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.output import exit_code
 from mipaudit.version import __version__
@@ -20,7 +20,7 @@ from mipaudit.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mipaudit.cli.setting_names import Options
+    from mipaudit.cli.policy_keys import Options
 
 
 _HELP = """Measure how much a release leaks about who was in its training data.

@@ -25,7 +25,7 @@ from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
-    from mipaudit.reading.rows.left_out import Intake
+    from mipaudit.reading.rows.intake import Intake
     from mipaudit.reading.source.part import ScoreColumn, VectorScore
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
 from mipaudit.errors import MipauditError
-from mipaudit.reading.rows.left_out import Intake
+from mipaudit.reading.rows.intake import Intake
 from mipaudit.reading.source.part import BadPartsError
 from mipaudit.version import __version__
 

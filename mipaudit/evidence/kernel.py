@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.class_limits.upper import oracle_upper
+from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.kernel_density import Grid, grid_slack, kernel_advantage, linear_weights, smooth
 from mipaudit.maths.kernel_limit import bounded_upper
 from mipaudit.statements.estimate import Estimate

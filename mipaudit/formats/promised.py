@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.formats.drawing import BLUE, GREY, ORANGE, PALE, drawn, legend_above
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP
 from mipaudit.statements.text.rounding import number_text, percent_text
 
 if TYPE_CHECKING:

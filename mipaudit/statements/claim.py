@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from mipaudit.maths.privacy.approximate import (
+from mipaudit.maths.privacy.epsilon_delta import (
     ApproximateDP,
     PublishedBound,
     TwoStepDP,

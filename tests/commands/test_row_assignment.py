@@ -10,7 +10,7 @@ import mipaudit
 from mipaudit.counting.columns import How, count_over
 from mipaudit.counting.kept_rows import OrderedRows
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.evidence.scores.prequential import held_out_together
+from mipaudit.evidence.scores.prequential_sets import held_out_together
 from mipaudit.summaries.identity.content import canonical_scores
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
 from mipaudit.summaries.identity.seed import SeedChoice

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from mipaudit.errors import UsageError
-from mipaudit.options.policy_limits import check_limits, check_waivers
+from mipaudit.options.checked_limits import check_limits, check_waivers
 from mipaudit.statements.estimate import Quantity
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import pytest
 
 from mipaudit.evidence.kernel import common_advantage, kernel_estimates, noised_limit, own_advantage
 from mipaudit.evidence.scores.rows import ErrorShare
-from mipaudit.maths.class_limits.upper import oracle_upper
+from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.kernel_limit import bounded_upper
 from mipaudit.summaries.grids.counts import GridCounts
 from mipaudit.summaries.grids.plan import make_grid_plans

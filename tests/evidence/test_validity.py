@@ -11,13 +11,13 @@ from scipy.stats import binom, norm
 
 from mipaudit.maths.binomial import mover_lower
 from mipaudit.maths.class_limits.area_limits import area_of
-from mipaudit.maths.class_limits.roc_counts import exact_ladder
-from mipaudit.maths.class_limits.threshold_limits import tpr_at_fpr, tpr_upper
-from mipaudit.maths.class_limits.upper import (
+from mipaudit.maths.class_limits.class_upper import (
     noncentrality_upper,
     noncentrality_weights,
     oracle_upper,
 )
+from mipaudit.maths.class_limits.roc_counts import exact_ladder
+from mipaudit.maths.class_limits.threshold_limits import tpr_at_fpr, tpr_upper
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

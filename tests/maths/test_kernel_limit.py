@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.maths.class_limits.upper import oracle_upper
+from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.kernel_limit import bounded_upper
 
 

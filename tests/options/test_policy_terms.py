@@ -5,7 +5,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import UsageError
-from mipaudit.options.policy_limits import check_limits, check_waivers
+from mipaudit.options.checked_limits import check_limits, check_waivers
 
 LIMIT = {"quantity": "advantage", "max": 0.5}
 WAIVER = {"quantity": "auc", "reason": "known", "person": "A", "expires": "2999-12-31"}

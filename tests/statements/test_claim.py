@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP, advantage_bound
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP, advantage_bound
 from mipaudit.statements.claim import judge_claim
 
 # At p = 1/2: by substitution epsilon 1 allows tanh(1/2), by add-remove 1 - 1/e.

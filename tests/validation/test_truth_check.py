@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from mipaudit.validation.laws.families import law_of
 from mipaudit.validation.laws.law import Ladder, best_union
 from mipaudit.validation.laws.mixture import Normal
-from mipaudit.validation.laws.parametric_laws import law_of
 from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
 from mipaudit.validation.scenarios.score_scenarios import ScoreScenario
 from tests.places import ROOT, load_script

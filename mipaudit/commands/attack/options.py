@@ -4,7 +4,7 @@ from typing import Annotated
 
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, but
-from mipaudit.options.groups.judging import AdvantageLimit
+from mipaudit.options.groups.policy import AdvantageLimit
 from mipaudit.options.groups.scores import Classes, Columns, Scores, Sides
 from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import Seeded, Work

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, but
-from mipaudit.options.groups.judging import AdvantageLimit, MaxAdvantageOption
+from mipaudit.options.groups.policy import AdvantageLimit, MaxAdvantageOption
 from mipaudit.options.groups.scores import Data, Membership, Scores
 from mipaudit.options.groups.tables import HoldoutOption, MembersOption, MinCellOption
 from mipaudit.options.groups.working import Seeded, Work

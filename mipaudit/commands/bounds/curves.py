@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.maths.privacy.approximate import published_bounds
+from mipaudit.maths.privacy.epsilon_delta import published_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.commands.bounds.groups import WHOLE
 from mipaudit.commands.bounds.options import BoundsOptions
-from mipaudit.maths.privacy.approximate import (
+from mipaudit.maths.privacy.epsilon_delta import (
     ApproximateDP,
     published_bounds,
     to_substitution,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.commands.bounds.readings import Neighbours  # noqa: TC001 - the codec reads it
-from mipaudit.maths.privacy.approximate import ApproximateDP, two_steps
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, two_steps
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.privacy.tradeoff import largest_within
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, but, declared, is_left_out
 from mipaudit.options.groups.game import Game
-from mipaudit.options.groups.judging import AgainstOption
+from mipaudit.options.groups.policy import AgainstOption
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
 from mipaudit.options.groups.tables import KeyColumnOption
 from mipaudit.options.groups.working import Seeded, Work

@@ -38,7 +38,7 @@ from mipaudit.evidence.scores.rows import (
     score_estimates,
 )
 from mipaudit.evidence.vectors.rows import vector_estimates, vector_findings
-from mipaudit.options.policy_limits import limits_elsewhere
+from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.copies import copy_checks
 from mipaudit.statements.estimate import Design, Estimate
 from mipaudit.statements.provenance import waiver_day

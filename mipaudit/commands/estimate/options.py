@@ -13,7 +13,7 @@ from mipaudit.options.groups.game import (
     Game,
     Neighbours,
 )
-from mipaudit.options.groups.judging import AskedPolicy, ScorePolicy
+from mipaudit.options.groups.policy import AskedPolicy, ScorePolicy
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness, Sides
 from mipaudit.options.groups.working import BadParts, Engines, StrictlySeeded
 from mipaudit.options.plain_values import path_of

@@ -25,7 +25,7 @@ from mipaudit.formats.drawing import (
     spread,
 )
 from mipaudit.formats.policy.blocks import claim_name
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP, advantage_bound
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP, advantage_bound
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.rounding import lower_text, number_text, percent_text, upper_text
 

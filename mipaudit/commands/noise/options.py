@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, get_args
 
 from mipaudit.errors import UsageError
-from mipaudit.maths.mip import Mechanism
+from mipaudit.maths.noise_scales import Mechanism
 from mipaudit.options.declare import Option, Options, Range, but
 from mipaudit.options.groups import game
 from mipaudit.options.groups.recorded import Recorded, SeedOption

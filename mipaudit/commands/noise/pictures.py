@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.noise.page import PROTECTS
 from mipaudit.formats.drawing import BLACK, BLUE, ORANGE, Amount, amounts, drawn, legend_above
-from mipaudit.maths.mip import equivalent_epsilon, equivalent_mu
+from mipaudit.maths.noise_scales import equivalent_epsilon, equivalent_mu
 from mipaudit.statements.text.rounding import number_text, upper_figure
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.measured import Measured, NoiseCandidate
     from mipaudit.commands.noise.report import NoiseCalibration, NoiseReport
     from mipaudit.formats.document import Picture
-    from mipaudit.maths.mip import Mechanism
+    from mipaudit.maths.noise_scales import Mechanism
 
 _FACTOR: Final = 4.0  # promises so many times stricter and looser are drawn
 _LOOSEST: Final = 0.9  # of what guessing alone leaves open

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.noise.report import NoiseCalibration, NoiseReport
-from mipaudit.maths.mip import (
+from mipaudit.maths.noise_scales import (
     allowed_gap,
     coordinate_error,
     equivalent_epsilon,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.measured import Applied, Measured
     from mipaudit.commands.noise.options import NoiseOptions
     from mipaudit.commands.noise.report import CalibrationName
-    from mipaudit.maths.mip import Mechanism
+    from mipaudit.maths.noise_scales import Mechanism
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.origin import InputFile
 

@@ -31,7 +31,7 @@ from mipaudit.counting.large_seed import settle_seed
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.options.policy_limits import limits_elsewhere
+from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.reading.source.part import BadPartsError
 from mipaudit.reading.source.request import read_request
 from mipaudit.reading.source.source import ScoreSource

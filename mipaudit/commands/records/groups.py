@@ -21,7 +21,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.maths.means import Term, melded_lowers
+from mipaudit.maths.mean_limits import Term, melded_lowers
 from mipaudit.reading.source.part import ScoreColumn
 from mipaudit.reading.source.source import PiecePartition
 from mipaudit.statements.estimate import Estimate, Finding

@@ -5,15 +5,15 @@ from functools import cached_property
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
+from mipaudit.options.checked_limits import check_limits, check_waivers, of_records
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import Game
-from mipaudit.options.groups.judging import ListedPolicy
+from mipaudit.options.groups.policy import ListedPolicy
 from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Scores
 from mipaudit.options.groups.shown import Beside, ExitZero, OutputOption, RequirePolicy, Said
 from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import BadParts, Engines, Seeded
 from mipaudit.options.plain_values import percent_hint
-from mipaudit.options.policy_limits import check_limits, check_waivers, of_records
 from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
 from mipaudit.reading.rows.output import RowFormat, record_format, require_csv
 from mipaudit.statements.policy import Limit, Waiver

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.policy_file import read_config
-from mipaudit.cli.setting_names import defaults_of, scores_of
+from mipaudit.cli.policy_keys import defaults_of, scores_of
 from mipaudit.commands.render.forms import annexed, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
@@ -93,7 +93,7 @@ def require_same_audit(recorded: Sequence[Setting], audit: Mapping[str, Any]) ->
 def _of_file(config: ConfigFile) -> dict[str, Any]:
     """Return what the file says, as ``estimate`` would read it."""
     from mipaudit.cli.program import load_options
-    from mipaudit.options.groups.judging import listed
+    from mipaudit.options.groups.policy import listed
 
     config, _ = scores_of(config)  # a report has its own
     found = defaults_of(config, "estimate", load_options("estimate"), load_options)

@@ -14,7 +14,7 @@ from mipaudit.errors import UsageError
 from mipaudit.formats.exchange.annex_points import AnnexName
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import ConfidenceOption, PriorOption
-from mipaudit.options.groups.judging import ScorePolicy
+from mipaudit.options.groups.policy import ScorePolicy
 from mipaudit.options.groups.recorded import Recorded, StoredReport, SubjectOption, several
 from mipaudit.options.groups.shown import ExitZero, Format, FormatOption, Shown, form_of
 

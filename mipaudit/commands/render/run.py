@@ -14,9 +14,9 @@ from mipaudit.evidence.judgement.blind import Allowance, make_allowance
 from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, verdict_confidence
 from mipaudit.formats.documents import Form, report_as
 from mipaudit.maths.metrics.names import LEAST_RECALL
+from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.options.groups.recorded import several
 from mipaudit.options.plain_values import one_of, require
-from mipaudit.options.policy_limits import limits_elsewhere
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.report_file import read_report

@@ -11,7 +11,7 @@ from mipaudit.commands.shift.learner import PRIOR, Learner
 from mipaudit.evidence.judgement.blind import ERRORS, BlindLimit
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
-from mipaudit.evidence.scores.prequential import HeldOut, held_out_together
+from mipaudit.evidence.scores.prequential_sets import HeldOut, held_out_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.verdict import RECORDS

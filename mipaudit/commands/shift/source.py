@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column import Chunk, Column
-    from mipaudit.reading.rows.left_out import Intake
+    from mipaudit.reading.rows.intake import Intake
     from mipaudit.reading.source.part import Part, Partition, Piece
     from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.identity.seed import SeedChoice

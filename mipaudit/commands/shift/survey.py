@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.shift.record_copies import CopyCount, HoldoutKeys, KeyForm, Wanted
-from mipaudit.maths.chance import holm, independence_p
+from mipaudit.maths.exact_tests import holm, independence_p
 from mipaudit.summaries.cells.vector_cells import MOST_PATTERNS, JointAlphabet, joint_alphabet
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
 from mipaudit.summaries.plan import ColumnPlan, Plan, kept_exactly

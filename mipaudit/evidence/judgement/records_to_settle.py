@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.evidence.scores.averaged import averaged
+from mipaudit.evidence.scores.averaged_lower import averaged
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.scores.averaged import Averaged
+    from mipaudit.evidence.scores.averaged_lower import Averaged
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.exact_blocks import ExactBlocks
-    from mipaudit.evidence.scores.prequential import HeldOut
+    from mipaudit.evidence.scores.prequential_sets import HeldOut
 
 # The number promised must settle 80% of fresh runs. The sampling error of the estimate
 # that it is computed from is spent in two places: it shortens the distance to the

@@ -1,6 +1,6 @@
 """Held-out guesses of attackers who learn to do well in a metric.
 
-As for the advantage (`evidence.scores.prequential`), sets are fitted on the past and scored on
+As for the advantage (`evidence.scores.prequential_sets`), sets are fitted on the past and scored on
 the next block, and both classes are averaged over the same sets with the same weights. What
 differs is what they aim at: where P(member | score) is above the threshold that is best
 for the metric at the level reached so far. Whatever they aim at, the limit holds.
@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.prequential import (
+from mipaudit.evidence.scores.prequential_sets import (
     HeldOut,
     burn_in_halves,
     evaluation_blocks,

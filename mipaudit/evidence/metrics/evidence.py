@@ -38,7 +38,7 @@ from mipaudit.maths.metrics.limits import (
 from mipaudit.maths.metrics.metric import Metric, OrdinaryForm, at, ordinary_form
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.scores.prequential import HeldOut
+    from mipaudit.evidence.scores.prequential_sets import HeldOut
     from mipaudit.statements.estimate import Attackers
 
 _INTERVALS: Final = (1, 4)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.evidence import BINS, Evidence
-from mipaudit.evidence.scores.prequential import (
+from mipaudit.evidence.scores.prequential_sets import (
     EVALUATION_BLOCKS,
     HeldOut,
     Trials,
@@ -24,6 +24,7 @@ from mipaudit.evidence.scores.prequential import (
     pool,
     trials,
 )
+from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.difference import (
     Encounter,
     Standing,
@@ -32,7 +33,6 @@ from mipaudit.maths.class_limits.difference import (
     paired_lower,
     separate_lower,
 )
-from mipaudit.maths.class_limits.upper import oracle_upper
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from mipaudit.summaries.kept_counts import ScoreCounts
 
 _HOLDOUT, _MEMBER = 0, 1
-# The order of `scores.prequential.attacker_sets`: two constants, prefix, suffix, an interval and
-# the complement of one, then signs on 4 and on 8 runs (at most four intervals).
+# The order of `scores.prequential_sets.attacker_sets`: two constants, prefix, suffix, an interval
+# and the complement of one, then signs on 4 and on 8 runs (at most four intervals).
 _CONSTANT_OR_THRESHOLD: Final = 4
 _ONE_INTERVAL: Final = 6
 _FOUR_INTERVALS: Final = 8
@@ -118,7 +118,7 @@ def _within(attackers: Attackers, cells: int, everyone: int) -> int:
 def challenger(runs: Sequence[Trials], prior: float) -> Challenger:
     """Return, for each block, the attacker on whichever table had done best so far.
 
-    As `scores.prequential.held_out_together`, but keeping who was chosen.
+    As `scores.prequential_sets.held_out_together`, but keeping who was chosen.
 
     Args:
         runs: of the *same rows*, one for each table.

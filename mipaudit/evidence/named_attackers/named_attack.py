@@ -16,7 +16,7 @@ from mipaudit.evidence.named_attackers.difference import (
     rival_class,
 )
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, named_lower
-from mipaudit.maths.means import Term, mean_lower, mean_upper, melded_lower
+from mipaudit.maths.mean_limits import Term, mean_lower, mean_upper, melded_lower
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers

@@ -19,20 +19,25 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.averaged import Averaged, averaged, averaged_blocks, averaged_each
+from mipaudit.evidence.scores.averaged_lower import (
+    Averaged,
+    averaged,
+    averaged_blocks,
+    averaged_each,
+)
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
-from mipaudit.evidence.scores.prequential import HeldOut, equal_mass_starts
+from mipaudit.evidence.scores.prequential_sets import HeldOut, equal_mass_starts
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
-from mipaudit.maths.class_limits.roc_counts import Ladder
-from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, tpr_at_fpr, tpr_upper
-from mipaudit.maths.class_limits.upper import (
+from mipaudit.maths.class_limits.class_upper import (
     noncentrality_upper,
     noncentrality_weights,
     oracle_upper,
     oracle_upper_strict,
 )
+from mipaudit.maths.class_limits.roc_counts import Ladder
+from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, tpr_at_fpr, tpr_upper
 from mipaudit.maths.draws import LateGenerator, in_proportion, proportional_sizes, thin
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 

@@ -16,7 +16,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.prequential import burn_in_halves, evaluation_blocks, fit
+from mipaudit.evidence.scores.prequential_sets import burn_in_halves, evaluation_blocks, fit
 from mipaudit.maths.binomial import clopper_pearson_lower
 
 _EXHAUSTION: Final = 0.01

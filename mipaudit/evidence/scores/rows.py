@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.evidence.scores.evidence import BINS, FALSE_POSITIVE_RATES, Evidence
-from mipaudit.maths.chance import MOST_ROWS, difference_p_value
 from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
+from mipaudit.maths.exact_tests import MOST_ROWS, difference_p_value
 from mipaudit.statements.estimate import VACUOUS, Attackers, Estimate, Validity
 
 if TYPE_CHECKING:

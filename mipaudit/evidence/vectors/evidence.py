@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
-from mipaudit.evidence.scores.prequential import HeldOut, held_out_together
+from mipaudit.evidence.scores.prequential_sets import HeldOut, held_out_together
 
 if TYPE_CHECKING:
     from mipaudit.evidence.vectors.derived_scores import Derivation, Form

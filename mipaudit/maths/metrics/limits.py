@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.maths.class_limits.upper import effective_trials
+from mipaudit.maths.class_limits.class_upper import effective_trials
 from mipaudit.maths.metrics.metric import (
     Metric,
     OrdinaryForm,

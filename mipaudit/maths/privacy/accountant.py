@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 import numpy as np
 
 from mipaudit.errors import UsageError
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.composition import (
     LARGEST_EPSILON,
     Adjacency,
@@ -31,6 +30,7 @@ from mipaudit.maths.privacy.composition import (
     Part,
     ResponsePart,
 )
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.loss_grid import (
     Half,
     Losses,

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.errors import MissingExtraError, UsageError
-from mipaudit.maths.privacy.approximate import ApproximateDP
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import (
     GaussianDP,
     GeometricMechanism,

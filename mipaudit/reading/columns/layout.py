@@ -33,7 +33,7 @@ from mipaudit.reading.columns.score_selection import (
     select_scores,
     shown_names,
 )
-from mipaudit.reading.rows.left_out import Coarse
+from mipaudit.reading.rows.intake import Coarse
 from mipaudit.reading.source.part import Load, named_fault
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.maths.chance import copied, sequence_bits
+from mipaudit.maths.exact_tests import copied, sequence_bits
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64

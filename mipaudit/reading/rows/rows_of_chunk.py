@@ -31,13 +31,13 @@ from mipaudit.reading.columns.column import (
     rounded_decimals,
 )
 from mipaudit.reading.columns.membership import MemberRule, distinct_labels
-from mipaudit.reading.rows.left_out import Intake, Spread
+from mipaudit.reading.rows.intake import Intake, Spread
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.membership import Where
-    from mipaudit.reading.rows.left_out import Wrong
+    from mipaudit.reading.rows.intake import Wrong
     from mipaudit.reading.source.request import NanPolicy
 
 MOST_GROUPS: Final = 1024

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.maths.chance import counts_alike
+from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.reading.columns.column import mix64
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name

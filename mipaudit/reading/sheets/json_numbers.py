@@ -15,7 +15,7 @@ from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
 from mipaudit.reading.columns.column import EXACT, Column, Field, Kind, Numbers
 from mipaudit.reading.csv.cells import parse_labels
 from mipaudit.reading.csv.dialect import decode_text
-from mipaudit.reading.rows.left_out import Fault
+from mipaudit.reading.rows.intake import Fault
 from mipaudit.reading.sheets.tile import TextSheet, large_integers
 from mipaudit.statements.text.printable_names import quoted_name
 

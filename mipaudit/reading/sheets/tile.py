@@ -18,7 +18,7 @@ from mipaudit.reading.columns.column import (
     column_hashes,
     inexact_integers,
 )
-from mipaudit.reading.rows.left_out import Fault
+from mipaudit.reading.rows.intake import Fault
 from mipaudit.statements.text.printable_names import quoted_name
 
 _SHOWN: Final = 3

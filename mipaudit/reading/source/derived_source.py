@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.reading.rows.left_out import Intake
+    from mipaudit.reading.rows.intake import Intake
     from mipaudit.reading.source.part import Partitions, ScoreColumn
     from mipaudit.reading.source.source import PiecePartition, ScoreSource
     from mipaudit.reading.summaries.source import SummarySource

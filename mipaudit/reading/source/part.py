@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, Protocol, Self, TypeVar, overload
 
 from mipaudit.errors import InputError
-from mipaudit.reading.rows.left_out import Intake
+from mipaudit.reading.rows.intake import Intake
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import PARTS_SKIPPED

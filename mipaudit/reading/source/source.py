@@ -10,7 +10,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, BoundBlob, describe_blob, each_at_once
 from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.columns.score_selection import UNUSED
-from mipaudit.reading.rows.left_out import (
+from mipaudit.reading.rows.intake import (
     Coarse,
     Intake,
     fault_of,

@@ -21,8 +21,8 @@ from mipaudit.commands.compare.queries.run import count_cohort
 from mipaudit.counting.kept_rows import OrderedRows
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval
+from mipaudit.validation.laws.families import law_of
 from mipaudit.validation.laws.mixture import Normal
-from mipaudit.validation.laws.parametric_laws import law_of
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence

@@ -11,6 +11,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.validation.laws.families import (
+    LAW_FAMILIES,
+    cells,
+    coin,
+    law_of,
+    scattered_order,
+    scattered_signs,
+)
 from mipaudit.validation.laws.law import Law
 from mipaudit.validation.laws.mixture import (
     Atoms,
@@ -24,14 +32,6 @@ from mipaudit.validation.laws.mixture import (
     Rounded,
     Steps,
     mixture,
-)
-from mipaudit.validation.laws.parametric_laws import (
-    LAW_FAMILIES,
-    cells,
-    coin,
-    law_of,
-    scattered_order,
-    scattered_signs,
 )
 from mipaudit.validation.truth import family_of, unknown
 

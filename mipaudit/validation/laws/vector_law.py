@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.validation.laws.families import coin, law_of
 from mipaudit.validation.laws.law import Law
 from mipaudit.validation.laws.mixture import Normal
-from mipaudit.validation.laws.parametric_laws import coin, law_of
 from mipaudit.validation.scenarios.scenario import RecordScenario, View
 
 if TYPE_CHECKING:

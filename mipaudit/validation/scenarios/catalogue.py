@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.validation.laws.catalogue import CORRUPTED, LAWS, MINORITY, law
-from mipaudit.validation.laws.parametric_laws import LAW_FAMILIES, MU
+from mipaudit.validation.laws.families import LAW_FAMILIES, MU
 from mipaudit.validation.laws.vector_law import GaussianPlane, Xor
 from mipaudit.validation.scenarios.score_scenarios import (
     GroupScenario,

@@ -15,8 +15,8 @@ from mipaudit.maths.privacy.mechanism import (
     LaplaceMechanism,
     RandomizedResponse,
 )
+from mipaudit.validation.laws.families import LAW_FAMILIES, law_of, truthful
 from mipaudit.validation.laws.mixture import Atoms, Normal, Rounded
-from mipaudit.validation.laws.parametric_laws import LAW_FAMILIES, law_of, truthful
 from mipaudit.validation.scenarios.scenario import (
     GROUP,
     RecordScenario,

@@ -16,7 +16,7 @@ from scipy.stats import norm
 from mipaudit import bounds
 from mipaudit.errors import UsageError
 from mipaudit.formats.documents import report_text
-from mipaudit.maths.privacy.approximate import ApproximateDP
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, GeometricMechanism, RandomizedResponse
 
 _EXACT = 1e-10

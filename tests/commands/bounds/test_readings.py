@@ -16,7 +16,7 @@ from mipaudit.commands.bounds.readings import (
     guarantee,
     readings,
 )
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 
 PURE = ApproximateDP(epsilon=1.0, delta=0.0)

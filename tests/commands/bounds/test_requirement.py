@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from mipaudit.commands.bounds.requirement import Target, requirement
-from mipaudit.maths.privacy.approximate import ApproximateDP, two_steps
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, two_steps
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 
 ADJACENCIES = st.sampled_from(["substitution", "add-remove"])

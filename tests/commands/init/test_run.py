@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from mipaudit.commands.init.run import policy_text
-from mipaudit.options.policy_limits import check_limits
+from mipaudit.options.checked_limits import check_limits
 from tests.places import ROOT
 
 POLICIES = ("release", "research")

@@ -15,7 +15,7 @@ from mipaudit.commands.noise.calibrate.calibration import calibrate
 from mipaudit.commands.noise.mechanisms.mechanism import uniforms_from
 from mipaudit.commands.noise.mechanisms.moments import spatial_median
 from mipaudit.commands.noise.options import NoiseOptions
-from mipaudit.maths import mip
+from mipaudit.maths import noise_scales
 
 RECORDS = {
     "plain": [0.1, -0.7, 1.3, 0.4, -1.1, 0.8, -0.2, 0.6],
@@ -65,7 +65,7 @@ def grid(outputs, mechanism, scale, dimension):
 @pytest.mark.parametrize("name", RECORDS)
 def test_no_attacker_beats_the_promise_in_one_dimension(all_halves, name, mechanism, eta):
     outputs, member = all_halves(RECORDS[name])
-    scale = mip.scale_for_moment(mechanism, eta, 0.5) * exact_sigma(outputs)
+    scale = noise_scales.scale_for_moment(mechanism, eta, 0.5) * exact_sigma(outputs)
     points, cell = grid(outputs, mechanism, scale, 1)
     found = best_accuracies(mechanism, scale, outputs, member, points, cell)
     assert found.max() <= 0.5 + eta + 1e-4
@@ -77,7 +77,7 @@ def test_no_attacker_beats_the_promise_in_one_dimension(all_halves, name, mechan
 @pytest.mark.parametrize("name", PLANE)
 def test_no_attacker_beats_the_promise_in_two_dimensions(all_halves, name, mechanism, eta):
     outputs, member = all_halves(PLANE[name])
-    scale = mip.scale_for_moment(mechanism, eta, 0.5) * exact_sigma(outputs)
+    scale = noise_scales.scale_for_moment(mechanism, eta, 0.5) * exact_sigma(outputs)
     points, cell = grid(outputs, mechanism, scale, 2)
     found = best_accuracies(mechanism, scale, outputs, member, points, cell)
     assert found.max() <= 0.5 + eta + 1e-3
@@ -89,7 +89,7 @@ def test_no_attacker_beats_the_promise_in_two_dimensions(all_halves, name, mecha
 def test_promise_is_attained_by_two_outputs(mechanism, eta):
     # One of two records is released: less noise would break the promise.
     outputs, member = np.array([[-1.0], [1.0]]), np.array([[True, False], [False, True]])
-    scale = mip.scale_for_moment(mechanism, eta, 0.5)
+    scale = noise_scales.scale_for_moment(mechanism, eta, 0.5)
     points, cell = grid(outputs, mechanism, scale, 1)
     found = best_accuracies(mechanism, scale, outputs, member, points, cell)
     np.testing.assert_allclose(found, 0.5 + eta, atol=1e-5)
@@ -122,7 +122,7 @@ def test_no_attacker_beats_calibrated_releases(all_halves, rng, eta):
 
 def test_simulated_attacker_attains_the_promise_where_the_theory_says_so(rng):
     eta, draws = 0.3, 6000
-    scale = mip.scale_for_moment("gaussian", eta, 0.5)
+    scale = noise_scales.scale_for_moment("gaussian", eta, 0.5)
     splits = rng.choice([-1.0, 1.0], (4000, 1))
     row = calibrate(
         splits, NoiseOptions(eta=eta, splits=splits, scaled_by="value"), rng

@@ -16,7 +16,7 @@ from mipaudit.evidence.metrics.rows import (
     prior_findings,
     published_metric,
 )
-from mipaudit.evidence.scores.prequential import HeldOut
+from mipaudit.evidence.scores.prequential_sets import HeldOut
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.statements.claim import judge_claim

@@ -11,7 +11,7 @@ from mipaudit.evidence.named_attackers.difference import (
     class_challenger,
     evaluation_groups,
 )
-from mipaudit.evidence.scores.prequential import Trials, held_out_together, trials
+from mipaudit.evidence.scores.prequential_sets import Trials, held_out_together, trials
 from mipaudit.validation.estimands.difference import compared_columns
 
 

@@ -12,13 +12,13 @@ from scipy import stats
 
 from mipaudit.evidence.scores.evidence import CLASSES, _by_noncentrality, learn_together
 from mipaudit.maths.class_limits.area_limits import area_of, better_side
-from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
-from mipaudit.maths.class_limits.upper import (
+from mipaudit.maths.class_limits.class_upper import (
     noncentrality_upper,
     noncentrality_weights,
     oracle_upper,
     oracle_upper_strict,
 )
+from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.summaries.tally import ColumnCounts
 
 # Name to (members, holdout, kind of column): everything that has broken an audit.

@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from mipaudit.maths.binomial import mover_lower
 from mipaudit.maths.class_limits.best_attackers import best_ordered
+from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
-from mipaudit.maths.class_limits.upper import oracle_upper
 from mipaudit.maths.metrics.best_of_class import (
     MetricClass,
     coarsened,

@@ -8,7 +8,6 @@ import pytest
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.privacy.accountant import account
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.composition import (
     ApproximatePart,
     Composition,
@@ -17,6 +16,7 @@ from mipaudit.maths.privacy.composition import (
     LaplacePart,
     ResponsePart,
 )
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism, RandomizedResponse
 from mipaudit.maths.privacy.points_of_curve import substituted
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mipaudit.maths.one_run.curve_p_value import one_run_curve_p_value
 from mipaudit.maths.one_run.p_value import CanaryCount
-from mipaudit.maths.one_run.tradeoff import one_run_curve_p_value
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.privacy.points_of_curve import Accounted, sampled_tradeoff, substituted
 

@@ -15,7 +15,6 @@ from scipy.integrate import quad
 from scipy.special import logsumexp
 
 from mipaudit.errors import UsageError
-from mipaudit.maths.privacy.approximate import ApproximateDP, two_steps
 from mipaudit.maths.privacy.composition import (
     ApproximatePart,
     Composition,
@@ -24,6 +23,7 @@ from mipaudit.maths.privacy.composition import (
     LaplacePart,
 )
 from mipaudit.maths.privacy.concentrated import RenyiDP, ZeroConcentrated
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, two_steps
 from mipaudit.maths.privacy.mechanism import (
     GaussianDP,
     GeometricMechanism,

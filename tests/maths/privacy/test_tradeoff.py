@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from riskcal import analysis
 
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.concentrated import ZeroConcentrated
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.mechanism import (
     GaussianDP,
     GeometricMechanism,

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import mipaudit
-from mipaudit.reading.rows.left_out import Spread
+from mipaudit.reading.rows.intake import Spread
 
 ROWS = 600
 

@@ -20,7 +20,7 @@ from mipaudit.evidence.named_attackers.difference import (
     same_rows_lower,
 )
 from mipaudit.evidence.scores.evidence import CLASSES, Evidence
-from mipaudit.evidence.scores.prequential import HeldOut, held_out_together, trials
+from mipaudit.evidence.scores.prequential_sets import HeldOut, held_out_together, trials
 from mipaudit.maths.class_limits.difference import Encounter
 from mipaudit.statements.estimate import Attackers
 from mipaudit.summaries.challenger_counts import GuessPlan, MeetingPlan, ScoreCells

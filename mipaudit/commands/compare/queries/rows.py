@@ -7,7 +7,7 @@ from typing import Final
 
 from mipaudit.commands.compare.queries.pairs import Cohort, Compared
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.evidence.scores.prequential import HeldOut
+from mipaudit.evidence.scores.prequential_sets import HeldOut
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.statements.estimate import Attackers, Estimate
 

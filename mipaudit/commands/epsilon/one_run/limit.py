@@ -33,8 +33,8 @@ from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import CanaryGuesses, CoinCheck, EpsilonStatement
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_claim_p_value, coin_epsilon, most_epsilon
+from mipaudit.maths.one_run.curve_p_value import mu_one_run, one_run_curve_p_value, refutes_curve
 from mipaudit.maths.one_run.p_value import CoinShares, coin_shares
-from mipaudit.maths.one_run.tradeoff import mu_one_run, one_run_curve_p_value, refutes_curve
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff
 from mipaudit.statements.estimate import Finding

@@ -6,7 +6,7 @@ from mipaudit.commands.estimate.options import JointOption
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import Game
-from mipaudit.options.groups.judging import AgainstOption
+from mipaudit.options.groups.policy import AgainstOption
 from mipaudit.options.groups.scores import Columns, Discreteness, Sides
 from mipaudit.options.groups.tables import ByOption
 from mipaudit.options.groups.working import ChosenSeed, Followed

@@ -33,8 +33,8 @@ from mipaudit.commands.noise.measured import MeasuredGap, NoiseCandidate
 from mipaudit.commands.noise.mechanisms.shape import FULL_SPLITS_PER_COORDINATE, Ball, noise_cost
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.errors import InputError, UsageError
-from mipaudit.maths import mip
-from mipaudit.maths.mip import Mechanism, allowed_gap
+from mipaudit.maths import noise_scales
+from mipaudit.maths.noise_scales import Mechanism, allowed_gap
 from mipaudit.statements.estimate import Finding
 
 Array = NDArray[np.float64]
@@ -201,10 +201,10 @@ def _scaled(row: Yardstick, mechanism: Mechanism, asked: NoiseOptions) -> _Scale
 
 def _multiplier(row: Yardstick, mechanism: Mechanism, asked: NoiseOptions) -> float:
     if row.calibration == "paper":
-        return mip.paper_scale(asked.eta, asked.k)
+        return noise_scales.paper_scale(asked.eta, asked.k)
     if row.calibration == "moment":
-        return mip.scale_for_moment(mechanism, asked.eta, asked.train_fraction)
-    return mip.scale_for_distance(mechanism, allowed_gap(asked.eta, asked.train_fraction))
+        return noise_scales.scale_for_moment(mechanism, asked.eta, asked.train_fraction)
+    return noise_scales.scale_for_distance(mechanism, allowed_gap(asked.eta, asked.train_fraction))
 
 
 def _directly(row: Yardstick, shifts: Shifts, mechanism: Mechanism, asked: NoiseOptions) -> _Scaled:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.noise.calibrate.interval import is_below, mean_limits
 from mipaudit.commands.noise.measured import MeasuredGap
 from mipaudit.maths.bisection import crossing
-from mipaudit.maths.mip import Mechanism
+from mipaudit.maths.noise_scales import Mechanism
 
 Array = NDArray[np.float64]
 

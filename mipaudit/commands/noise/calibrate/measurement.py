@@ -36,7 +36,7 @@ from mipaudit.commands.noise.mechanisms.shape import (
     standard_units,
 )
 from mipaudit.commands.noise.options import CalibrationKind, NoiseOptions, Protects, ShapeKind
-from mipaudit.maths.mip import Mechanism
+from mipaudit.maths.noise_scales import Mechanism
 
 Array = NDArray[np.float64]
 # A half with fewer says nothing about the shape.

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.maths.mip import Mechanism
+from mipaudit.maths.noise_scales import Mechanism
 
 Array = NDArray[np.float64]
 

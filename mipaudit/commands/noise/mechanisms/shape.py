@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.noise.options import ShapeKind
-from mipaudit.maths.mip import Mechanism, coordinate_error, expected_norm
+from mipaudit.maths.noise_scales import Mechanism, coordinate_error, expected_norm
 
 Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from mipaudit.commands.epsilon.independent_runs.counted import (
 )
 from mipaudit.commands.epsilon.independent_runs.limit import runs_refute_curve
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.maths.privacy.approximate import ApproximateDP
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP
 
 

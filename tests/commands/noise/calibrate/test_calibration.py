@@ -11,7 +11,7 @@ from mipaudit.commands.noise.calibrate.calibration import calibrate
 from mipaudit.commands.noise.calibrate.measurement import SwapPairs
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.errors import InputError, UsageError
-from mipaudit.maths import mip
+from mipaudit.maths import noise_scales
 
 
 def run(splits, seed=0, pairs=None, **asked):
@@ -197,7 +197,9 @@ def test_swap_distances_need_less_noise(rng, pairs):
     tested = rows["swap", "gaussian", "isotropic", "tested-records"]
     average = rows["swap", "gaussian", "isotropic", "average-record"]
     assert average.noise.scale < tested.noise.scale
-    assert tested.noise.multiplier == pytest.approx(mip.scale_for_moment("gaussian", 0.1, 0.5) / 2)
+    assert tested.noise.multiplier == pytest.approx(
+        noise_scales.scale_for_moment("gaussian", 0.1, 0.5) / 2
+    )
     assert found.chosen.noise.protects == "tested-records"
     assert found.chosen.noise.calibration in {"swap", "direct-swap"}
     direct = rows["direct-swap", "gaussian", "isotropic", "tested-records"]

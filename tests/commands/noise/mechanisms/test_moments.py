@@ -16,7 +16,7 @@ from mipaudit.commands.noise.mechanisms.moments import (
     estimate_moment,
     spatial_median,
 )
-from mipaudit.maths.mip import expected_norm
+from mipaudit.maths.noise_scales import expected_norm
 
 
 def test_left_out_first_moment_is_not_low_where_the_plug_in_is(rng):

@@ -17,7 +17,7 @@ from mipaudit.commands.noise.mechanisms.shape import (
     noise_cost,
     standard_units,
 )
-from mipaudit.maths.mip import expected_norm
+from mipaudit.maths.noise_scales import expected_norm
 
 
 def covariance(shape):

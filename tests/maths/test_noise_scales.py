@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.maths.mip import (
+from mipaudit.maths.noise_scales import (
     allowed_eta,
     allowed_gap,
     coordinate_error,

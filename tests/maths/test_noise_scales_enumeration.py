@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special
 
-from mipaudit.maths.mip import (
+from mipaudit.maths.noise_scales import (
     allowed_gap,
     equivalent_epsilon,
     paper_scale,

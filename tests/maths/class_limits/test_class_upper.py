@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.special import betaincinv
 
-from mipaudit.maths.class_limits.upper import (
+from mipaudit.maths.class_limits.class_upper import (
     effective_trials,
     noncentrality_upper,
     noncentrality_weights,

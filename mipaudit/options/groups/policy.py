@@ -8,9 +8,9 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+from mipaudit.options.checked_metrics import check_metrics, limits_of
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.game import Game
-from mipaudit.options.metric_limits import check_metrics, limits_of
 from mipaudit.options.plain_values import require
 from mipaudit.options.ranges import OPERATING_POINT, at_least
 from mipaudit.options.texts import operating_point
@@ -70,7 +70,7 @@ class AdvantageLimit(Game, _MaxAdvantage):
 
     def check(self) -> None:
         """Refuse a limit that is always kept, or never."""
-        from mipaudit.options.policy_limits import check_advantage_limit
+        from mipaudit.options.checked_limits import check_advantage_limit
 
         super().check()
         check_advantage_limit(self.max_advantage, abs(2 * self.prior - 1))
@@ -184,7 +184,7 @@ class ScorePolicy(_ScoreLimits, ListedPolicy):
         Raises:
             UsageError: a limit is always kept, or never, or is of an unknown quantity.
         """
-        from mipaudit.options.policy_limits import (
+        from mipaudit.options.checked_limits import (
             check_advantage_limit,
             check_eta_limit,
             check_limits,

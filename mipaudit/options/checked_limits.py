@@ -149,7 +149,7 @@ def limited_metrics(
     """
     # Here, since few policies limit metrics, and help is written without their arithmetic.
     from mipaudit.maths.metrics.names import parse_metric
-    from mipaudit.options.metric_limits import check_metric_limit
+    from mipaudit.options.checked_metrics import check_metric_limit
 
     found: dict[str, Metric] = {}
     tidied = []

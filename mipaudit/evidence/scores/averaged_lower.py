@@ -31,7 +31,7 @@ from mipaudit.evidence.scores.assignments import (
     assigned,
     assigned_blocks,
 )
-from mipaudit.evidence.scores.soft_attackers import Family, Floats, Lessons, Places, families
+from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
 from mipaudit.maths.binomial import MeanRate, folded_lower
 
 if TYPE_CHECKING:

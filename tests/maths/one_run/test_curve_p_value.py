@@ -8,9 +8,9 @@ import pytest
 
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.normal import cdf, quantile
+from mipaudit.maths.one_run.curve_p_value import mu_one_run, one_run_curve_p_value, refutes_curve
 from mipaudit.maths.one_run.p_value import SMALLEST_P_VALUE, CanaryCount
-from mipaudit.maths.one_run.tradeoff import mu_one_run, one_run_curve_p_value, refutes_curve
-from mipaudit.maths.privacy.approximate import ApproximateDP
+from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from tests.maths.one_run.published import one_run_p_value
 

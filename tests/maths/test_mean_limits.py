@@ -12,7 +12,7 @@ from scipy.special import betainc, betaincinv
 from scipy.stats import binom
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.maths.means import (
+from mipaudit.maths.mean_limits import (
     _SHORT,
     Term,
     _Spans,

@@ -368,7 +368,7 @@ def check_listed(config: ConfigFile) -> None:
         UsageError: ``limits`` or ``waivers``.
     """
     if config.limits or config.waivers:
-        from mipaudit.options.policy_limits import listed_limits, listed_waivers
+        from mipaudit.options.checked_limits import listed_limits, listed_waivers
 
         listed_limits(config.limits)
         listed_waivers(config.waivers)

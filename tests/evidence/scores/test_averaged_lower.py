@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import binom, norm
 
 from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, TURNS, assigned, assigned_blocks
-from mipaudit.evidence.scores.averaged import averaged, averaged_blocks, averaged_each
-from mipaudit.evidence.scores.soft_attackers import Lessons, families
+from mipaudit.evidence.scores.attacker_families import Lessons, families
+from mipaudit.evidence.scores.averaged_lower import averaged, averaged_blocks, averaged_each
 from mipaudit.maths.binomial import MeanRate, folded_lower
 from mipaudit.summaries.ranked_rows import RankedRows
 from mipaudit.validation.laws.catalogue import law

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from riskcal import analysis
 
-from mipaudit.maths.privacy import approximate as dp
-from mipaudit.maths.privacy.approximate import (
+from mipaudit.maths.privacy import epsilon_delta as dp
+from mipaudit.maths.privacy.concentrated import ZeroConcentrated
+from mipaudit.maths.privacy.epsilon_delta import (
     ApproximateDP,
     TwoStepDP,
     published_bounds,
     to_substitution,
     two_steps,
 )
-from mipaudit.maths.privacy.concentrated import ZeroConcentrated
 from mipaudit.maths.privacy.mechanism import (
     GaussianDP,
     GeometricMechanism,

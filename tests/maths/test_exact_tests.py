@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import binom, mannwhitneyu
 
-from mipaudit.maths import chance
-from mipaudit.maths.chance import (
+from mipaudit.maths import exact_tests
+from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
+from mipaudit.maths.exact_tests import (
     _cells,
     _least,
     copied,
@@ -31,7 +32,6 @@ from mipaudit.maths.chance import (
     independence_p,
     sequence_bits,
 )
-from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 
 LAWS = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -297,7 +297,7 @@ def test_many_rows_cost_no_more(ladder_from):
 
 def test_against_all_permutations(monkeypatch):
     """With many draws the p-value is that of the enumeration of labels."""
-    monkeypatch.setattr(chance, "ROW_DRAWS", 40_000)
+    monkeypatch.setattr(exact_tests, "ROW_DRAWS", 40_000)
     first, second = np.array([1, 2, 5, 5]), np.array([1, 1, 2, 2, 1])
     every = np.concatenate((first, second))
     ranks = np.argsort(np.argsort(every, kind="stable")) + 0.0

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.evidence.scores.prequential import (
+from mipaudit.evidence.scores.prequential_sets import (
     HeldOut,
     attacker_sets,
     equal_mass_starts,

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from mipaudit.maths.mip import allowed_eta
+from mipaudit.maths.noise_scales import allowed_eta
 from mipaudit.maths.privacy.mechanism import GaussianDP, GeometricMechanism, LaplaceMechanism
 from mipaudit.maths.privacy.tradeoff import TradeOff, exp, prior_loss, scaled
 
@@ -138,7 +138,7 @@ def to_substitution(epsilon: float, delta: float) -> tuple[float, float]:
     """Return the (epsilon, delta) by substitution that one by adding or removing implies.
 
     A substitution is a removal and an addition: (2 epsilon, (1 + e^epsilon) delta). As a
-    bound on attackers it is loose: see :class:`mipaudit.maths.privacy.approximate.TwoStepDP`.
+    bound on attackers it is loose: see :class:`mipaudit.maths.privacy.epsilon_delta.TwoStepDP`.
     """
     return 2 * epsilon, min(1.0, (1 + exp(epsilon)) * delta)
 
