@@ -53,7 +53,8 @@ class PastAdvantage:
     Attributes:
         report: name of the report.
         score: of the column.
-        lower: at least, for any attacker who sees the score.
+        lower: at least, for any attacker who sees the score; that of the verdict where the
+            score was judged, as ``upper`` is.
         value: best estimate.
         upper: at most, for attackers of the class ``against``; None where there is no limit.
         against: the class that the report's policy names, else the widest with limits.

@@ -118,7 +118,8 @@ def _of_folder(folder: Path, passed: list[str]) -> Iterator[_Stored]:
             f"{os.strerror(error.errno or 0)}.",
             hint="Give the reports themselves.",
         ) from None
-    for path in paths:
+    # A page carries the report of its JSON file, by whose name it is known.
+    for path in sorted(paths, key=lambda path: path.suffix.lower() != ".json"):
         if path.suffix.lower() not in _ENDINGS or not path.is_file():
             continue
         data = report_bytes(path) if path.stat().st_size else b""
@@ -202,12 +203,14 @@ def _advantages(found: Sequence[_Stored]) -> Iterator[PastAdvantage]:
             row = score_row(contents, score, against)
             check = checks.get(score)
             judged = check is not None and check.against == against and check.blind is None
+            # Both limits of one kind: those of a verdict share its error.
+            limits = check if judged and check else row
             yield PastAdvantage(
                 report=safe_name(one.name),
                 score=score,
-                lower=row.lower,
+                lower=limits.lower,
                 value=row.value,
-                upper=check.upper if judged and check else row.upper,
+                upper=limits.upper,
                 against=against,
                 limit=check.limit if check else None,
                 prior=report.design.prior,
@@ -269,6 +272,7 @@ def _findings(
         digests = [file.sha256 or "" for file in one.report.provenance.inputs]
         if digests and all(digests):
             looks.setdefault((past.of, *sorted(digests)), []).append(past)
+    yield from _of_one_name(reports)
     for same in looks.values():
         if len(same) > 1:
             apart = len({one.verdict for one in same}) > 1
@@ -277,6 +281,19 @@ def _findings(
                 ", and their verdicts differ." if apart else "."
             )
             yield Finding(code="same_scores", text=text, serious=apart)
+
+
+def _of_one_name(reports: Sequence[PastReport]) -> Iterator[Finding]:
+    """Yield what is declared to be one release, and has several verdicts of the same command."""
+    named: dict[tuple[str, str], list[PastReport]] = {}
+    for one in reports:
+        if one.release is not None and one.verdict is not None:
+            named.setdefault((one.of, one.release), []).append(one)
+    for (_, release), several in named.items():
+        if len({one.verdict for one in several}) > 1:
+            names = " and ".join(one.name for one in several)
+            text = f"{names} are declared to be of one release, {quoted_name(release)}, and their "
+            yield Finding(code="same_release", text=f"{text}verdicts differ.", serious=True)
 
 
 def _summary(reports: Sequence[PastReport], joint: float) -> str:

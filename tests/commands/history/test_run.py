@@ -12,6 +12,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.statements.origin import Declaration
 from mipaudit.statements.provenance import as_of
 
 
@@ -42,14 +43,27 @@ def test_figures_are_those_of_the_reports(releases):
     found = mipaudit.history(*releases)
     for past, report in zip(found.advantages, reversed(releases), strict=True):
         (check,) = report.policy
-        any_ = next(
-            one
-            for one in report.estimates
-            if (one.quantity, one.attackers, one.validity != "not-an-interval")
-            == ("advantage", "any", True)
-        )
-        assert (past.lower, past.value) == (any_.lower, any_.value)
-        assert (past.upper, past.against, past.limit) == (check.upper, check.against, 0.3)
+        assert (past.lower, past.upper) == (check.lower, check.upper)
+        assert (past.against, past.limit) == (check.against, 0.3)
+
+
+def test_limits_are_of_one_kind_where_nothing_was_judged():
+    report = audit(1, 1)
+    (past,) = mipaudit.history(report).advantages
+    rows = [one for one in report.estimates if one.quantity == "advantage"]
+    sound = {one.attackers: one for one in rows if one.validity != "not-an-interval"}
+    assert (past.lower, past.value) == (sound["any"].lower, sound["any"].value)
+    assert (past.upper, past.limit) == (sound[past.against].upper, None)
+
+
+def test_one_release_with_two_verdicts_is_told(releases):
+    said = Declaration(release="v1")
+    named = [
+        replace(one, provenance=replace(one.provenance, declared=said)) for one in releases[1:]
+    ]
+    (finding,) = mipaudit.history(*named).findings
+    assert (finding.code, finding.serious) == ("same_release", True)
+    assert not mipaudit.history(*named[:1], releases[2]).findings
 
 
 def test_the_confidence_of_all_together_is_what_their_errors_leave(releases):
