@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim, judge
+from mipaudit.evidence.judgement.records_to_settle import Standing, records_to_settle
 from mipaudit.evidence.scores.evidence import CLASSES
 from mipaudit.statements.policy import Policy
 from mipaudit.validation.laws.catalogue import law
@@ -79,6 +83,25 @@ def test_a_discrete_score_is_judged_for_any_attacker(evidence_from):
     evidence = evidence_from(rng.integers(0, 2, 3000), rng.integers(0, 2, 3000))
     (check,) = judge([evidence], Policy(max_advantage=0.1), None, 0.95).checks
     assert (check.against, check.status) == ("any", "met")
+
+
+def test_the_plan_of_a_tpr_counts_the_error_of_its_members_and_of_its_threshold(shifted):
+    (check,) = judge([shifted], Policy(max_tpr_at_fpr=(0.4, 0.1)), None, 0.95).checks
+    point, rows = shifted.tpr(0.1, 0.025), shifted.one_sided
+    share = (point.value * rows.n_members + 0.5) / (rows.n_members + 1)
+    of_members = math.sqrt(share * (1 - share) / rows.n_members)
+    of_threshold = share / 0.1 * math.sqrt(0.1 * 0.9 / rows.n_holdout)
+    error = math.hypot(of_members, of_threshold)
+    standing = Standing(
+        limit=0.4,
+        value=point.value,
+        lower=point.value - norm.isf(0.025) * error,
+        upper=check.upper,
+        error=error,
+        records=2000,
+    )
+    assert check.status == "inconclusive"
+    assert check.records_to_settle == records_to_settle(standing) is not None
 
 
 def audited(evidence_from, scores, size, rng, seed, limit):

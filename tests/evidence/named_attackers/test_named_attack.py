@@ -186,25 +186,22 @@ def test_limits_of_named_attacks_cover_the_truth(name, n):
         assert count / stated[key] <= allowed, key
 
 
-def test_the_shortfall_of_a_poor_attacker_is_found():
+@pytest.mark.parametrize("takes", [0.0, 0.5, 1.0])
+def test_the_shortfall_of_a_poor_attacker_is_found(takes):
     audited = file_of("gauss-shift-2", 1000, 1)
     blocks = micro_blocks(position_bytes(1, 0, 2000))
     judged = blocks >= audited.evidence.counts.burn_in
     score = audited.score[judged]
-    nobody = JudgedRows(
-        takes=np.zeros(score.size),
+    poor = JudgedRows(
+        takes=np.full(score.size, takes),
         member=audited.member[judged],
         scores=score,
         cell=np.searchsorted(audited.cell_edges, score, side="left"),
         blocks=blocks[judged],
     )
-    found = shortfall(
-        nobody, audited.evidence.counts, attackers="thresholds", prior=0.5, alpha=0.05
-    )
+    found = shortfall(poor, audited.evidence.counts, attackers="thresholds", prior=0.5, alpha=0.05)
     truth = law("gauss-shift-2").advantage(0.5)
     assert 0.5 < found.lower < truth < found.upper < truth + 0.15
     # Among many values the other classes are searched in runs of cells: still a limit.
-    wide = shortfall(
-        nobody, audited.evidence.counts, attackers="intervals-1", prior=0.5, alpha=0.05
-    )
+    wide = shortfall(poor, audited.evidence.counts, attackers="intervals-1", prior=0.5, alpha=0.05)
     assert wide.upper >= truth

@@ -136,6 +136,13 @@ def test_no_limit_is_below_the_baseline_or_above_1():
     assert 0.9 < folded_lower(sure, never, prior=0.5, alpha=0.025) <= 1
 
 
+def test_attackers_who_guess_by_chance_make_no_rate_surer_than_a_fixed_one_does():
+    found = averaged(_drawn("null-gaussian", 300, 300, 0, draws=4), 0.5)
+    for rate, size in ((found.tpr, found.n_members), (found.fpr, found.n_holdout)):
+        # Of sure guesses it would be all of this; soft ones vary less.
+        assert rate.variance >= 0.6 * rate.value * (1 - rate.value) / size
+
+
 _CELLS = [
     ("null-gaussian", 30, 30, 0.5),
     ("null-gaussian", 300, 300, 0.5),

@@ -95,6 +95,17 @@ def test_the_limit_is_below_that_of_every_rival_and_not_far_below(kind, prior):
         assert max(gaps) < 1e-9
 
 
+@pytest.mark.parametrize("kind", ["any", "intervals-1"])
+def test_a_challenger_is_not_far_behind_a_rival_who_guesses_alike(kind):
+    rates = np.zeros((2, 2, 2))
+    rates[0, 0, 0] = rates[1, 1, 1] = 0.8
+    rates[0, 1, 1] = rates[1, 0, 0] = 0.2
+    alike = Encounter(
+        rates=rates, single=np.ones(2, dtype=bool), n_members=1e4, n_holdout=1e4, prior=0.5
+    )
+    assert -0.02 < paired_lower(alike, kind, ALPHA) < 0
+
+
 def test_one_cell_that_tells_all_leaves_the_score_limit():
     # The rival sees one value only, so the constants are its class: it gains nothing.
     rates = np.array([[[0.7], [0.3]], [[0.2], [0.8]]])

@@ -97,6 +97,13 @@ def test_a_mirrored_score_has_mirrored_sets():
     assert found == turned
 
 
+def test_cuts_of_a_mirrored_score_are_mirrored():
+    ordered = together(*drawn((60, 400)))
+    found = {one.above: one.share for one in planned_cuts(ordered, (60, 400))}
+    mirrored = {ordered.size - above: share for above, share in found.items()}
+    assert mirrored == pytest.approx(found)
+
+
 def test_two_values_are_one_attack_of_both_kinds():
     ordered = np.repeat([0.0, 1.0], [420, 380])
     found = {(one.above, one.below): one for one in planned_attacks(ordered, (400, 400))}

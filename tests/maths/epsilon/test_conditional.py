@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.signal import fftconvolve
-from scipy.special import bdtrc, betainc, gammaln, xlogy
+from scipy.special import bdtrc, betainc, expit, gammaln, xlogy
 
 from mipaudit.maths.epsilon.conditional import (
     Exposed,
@@ -176,6 +176,13 @@ def test_estimate_is_finite_and_near_the_ratio():
     )
     assert math.isfinite(conditional_estimate(table(tp=200), 0.0, 1000))
     assert conditional_estimate(table(tp=2), 0.01, 1000) == 0.0
+
+
+def test_estimate_of_unlike_guesses_is_the_epsilon_of_their_mean_share():
+    counts = table(tp=60, fp=10, tn=40, fn=20, rows=(400, 1600))
+    epsilon = conditional_estimate(counts, 0.0, 0)
+    right = 70 * expit(epsilon + math.log(1 / 4)) + 60 * expit(epsilon - math.log(1 / 4))
+    assert right / 130 == pytest.approx(100.5 / 131)
 
 
 def guesses_of_class(rows, right, wrong):

@@ -23,6 +23,7 @@ from mipaudit.maths.metrics.best_of_class import (
     threshold_rates,
 )
 from mipaudit.maths.metrics.limits import (
+    floored_test,
     metric_lower,
     metric_lower_strict,
     metric_upper,
@@ -248,6 +249,12 @@ def test_a_coarsened_ladder_bounds_the_whole_one_closely():
         whole, part = (best_ordered(one, prior, (1, 4)) for one in (ladder, coarse))
         for exact, bound in zip(whole, part, strict=True):
             assert exact - 1e-12 <= bound <= exact + 5e-3
+
+
+def test_nothing_is_claimed_where_one_rate_does_not_count():
+    # At level 0 the weight of the FPR is 0, and nobody reaches it.
+    metric = parse_metric("custom:a0=-1,a11=1,b11=1,b10=1", prior=0.5)
+    assert floored_test(metric, one_set(0.5, 0.3, 50, 50), 0.025, strict=False)(0.0)
 
 
 def test_no_rows_no_limits():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -213,7 +214,6 @@ def test_substitution_is_twice_through_the_curve():
     assert found.loss == 2
 
 
-def test_the_grid_error_of_both_steps_is_passed_on():
-    curve = gaussian(1)
-    step = Accounted(epsilon=curve.epsilon, delta=curve.delta, loss=curve.loss, excess_of_grid=1e-6)
-    assert substituted(step).excess_of_grid == 2e-6
+@pytest.mark.parametrize(("one", "both"), [(1e-6, 2e-6), (0.7, 1.0)])
+def test_the_grid_error_of_both_steps_is_passed_on(one, both):
+    assert substituted(replace(gaussian(1), excess_of_grid=one)).excess_of_grid == both
