@@ -40,6 +40,11 @@ def test_every_form_is_in_the_table_and_its_command_runs(shell):
             written = row.partition(" -o ")[2]
         assert (shell.folder / written).stat().st_size > 0 if written else done.stdout
 
+    again = shell.run(f"set -e\n{SHELL[0]}")
+    assert again.returncode == 0, again.stderr
+    (shell.folder / "card.md").write_text("edited")
+    assert shell.run(f"set -e\n{SHELL[0]}").returncode == 1
+
     said = {one.name for one in EXCHANGE if f"-f {one.name} " in PAGE or one.ending in PAGE}
     assert said == {one.name for one in EXCHANGE}
     assert len(rows) == len(EXCHANGE) + 2  # the annex, and JUnit
@@ -51,14 +56,14 @@ def test_a_signed_statement_holds_until_it_is_edited(shell):
     # The name of a socket must be short.
     home = tempfile.mkdtemp(prefix="gpg")
     keys = {"GNUPGHOME": home}
-    sign, check = SHELL
+    _, sign, check = SHELL
     try:
         signed = shell.run(f"set -e\n{KEY}\n{sign}", variables=keys)
         assert signed.returncode == 0, signed.stderr
         done = shell.run(f"set -e\n{check}", variables=keys)
         assert done.returncode == 0, done.stderr
         assert "Good signature" in done.stderr
-        assert "The statement AGREES." in done.stdout
+        assert "The statement AGREES: it says PASSED." in done.stdout
 
         path = shell.folder / "model.intoto.json"
         path.write_text(path.read_text().replace("PASSED", "FAILED"))

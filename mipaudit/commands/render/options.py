@@ -47,7 +47,7 @@ Examples:
   mipaudit render report.json -f html -o report.html
       A page for people; report.html.sha256 goes with it.
   mipaudit render judged.json --subject model.bin -o model.intoto.json
-      A statement to sign: which file was judged by which report. More: mipaudit help forms.
+      A statement to sign: that this report is on this file. More: mipaudit help forms.
   mipaudit render report.json --for edpb-28-2024 --with shift.json -o annex.html
       Each point of a source, with what the reports show of it.
   mipaudit render report.json --max-advantage 0.05

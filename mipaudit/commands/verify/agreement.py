@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
+from mipaudit.statements.origin import Declaration
 from mipaudit.statements.provenance import provenance, settings_from
-from mipaudit.statements.reports.codec import is_page, taken_out, to_json
+from mipaudit.statements.reports.codec import indented, is_page, taken_out, to_json
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 
@@ -32,8 +34,9 @@ LIMITATIONS: Final = (
         "that the scores are those of the release, nor that the settings were wise."
     ),
     (
-        "When it was made, by which version, the names of its inputs, and a title, release or "
-        "author are as stated: they were not checked."
+        "When it was made, by which version, the names of its inputs, and what is declared ("
+        f"{', '.join(one.name for one in fields(Declaration))}) are as stated: nobody checked "
+        "them, so the figures in people rest on that word."
     ),
     (
         "Figures of another version of mipaudit, of a library or of a processor can differ "
@@ -69,6 +72,7 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
         agrees=agrees,
         verified=report.command,
         report_sha256=digest,
+        carried_sha256=_carried(data),
         tolerance=TOLERANCE,
         summary=_summary(report, parts, agrees=agrees, same_version=same_version),
         parts=parts,
@@ -79,6 +83,11 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
             settings=settings_from({}, source="api"),
         ),
     )
+
+
+def _carried(data: bytes) -> str | None:
+    """Return the sha256 of the JSON file of the report that a page carries."""
+    return sha256(indented(json.loads(taken_out(data)))).hexdigest() if is_page(data) else None
 
 
 def _inputs(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
@@ -253,7 +262,10 @@ def _summary(
     made = f"The report of mipaudit {report.command}, made {safe_name(report.provenance.created)},"
     if agrees:
         what = "scores and settings" if report.provenance.inputs else "settings"
-        return f"{made} follows from these {what}: all that it says was computed again and agrees."
+        return (
+            f"{made} follows from these {what}: all that it says, but for what is declared, was "
+            "computed again and agrees."
+        )
     other = " It was made by another version of mipaudit, which can be the reason."
     why = "" if same_version else other
     return f"{made} does not agree with what was computed now. Different: {safe_name(wrong)}.{why}"

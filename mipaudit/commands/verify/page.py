@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
+    from mipaudit.formats.document import Mood
 
 STATEMENT: Final = "statement"
 _FEW: Final = 4  # parts that the headline names
@@ -42,11 +43,11 @@ def verify_document(report: VerifyReport) -> Document:
     return Document(
         title="mipaudit verify",
         headline=_headline(report),
-        mood="good" if report.agrees else "bad",
+        mood=_mood(report),
         summary=report.summary,
         sections=(
             (Heading(text="Part by part"), grid),
-            (Pairs(pairs=(("sha256 of the report", report.report_sha256),)),),
+            (Pairs(pairs=_digests(report)),),
             (Heading(text=UNSAID), Bullets(texts=report.limitations)),
         ),
         cases=cases,
@@ -57,10 +58,28 @@ def verify_document(report: VerifyReport) -> Document:
 def _headline(report: VerifyReport) -> str:
     """Return whether the report agrees, and which parts do not: the line is all that some see."""
     if report.agrees:
-        return f"The {_what(report)} AGREES."
+        says = "" if report.result is None else f": it says {report.result}"
+        return f"The {_what(report)} AGREES{says}."
     failed = [one.part for one in report.parts if one.status == "differs"]
     more = f" and {count_text(len(failed) - _FEW)} more" if len(failed) > _FEW else ""
     return f"The {_what(report)} DIFFERS in {', '.join(failed[:_FEW])}{more}."
+
+
+def _mood(report: VerifyReport) -> Mood:
+    """Return the mood of the headline: one that agrees may say that something is not met."""
+    if not report.agrees:
+        return "bad"
+    return "good" if report.result in {None, "PASSED"} else "plain"
+
+
+def _digests(report: VerifyReport) -> tuple[tuple[str, str], ...]:
+    """Return what forms name a report by: the file that they were made from."""
+    if report.carried_sha256 is None:
+        return (("sha256 of the report", report.report_sha256),)
+    return (
+        ("sha256 of this page", report.report_sha256),
+        ("sha256 of its report, as .json", report.carried_sha256),
+    )
 
 
 def _what(report: VerifyReport) -> str:

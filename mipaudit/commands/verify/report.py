@@ -37,7 +37,9 @@ class VerifyReport(AnyReport):
     Attributes:
         agrees: whether everything that counts does.
         verified: the command that made the report; ``statement`` where one was checked.
-        report_sha256: of the report's file.
+        report_sha256: of the report's file, as JSON or as a page.
+        carried_sha256: of the JSON file that a page carries; None of what is no page.
+        result: that the statement states and that holds; None of a report.
         tolerance: numbers this close, relative to the larger, agree.
         parts: of the report, one by one.
     """
@@ -51,4 +53,6 @@ class VerifyReport(AnyReport):
     parts: tuple[VerifiedPart, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
+    carried_sha256: str | None = None
+    result: str | None = None
     schema: str = schema_of("verify")

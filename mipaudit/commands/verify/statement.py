@@ -21,7 +21,7 @@ from mipaudit.commands.verify.agreement import (
 from mipaudit.commands.verify.page import STATEMENT
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 from mipaudit.errors import InputError
-from mipaudit.formats.exchange.statement import PREDICATE, TYPE, statement
+from mipaudit.formats.exchange.statement import PREDICATE, TYPE, statement, unread
 from mipaudit.formats.exchange.stored import File, Stored
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes
@@ -111,7 +111,12 @@ def verify_statement(
         tolerance=TOLERANCE,
         summary=_summary(stated, parts, agrees=agrees),
         parts=tuple(parts),
-        limitations=(_UNSIGNED, *(LIMITATIONS if _computed(parts) else ())),
+        result=stated.predicate.result if agrees else None,
+        limitations=(
+            unread(*(one.name for one in stated.subject)),
+            _UNSIGNED,
+            *(LIMITATIONS if _computed(parts) else ()),
+        ),
         provenance=provenance(seed=None, inputs=(), settings=settings_from({}, source="api")),
     )
 

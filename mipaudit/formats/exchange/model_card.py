@@ -92,10 +92,7 @@ def _figures(found: tuple[Figure, ...]) -> Grid:
     return Grid(
         caption="Figures",
         head=("figure", "of, and for whom", AT_LEAST, _VALUE, AT_MOST),
-        rows=tuple(
-            (one.of, one.about, one.lower or "-", one.value or "-", one.upper or "-")
-            for one in found
-        ),
+        rows=tuple((one.of, one.about, *one.in_words) for one in found),
         words=2,
     )
 

@@ -35,7 +35,7 @@ class _Test(NamedTuple):
 
 
 def statement(stored: Stored) -> str:
-    """Return the statement: what is released was tested, by the report on it.
+    """Return the statement: who signs it says that the report is on what is released.
 
     Raises:
         UsageError: there is no subject, two are called the same, the report judges nothing, or
@@ -53,11 +53,24 @@ def statement(stored: Stored) -> str:
     configuration = [_described(stored, tests), *_inputs(report)]
     whole = {
         "_type": TYPE,
-        "subject": [_file(*one) for one in stored.subjects],
+        "subject": [_released(one) for one in stored.subjects],
         "predicateType": PREDICATE,
         "predicate": {"result": result, "configuration": configuration, **lists},
     }
     return json.dumps(whole, indent=2) + "\n"
+
+
+def unread(*names: str) -> str:
+    """Return what a statement cannot say of the files that it names."""
+    made = "it" if len(names) == 1 else "them"
+    return (
+        f"mipaudit did not read {', '.join(map(printable, names))}: that the scores were made with "
+        f"{made} is the word of whoever signs."
+    )
+
+
+def _released(one: File) -> dict[str, Any]:
+    return {**_file(*one), "annotations": {"mipaudit": unread(one.name)}}
 
 
 def _require_subjects(subjects: Sequence[File]) -> None:

@@ -102,6 +102,15 @@ class Figure(NamedTuple):
     confidence: float | None = None
 
     @property
+    def in_words(self) -> tuple[str, str, str]:
+        """Return at least, the value and at most; "at least none" would read as no leak."""
+        return (
+            "no lower limit" if self.lower == NONE else self.lower or "-",
+            self.value or "-",
+            "no upper limit" if self.upper == NONE else self.upper or "-",
+        )
+
+    @property
     def about(self) -> str:
         """Return for whom and of what the figure is, and how sure its limits are."""
         words = [_said(name, text) for name, text in self.labels]

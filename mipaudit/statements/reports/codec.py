@@ -36,6 +36,12 @@ def _migrated(report: Any) -> Any:  # noqa: ANN401 - of any kind
 
 
 _HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
+# An annex looks like the page of a report, and is none.
+_OTHER: Final = (
+    "Give a report, as .json or .html: mipaudit estimate SCORES -o report.json. (verify takes "
+    "statements, too.) An annex, a card or another form of render is no report: make it again from "
+    "the report whose sha256 it names, with the same command, and compare the two with cmp."
+)
 
 
 def to_json(report: AnyReport) -> bytes:
@@ -48,8 +54,12 @@ def to_json(report: AnyReport) -> bytes:
     Raises:
         ValueError: a number is NaN or infinite, which no report may hold.
     """
-    text = json.dumps(_ordered(asdict(report)), indent=2, allow_nan=False)
-    return text.encode("ascii") + b"\n"
+    return indented(_ordered(asdict(report)))
+
+
+def indented(fields: Mapping[str, Any]) -> bytes:
+    """Return the fields of a report as its file has them."""
+    return json.dumps(fields, indent=2, allow_nan=False).encode("ascii") + b"\n"
 
 
 def to_dict(report: AnyReport) -> dict[str, Any]:
@@ -116,7 +126,8 @@ def _kind(data: bytes) -> Kind:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
-        raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
+        text = "The file is neither the JSON of a report nor its page."
+        raise InputError("bad_report", text, hint=_OTHER) from None
     named = found.get("schema") if isinstance(found, dict) else None
     named = named if isinstance(named, str) else ""
     kind = kind_of_schema(named)
@@ -130,7 +141,7 @@ def _kind(data: bytes) -> Kind:
             "mipaudit does not read.",
             hint="Use the version of mipaudit that its provenance names.",
         )
-    raise InputError("report_schema", "The file is not a report of mipaudit.", hint=_HINT)
+    raise InputError("report_schema", "The file is not a report of mipaudit.", hint=_OTHER)
 
 
 def report_schema() -> dict[str, Any]:
@@ -170,7 +181,6 @@ _OPENING: Final = f'<script type="application/json" id="{_NAME}">'
 _CLOSING: Final = "</script>"
 _MARK: Final = b"\xef\xbb\xbf"  # what some editors put before UTF-8
 _START: Final = 64
-_MAKE_PAGE: Final = "Make the page again: mipaudit render report.json -o report.html."
 
 
 def carried(report: bytes) -> str:
@@ -201,6 +211,6 @@ def taken_out(data: bytes) -> bytes:
         re.escape(_OPENING.encode()) + rb"([^<]*)" + re.escape(_CLOSING.encode()), data
     )
     if len(found) != 1 or data.count(f'id="{_NAME}"'.encode()) != 1:
-        raise InputError("bad_report", "The page holds no report, or several.", hint=_MAKE_PAGE)
+        raise InputError("bad_report", "The page holds no report, or several.", hint=_OTHER)
     one: bytes = found[0]
     return one

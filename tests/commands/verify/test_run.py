@@ -187,6 +187,19 @@ def test_what_was_changed_is_found(scores, edit, part):
     assert part in found.summary
 
 
+def test_what_is_declared_is_out_of_the_claim(scores):
+    def edit(fields):
+        fields["provenance"]["declared"] = {"subjects": 12, "seen_by": "researchers"}
+
+    found = mipaudit.verify(change(mipaudit.estimate(scores), edit), input=scores)
+
+    assert found.agrees
+    assert "all that it says, but for what is declared, was computed again" in found.summary
+    (stated,) = [text for text in found.limitations if "as stated" in text]
+    assert "controller, sensitivity, seen_by) are as stated" in stated
+    assert stated.endswith("so the figures in people rest on that word.")
+
+
 def test_a_change_below_the_tolerance_is_no_change(scores):
     report = mipaudit.estimate(scores)
     lower = report.estimates[0].lower

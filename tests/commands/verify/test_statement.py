@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from mipaudit.commands.render.forms import hashed
 from tests.places import ROOT
 
 
@@ -60,6 +61,47 @@ def test_with_the_scores_the_report_is_computed_again(verify):
     assert "which was computed again" in text
 
 
+UNREAD = "mipaudit did not read model.bin: that the scores were made with it is the word of whoever"
+
+
+@pytest.mark.parametrize("words", [(), SCORES])
+def test_that_the_subject_was_not_read_is_said_and_stated(mipaudit, folder, words):
+    done = mipaudit("verify", "model.intoto.json", *words)
+    assert UNREAD in " ".join(done.stdout.split())
+    (subject,) = json.loads((folder / "model.intoto.json").read_text())["subject"]
+    assert UNREAD in subject["annotations"]["mipaudit"]
+
+
+@pytest.mark.parametrize(("limit", "result"), [("0.9", "PASSED"), ("0.01", "FAILED")])
+def test_the_line_alone_says_the_result(mipaudit, folder, limit, result):
+    mipaudit("estimate", *SCORES, "--max-advantage", limit, "-o", "report.json")
+    mipaudit("render", "report.json", "--subject", "model.bin", "-o", "model.intoto.json")
+    done = mipaudit("verify", "model.intoto.json", "-q")
+    assert (done.returncode, done.stdout) == (0, f"The statement AGREES: it says {result}.\n")
+    # Beside it the gate: the exit code of render is that of the verdict.
+    assert mipaudit("render", "report.json", "-q").returncode == int(result == "FAILED")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("--for", "edpb-28-2024"), "annex.html"),
+        (("--for", "edpb-28-2024"), "annex.md"),
+        (("--for", "edpb-28-2024"), "annex.json"),
+        (("-f", "model-card"), "card.md"),
+        ((), "model.cdx.json"),
+        (("-f", "metrics"), "metrics.json"),
+        (("-f", "gitlab"), "quality.json"),
+    ],
+)
+def test_another_form_is_made_again_and_not_verified(mipaudit, folder, words, name):
+    assert mipaudit("render", "report.json", *words, "-o", name).returncode == 0
+    done = mipaudit("verify", name)
+    said = " ".join(done.stderr.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "make it again from the report whose sha256 it names, with the same command" in said
+
+
 def test_other_scores_differ(verify, folder):
     rows = (folder / "members.csv").read_text().splitlines()
     (folder / "members.csv").write_text("\n".join(rows[:-1]) + "\n")
@@ -86,6 +128,7 @@ def test_a_changed_report_differs_and_nothing_follows_from_it(verify, folder):
         ('"result": "PASSED"', '"result": "WARNED"'),
         ('"failedTests": []', '"failedTests": ["another"]'),
         ("within the limit of 0.9", "within the limit of 0.1"),
+        ("mipaudit did not read model.bin", "mipaudit read model.bin"),
         ('"confidence": 0.95', '"confidence": 0.99'),
         ('"passedTests": [', '"url": "https://example.org", "passedTests": ['),
     ],
@@ -153,6 +196,16 @@ def test_subjects_belong_to_statements(mipaudit, folder):
     done = mipaudit("verify", "report.json", "--subject", "model.bin")
     assert done.returncode == 2
     assert "Leave --subject out." in done.stderr
+
+
+def test_a_page_and_the_report_in_it_have_digests_of_their_own(mipaudit, folder):
+    mipaudit("render", "report.json", "-o", "report.html")
+    page, report = (hashed(folder / name).sha256 for name in ("report.html", "report.json"))
+    done = mipaudit("verify", "report.html", *SCORES)
+    said = " ".join(done.stdout.split())
+    assert f"sha256 of this page: {page}" in said
+    assert f"sha256 of its report, as .json: {report}" in said
+    assert "sha256 of the report" not in said
 
 
 def test_a_page_is_a_report_too(mipaudit, folder):

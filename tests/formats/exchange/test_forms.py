@@ -193,7 +193,7 @@ def test_no_limit_is_said_and_never_a_number():
         for line in made("one_score", "model-card").splitlines()
         if line.startswith("| advantage")
     )
-    assert row.endswith("| 0.2113 | 0.2301 | none |")
+    assert row.endswith("| 0.2113 | 0.2301 | no upper limit |")
 
 
 def test_what_was_declared_stands_beside_what_was_measured():
