@@ -43,8 +43,8 @@ _WHY: Final = {
     "rest is the command's own options, sums, report and page.",
     "A small file": "Most of it is loading numpy, scipy.special and the program's own modules.",
     "One audit in memory": "It averages over many assignments of the rows, in more than a thousand "
-    "calls of numpy whatever the rows; running sums, minima and products over the cells, which numpy "
-    "does not make faster, take most of what is allowed.",
+    "calls of numpy whatever the rows; running sums, minima and products over the cells, which "
+    "numpy does not make faster, take most of what is allowed.",
     "Large Parquet": "Of 10^6 rows: beside the imports there are two decodings, the sort and the "
     "hash that make the seed follow from the rows, and the limits, of which a third is the "
     "curve. Of 10^8: numpy locates and counts a row in a dozen passes, in 13 ns with all checks; a "
@@ -54,8 +54,8 @@ _WHY: Final = {
     "take no more; loading, the plan and the limits are one thread's.",
     "Large CSV": "Loading, the counts and the limits come on top of parsing, which with Arrow's "
     "own import takes about four fifths of the fastest reader's whole run.",
-    "Epsilon": "Every run is judged: all scores are sorted, by class and together, and digested for "
-    "the seed, which alone takes about a quarter of what roc_curve does.",
+    "Epsilon": "Every run is judged: all scores are sorted, by class and together, and digested "
+    "for the seed, which alone takes about a quarter of what roc_curve does.",
 }
 _TAIL: Final = """## What the figures rest on
 

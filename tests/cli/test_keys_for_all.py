@@ -48,6 +48,10 @@ TEXTS = {
     "dp_sgd": '"noise_multiplier=1,q=0.1,steps=2"',
     "compose": '"gaussian:noise_multiplier=2,count=1"',
     "counting_queries": '"k=1,n=2"',
+    "baseline": '"0.1"',
+    "success": '"0.2@0.1"',
+    "rdp": '"2:0.1"',
+    "gaussian_noise_for": '"epsilon=1,delta=1e-5"',
 }
 # They ask for something else than is typed, and pass over nothing: a limit must be judged, files
 # that are named are read.

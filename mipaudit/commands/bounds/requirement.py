@@ -134,6 +134,8 @@ def requirement(
         epsilon = largest(lambda x: ApproximateDP(epsilon=x, delta=delta))
     mu = largest(lambda x: GaussianDP(mu=x))
     shift = largest(lambda x: LaplaceMechanism(shift=x))
+    if shift == math.inf and target.epsilon is not None:
+        shift = target.epsilon  # beyond what is searched: pure, which is more than is asked for
     return Requirement(
         adjacency=adjacency,
         delta=delta,

@@ -118,13 +118,34 @@ def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {_FIRST: fields[_FIRST], **middle, _LAST: fields[_LAST]}
 
 
+def read_once(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return what JSON holds, in which no name stands twice: of two, readers take either.
+
+    Raises:
+        ValueError: it is not JSON.
+        InputError: an object has two members of one name.
+    """
+    return json.loads(data, object_pairs_hook=_members)
+
+
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise InputError(
+            "bad_report",
+            "The file has two members of one name in one object: readers differ in which counts.",
+            hint="Use the file as the command wrote it.",
+        )
+    return members
+
+
 def _kind(data: bytes) -> Kind:
     """Return the kind of report that the file says it is."""
     from mipaudit.statements.reports.kinds import kind_of_schema
     from mipaudit.statements.text.printable_names import safe_name
 
     try:
-        found = json.loads(data)
+        found = read_once(data)
     except (ValueError, RecursionError):
         text = "The file is neither the JSON of a report nor its page."
         raise InputError("bad_report", text, hint=_OTHER) from None

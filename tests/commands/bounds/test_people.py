@@ -269,3 +269,10 @@ def test_what_makes_no_sense_is_refused_by_its_name(asked, code):
     with pytest.raises(UsageError) as raised:
         bounds(**asked)
     assert raised.value.code == code
+
+
+@pytest.mark.parametrize("epsilon", [1e3, 1e5, 1e6])
+def test_no_wanted_guarantee_is_had_without_noise(epsilon):
+    """Laplace noise of scale 1/epsilon is pure, and least noise is a little less than that."""
+    (needed,) = bounds(gaussian_noise_for=f"epsilon={epsilon},delta=1e-5").needed
+    assert 0.99 / epsilon <= needed.laplace_scale <= (1 + 1e-12) / epsilon

@@ -181,3 +181,15 @@ def test_added_fields_are_allowed(report, validator):
     fields = {**json.loads(to_json(report)), "added_later": 1}
 
     assert list(validator.iter_errors(fields)) == []
+
+
+@pytest.mark.parametrize("name", ["one_score", "bounds"])
+def test_a_name_that_stands_twice_is_refused_wherever_it_stands(name):
+    """The last one counts here, and the first for another reader: a verdict could be both."""
+    data = (SAMPLES / f"{name}.json").read_bytes()
+    for twice in (b'{"schema": "x", ', b'{"verdict": {"status": "met"}, "verdict": 1, '):
+        with pytest.raises(InputError, match="two members of one name"):
+            from_json(data.replace(b"{", twice, 1))
+    deep = data.replace(b'"provenance": {', b'"provenance": {"mipaudit": "9", ', 1)
+    with pytest.raises(InputError, match="two members of one name"):
+        from_json(deep)
