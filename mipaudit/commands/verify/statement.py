@@ -26,6 +26,7 @@ from mipaudit.formats.exchange.stored import File, Stored
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes
 from mipaudit.statements.provenance import as_of, provenance, settings_from, time_of
+from mipaudit.statements.reports.codec import read_once
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class _Stated:
 def is_statement(data: bytes) -> bool:
     """Tell whether the bytes of a file are an in-toto Statement."""
     try:
-        found = json.loads(data)
+        found = read_once(data)
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) and found.get("_type") == TYPE
@@ -145,12 +146,14 @@ def _stated(data: bytes) -> _Stated:
 
 def _subjects(stated: _Stated, given: Sequence[File], folder: Path) -> Iterator[VerifiedPart]:
     """Yield whether each released file is what it was, and what was given and is none of them."""
-    digests = {one.sha256: one for one in given}
-    by_name = {one.name: one for one in given}
     used: set[File] = set()
     for one in stated.subject:
-        found = digests.get(one.digest.sha256) or by_name.get(one.name)
-        if found is None:
+        # A file of that name decides; under another name it is known by its digest.
+        named = [file for file in given if file.name == one.name]
+        same = [file for file in named or given if file.sha256 == one.digest.sha256]
+        if same or named:
+            found = (same or named)[0]
+        else:
             hint = "Add `subject` FILE."
             found = hashed(str(_beside(folder, one.name, "released file", hint)))
         used.add(found)
@@ -164,13 +167,21 @@ def _subjects(stated: _Stated, given: Sequence[File], folder: Path) -> Iterator[
 def _beside(folder: Path, name: str, what: str, hint: str) -> Path:
     """Return a file in the folder of the statement; a name leads to no other folder."""
     path = folder / name
-    if PurePath(name).name != name or not name or "\0" in name or not path.exists():
+    if PurePath(name).name != name or not name or not _is_file(path):
         raise InputError(
             "not_beside",
             f"The {what} {safe_name(name)}, which the statement names, is not beside it.",
             hint=hint,
         )
     return path
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a file is there: what waits to be written to is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long a name, or one with a NUL
+        return False
 
 
 def _same(part: str, stated: File, digest: str) -> VerifiedPart:

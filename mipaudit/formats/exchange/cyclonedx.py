@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 from mipaudit.formats.declared import declared_pairs
 from mipaudit.formats.document import bullets_of, plain
 from mipaudit.formats.documents import document_of
-from mipaudit.formats.exchange.stored import figures, printable, sha256_of
+from mipaudit.formats.exchange.stored import figures, input_name, printable, sha256_of
 from mipaudit.statements.provenance import TIME_FORM, time_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def cyclonedx(stored: Stored) -> str:
     }
     tool = {"type": "application", "name": "mipaudit", "version": printable(made.mipaudit)}
     read = [
-        {"type": "data", "bom-ref": f"input-{number}", "name": printable(one.name)}
+        {"type": "data", "bom-ref": f"input-{number}", "name": input_name(one)}
         | ({"hashes": _hashes(digest)} if (digest := sha256_of(one)) else {})
         for number, one in enumerate(made.inputs, start=1)
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from mipaudit.errors import UsageError
 from mipaudit.formats.document import plain
 from mipaudit.formats.documents import document_of
-from mipaudit.formats.exchange.stored import printable, sha256_of
+from mipaudit.formats.exchange.stored import input_name, printable, sha256_of
 from mipaudit.statements.policy import class_words
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.verdict import left_out_note, verdict_note
@@ -151,7 +151,7 @@ def _described(stored: Stored, tests: Sequence[_Test]) -> dict[str, Any]:
     # One that was judged again, without the data, is less sure than its figures are.
     judged = getattr(report, "rejudged", None) or getattr(report, "design", None)
     sure = getattr(judged, "confidence", None)
-    unhashed = [printable(one.name) for one in report.provenance.inputs if sha256_of(one) is None]
+    unhashed = [input_name(one) for one in report.provenance.inputs if sha256_of(one) is None]
     return {
         **_file(*stored.file),
         "annotations": {
@@ -170,7 +170,7 @@ def _file(name: str, sha256: str) -> dict[str, Any]:
 def _inputs(report: AnyReport) -> list[dict[str, Any]]:
     """Return the descriptors of what was read, of that whose sha256 is known."""
     return [
-        _file(printable(one.name), digest)
+        _file(input_name(one), digest)
         for one in report.provenance.inputs
         if (digest := sha256_of(one)) is not None
     ]

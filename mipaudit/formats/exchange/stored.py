@@ -7,6 +7,7 @@ by the other.
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.formats.csv import table_rows
@@ -70,7 +71,7 @@ class Stored(NamedTuple):
     @property
     def read(self) -> str:
         """Return the names of what was read; of what reads nothing, the command."""
-        names = [printable(one.name) for one in self.report.provenance.inputs]
+        names = [input_name(one) for one in self.report.provenance.inputs]
         more = f" and {count_text(len(names) - _SAID)} more" if len(names) > _SAID else ""
         return f"{', '.join(names[:_SAID])}{more}" or self.report.command
 
@@ -139,6 +140,11 @@ def figures(report: AnyReport, field: str | None = None) -> tuple[Figure, ...]:
 def sha256_of(one: InputFile) -> str | None:
     """Return the sha256 of an input, None where the report has none that may be one."""
     return one.sha256 if re.fullmatch(r"[0-9a-f]{64}", one.sha256 or "") else None
+
+
+def input_name(one: InputFile) -> str:
+    """Return what an input is called without its folder, which may name a person or a machine."""
+    return printable(PurePosixPath(one.name).name or one.name)
 
 
 def printable(name: str) -> str:

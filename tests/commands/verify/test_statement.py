@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import pytest
@@ -213,3 +214,34 @@ def test_a_page_is_a_report_too(mipaudit, folder):
     words = ("--subject", "model.bin", "-o", "page.intoto.json")
     assert mipaudit("render", "report.html", *words).returncode == 0
     assert mipaudit("verify", "page.intoto.json", *SCORES).returncode == 0
+
+
+def test_digests_that_changed_places_differ_also_where_the_files_are_given(mipaudit, folder):
+    for name in ("a.bin", "b.bin"):
+        (folder / name).write_bytes(name.encode())
+    both = ("--subject", "a.bin", "--subject", "b.bin")
+    mipaudit("render", "report.json", *both, "-o", "two.intoto.json", "-q")
+    path = folder / "two.intoto.json"
+    stated = json.loads(path.read_text())
+    assert mipaudit("verify", path.name, *both, "-q").returncode == 0
+    one, two = stated["subject"]
+    one["digest"], two["digest"] = two["digest"], one["digest"]
+    path.write_text(json.dumps(stated))
+    done = mipaudit("verify", path.name, *both, "-q")
+    assert (done.returncode, "a.bin" in done.stdout) == (1, True)
+
+
+def test_a_name_that_stands_twice_in_a_statement_is_refused(verify, folder):
+    path = folder / "model.intoto.json"
+    path.write_text(path.read_text().replace('"result"', '"result": "PASSED", "result"', 1))
+    status, _, text = verify()
+    assert status == 2
+    assert "two members of one name" in text
+
+
+def test_what_waits_to_be_written_to_is_no_file_beside_a_statement(verify, folder):
+    (folder / "model.bin").unlink()
+    os.mkfifo(folder / "model.bin")
+    status, _, text = verify()
+    assert status == 2
+    assert "is not beside it" in text

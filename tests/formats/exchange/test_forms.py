@@ -270,3 +270,12 @@ def test_an_issue_is_known_again_by_what_it_is_about():
     after = json.loads(of_bytes(json.dumps(report).encode(), "gitlab"))
     assert [one["fingerprint"] for one in before] == [one["fingerprint"] for one in after]
     assert before != after
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_folder_of_this_machine_is_told(form):
+    report = json.loads((REPORTS / "one_score.json").read_text())
+    report["provenance"]["inputs"][0]["name"] = "/home/alice/secret/scores.csv"
+    text = of_bytes(json.dumps(report).encode(), form)
+    assert "alice" not in text
+    assert form in {"metrics", "github", "gitlab"} or "scores.csv" in text
