@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Final
@@ -25,7 +25,7 @@ from mipaudit.statements.text.rounding import count_text, number_text, percent_t
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Design, Estimate
-    from mipaudit.statements.origin import Declaration
+    from mipaudit.statements.origin import Declaration, Setting
 
 _TERMS: Final = {
     "release": "released",
@@ -38,6 +38,7 @@ _TERMS: Final = {
 }
 _SEEN_BY: Final = {"query-access": "whoever may query it"}
 _LONGEST: Final = 200
+_UNSTATED: Final = ": the default; nobody declared how many of them were in the training data"
 
 
 def declared_pairs(said: Declaration | None) -> tuple[tuple[str, str], ...]:
@@ -59,10 +60,13 @@ def declared_section(said: Declaration | None) -> Section:
     return (Heading(text="What was declared"), Pairs(pairs=pairs), note) if pairs else ()
 
 
-def people_section(rows: Sequence[Estimate], design: Design, said: Declaration | None) -> Section:
+def people_section(
+    rows: Sequence[Estimate], design: Design, said: Declaration | None, settings: Iterable[Setting]
+) -> Section:
     """Return how many of the declared people are expected to be found out, with limits.
 
-    Of the score that leaks most for sure: the limits of all scores hold together.
+    Of the score that leaks most for sure: the limits of all scores hold together. The settings
+    say whether anybody stated the prior.
     """
     people = 0 if said is None or said.subjects is None else said.subjects
     shown = _strongest(rows)
@@ -88,11 +92,13 @@ def people_section(rows: Sequence[Estimate], design: Design, said: Declaration |
         for one in shown
     ]
     name = quoted(shown[0].score)
+    unstated = any((one.name, one.source) == ("prior", "default") for one in settings)
     return (
-        Heading(text=f"What it means for {count_text(people)} people, as declared"),
+        Heading(text=f"What it means for the {count_text(people)} people declared"),
         Paragraph(
             text=f"Of {count_text(people)} people, each in the training data with probability "
-            f"{number_text(design.prior)}, the best attacker is expected to be right about so many "
+            f"{number_text(design.prior)} (the prior of the audit{_UNSTATED if unstated else ''}), "
+            "the best attacker is expected to be right about so many "
             "more than somebody who gives the likelier answer for everybody: their number times "
             "(accuracy - max(p, 1 - p))."
         ),

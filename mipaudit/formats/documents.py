@@ -102,10 +102,10 @@ def _pictures(report: AnyReport) -> Iterator[Picture]:
         yield from named(place)(report)
 
 
-def answer_of(report: AnyReport) -> str:
-    """Return the answer in a line, with what can make it untrue."""
+def answer_of(report: AnyReport, *, warned: bool = True) -> str:
+    """Return the answer in a line, with what can make it untrue unless that is said elsewhere."""
     brief = _brief(report)
-    return plain(" ".join([brief.answer, *brief.warnings]))
+    return plain(" ".join([brief.answer, *(brief.warnings if warned else ())]))
 
 
 def brief_report(

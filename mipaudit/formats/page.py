@@ -220,7 +220,7 @@ def head_of(
     )
 
 
-def document_html(document: Document, head: Head | None = None) -> str:
+def document_html(document: Document, head: Head | None = None, *, signed: bool = False) -> str:
     """Return the document as a page that can be mailed, printed and archived.
 
     Every text is escaped by the template engine; pictures are drawings by our own
@@ -229,6 +229,8 @@ def document_html(document: Document, head: Head | None = None) -> str:
     Args:
         document: what is shown.
         head: above it; None for the document's own outcome alone.
+        signed: whether it ends with lines to sign, on the screen and in print; a page with a head
+            has them in print.
     """
     outcome = Front(answer=document.headline, mood=document.mood)
     found = head or Head(title="", front=outcome)
@@ -240,6 +242,7 @@ def document_html(document: Document, head: Head | None = None) -> str:
         document=document,
         head=found,
         unsaid=UNSAID,
+        signed=signed,
         picture=picture,
         summary="" if head else document.summary,
         parts=tuple(_parts(sections, folding=head is not None)),

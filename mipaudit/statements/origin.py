@@ -5,7 +5,7 @@ Apart, because ``bounds`` and ``noise`` load no other report.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from math import isfinite
@@ -106,9 +106,37 @@ class Provenance:
     declared: Declaration | None = None
 
     @property
+    def contents(self) -> tuple[tuple[str, str | None], ...]:
+        """Return the names of what was read, each with what stands for the content."""
+        return tuple((one.name, one.sha256 or one.fingerprint) for one in self.inputs)
+
+    @property
     def of_summaries(self) -> bool:
         """Tell whether the rows were counted elsewhere, each part by a seed of its own."""
         return any(one.decides == "ties" for one in self.seeds)
+
+
+def changed_file(
+    some: Iterable[tuple[str, str | None]], others: Iterable[tuple[str, str | None]]
+) -> str | None:
+    """Return a name that files of both have, with other contents; None where there is none.
+
+    Args:
+        some: names, and what stands for the contents, where it is known.
+        others: likewise.
+    """
+    known: dict[str, set[str]] = {}
+    for name, content in some:
+        if content is not None:
+            known.setdefault(name, set()).add(content)
+    return next(
+        (
+            name
+            for name, content in others
+            if content is not None and content not in known.get(name, {content})
+        ),
+        None,
+    )
 
 
 def plain_value(value: object) -> Value:  # noqa: PLR0911 - one for each kind

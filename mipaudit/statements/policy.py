@@ -24,9 +24,16 @@ from mipaudit.statements.text.rounding import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import date
 
+    from mipaudit.statements.estimate import Estimate
+
 EVERY_GROUP: Final = "*"
+_SHARED: Final = (
+    "The verdict shares the error over its own limits, which can differ a little from those of the "
+    "tables."
+)
 # Copies are counted, not estimated.
 Checked = Literal[Quantity, "copies"]
 CheckStatus = Literal["met", "not_met", "inconclusive"]
@@ -176,6 +183,24 @@ class PolicyCheck:
     waived: Waiver | None = None
     expired: Waiver | None = None
     blind: float | None = None
+
+
+def shared_note(estimates: Iterable[Estimate], checks: Iterable[PolicyCheck]) -> str:
+    """Say why a verdict names other limits than the estimates have; empty where it does not."""
+    shown: dict[tuple[object, ...], Estimate] = {
+        (e.score, e.quantity, e.fpr, e.metric, e.group, e.attackers): e for e in estimates
+    }
+    for check in checks:
+        of = (check.score, check.quantity, check.fpr, check.metric, check.group)
+        table = shown.get((*of, check.against))
+        if table is None or check.prior is not None:
+            continue
+        first = shown.get((*of, "any"), table)
+        # A reason names the lower limit unless the policy is met, the upper one unless it is not.
+        lower = check.status != "met" and check.lower != first.lower
+        if lower or (check.status != "not_met" and check.upper != table.upper):
+            return _SHARED
+    return ""
 
 
 def check_status(limit: float, lower: float | None, upper: float | None) -> CheckStatus:

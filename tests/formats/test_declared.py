@@ -29,7 +29,12 @@ def with_declared(report, **said):
 
 
 def grid_of(report, people):
-    section = people_section(report.estimates, report.design, Declaration(subjects=people))
+    section = people_section(
+        report.estimates,
+        report.design,
+        Declaration(subjects=people),
+        report.provenance.settings,
+    )
     return next((block for block in section if isinstance(block, Grid)), None)
 
 

@@ -12,6 +12,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes
+from mipaudit.statements.origin import changed_file
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.text.rounding import lower_text, number_text
 
@@ -121,7 +122,7 @@ def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> 
         upper=1.0 if most is None or most.upper is None else max(most.upper, first.lower or 0.0),
         attackers="any" if most is None else most.attackers,
         limits=everyone,
-        inputs=tuple((one.name, one.sha256 or one.fingerprint) for one in report.provenance.inputs),
+        inputs=report.provenance.contents,
         report_sha256=digest,
         shown_at=_shown_at(report),
     )
@@ -189,17 +190,12 @@ def require_same_records(
             hint="Run mipaudit shift on the records that were scored, all of them and no others; "
             "with --id-col where the scores are audited with `unit_col`.",
         )
-    known: dict[str, set[str]] = {}
-    for name, content in blind.inputs:
-        if content is not None:
-            known.setdefault(name, set()).add(content)
-    for one in inputs:
-        content = one.sha256 or one.fingerprint
-        if content is not None and content not in known.get(one.name, {content}):
-            raise InputError(
-                "blind_other_records",
-                f"{one.name}: the report of shift was made from a file of that name with another "
-                "content.",
-                hint="Run mipaudit shift again on the file as it is. If the records are in another "
-                "file of the same name, give both by paths that tell them apart.",
-            )
+    contents = ((one.name, one.sha256 or one.fingerprint) for one in inputs)
+    if changed := changed_file(blind.inputs, contents):
+        raise InputError(
+            "blind_other_records",
+            f"{changed}: the report of shift was made from a file of that name with another "
+            "content.",
+            hint="Run mipaudit shift again on the file as it is. If the records are in another "
+            "file of the same name, give both by paths that tell them apart.",
+        )

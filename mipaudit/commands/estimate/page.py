@@ -107,7 +107,8 @@ def _sections(report: Report) -> Iterator[Section]:
     contents = Contents.of(report)
     yield policy_section(report.policy)
     yield from _claims(report)
-    yield people_section(report.estimates, report.design, report.provenance.declared)
+    made = report.provenance
+    yield people_section(report.estimates, report.design, made.declared, made.settings)
     yield from _scores(report, contents)
     found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
     yield bulleted("Worth knowing about the input", found)

@@ -9,7 +9,7 @@ from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.policy import against_phrase, shared_note
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     lower_text,
@@ -60,10 +60,6 @@ _CLAIMED: Final = {
     "not_comparable": "not comparable: its adjacency is not known",
 }
 _JUDGED: Final = "advantage"
-_SHARED: Final = (
-    "The verdict shares the error over its own limits, which can differ a little from those of the "
-    "tables."
-)
 _ONE_QUERY: Final = (
     "The limits concern this score of this release. Another query, or an attacker who "
     "sees more than the score, may learn more."
@@ -250,11 +246,15 @@ def summary(
         _tested(design, first, estimates, implied),
         blind,
         judged(verdict, given="limits"),
-        _shared(estimates, policy),
+        shared_note(_judged_of(estimates, first.score), policy),
         *_claimed(claims),
         "Only these scores were tested.",
     ]
     return " ".join(part for part in parts if part)
+
+
+def _judged_of(estimates: Sequence[Estimate], score: str) -> list[Estimate]:
+    return [one for one in estimates if (one.score, one.quantity) == (score, _JUDGED)]
 
 
 def limitations(
@@ -382,19 +382,3 @@ def _claimed(claims: Sequence[Claim]) -> list[str]:
         return []
     claim = gravest_claim(claims)
     return [f"The claim of epsilon {number_text(claim.epsilon)} is {_CLAIMED[claim.status]}."]
-
-
-def _shared(estimates: Sequence[Estimate], policy: Sequence[PolicyCheck]) -> str:
-    """Say why the verdict names other limits of the strongest score than the tables, if it does."""
-    first = estimates[0]
-    shown = {e.attackers: e for e in estimates if e.score == first.score and e.quantity == _JUDGED}
-    for check in policy:
-        table = shown.get(check.against)
-        if table is None or (check.quantity, check.score) != (_JUDGED, first.score):
-            continue
-        # A reason names the lower limit unless the policy is met, the upper one unless it is not.
-        lower = check.status != "met" and check.lower != first.lower
-        upper = check.status != "not_met" and check.upper != table.upper
-        if check.prior is None and (lower or upper):
-            return _SHARED
-    return ""

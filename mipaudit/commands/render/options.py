@@ -123,11 +123,11 @@ class _AnyForm(Shown):
                     f"`format` is {form.name}, and the ending of `output` says {said}.",
                     hint="Leave `format` out, or name the file otherwise.",
                 )
-        if self.subject and (form is None or form.name != "in-toto"):
+        if self.subject and (form is None or form.name not in {"in-toto", ANNEX.name}):
             raise UsageError(
                 "subject",
-                "Released files are named in a statement, and this is none.",
-                hint="Add `format` in-toto, or leave `subject` out.",
+                "Released files are named in a statement or an annex, and this is neither.",
+                hint="Add `format` in-toto or `annex`, or leave `subject` out.",
             )
 
 

@@ -159,13 +159,17 @@ _EDPB: Final = Source(
             "para. 58 (e)",
             "Controls that limit, or assess, the success and the impact of the main attacks.",
             (Shows("estimate", "verdict.status"), Shows("estimate", "verdict.reasons")),
-            "The impact on people.",
+            "How the controls work, and the impact on people: a verdict on scores is a part of "
+            "such an assessment.",
+            partly=True,
         ),
         Point(
             "para. 134",
             "Saying that a model is anonymous is not enough.",
             (Shows("estimate", "provenance.inputs"),),
-            "Whether this evidence suffices: the authority decides.",
+            "What the controller has to document. The name and the content of a file say what was "
+            "audited, and whether this evidence suffices, the authority decides.",
+            partly=True,
         ),
     ),
 )

@@ -64,16 +64,7 @@ def _section(stored: Stored, document: Document, found: tuple[Figure, ...]) -> I
         yield Paragraph(document.summary)
     if found:
         yield _figures(found)
-    yield Grid(
-        caption="What was judged",
-        head=("limit", "status", "why"),
-        rows=tuple(
-            (f"{plain(one.group)}: {plain(one.name)}", _STATUS[one.status], plain(one.text))
-            for one in document.cases
-        ),
-        words=2,
-        prose=True,
-    )
+    yield judged_grid(document)
     if declared := declared_pairs(stored.report.provenance.declared):
         yield Heading("What was declared, and nobody checked", level=3)
         yield Pairs(declared)
@@ -85,6 +76,20 @@ def _section(stored: Stored, document: Document, found: tuple[Figure, ...]) -> I
             ("report", f"{stored.file.name}, sha256 {stored.file.sha256}"),
             ("made", f"{made.created} (UTC), by mipaudit {made.mipaudit}"),
         )
+    )
+
+
+def judged_grid(document: Document) -> Grid:
+    """Return what a report judged: each limit, what came of it and why, with its waiver."""
+    return Grid(
+        caption="What was judged",
+        head=("limit", "status", "why"),
+        rows=tuple(
+            (f"{plain(one.group)}: {plain(one.name)}", _STATUS[one.status], plain(one.text))
+            for one in document.cases
+        ),
+        words=2,
+        prose=True,
     )
 
 

@@ -61,7 +61,7 @@ def statement(stored: Stored) -> str:
 
 
 def unread(*names: str) -> str:
-    """Return what a statement cannot say of the files that it names."""
+    """Return what a form that names released files cannot say of them."""
     made = "it" if len(names) == 1 else "them"
     return (
         f"mipaudit did not read {', '.join(map(printable, names))}: that the scores were made with "

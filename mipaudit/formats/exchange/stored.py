@@ -93,6 +93,7 @@ class Figure(NamedTuple):
         lower: at least this much, or ``none``; None of what is known.
         upper: at most this much, ``none`` or ``vacuous``; None of what is known.
         confidence: of the limits.
+        reasons: why there is no lower limit, no value, no upper limit, where the report says it.
     """
 
     of: str
@@ -101,6 +102,7 @@ class Figure(NamedTuple):
     lower: str | None = None
     upper: str | None = None
     confidence: float | None = None
+    reasons: tuple[str | None, str | None, str | None] = (None, None, None)
 
     @property
     def in_words(self) -> tuple[str, str, str]:
@@ -166,6 +168,9 @@ def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  
         lower=NONE if row.lower is None else lower_text(row.lower),
         upper=getattr(row, "unlimited", NONE) if upper is None else upper_text(upper),
         confidence=getattr(row, "confidence", sure),
+        reasons=tuple(  # type: ignore[arg-type] # three
+            getattr(row, f"{one}_reason", None) for one in ("lower", "value", "upper")
+        ),
     )
 
 

@@ -30,7 +30,7 @@ SubjectOption = Annotated[
     Sequence[Any],
     Option(
         "--subject",
-        "A file that is released, named in the statement by its sha256; repeat for each.",
+        "A file that is released, named in the statement or annex by its sha256; repeat for each.",
         metavar="FILE",
         read=several,
         repeated=True,

@@ -130,11 +130,180 @@ def test_a_report_of_other_files_fills_no_point_in_silence():
 
 def test_what_some_other_file_says_beside_the_report_is_a_part():
     about = "Scope, frequency, quantity and quality of the tests"
-    found = annex(stored("one_score"), stored("shift"))
+    found = annex(stored("rejudged"), stored("shift"))
     point = next(one for one in found["points"] if one["about"].startswith(about))
 
     assert point["status"] == "REPORTED IN PART"
     assert any("OF OTHER FILES" in line for line in point["lacking"])
+
+
+def of_records(name, n_members, n_holdout, **declared):
+    report = json.loads(stored(name, **declared))
+    report["design"] |= {"n_members": n_members, "n_holdout": n_holdout}
+    return json.dumps(report).encode()
+
+
+def test_a_declared_name_does_not_beat_the_counts():
+    about = "Scope, frequency, quantity and quality of the tests"
+    shift = stored("shift", release="v1")
+    alike = annex(stored("rejudged", release="v1"), shift)
+    other = annex(of_records("rejudged", 898, 899, release="v1"), shift)
+
+    assert alike["reports"][1]["is"] == "of the same release, as declared"
+    assert other["reports"][1]["is"] == (
+        "OTHER RECORDS: it is about 300 members and 300 holdout records, and report.json about 898 "
+        "members and 899 holdout records"
+    )
+    first, point = (
+        next(one for one in found["points"] if one["about"].startswith(about))
+        for found in (alike, other)
+    )
+    assert (first["status"], point["status"]) == ("REPORTED", "REPORTED IN PART")
+    assert any(line.startswith("OF OTHER RECORDS: report.json: ") for line in point["lacking"])
+    figures = [line for line in point["shown"] if line.startswith("advantage")]
+    assert figures
+    assert all(line.endswith("; OTHER RECORDS]") for line in figures)
+
+
+def test_what_other_records_alone_say_is_never_reported():
+    main, shift = stored("shift", release="v1"), of_records("rejudged", 1, 2, release="v1")
+    found = statuses(annex(main, shift))
+    assert found["Structured tests against membership inference."] == "REPORTED OF OTHER FILES"
+
+
+def test_a_declared_name_does_not_beat_the_contents_of_a_file():
+    report = json.loads(stored("shift", release="v1"))
+    report["provenance"]["inputs"][0] |= {"name": "scores.csv"}
+    found = annex(stored("rejudged", release="v1"), json.dumps(report).encode())
+    assert found["reports"][1]["is"] == (
+        "OTHER RECORDS: it read another scores.csv than report.json did"
+    )
+
+
+WAIVER = {
+    "quantity": "advantage",
+    "person": "A. Person",
+    "reason": "Of a pilot.",
+    "expires": "2999-12-31",
+}
+
+
+@pytest.mark.parametrize("layout", FILES)
+def test_the_verdict_stands_below_the_title(layout):
+    report = json.loads(stored("one_score"))
+    found = annex(json.dumps(report).encode(), layout=layout)
+    if layout == "json":
+        assert found["verdict"]["says"].startswith("Verdict of report.json: NOT MET: ")
+        assert [one["status"] for one in found["verdict"]["judged"]].count("NOT MET") >= 1
+        return
+    body = found.partition("</head>")[2] if layout == "html" else found
+    said = body.index("Verdict of report.json: NOT MET: ")
+    assert body.index("Annex: ") < said < body.index("no legal advice")
+    assert body.index("NOT MET", said + 40) < body.index("no legal advice")  # limit by limit
+    if layout != "html":
+        assert not body.partition("Annex: ")[2].partition("Verdict of")[0].count("Of 15 points")
+
+
+def test_where_no_limit_was_set_the_verdict_says_so():
+    found = annex(stored("no_policy"))["verdict"]
+    assert found["says"].startswith("report.json has no verdict: no limit was set. ")
+    assert [one["status"] for one in found["judged"]] == ["not judged"]
+
+
+def test_what_is_waived_and_assumed_stands_with_the_verdict():
+    report = json.loads(stored("rejudged"))
+    report["policy"][0]["waived"] = WAIVER
+    report["verdict"] |= {"status": "met", "waived": 1, "assuming": "all is well"}
+    found = annex(json.dumps(report).encode())["verdict"]
+    assert ", assuming that all is well, with 1 waiver" in found["says"]
+    assert "Of a pilot." in found["judged"][0]["why"]
+
+
+def test_verdicts_of_other_reports_stand_there_too():
+    verdicts = annex(stored("rejudged"), stored("shift"))["verdict"]["beside"]
+    alone = annex(stored("rejudged"))["verdict"]["beside"]
+    assert len(verdicts) == len(alone) + 1
+    assert verdicts[-1].startswith(
+        "OTHER FILES, mipaudit shift. Verdict of report.json: INCONCLUSIVE"
+    )
+
+
+def test_two_numbers_of_one_quantity_are_explained_as_on_the_page():
+    report = json.loads(stored("one_score"))
+    report["policy"][0]["lower"] -= 0.01
+    unlike = annex(json.dumps(report).encode())["verdict"]["beside"]
+    assert any(text.startswith("The verdict shares the error over its own") for text in unlike)
+
+
+@pytest.mark.parametrize("layout", ["table", "markdown", "html"])
+def test_there_is_a_place_to_sign_after_all_else(layout):
+    found = annex(stored("one_score"), layout=layout)
+    end = found.partition("Read and approved")[2]
+    assert end.count("signature") >= 1
+    assert "para. 134" not in end
+    if layout == "html":
+        assert '<table class="signed shown">' in found
+
+
+@pytest.mark.parametrize("layout", FILES)
+def test_the_released_file_is_named_as_unread(tmp_path, layout):
+    (tmp_path / "model.bin").write_bytes(b"a model")
+    one = stored_report(stored("one_score"), [tmp_path / "model.bin"])
+    text = " ".join(annexed("edpb-28-2024", one, (), FILES[layout], one.report).split())
+
+    assert sha256(b"a model").hexdigest() in text
+    assert "model.bin" in text
+    assert "that the scores were made with it is the word of whoever signs" in text
+    assert ("No released file was named" in annex(stored("one_score"), layout="table")) is True
+
+
+def test_what_is_missing_is_said_in_words_with_its_reason():
+    shown = [line for one in annex(stored("rejudged"))["points"] for line in one["shown"]]
+    assert not [line for line in shown if "least none" in line or "most none" in line]
+    assert any(
+        "FPR 0.001, 95% confidence): at most 0.0439, no lower limit, no best estimate (not "
+        "estimable: 251 holdout records count, 3688 are needed" in line
+        for line in shown
+    )
+
+
+def test_a_figure_without_any_number_is_no_report():
+    report = json.loads(stored("attribute", release="v1"))
+    for row in report["figures"]:
+        row["lower"] = row["value"] = row["upper"] = None
+    about = "Structured tests against attribute inference."
+    found = annex(stored("one_score", release="v1"), json.dumps(report).encode())
+    assert statuses(found)[about] == "NOT EVALUABLE"
+
+
+def test_no_figure_is_left_out():
+    report = json.loads(stored("three_scores"))
+    rows = [one for one in report["estimates"] if one["quantity"] == "advantage"]
+    assert len({one["score"] for one in rows}) > 1
+    about = "How likely it is that such data are obtained by queries"
+    found = annex(stored("three_scores"))["points"]
+    (point,) = (one for one in found if one["about"].startswith(about))
+    valid = [one for one in rows if one["validity"] != "not-an-interval"]
+    assert len(valid) > 6
+    assert len(point["shown"]) + len(point["lacking"]) == len(valid)
+
+
+def test_a_file_or_a_verdict_alone_is_a_part():
+    found = annex(stored("one_score"))["points"]
+    parts = [one for one in found if one["place"] in {"para. 58 (e)", "para. 134"}]
+    assert {one["status"] for one in parts if one["shown"]} == {"REPORTED IN PART"}
+    assert all(one["unsaid"] for one in parts)
+
+
+@pytest.mark.parametrize(("source", "said"), [("default", True), ("command line", False)])
+def test_a_prior_that_nobody_stated_is_called_the_default(source, said):
+    report = json.loads(stored("one_score", subjects=12_000))
+    (prior,) = (one for one in report["provenance"]["settings"] if one["name"] == "prior")
+    prior["source"] = source
+    text = " ".join(annex(json.dumps(report).encode(), layout="table").split())
+
+    assert "What it means for the 12,000 people declared" in text
+    assert ("the default; nobody declared how many of them were in the training" in text) is said
 
 
 def test_reports_that_read_the_same_file_belong_together():
@@ -212,7 +381,7 @@ def test_the_command_writes_it_by_the_ending_and_exits_as_the_report_does(mipaud
 
     assert shown.returncode == page.returncode == 1  # the report's own verdict
     assert shown.stdout.startswith("Annex: OWASP AISVS 1.0")
-    assert "What it means for 700 people" in shown.stdout
+    assert "What it means for the 700 people declared" in shown.stdout
     assert (tmp_path / "annex.html").read_text().startswith("<!DOCTYPE html>")
 
 
