@@ -14,6 +14,7 @@ from mipaudit.commands.render.forms import annexed, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
+from mipaudit.options.plain_values import require
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import report_exit
 from mipaudit.output.presentation import present
@@ -151,6 +152,14 @@ def _run_exchange(
             hint="Write the report that is judged again as .json, and then that one in this form.",
         )
     stored = stored_report(asked.report, shown.subject)
+    said = stored.report.provenance.declared
+    if said is not None and said.release is not None and shown.release_name is not None:
+        require(
+            shown.release_name == said.release,
+            "release_name",
+            "The report states another release than `release_name`.",
+            "Leave it out: this form names the report's file, which says what it is of.",
+        )
     if shown.annex is not None:
         made = partial(annexed, shown.annex, stored, shown.others, shown.output or "")
     else:

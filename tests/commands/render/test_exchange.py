@@ -106,3 +106,14 @@ def test_a_line_goes_beside_the_file(mipaudit):
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("NOT MET")
     assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_form_calls_a_report_by_no_other_release_than_it_states(mipaudit):
+    first = mipaudit("render", REPORT, "-f", "json", "--release-name", "forest 1.2", "-o", "a.json")
+    assert first.returncode == 1  # not met
+    same = mipaudit("render", "a.json", "-f", "cyclonedx", "--release-name", "forest 1.2")
+    assert same.returncode == 1
+    for form in (("-f", "cyclonedx"), ("-f", "model-card"), ("--for", "nist-sp-800-226")):
+        done = mipaudit("render", "a.json", *form, "--release-name", "forest 2.0")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "states another release than --release-name" in done.stderr
