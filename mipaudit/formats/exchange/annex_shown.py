@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mipaudit.formats.exchange.annex_reports import Beside
     from mipaudit.formats.exchange.stored import Figure
 
+# Of epsilon: what would hold if the records of one model were trials of their own.
+_HYPOTHETICAL: Final = ("validity", "if-exchangeable")
 _MISSING: Final = {
     AT_LEAST: "no lower limit",
     BEST_ESTIMATE: "no best estimate",
@@ -38,8 +40,8 @@ def shown_of(one: Shows, report: Beside) -> tuple[list[str], list[str]]:
         return [f"{text} [{place}]" for text in _values(found, one.field)], []
     rows = _leading([part for part in figures(found, one.field) if part.of == one.quantity])
     return (
-        [f"{_figure(part)} [{place}]" for part in rows if _has_number(part)],
-        [f"NOT EVALUABLE: {_figure(part)} [{place}]" for part in rows if not _has_number(part)],
+        [f"{_figure(part)} [{place}]" for part in rows if not _unshown(part)],
+        [f"{_unshown(part)}: {_figure(part)} [{place}]" for part in rows if _unshown(part)],
     )
 
 
@@ -52,8 +54,12 @@ def _is_number(text: str | None) -> bool:
     return text not in {None, NONE, VACUOUS}
 
 
-def _has_number(figure: Figure) -> bool:
-    return any(_is_number(text) for text in (figure.lower, figure.value, figure.upper))
+def _unshown(figure: Figure) -> str:
+    """Return why a figure shows nothing, or nothing."""
+    if _HYPOTHETICAL in figure.labels:
+        return "NOT EVALUABLE, since it certifies nothing"
+    numbers = (figure.lower, figure.value, figure.upper)
+    return "" if any(_is_number(text) for text in numbers) else "NOT EVALUABLE"
 
 
 def _leading(found: Sequence[Figure]) -> list[Figure]:

@@ -407,3 +407,17 @@ def test_what_is_asked_amiss_is_one_error_and_writes_nothing(mipaudit, tmp_path,
     assert said in done.stderr
     assert done.stdout == ""
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
+
+
+def test_an_epsilon_that_certifies_nothing_is_shown_as_nothing():
+    epsilon = json.loads((REPORTS / "epsilon.json").read_text())
+
+    def told(what):
+        found = annex(stored("bounds"), json.dumps(epsilon).encode(), of="nist-sp-800-226")
+        return [text for point in found["points"] for text in point[what] if "statements" in text]
+
+    assert any("at least" in text for text in told("shown"))
+    for one in epsilon["statements"]:
+        one |= {"validity": "if-exchangeable", "decides": False}
+    assert not any("at least" in text for text in told("shown"))
+    assert any("since it certifies nothing" in text for text in told("lacking"))
