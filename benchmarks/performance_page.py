@@ -54,8 +54,6 @@ _WHY: Final = {
     "take no more; loading, the plan and the limits are one thread's.",
     "Large CSV": "Loading, the counts and the limits come on top of parsing, which with Arrow's "
     "own import takes about four fifths of the fastest reader's whole run.",
-    "Epsilon": "Every run is judged: all scores are sorted, by class and together, and digested "
-    "for the seed, which alone takes about a quarter of what roc_curve does.",
 }
 _TAIL: Final = """## What the figures rest on
 
