@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.exchange.stored import File, Stored, printable
+from mipaudit.formats.exchange.stored import File, Stored, printable, require_standing
 from mipaudit.options.groups.shown import Format, form_of
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes
@@ -78,8 +78,10 @@ def exchanged(name: str, stored: Stored, report: AnyReport) -> str:
         report: the same, with what is declared of it now.
 
     Raises:
-        UsageError: the report cannot be in it, or not without what was left out.
+        UsageError: the report cannot be in it, or not without what was left out; or its verdict
+            is by a waiver that has expired since.
     """
+    require_standing(report)
     make = next(one.make for one in EXCHANGE if one.name == name)
     text: str = named(make)(stored._replace(report=report))
     return text
@@ -98,9 +100,10 @@ def annexed(
         report: the same as in ``stored``, with what is declared of it now.
 
     Raises:
-        UsageError: the reports do not go together.
+        UsageError: the reports do not go together, or a waiver has expired, as above.
         InputError: one of them cannot be read.
     """
+    require_standing(report)
     whole = tuple(map(stored_report, others))
     text: str = named(ANNEX.make)(
         name, stored._replace(report=report), whole, form_of(output) or "table"

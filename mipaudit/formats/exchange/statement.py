@@ -11,7 +11,6 @@ from mipaudit.formats.document import plain
 from mipaudit.formats.documents import document_of
 from mipaudit.formats.exchange.stored import input_name, printable, sha256_of
 from mipaudit.statements.policy import class_words
-from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.verdict import left_out_note, verdict_note
 
 if TYPE_CHECKING:
@@ -38,12 +37,10 @@ def statement(stored: Stored) -> str:
     """Return the statement: who signs it says that the report is on what is released.
 
     Raises:
-        UsageError: there is no subject, two are called the same, the report judges nothing, or
-            by a waiver that has expired since.
+        UsageError: there is no subject, two are called the same, or the report judges nothing.
     """
     _require_subjects(stored.subjects)
     report = stored.report
-    _require_standing(report)
     result = _result(report)
     tests = [*_tests(report)]
     lists = {
@@ -85,20 +82,6 @@ def _require_subjects(subjects: Sequence[File]) -> None:
             "subject",
             "Two subjects are called the same: nobody could tell them apart.",
             hint="Rename one, or make one archive of them.",
-        )
-
-
-def _require_standing(report: AnyReport) -> None:
-    """Refuse a verdict that a waiver bore and bears no longer: none would be reached now."""
-    today = waiver_day()
-    waivers = (getattr(check, "waived", None) for check in getattr(report, "policy", ()))
-    ended = [one.expires for one in waivers if one is not None and one.expired(today)]
-    if ended:
-        raise UsageError(
-            "stale_waiver",
-            f"A waiver of the report has expired, after {printable(min(ended))}: its verdict "
-            "would be another today.",
-            hint="Audit the scores again, or judge the report again by the policy of today.",
         )
 
 

@@ -10,8 +10,10 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from mipaudit.errors import UsageError
 from mipaudit.formats.csv import table_rows
 from mipaudit.statements.policy import class_words
+from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.reports.kinds import kind_of
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -142,6 +144,20 @@ def figures(report: AnyReport, field: str | None = None) -> tuple[Figure, ...]:
 def sha256_of(one: InputFile) -> str | None:
     """Return the sha256 of an input, None where the report has none that may be one."""
     return one.sha256 if re.fullmatch(r"[0-9a-f]{64}", one.sha256 or "") else None
+
+
+def require_standing(report: AnyReport) -> None:
+    """Refuse a verdict that a waiver bore and bears no longer: none would be reached now."""
+    today = waiver_day()
+    waivers = (getattr(check, "waived", None) for check in getattr(report, "policy", ()))
+    ended = [one.expires for one in waivers if one is not None and one.expired(today)]
+    if ended:
+        raise UsageError(
+            "stale_waiver",
+            f"A waiver of the report has expired, after {printable(min(ended))}: its verdict "
+            "would be another today.",
+            hint="Audit the scores again, or judge the report again by the policy of today.",
+        )
 
 
 def input_name(one: InputFile) -> str:
