@@ -49,7 +49,7 @@ help:
 	@echo 'make man             the manual pages, in build/man: man -l build/man/mipaudit.1'
 	@echo 'make imports         the rooms import one way'
 	@echo 'make fuzz            mutated inputs, policies and reports by the thousand, in half an hour'
-	@echo 'make validate-short  coverage of every interval, in four minutes on two processors'
+	@echo 'make validate-short  coverage of every interval, in three minutes on two processors'
 	@echo 'make validate        the long form, an hour: rewrites docs/reference/validation.md'
 	@echo 'make truths          every truth of a scenario against 10^7 draws'
 	@echo 'make bench           time and memory against the budgets: rewrites docs/reference/performance.md'

@@ -106,7 +106,7 @@ no limit covers less than it promises; 1: one does, or an invalid method was not
 \b
 Examples:
   mipaudit validate
-      The short form: about four minutes on two processors.
+      The short form: about three minutes on two processors.
   mipaudit validate --long --resume cells.jsonl -f markdown -o validation.md
       The long form, about an hour; stop it when you like, and run it again to go on.
   mipaudit validate --scenario comb-64 --sizes 200,5000 --priors 0.5 --replications 2000
