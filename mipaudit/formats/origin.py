@@ -1,10 +1,6 @@
 """What was read and where a report comes from: files, versions, seed, settings.
 
-Where a report comes from: versions, time, inputs and settings, for every form but text.
-
-The seed of a run in one line: where it comes from, and what follows from it.
-
-What was read, as terms and texts: files, rows, membership, score columns.
+In full for every form but text, which has the seed in a line.
 """
 
 from __future__ import annotations

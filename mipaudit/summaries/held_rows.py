@@ -1,12 +1,6 @@
 """Rows that are held in memory, for what no table of counts serves.
 
-Rows that are kept in memory, for what no table of counts serves.
-
-All rows of an input in memory, as one batch in their order, and which only train.
-
-Every score of both classes, in memory: for statistics that no table of counts serves.
-
-One row for each person and class, where a person has several.
+All of an input as one batch in their order, by class, or one for each person and class.
 """
 
 from __future__ import annotations

@@ -1,19 +1,13 @@
-"""The best attackers of named classes on the data, and what they gain.
+"""The best attackers of named classes on the data, thresholds and intervals: what they gain.
 
-The best attackers of named classes on the data: thresholds and unions of intervals.
+All gains are in units of p TPR - (1-p) FPR. Where a step of the ladder is a cell of several
+values, an interval may end inside it; the most that this could gain is the cell's own members
+(all of them on the better side), and the supremum is bracketed from above by letting it.
 
-All gains are in units of p TPR - (1-p) FPR. Where a step of the ladder is a cell
-of several values, an interval may end inside it; the most that this could gain is
-the cell's own members (all of them on the better side), and the supremum is
-bracketed from above by letting it.
-
-What guessing 'member' up to a score gains, as a curve, where no step hides an order.
-
-The curve p F(s) - (1-p) G(s), of the empirical distribution functions of members and
-holdout, is known by its turning points. A threshold gains a value of it, an interval
-the difference of two, and no best interval ends between two turning points.
-
-The best attacker of a class, where what it gains is a sum over cells.
+Where no step hides an order the gain is a curve: p F(s) - (1-p) G(s), of the empirical
+distribution functions of members and holdout, is known by its turning points. A threshold gains
+a value of it, an interval the difference of two, and no best interval ends between two turning
+points.
 """
 
 from __future__ import annotations

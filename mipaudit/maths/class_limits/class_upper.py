@@ -1,18 +1,14 @@
 """Upper limits that hold for every attacker of a class.
 
-Upper limits for a class of attackers from the best of them on the same data.
+From the best attacker of the class on the same data: if a class C is fixed before the data are
+seen, its best member A* is a fixed set, and the best advantage *observed* over C is at least
+that observed for A*. So any upper limit for A* that increases with its observed advantage stays
+valid at the larger, same-data optimum: no union bound and no bias correction is needed.
 
-If a class C is fixed before the data are seen, its best member A* is a fixed set,
-and the best advantage *observed* over C is at least that observed for A*. So any
-upper limit for A* that increases with its observed advantage stays valid at the
-larger, same-data optimum: no union bound and no bias correction is needed.
-
-An upper limit of total variation from a weighted chi-square distance.
-
-Total variation is at most half the root of sum (P_j - Q_j)^2 / w_j for any fixed
-weights w that sum to 1 (Cauchy and Schwarz). The right-hand side is a noncentrality
-parameter; it has an unbiased estimate, whose error does not grow with the number
-of cells as the bias of the plug-in does.
+From a weighted chi-square distance, for any attacker: total variation is at most half the root
+of sum (P_j - Q_j)^2 / w_j for any fixed weights w that sum to 1 (Cauchy and Schwarz). The
+right-hand side is a noncentrality parameter; it has an unbiased estimate, whose error does not
+grow with the number of cells as the bias of the plug-in does.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Trade-off curves known at some points only.
-
-A trade-off curve known at some points only, such as an accountant's table.
+"""Trade-off curves known at some points only, such as an accountant's table or privacy profile.
 
 Between two points the curve is taken to be as high as its concavity allows, so that data
 refute it only if they refute every concave curve through the points. Standard library only.
-
-A trade-off curve known at many points of its privacy profile, as accountants give it.
 """
 
 from __future__ import annotations
