@@ -87,11 +87,9 @@ def _read(path: str) -> bytes:
                 data = file.read(_LARGEST + 1)
     except (OSError, ValueError, AttributeError) as error:
         # ValueError: a NUL in the name. AttributeError: standard input is closed.
-        number = error.errno if isinstance(error, OSError) else None
-        reason = os.strerror(number) if number else "it cannot be opened"
         raise InputError(
             "unreadable_report",
-            f"The report {_shown(path)} cannot be read: {reason}.",
+            f"The report {_shown(path)} cannot be read: {why_unread(error)}.",
             hint="Give a file that a command wrote as JSON, or - for standard input.",
         ) from None
     if len(data) > _LARGEST:
@@ -103,6 +101,12 @@ def _read(path: str) -> bytes:
     if not data.strip():
         raise InputError("bad_report", f"{_shown(path)}: the file is empty.", hint=_MADE)
     return data
+
+
+def why_unread(error: Exception) -> str:
+    """Return why a file cannot be read, in the system's words where it has any."""
+    number = error.errno if isinstance(error, OSError) else None
+    return os.strerror(number) if number else "it cannot be opened"
 
 
 def _shown(path: str) -> str:

@@ -8,6 +8,7 @@ from mipaudit.formats.brief import Brief, short_names
 from mipaudit.formats.document import (
     AT_LEAST,
     AT_MOST,
+    STATUS,
     Document,
     Grid,
     Heading,
@@ -26,13 +27,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastReport
     from mipaudit.formats.document import Picture
 
-_VERDICTS: Final = {
-    "met": "MET",
-    "not_met": "NOT MET",
-    "inconclusive": "INCONCLUSIVE",
-    "no_policy": "no limit",
-    None: "no verdict",
-}
+_VERDICTS: Final = {**STATUS, "no_policy": "no limit"}
 _WHAT: Final = {
     "limits": "the limits",
     "against": "the class of attackers",
@@ -75,11 +70,12 @@ def history_brief(report: HistoryReport) -> Brief:
 def history_pictures(report: HistoryReport) -> Iterator[Picture]:
     """Yield the limits of each score over time, the newest first."""
     if report.advantages:
+        days = _days(report)
         limits = {one.limit for one in report.advantages if one.limit is not None}
         yield intervals(
             [
                 Interval(
-                    f"{_day(report, one.report)} {quoted(one.score)} in {quoted(one.report)}",
+                    f"{days[one.report]} {quoted(one.score)} in {quoted(one.report)}",
                     *(one.lower, one.value, one.upper),
                     one.limit if len(limits) > 1 else None,
                 )
@@ -100,7 +96,7 @@ def _headline(report: HistoryReport) -> str:
 
 
 def _verdict(one: PastReport) -> str:
-    words = _VERDICTS[one.verdict]
+    words = _VERDICTS.get(one.verdict or "", "no verdict")
     return f"{words}, {one.note}" if one.note else words
 
 
@@ -130,6 +126,7 @@ def _advantages(report: HistoryReport) -> Iterator[Grid]:
     """Yield a table for each class of attackers and prior, which are never put in one column."""
     names = short_names(one.name for one in report.reports)
     scores = short_names(one.score for one in report.advantages)
+    days = _days(report)
     for against, prior in dict.fromkeys((one.against, one.prior) for one in report.advantages):
         rows = [one for one in report.advantages if (one.against, one.prior) == (against, prior)]
         yield Grid(
@@ -137,7 +134,7 @@ def _advantages(report: HistoryReport) -> Iterator[Grid]:
             f"{against_phrase(against)}.",
             head=("report", "day", "score", AT_LEAST, "best", AT_MOST, "limit"),
             rows=tuple(
-                (names[one.report], _day(report, one.report), scores[one.score], *_figures(one))
+                (names[one.report], days[one.report], scores[one.score], *_figures(one))
                 for one in rows
             ),
             words=3,
@@ -153,8 +150,8 @@ def _figures(one: PastAdvantage) -> tuple[str, str, str, str]:
     )
 
 
-def _day(report: HistoryReport, name: str) -> str:
-    return next(one.created[:10] for one in report.reports if one.name == name)
+def _days(report: HistoryReport) -> dict[str, str]:
+    return {one.name: one.created[:10] for one in report.reports}
 
 
 def _steps(report: HistoryReport) -> Grid:

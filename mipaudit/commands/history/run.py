@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from hashlib import sha256
 from itertools import pairwise
@@ -17,7 +16,7 @@ from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastR
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
-from mipaudit.reading.report_file import read_report, report_bytes
+from mipaudit.reading.report_file import read_report, report_bytes, why_unread
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.provenance import provenance
@@ -114,8 +113,7 @@ def _of_folder(folder: Path, passed: list[str]) -> Iterator[_Stored]:
     except OSError as error:
         raise InputError(
             "unreadable_report",
-            f"The folder {quoted_name(str(folder))} cannot be read: "
-            f"{os.strerror(error.errno or 0)}.",
+            f"The folder {quoted_name(str(folder))} cannot be read: {why_unread(error)}.",
             hint="Give the reports themselves.",
         ) from None
     # A page carries the report of its JSON file, by whose name it is known.
@@ -226,8 +224,11 @@ def _steps(
     found: Sequence[_Stored], reports: Sequence[PastReport], rows: Sequence[PastAdvantage]
 ) -> Iterator[Step]:
     """Yield what is asked otherwise than in the report before, of the same command."""
+    of_report: dict[str, list[PastAdvantage]] = {past.name: [] for past in reports}
+    for row in rows:
+        of_report[row.report].append(row)
     asked = {
-        past.name: _asked(one.report, [row for row in rows if row.report == past.name])
+        past.name: _asked(one.report, of_report[past.name])
         for one, past in zip(found, reports, strict=True)
     }
     for of in dict.fromkeys(one.of for one in reports):

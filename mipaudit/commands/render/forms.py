@@ -6,7 +6,6 @@ forms, and the commands that make reports do not.
 
 from __future__ import annotations
 
-import os
 import stat
 from hashlib import file_digest, sha256
 from pathlib import Path, PurePath
@@ -16,7 +15,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.formats.exchange.stored import File, Stored, printable, require_standing
 from mipaudit.options.groups.shown import Format, form_of
 from mipaudit.options.plain_values import path_of
-from mipaudit.reading.report_file import read_report, report_bytes
+from mipaudit.reading.report_file import read_report, report_bytes, why_unread
 from mipaudit.statements.reports.codec import is_page
 from mipaudit.statements.reports.kinds import named
 
@@ -156,10 +155,8 @@ def hashed(subject: Any) -> File:  # noqa: ANN401 - a path
             return File(printable(found.name), file_digest(file, "sha256").hexdigest())
     except (OSError, ValueError) as error:
         # ValueError: a NUL in the name.
-        number = error.errno if isinstance(error, OSError) else None
-        reason = os.strerror(number) if number else "it cannot be opened"
         raise InputError(
             "unreadable_subject",
-            f"The subject {shown} cannot be read: {reason}.",
+            f"The subject {shown} cannot be read: {why_unread(error)}.",
             hint="Name a file on this machine.",
         ) from None

@@ -16,7 +16,7 @@ from mipaudit.formats.documents import answer_of, document_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.formats.document import Case
+    from mipaudit.formats.document import Case, Document
     from mipaudit.formats.exchange.stored import Stored
 
 # GitHub shows ten of each severity in a step: one is the outcome.
@@ -32,7 +32,7 @@ def github(stored: Stored) -> str:
     document = document_of(stored.report)
     answer = f"{answer_of(stored.report)} {stored.file.name}, sha256 {stored.file.sha256}."
     said = _command(_OUTCOMES[document.mood], document.title, answer)
-    return "\n".join((said, *_commands(_cases(stored)))) + "\n"
+    return "\n".join((said, *_commands(_cases(document)))) + "\n"
 
 
 def gitlab(stored: Stored) -> str:
@@ -50,15 +50,14 @@ def gitlab(stored: Stored) -> str:
             "severity": _GITLAB[case.status],
             "location": {"path": stored.file.name, "lines": {"begin": 1}},
         }
-        for case in _cases(stored)
+        for case in _cases(document_of(stored.report))
     ]
     return json.dumps(issues, indent=2) + "\n"
 
 
-def _cases(stored: Stored) -> list[Case]:
+def _cases(document: Document) -> list[Case]:
     """Return what is failed, then what is open."""
-    cases = document_of(stored.report).cases
-    return [one for status in _GITHUB for one in cases if one.status == status]
+    return [one for status in _GITHUB for one in document.cases if one.status == status]
 
 
 def _text(case: Case) -> str:

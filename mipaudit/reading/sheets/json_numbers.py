@@ -17,6 +17,7 @@ from mipaudit.reading.csv.cells import parse_labels
 from mipaudit.reading.csv.dialect import decode_text
 from mipaudit.reading.rows.intake import Fault
 from mipaudit.reading.sheets.tile import TextSheet, large_integers
+from mipaudit.statements.reports.codec import NameTwiceError, read_once
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def load_json(blob: Blob, kind: Format) -> Json:
         text = decode_text(read_whole(stream, blob, kind), blob.name)
     # json's messages quote the text: they end here.
     try:
-        return json.loads(text, object_pairs_hook=_object)
-    except _DuplicateKeyError:
+        return read_once(text)
+    except NameTwiceError:
         raise InputError(
             "duplicate_columns", f"{blob.name}: an object has the same name twice."
         ) from None
@@ -60,20 +61,6 @@ def load_json(blob: Blob, kind: Format) -> Json:
         raise InputError(
             "bad_json", f"{blob.name}: not a JSON document of plain numbers."
         ) from None
-
-
-class _DuplicateKeyError(Exception):
-    """An object names a key twice."""
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise _DuplicateKeyError
-    for name in found:
-        # Half a surrogate pair is no text, and could not be written again.
-        name.encode()
-    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

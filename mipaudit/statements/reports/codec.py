@@ -118,12 +118,16 @@ def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {_FIRST: fields[_FIRST], **middle, _LAST: fields[_LAST]}
 
 
-def read_once(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return what JSON holds, in which no name stands twice: of two, readers take either.
+class NameTwiceError(ValueError):
+    """An object of JSON has two members of one name: of two, readers take either."""
+
+
+def read_once(data: bytes | str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return what JSON holds, in which no name stands twice within an object.
 
     Raises:
+        NameTwiceError: one does.
         ValueError: it is not JSON.
-        InputError: an object has two members of one name.
     """
     return json.loads(data, object_pairs_hook=_members)
 
@@ -131,11 +135,10 @@ def read_once(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise InputError(
-            "bad_report",
-            "The file has two members of one name in one object: readers differ in which counts.",
-            hint="Use the file as the command wrote it.",
-        )
+        raise NameTwiceError
+    for name in members:
+        # Half a surrogate pair is no text, and could not be written again.
+        name.encode()
     return members
 
 
@@ -146,6 +149,12 @@ def _kind(data: bytes) -> Kind:
 
     try:
         found = read_once(data)
+    except NameTwiceError:
+        raise InputError(
+            "bad_report",
+            "The file has two members of one name in one object: readers differ in which counts.",
+            hint="Use the file as the command wrote it.",
+        ) from None
     except (ValueError, RecursionError):
         text = "The file is neither the JSON of a report nor its page."
         raise InputError("bad_report", text, hint=_OTHER) from None
