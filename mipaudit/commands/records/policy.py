@@ -1,15 +1,16 @@
 """The limits on records and groups, judged on what ``records`` counted."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
 
 from mipaudit.commands.records.counts import RecordCounts
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.report import RecordsDesign
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.errors import UsageError
+from mipaudit.evidence.judgement.records_to_settle import Standing, records_to_settle
+from mipaudit.evidence.scores.rows import ErrorShare
+from mipaudit.maths.normal import quantile
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.policy import (
     EVERY_GROUP,
@@ -21,9 +22,6 @@ from mipaudit.statements.policy import (
 )
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
-
-_SAFETY: Final = 1.2
-_LARGEST_NUMBER: Final = 10**12
 
 
 def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | None) -> None:
@@ -98,9 +96,8 @@ def _risk(
     settle = None
     # Where cells have no counted record, how many records would count some is not known.
     if status == "inconclusive" and not whole.uncounted:
-        value = whole.largest_value
-        records = design.n_members + design.n_holdout
-        settle = _records_to_settle(limit.max, value, lower, upper, records)
+        share = ErrorShare(confidence=whole.confidence, columns=whole.cells)
+        settle = _records_to_settle(limit, (lower, whole.largest_value, upper), design, share)
     check = PolicyCheck(
         quantity="risk",
         score=design.score_column,
@@ -121,7 +118,7 @@ def _groups(
     low, high = (_by_group(rows, limit.quantity) for rows in (shared, whole))
     for name, rows in high.items():
         if limit.group in {EVERY_GROUP, name} and name in low:
-            yield _group(limit, name, low[name], rows, design)
+            yield _group(limit, name, low[name], rows, design, groups=len(high))
 
 
 def _by_group(rows: Sequence[Estimate], quantity: str) -> dict[str, list[Estimate]]:
@@ -139,6 +136,8 @@ def _group(
     low: Sequence[Estimate],
     high: Sequence[Estimate],
     design: RecordsDesign,
+    *,
+    groups: int,
 ) -> PolicyCheck:
     first = low[0]  # any attacker, or the one attack
     deciding = _deciding(limit, high)
@@ -146,8 +145,8 @@ def _group(
     settle = None
     if status == "inconclusive" and first.value is not None and first.lower is not None:
         upper = 1.0 if deciding.upper is None else deciding.upper
-        records = design.n_members + design.n_holdout
-        settle = _records_to_settle(limit.max, first.value, first.lower, upper, records)
+        share = ErrorShare(confidence=first.confidence, columns=groups)
+        settle = _records_to_settle(limit, (first.lower, first.value, upper), design, share)
     check = PolicyCheck(
         quantity=limit.quantity,
         score=design.score_column,
@@ -182,16 +181,31 @@ def _deciding(limit: Limit, rows: Sequence[Estimate]) -> Estimate:
 
 
 def _records_to_settle(
-    limit: float, value: float, lower: float, upper: float, records: int
+    limit: Limit,
+    limits: tuple[float, float, float],
+    design: RecordsDesign,
+    share: ErrorShare,
 ) -> int | None:
-    """Return about how many records settle an open limit: limits close in as 1/sqrt(N)."""
-    gap, width = limit - value, upper - value
-    if gap < 0:
-        gap, width = -gap, value - lower
-    if gap <= 0 or width <= gap:
-        return None
-    needed = _SAFETY * records * (width / gap) ** 2
-    return math.ceil(needed) if needed < _LARGEST_NUMBER else None
+    """Return about how many records settle an open limit.
+
+    Args:
+        limit: the open one.
+        limits: lower limit, value and upper limit; the standard error is told from the wider side.
+        design: what was audited.
+        share: of the error that the pair of limits has.
+    """
+    lower, value, upper = limits
+    width = max(value - lower, upper - value)
+    return records_to_settle(
+        Standing(
+            limit=limit.max,
+            value=value,
+            lower=lower,
+            upper=upper,
+            error=width / -quantile(share.one_sided),
+            records=design.n_members + design.n_holdout,
+        )
+    )
 
 
 def _risk_reason(

@@ -217,7 +217,7 @@ def test_the_report_holds_no_score():
 
 
 @pytest.mark.parametrize(
-    ("limit", "status"), [(0.2, "not_met"), (0.999, "met"), (0.8, "inconclusive")]
+    ("limit", "status"), [(0.2, "not_met"), (0.999, "met"), (0.9, "inconclusive")]
 )
 def test_policy(limit, status):
     report = mipaudit.records(table_of(8_000, seed=5), max_risk=limit)
@@ -225,6 +225,35 @@ def test_policy(limit, status):
     (check,) = report.policy
     assert check.limit == limit
     assert (check.records_to_settle is None) == (status != "inconclusive")
+
+
+def test_a_limit_as_near_as_chance_names_no_number_of_records():
+    (check,) = mipaudit.records(table_of(8_000, seed=5), max_risk=0.8).policy
+    assert (check.status, check.records_to_settle) == ("inconclusive", None)
+
+
+def four_values(n, seed):
+    """A risk of .6 at one value, and less at the others."""
+    rng = np.random.default_rng(seed)
+    member = rng.random(n) < 0.5
+    shares = np.where(member[:, None], [0.3, 0.2, 0.4, 0.1], [0.25, 0.25, 0.1, 0.4])
+    score = (rng.random(n)[:, None] > shares.cumsum(axis=1)).sum(axis=1)
+    return pa.table({"member": member, "score": score})
+
+
+@pytest.mark.parametrize(("limit", "status"), [(0.45, "not_met"), (0.75, "met")])
+def test_so_many_records_settle_it(limit, status):
+    named = [
+        mipaudit.records(four_values(400, seed), max_risk=limit).policy[0].records_to_settle
+        for seed in range(20)
+    ]
+    needed = sorted(one for one in named if one is not None)
+    assert needed
+    assert needed[-1] <= 100_000
+    middle = needed[len(needed) // 2]
+    fresh = [mipaudit.records(four_values(middle, 100 + s), max_risk=limit) for s in range(20)]
+    # At least 80% are meant to be settled: of 20, 12 or fewer come once in a hundred times.
+    assert [one.verdict.status for one in fresh].count(status) > 12
 
 
 def test_policy_limits_are_those_of_the_table():
