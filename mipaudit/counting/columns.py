@@ -38,6 +38,8 @@ _MACE_BINS: Final = 100
 _ROWS_THAT_SPREAD: Final = 200
 _BLOCKS_FILLED: Final = 40
 _EARLY_ROWS: Final = 1 << 20
+# A copy of this process takes as long as 10^6 rows.
+_ROWS_THAT_FORK: Final = 1 << 24
 
 
 class Countable(Protocol):
@@ -51,6 +53,11 @@ class Countable(Protocol):
     @property
     def rows_hint(self) -> int | None:
         """The rows before any is left out, None if unknown."""
+        ...
+
+    @property
+    def remote(self) -> bool:
+        """Whether a file is far away."""
         ...
 
     def partitions(self) -> Partitions[Partition]:
@@ -153,7 +160,13 @@ def count(
             make_plan, kinds=kinds, prior=how.prior, discrete=how.discrete, seed=seed
         )
         early = _early_plan(partitions, len(kinds), seed, partial(plan_for, early_for=hint))
-    over = partial(fold, partitions, workers=workers, progress=meter)
+    over = partial(
+        fold,
+        partitions,
+        workers=workers,
+        progress=meter,
+        forks=hint is not None and hint >= _ROWS_THAT_FORK and not source.remote,
+    )
     return count_over(over, kinds, how, seed=seed, early=early)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import pickle
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -24,8 +24,10 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
+from mipaudit.engine.forks import MOST_TURNS, Crew, can_fork
 from mipaudit.engine.run import Outcome, Run, SummaryT, fold_run, runs_of
 from mipaudit.engine.workers import Remote, Workers
 from mipaudit.errors import InputError, MipauditError
@@ -233,6 +235,7 @@ def fold(
     *,
     workers: Workers | None = None,
     progress: Callable[[int], None] | None = None,
+    forks: bool = False,
 ) -> SummaryT:
     """Return the summary of all rows, and settle what was left out of them.
 
@@ -242,6 +245,8 @@ def fold(
         start: makes an empty summary; can travel where workers are elsewhere.
         workers: who reads; None for threads, as many as there are processors.
         progress: called with numbers of source rows, perhaps from any thread.
+        forks: copies of this process pay where they are possible: there are many rows. Summaries
+            can travel then.
 
     Raises:
         BadPartsError: parts cannot be read.
@@ -250,7 +255,7 @@ def fold(
     """
     workers = Workers() if workers is None else workers
     try:
-        total = _folded(partitions, start, workers, progress)
+        total = _folded(partitions, start, workers, progress, forks=forks)
     except FaultyRowsError:
         if isinstance(partitions, Partitions):
             raise partitions.fault() from None
@@ -268,13 +273,17 @@ def _folded(
     start: Callable[[], SummaryT],
     workers: Workers,
     progress: Callable[[int], None] | None,
+    *,
+    forks: bool,
 ) -> Outcome:
     tolerant = workers.engine.on_bad_part == "skip"
     numbered = list(enumerate(partitions))
     away = [pair for pair in numbered if not getattr(pair[1], "stays", False)]
     remote = workers.remote if away else None
     if remote is None:
-        return _fold_here(numbered, start, workers.threads, tolerant=tolerant, progress=progress)
+        forks = forks and len(away) == len(numbered) and workers.engine.name == "auto"
+        fold_here = _fold_forked if forks and can_fork() else _fold_here
+        return fold_here(numbered, start, workers.threads, tolerant=tolerant, progress=progress)
     total = Outcome()
     if len(away) < len(numbered):
         own = [pair for pair in numbered if getattr(pair[1], "stays", False)]
@@ -296,39 +305,70 @@ def _fold_here(
     progress: Callable[[int], None] | None,
 ) -> Outcome:
     """Read partitions by threads of this process, one summary for each thread."""
-    pile = _Pile(waiting=deque(numbered), tolerant=tolerant, progress=progress)
+    waiting = deque(numbered)
+    reading = _Reading(tolerant=tolerant, progress=progress)
     count = max(1, min(threads, len(numbered)))
     if count == 1:
-        return pile.work(start)
+        return reading.work(start, numbered)
     with ThreadPoolExecutor(count) as pool:
-        futures = [pool.submit(pile.work, start) for _ in range(count)]
+        futures = [pool.submit(reading.work, start, _until_empty(waiting)) for _ in range(count)]
         try:
             first, *others = [future.result() for future in futures]
         except BaseException:
             # One faulty row, or the user's control-C, ends the run for all threads.
-            pile.stop.set()
+            reading.stop.set()
             raise
     for other in others:
         merge_outcomes(first, other)
     return first
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pile:
-    """The partitions that are left for the threads."""
+def _until_empty(waiting: deque[tuple[int, Partition]]) -> Iterator[tuple[int, Partition]]:
+    while True:
+        try:
+            yield waiting.popleft()
+        except IndexError:
+            return
 
-    waiting: deque[tuple[int, Partition]]
+
+def _fold_forked(
+    numbered: Sequence[tuple[int, Partition]],
+    start: Callable[[], SummaryT],
+    processes: int,
+    *,
+    tolerant: bool,
+    progress: Callable[[int], None] | None,
+) -> Outcome:
+    """Read partitions by this process and copies of it, one summary for each."""
+    cut = min(len(numbered), MOST_TURNS)
+
+    def work(report: Callable[[int], None]) -> Outcome:
+        left = chain.from_iterable(numbered[turn::cut] for turn in crew.turns())
+        return _Reading(tolerant=tolerant, progress=report).work(start, left)
+
+    with Crew[Outcome](min(processes, cut), cut, progress) as crew:
+        (total, *others), lost = crew.work(work)
+    for other in others:
+        merge_outcomes(total, other)
+    if lost and (tolerant or not total.bad):
+        again = [pair for turn in lost for pair in numbered[turn::cut]]
+        merge_outcomes(total, _fold_here(again, start, 1, tolerant=tolerant, progress=progress))
+    return total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """How partitions are read by those who share them out."""
+
     tolerant: bool
     progress: Callable[[int], None] | None
     stop: threading.Event = field(default_factory=threading.Event)
 
-    def work(self, start: Callable[[], SummaryT]) -> Outcome:
+    def work(self, start: Callable[[], SummaryT], left: Iterable[tuple[int, Partition]]) -> Outcome:
         """Take partitions until none is left."""
         outcome = Outcome(summary=start())
-        while not self.stop.is_set():
-            try:
-                at, partition = self.waiting.popleft()
-            except IndexError:
+        for at, partition in left:
+            if self.stop.is_set():
                 break
             try:
                 self._read(partition, outcome)

@@ -107,7 +107,7 @@ def fold_run(start: bytes, run: Run, tolerant: bool) -> Outcome:  # noqa: FBT001
                 break
             _take(outcome, at, partition)
     except Exception as error:  # noqa: BLE001 - told to the coordinator, without its words
-        outcome.error = _portable(error)
+        outcome.error = portable(error)
     if outcome.bad or outcome.error is not None:
         outcome.summary = None
     return outcome
@@ -122,7 +122,7 @@ def _take(outcome: Outcome, at: int, partition: Partition) -> None:
         outcome.bad.append((at, error))
 
 
-def _portable(error: Exception) -> Exception:
+def portable(error: Exception) -> Exception:
     """Return an error that can travel, and says nothing of the data."""
     if isinstance(error, MipauditError):
         return error

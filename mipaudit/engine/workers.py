@@ -249,7 +249,7 @@ class ProcessPool:
             self._pool = ProcessPoolExecutor(
                 self.size, mp_context=get_context("spawn"), initializer=_enlist
             )
-        with _interrupts_held():
+        with interrupts_held():
             return self._pool.submit(task, *arguments)
 
     def renew(self) -> bool:
@@ -278,7 +278,7 @@ class ProcessPool:
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Hold control-C back, so that processes which start now are born deaf to it.
 
     The terminal sends it to all of them; it is this process that ends the run.

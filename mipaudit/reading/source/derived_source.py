@@ -73,6 +73,11 @@ class DerivedSource:
         """The rows before any is left out."""
         return self.source.rows_hint
 
+    @property
+    def remote(self) -> bool:
+        """Whether a file is far away."""
+        return self.source.remote
+
     def partitions(self) -> Partitions[ChangedPartition]:
         """Return the partitions in row order."""
         return changed(self.source.partitions(), partial(_with_scores, derive=self.derive))
