@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from mipaudit.reading.source.part import Partition
     from mipaudit.summaries.rows import Rows
 
-# So many for each worker keep all busy to the end, though some are slower than others.
+# At most so many for each worker keep all busy to the end, though some are slower than others.
 _RUNS_EACH: Final = 16
+# Each is this part of the worker's share of what is left: few summaries are sent back.
+_PART: Final = 2
 # What a lost worker costs at most.
 _LONGEST_RUN: Final = 256
 
@@ -83,12 +85,17 @@ class Run:
 
 
 def runs_of(partitions: Sequence[Partition], workers: int) -> list[Run]:
-    """Return the partitions in runs: some for each worker, however many parts there are."""
-    length = min(max(math.ceil(len(partitions) / (_RUNS_EACH * workers)), 1), _LONGEST_RUN)
-    return [
-        Run(first=at, partitions=tuple(partitions[at : at + length]))
-        for at in range(0, len(partitions), length)
-    ]
+    """Return the partitions in runs that get shorter: some for each worker, however many parts."""
+    count = len(partitions)
+    shortest = math.ceil(count / (_RUNS_EACH * workers))
+    runs = []
+    at = 0
+    while at < count:
+        length = max(shortest, math.ceil((count - at) / (_PART * workers)))
+        end = at + min(length, _LONGEST_RUN)
+        runs.append(Run(first=at, partitions=tuple(partitions[at:end])))
+        at = end
+    return runs
 
 
 def fold_run(start: bytes, run: Run, tolerant: bool) -> Outcome:  # noqa: FBT001 - sent by position

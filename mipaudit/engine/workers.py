@@ -37,7 +37,8 @@ class Engine:
     """Settings that change how fast an answer comes, and none of its digits.
 
     Attributes:
-        name: ``auto`` is threads, and processes where CSV files hold Python's lock.
+        name: ``auto`` is threads, forks of a program of our own for many rows, and processes
+            where CSV files hold Python's lock.
         jobs: workers of this machine; None for the processors at hand.
         scheduler: address of a Dask scheduler.
         executor: what runs the work instead.
