@@ -124,16 +124,20 @@ def parameters_of(*classes: type[Options]) -> list[Any]:  # of the parser's para
     flags = flags_of(*classes)
     options = [one for kind in classes for one in declared(kind)]
     made = [(one, _parameter(one, as_typed(one.said, flags))) for one in options if one.option.flag]
+    headings = groups_of(*classes)
     for one, parameter in made:
-        parameter.group = Options.GROUP if one.option.first else group_of(one.name, *classes)
+        parameter.group = Options.GROUP if one.option.first else headings[one.name]
     return [parameter for _, parameter in made]
 
 
-def group_of(name: str, *classes: type[Options]) -> str:
-    """Return the heading of an option: that of the class which declares it, not of its bases."""
-    bases = (base for kind in classes for base in kind.__mro__)
-    owner = next(base for base in bases if name in get_annotations(base))
-    return str(vars(owner).get("GROUP", Options.GROUP))
+def groups_of(*classes: type[Options]) -> dict[str, str]:
+    """Return the heading of each option: that of the class which declares it, not of its bases."""
+    bases = [base for kind in classes for base in kind.__mro__]
+    return {
+        name: str(vars(base).get("GROUP", Options.GROUP))
+        for base in reversed(bases)
+        for name in get_annotations(base)
+    }
 
 
 def _parameter(one: Declared, said: str) -> OfParser:

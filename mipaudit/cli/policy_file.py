@@ -18,13 +18,8 @@ LIMITS: Final = "limit"
 WAIVERS: Final = "waiver"
 # Far more than anybody writes by hand.
 _LARGEST: Final = 1 << 24
-# A project file is read as TOML only if it could hold the table, also under a name that is
-# nearly ours: reading costs more than many an answer. What is not UTF-8 has null bytes, and a
-# key with an escape could be any: both are read, and the first is then refused.
-_COULD_HOLD: Final = (
-    rb"(?mi)tool[\s\"'.]+mip[\W_]?audit|^\W*\[\s*[\"']?tool[\"']?\s*\]|^\W*[\"']?tool[\"']?\s*="
-    rb"|\0|^\s*\[[^\]\n]*\\u"
-)
+# What names may have within, or around their parts.
+_BETWEEN: Final = b" \t\r\n\"'._-"
 
 
 class ConfigFile(NamedTuple):
@@ -57,7 +52,7 @@ def find_config() -> ConfigFile | None:
         own, project = os.path.join(folder, OWN_FILE), os.path.join(folder, PROJECT_FILE)  # noqa: PTH118
         project_data = _content(project, asked=False)
         in_project = None
-        if project_data is not None and re.search(_COULD_HOLD, project_data):
+        if project_data is not None and _could_hold(project_data):
             in_project = _tool_table(_shown(project), _parsed(_shown(project), project_data))
         data = _content(own, asked=False)
         if data is not None and in_project is not None:
@@ -71,6 +66,17 @@ def find_config() -> ConfigFile | None:
         if in_project is not None and project_data is not None:
             return _config(_shown(project), project_data, in_project)
     return None
+
+
+def _could_hold(data: bytes) -> bool:
+    r"""Tell whether a project file could hold the table, also under a name that is nearly ours.
+
+    Only then it is read as TOML: that costs more than many an answer. What is not UTF-8 has null
+    bytes, and a key with an escape could be any: both are read, and the first is then refused.
+    """
+    plain = data.lower().translate(None, _BETWEEN)
+    found = (b"toolmipaudit", b"[tool]", b"tool=", b"\0", b"\\u")
+    return any(one in plain for one in found)
 
 
 def read_config(path: str) -> ConfigFile:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from mipaudit.maths.bisection import crossing
+
 _ROOT_TWO: Final = math.sqrt(2.0)
 _ROOT_TWO_PI: Final = math.sqrt(2.0 * math.pi)
 # Above this the continued fraction settles in few terms; below it erfc has no trouble.
@@ -48,10 +50,8 @@ def central_quantile(mass: float) -> float:
         return 0.0 if mass <= 0 else math.inf
     if mass > 0.5:  # noqa: PLR2004 - 1 - mass is exact from here on
         return -quantile((1 - mass) / 2)
-    x = quantile((1 + mass) / 2)
-    for _ in range(2):  # Newton; the start is within 1e-16 / mass
-        x -= (math.erf(x / _ROOT_TWO) - mass) / (2 * density(x))
-    return x
+    # By halves: `noise` has no use for the rest of what `quantile` loads.
+    return crossing(lambda x: math.erf(x / _ROOT_TWO) >= mass, start=1.0, limit=1.0)
 
 
 def mills_ratio(x: float) -> float:

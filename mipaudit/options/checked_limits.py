@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.options.plain_values import number, one_of, percent_hint, require
-from mipaudit.statements.estimate import Against, Finding, Quantity
+from mipaudit.statements.choices import Against
+from mipaudit.statements.estimate import Finding, Quantity
 from mipaudit.statements.policy import Limit, Waiver, restatement
 
 if TYPE_CHECKING:

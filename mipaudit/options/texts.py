@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import operator
 import re
 from typing import TYPE_CHECKING, Final
@@ -148,6 +147,8 @@ def column_names(given: str | Iterable[str]) -> tuple[str, ...]:
 
 def listed_columns(texts: Iterable[str]) -> list[str]:
     """Return the names in comma lists, one with a comma in quotation marks, as in a CSV file."""
+    import csv
+
     rows = (next(csv.reader([text], skipinitialspace=True), [""]) for text in texts)
     return [name.strip() for row in rows for name in row or [""]]
 

@@ -1,16 +1,11 @@
-"""What an audit states: what was audited, each estimated quantity, each finding.
-
-One estimated quantity, as it is reported: value, limits, and all that they rest on.
-
-What was audited: sizes and settings that every number of a report rests on.
-
-A named observation about the input or the results.
-"""
+"""What an audit states: what was audited, each estimated quantity, each finding."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final, Literal
+
+from mipaudit.statements.choices import Side  # noqa: TC001 - the codec reads it
 
 Quantity = Literal[
     "advantage",
@@ -24,10 +19,6 @@ Quantity = Literal[
     "difference",
     "any_difference",
 ]
-# The classes of attackers that a policy on the advantage may name.
-Against = Literal[
-    "any", "thresholds", "intervals-1", "intervals-4", "bins-16", "product-grid", "learned"
-]
 Attackers = Literal[
     "any",
     "thresholds",
@@ -39,7 +30,6 @@ Attackers = Literal[
     "learned",
 ]
 Validity = Literal["finite-sample", "approximate", "not-an-interval"]
-Side = Literal["high", "low"]
 # How the reason begins of a limit that the data do not allow to say anything: it would be as
 # large as the quantity can be. Tables show this word in its place.
 VACUOUS: Final = "vacuous"

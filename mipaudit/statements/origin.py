@@ -11,13 +11,13 @@ from datetime import date
 from math import isfinite
 from typing import Any, Literal, TypeAlias
 
+from mipaudit.statements.choices import SeenBy  # noqa: TC001 - the codec reads it
 from mipaudit.statements.text.printable_names import public_address
 
 # What JSON has. Tuples are lists, and days and infinities texts.
 Value: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 Decided = Literal["rows", "ties"]
-SeenBy = Literal["public", "query-access", "researchers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

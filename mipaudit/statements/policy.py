@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.statements.estimate import Against, Attackers, Quantity
+from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import Attackers, Quantity
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import (
     above_text,

@@ -20,7 +20,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, identical_classes
 from mipaudit.reading.source.source import ScoreSource
-from mipaudit.statements.estimate import Side
+from mipaudit.statements.choices import Side
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.cells.cells import Cells
 from mipaudit.summaries.held_rows import HeldRows, row_blocks

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.evidence.judgement.blind import BlindLimit
-    from mipaudit.statements.estimate import Against, Attackers
+    from mipaudit.statements.choices import Against
+    from mipaudit.statements.estimate import Attackers
     from mipaudit.statements.origin import InputFile
 
 _ROUNDING: Final = 1e-9

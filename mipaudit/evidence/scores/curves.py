@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
-from mipaudit.statements.estimate import Side  # noqa: TC001 - the codec reads it
+from mipaudit.statements.choices import Side  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

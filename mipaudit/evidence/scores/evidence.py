@@ -42,7 +42,8 @@ from mipaudit.maths.draws import LateGenerator, in_proportion, proportional_size
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers, Side
+    from mipaudit.statements.choices import Side
+    from mipaudit.statements.estimate import Attackers
     from mipaudit.summaries.kept_counts import ScoreCounts
 
 _FEW_CELLS: Final = 8

@@ -14,7 +14,7 @@ from mipaudit.options.groups.game import Game
 from mipaudit.options.plain_values import require
 from mipaudit.options.ranges import OPERATING_POINT, at_least
 from mipaudit.options.texts import operating_point
-from mipaudit.statements.estimate import Against
+from mipaudit.statements.choices import Against
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric

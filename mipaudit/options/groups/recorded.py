@@ -1,11 +1,13 @@
 """A report that is there, and from what an answer can be made again: settings, and a seed."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from mipaudit.options.declare import Option, Options, T
 from mipaudit.options.ranges import at_least
-from mipaudit.statements.origin import Setting
+
+if TYPE_CHECKING:  # help is written without it
+    from mipaudit.statements.origin import Setting
 
 
 def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays
@@ -46,7 +48,7 @@ class Recorded(Options):
     """What a report says of the settings."""
 
     settings: Annotated[
-        tuple[Setting, ...] | None,
+        "tuple[Setting, ...] | None",
         Option(None, "Recorded in the provenance; None records the arguments.", recorded=False),
     ] = None
 

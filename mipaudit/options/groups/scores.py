@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.tables import HoldoutOption, KeyColumnOption, MembersOption
-from mipaudit.statements.estimate import Side
+from mipaudit.statements.choices import Side
 
 # A path, a directory, a glob, an address, "-"; a frame, an Arrow table, an array.
 Data: TypeAlias = Any

@@ -8,7 +8,7 @@ from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, Range, T, but, declared
 from mipaudit.options.ranges import between
 from mipaudit.options.texts import whole_number
-from mipaudit.statements.origin import SeenBy
+from mipaudit.statements.choices import SeenBy
 
 _NO_PDF: Final = Range(
     lambda name: not str(name).lower().endswith(".pdf"),

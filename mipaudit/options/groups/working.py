@@ -2,9 +2,8 @@
 
 import operator
 from collections.abc import Callable
-from concurrent.futures import Executor
 from functools import cached_property
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, but
@@ -13,6 +12,9 @@ from mipaudit.options.groups.recorded import Recorded, SeedOption
 from mipaudit.options.plain_values import Given
 from mipaudit.options.ranges import at_least
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
+
+if TYPE_CHECKING:  # help is written without it
+    from concurrent.futures import Executor
 
 HOW_TO_START: Final = (
     "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then "
@@ -172,7 +174,7 @@ class Engines(Work):
         ),
     ] = None
     executor: Annotated[
-        Executor | None,
+        "Executor | None",
         Option(None, "What runs the work instead: a pool, or a cluster's.", recorded=False),
     ] = None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from unicodedata import category
 
 _LONGEST: Final = 80
 # Cc control, Cf format (bidi, zero width), Cs surrogates, Co private, Cn
@@ -120,6 +119,9 @@ def _digest(part: str) -> str:
 
 
 def _visible(char: str) -> str:
+    # Here: most names are plain, and are shown as they are.
+    from unicodedata import category
+
     if category(char) not in _UNSAFE:
         return char
     code = ord(char)

@@ -30,7 +30,8 @@ from mipaudit.commands.compare.reports.report import (
 from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import require
-from mipaudit.statements.estimate import Against, Attackers, Estimate
+from mipaudit.statements.choices import Against
+from mipaudit.statements.estimate import Attackers, Estimate
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.policy import against_phrase, check_status, limit_reason
 from mipaudit.statements.provenance import provenance
