@@ -20,7 +20,7 @@ from mipaudit.summaries.plan import kept_exactly
 
 if TYPE_CHECKING:
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.origin import InputFile
+    from mipaudit.statements.sources import InputFile
     from mipaudit.summaries.rows import Rows
 
 _STATED: Final = Finding(

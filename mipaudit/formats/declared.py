@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Final
 
@@ -23,10 +24,9 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from mipaudit.statements.estimate import Design, Estimate
-    from mipaudit.statements.origin import Declaration, Setting
+    from mipaudit.statements.origin import Setting
+    from mipaudit.statements.sources import Declaration
 
 _TERMS: Final = {
     "release": "released",
@@ -73,9 +73,6 @@ def people_section(
     shown = _strongest(rows)
     if people < 1 or not shown:
         return ()
-    # Here: commands that only compute load this module, and have nobody to count.
-    from fractions import Fraction
-
     prior = Fraction(design.prior)
     chance = abs(2 * prior - 1)
 

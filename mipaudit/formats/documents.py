@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
-from mipaudit.formats.declared import declared_section
 from mipaudit.formats.document import Grid, Heading, Picture, plain
 from mipaudit.formats.origin import origin_section, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mipaudit.formats.brief import Brief
-    from mipaudit.formats.document import Document, View
+    from mipaudit.formats.document import Document, Section, View
     from mipaudit.formats.page import Front
     from mipaudit.statements.reports.any_report import AnyReport
 
@@ -90,9 +89,17 @@ def document_of(report: AnyReport, view: View = "summary") -> Document:
     document = _document(report, view)
     drawings = tuple(_pictures(report)) if view == "page" else ()
     pictures = ((Heading(text="In pictures"), *drawings),) if drawings else ()
-    said = declared_section(report.provenance.declared)
-    whole = (*document.sections, *pictures, said, origin_section(report.provenance))
+    whole = (*document.sections, *pictures, _said(report), origin_section(report.provenance))
     return document._replace(sections=tuple(section for section in whole if section))
+
+
+def _said(report: AnyReport) -> Section:
+    """Return what was declared of a report, if anything."""
+    if report.provenance.declared is None:
+        return ()
+    from mipaudit.formats.declared import declared_section
+
+    return declared_section(report.provenance.declared)
 
 
 def _pictures(report: AnyReport) -> Iterator[Picture]:
@@ -172,7 +179,7 @@ def report_text(report: AnyReport, *, width: int, color: bool = False, python: b
     from mipaudit.formats.text import document_text
 
     document = _document(report, "text", python=python)
-    if said := declared_section(report.provenance.declared):
+    if said := _said(report):
         document = document._replace(sections=(*document.sections, said))
     if report.provenance.seeds or report.provenance.seed is not None:
         document = document._replace(sections=(*document.sections, seed_section(report.provenance)))

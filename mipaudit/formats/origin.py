@@ -17,7 +17,8 @@ from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Design
-    from mipaudit.statements.origin import InputFile, Provenance, Setting
+    from mipaudit.statements.origin import Provenance, Setting
+    from mipaudit.statements.sources import InputFile
 
 _ORIGINS: Final = MappingProxyType(
     {"default": "", "stated": " and {}, as stated", "fresh": " and {}, drawn fresh"}

@@ -107,7 +107,7 @@ def _declared(report: AnyReport, shown: Shown) -> AnyReport:
         return report
     from dataclasses import replace
 
-    from mipaudit.statements.origin import Declaration
+    from mipaudit.statements.sources import Declaration
 
     before = report.provenance.declared or Declaration()
     declared = replace(report.provenance, declared=replace(before, **said))

@@ -1,6 +1,6 @@
 """Where a report came from, and what a setting's value is in it.
 
-Apart, because ``bounds`` and ``noise`` load no other report.
+Apart, because ``bounds`` and ``noise`` load no other report, and make no sources.
 """
 
 from __future__ import annotations
@@ -9,26 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from math import isfinite
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from mipaudit.statements.choices import SeenBy  # noqa: TC001 - the codec reads it
 from mipaudit.statements.text.printable_names import public_address
+
+if TYPE_CHECKING:
+    from mipaudit.statements.sources import Declaration, InputFile, SeedInUse
 
 # What JSON has. Tuples are lists, and days and infinities texts.
 Value: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
-
-Decided = Literal["rows", "ties"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputFile:
-    """One input as it was read. ``sha256`` covers all of it, or is None with a ``fingerprint``."""
-
-    name: str
-    rows: int
-    bytes: int | None
-    sha256: str | None = None
-    fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,39 +33,6 @@ class Setting:
     value: Value
     source: Literal["command line", "environment", "file", "api", "default"]
     where: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeedInUse:
-    """The seed that the rows of one statement were assigned with.
-
-    ``score`` is the column or the vector, None where all enter one statement. ``seed`` is a
-    number of 64 bits as 16 hexadecimal digits: not every reader of JSON takes it as a number.
-
-    What it ``decides`` are ``rows``: which of them train. Of summaries it decides ``ties`` and
-    tests alone: which rows train followed from a seed of each summary.
-    """
-
-    score: str | None
-    seed: str
-    decides: Decided = "rows"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declaration:
-    """What whoever made the report says of it, and of what is released; nobody checks it.
-
-    ``subjects`` is how many people the data are about, ``seen_by`` who may see the release.
-    """
-
-    title: str | None = None
-    release: str | None = None
-    author: str | None = None
-    data: str | None = None
-    subjects: int | None = None
-    controller: str | None = None
-    sensitivity: str | None = None
-    seen_by: SeenBy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +70,13 @@ class Provenance:
     def of_summaries(self) -> bool:
         """Tell whether the rows were counted elsewhere, each part by a seed of its own."""
         return any(one.decides == "ties" for one in self.seeds)
+
+
+def complete() -> None:
+    """Load every type that a provenance may hold, so that its annotations can be resolved."""
+    from mipaudit.statements.sources import Declaration, InputFile, SeedInUse
+
+    globals().update({kind.__name__: kind for kind in (Declaration, InputFile, SeedInUse)})
 
 
 def changed_file(

@@ -12,17 +12,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.origin import (
-    Decided,
-    InputFile,
-    Provenance,
-    SeedInUse,
-    Setting,
-    plain_value,
-)
+from mipaudit.statements.origin import Provenance, Setting, plain_value
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
+    from mipaudit.statements.sources import Decided, InputFile, SeedInUse
     from mipaudit.summaries.identity.seed import SeedChoice
 
 # The libraries that can change a number, or how a number was read.
@@ -63,11 +57,16 @@ def provenance(
         settings=tuple(settings),
         platform=_platform(),
         seed_origin=None if seed is None or isinstance(seed, int) else seed.origin,
-        seeds=tuple(
-            SeedInUse(score=one, seed=f"{used:016x}", decides=decides)
-            for one, used in seeds.items()
-        ),
+        seeds=_in_use(seeds, decides) if seeds else (),
         unused_columns=tuple(unused_columns),
+    )
+
+
+def _in_use(seeds: Mapping[str | None, int], decides: Decided) -> tuple[SeedInUse, ...]:
+    from mipaudit.statements.sources import SeedInUse
+
+    return tuple(
+        SeedInUse(score=one, seed=f"{used:016x}", decides=decides) for one, used in seeds.items()
     )
 
 

@@ -12,7 +12,7 @@ from mipaudit.formats.document import Grid
 from mipaudit.formats.documents import report_as
 from mipaudit.options.declare import declared
 from mipaudit.options.groups.shown import Declared
-from mipaudit.statements.origin import Declaration
+from mipaudit.statements.sources import Declaration
 
 HOSTILE = '<script>alert("x")</script>\x1b[2J\u202e| [a](http://b) `data`'
 

@@ -11,7 +11,7 @@ from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
-    from mipaudit.statements.origin import InputFile
+    from mipaudit.statements.sources import InputFile
 
     Rates = tuple[float, ...]
 

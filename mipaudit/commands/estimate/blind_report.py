@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mipaudit.evidence.judgement.blind import BlindLimit
     from mipaudit.statements.choices import Against
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.statements.origin import InputFile
+    from mipaudit.statements.sources import InputFile
 
 _ROUNDING: Final = 1e-9
 _MAKE: Final = "Make it with `mipaudit shift MEMBERS HOLDOUT -f json -o shift.json`."

@@ -18,8 +18,8 @@ from mipaudit.options.public import public
 from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.source.request import read_request
 from mipaudit.reading.summaries.file import are_summaries, listed, read_summaries
-from mipaudit.statements.origin import InputFile
 from mipaudit.statements.provenance import provenance
+from mipaudit.statements.sources import InputFile
 
 if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report

@@ -18,9 +18,9 @@ from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
 from mipaudit.reading.report_file import read_report, report_bytes, why_unread
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import InputFile
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.reports.codec import to_json
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import count_text, number_text
 from mipaudit.statements.verdict import left_out_note, verdict_note

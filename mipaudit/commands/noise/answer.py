@@ -28,7 +28,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.sheets.splits import Pairs, Splits, read_pairs, read_splits, splits_of
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import InputFile
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 _MOST_LISTED: Final = 1000

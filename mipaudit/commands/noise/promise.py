@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.report import CalibrationName
     from mipaudit.maths.noise_scales import Mechanism
     from mipaudit.statements.estimate import Finding
-    from mipaudit.statements.origin import InputFile
+    from mipaudit.statements.sources import InputFile
 
 _HALF: Final = 0.5
 _NEEDS: Final = {

@@ -19,7 +19,7 @@ from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
 from mipaudit.reading.sheets.sheet import Sheet, array_sheet, content_kind, only_blob, parquet_sheet
 from mipaudit.reading.sheets.splits import describe_unchanged
 from mipaudit.reading.sheets.tile import Matrix
-from mipaudit.statements.origin import InputFile
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 Floats = NDArray[np.float64]

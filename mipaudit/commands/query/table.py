@@ -27,7 +27,7 @@ from mipaudit.reading.sheets.coordinates import is_row_label
 from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.reading.source.opening import open_part
 from mipaudit.reading.source.part import Part, input_changed
-from mipaudit.statements.origin import InputFile
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 Role = Literal["members", "holdout", "synthetic", "reference"]

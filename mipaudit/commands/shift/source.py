@@ -22,7 +22,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.columns.column import Labels, column_hashes, column_scores, word_days
 from mipaudit.reading.rows.units import Chosen, choose_units
-from mipaudit.statements.origin import InputFile
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order

@@ -10,17 +10,18 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
-from mipaudit.statements.origin import Declaration
 from mipaudit.statements.provenance import provenance, settings_from
 from mipaudit.statements.reports.codec import indented, is_page, taken_out, to_json
+from mipaudit.statements.sources import Declaration
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mipaudit.statements.origin import InputFile, Provenance
+    from mipaudit.statements.origin import Provenance
     from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.sources import InputFile
 
 _DRAWING: Final = rb"(?s)<svg.*?</svg>"
 TOLERANCE: Final = 1e-9

@@ -29,9 +29,9 @@ from mipaudit.statements.text.rounding import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.statements.origin import InputFile
     from mipaudit.statements.reports.any_report import AnyReport
     from mipaudit.statements.reports.kinds import Figures
+    from mipaudit.statements.sources import InputFile
 
 NONE: Final = "none"
 _SAID: Final = 2  # inputs that are named

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Literal, NoReturn, Protocol, TypeVar
 
 from mipaudit.errors import InputError
-from mipaudit.statements.origin import InputFile
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:

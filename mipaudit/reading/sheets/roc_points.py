@@ -17,7 +17,7 @@ from mipaudit.reading.sheets.sheet import Sheet, content_kind, only_blob, parque
 from mipaudit.reading.sheets.splits import describe_unchanged
 
 if TYPE_CHECKING:
-    from mipaudit.statements.origin import InputFile
+    from mipaudit.statements.sources import InputFile
 
 _RATES: Final = ("fpr", "tpr")
 _CURVES: Final = ("curve", "x", "y")

@@ -18,7 +18,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, describe_blob
 from mipaudit.reading.sheets.coordinates import Coordinates, coordinate_hints, read_coordinates
 from mipaudit.reading.sheets.sheet import PartSheet, Sheet, array_sheet, only_blob, open_sheet
-from mipaudit.statements.origin import InputFile
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

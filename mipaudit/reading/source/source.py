@@ -29,7 +29,7 @@ from mipaudit.reading.source.part import (
     skipped_finding,
 )
 from mipaudit.statements.copies import COPY_COLUMN, Copies, copy_findings
-from mipaudit.statements.origin import InputFile
+from mipaudit.statements.sources import InputFile
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.column import Chunk

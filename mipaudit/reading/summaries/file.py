@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import Given, path_of
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import InputFile, Setting
+from mipaudit.statements.origin import Setting
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.plan import Plan, ScoreKind

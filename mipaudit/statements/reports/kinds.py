@@ -67,6 +67,8 @@ _ALLOWED: Final = ("advantage", "eta", "accuracy", "tpr_at_fpr", "success_at", "
 # The version of all formats, and that of mipaudit 0.1.0, whose settings are texts.
 NOW: Final = "/2"
 FIRST: Final = "/1"
+# Where what all reports have is.
+_OF_ALL: Final = "mipaudit.statements.origin"
 # In the order in which the JSON Schema lists them.
 KINDS: Final = (
     Kind(
@@ -340,9 +342,10 @@ def kind_of_schema(schema: str) -> Kind | None:
 def report_type(kind: Kind) -> type[Any]:
     """Return the type of the reports of a kind, with all that its annotations name."""
     found: type[Any] = named(kind.report)
-    complete = getattr(import_module(found.__module__), "complete", None)
-    if complete is not None:
-        complete()
+    for module in (found.__module__, _OF_ALL):
+        complete = getattr(import_module(module), "complete", None)
+        if complete is not None:
+            complete()
     return found
 
 

@@ -12,8 +12,8 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.origin import Declaration
 from mipaudit.statements.provenance import as_of
+from mipaudit.statements.sources import Declaration
 
 
 def audit(apart, day, *, seed=0, **given):

@@ -23,8 +23,8 @@ from mipaudit.evidence.scores.findings import constant
 from mipaudit.options.plain_values import require
 from mipaudit.reading.source.any_input import open_input
 from mipaudit.reading.source.request import read_request
-from mipaudit.statements.origin import InputFile
 from mipaudit.statements.provenance import provenance
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.challenger_counts import (
     GridTally,

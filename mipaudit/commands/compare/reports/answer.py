@@ -32,9 +32,9 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import require
 from mipaudit.statements.choices import Against
 from mipaudit.statements.estimate import Attackers, Estimate
-from mipaudit.statements.origin import InputFile
 from mipaudit.statements.policy import against_phrase, check_status, limit_reason
 from mipaudit.statements.provenance import provenance
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import (
     INCOMPLETE,

@@ -27,7 +27,7 @@ from mipaudit.reading.sheets.sheet import (
 )
 from mipaudit.reading.sheets.splits import describe_unchanged
 from mipaudit.reading.source.any_input import open_arrow
-from mipaudit.statements.origin import InputFile
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 LABELS: Final = ("label", "labels", "y", "y_true", "target", "targets", "class")

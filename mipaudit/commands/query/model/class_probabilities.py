@@ -24,7 +24,7 @@ from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.score_selection import shown_names
 from mipaudit.reading.sheets.coordinates import Coordinates
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import InputFile
+from mipaudit.statements.sources import InputFile
 
 Floats = NDArray[np.float64]
 _CONSTANT: Final = "The model answers the same for every record: is it trained?"
