@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from mipaudit.evidence.named_attackers.difference import class_challenger
 from mipaudit.evidence.scores.averaged_lower import Averaged
-from mipaudit.evidence.scores.prequential_sets import held_out_together
 from mipaudit.maths.binomial import mover_lower
 from mipaudit.summaries.identity.seed import SeedChoice
 from mipaudit.validation.estimands.audited_file import AuditedFile
@@ -82,7 +82,7 @@ def limits(sample: Sample) -> NDArray[np.float64]:
             file = StatedFile(member=member, score=np.concatenate(scores), prior=0.5, seed=seed)
             counts = file.evidence.counts
             row[seed, 1] = file.evidence.lower(ALPHA)
-            row[seed, 2] = held_out_together([counts.blocks], counts.burn_in, 0.5).lower(ALPHA)
+            row[seed, 2] = class_challenger(counts, "any", 0.5).hopeful.lower(ALPHA)
     return found
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.learner import PRIOR, Learner
 from mipaudit.evidence.judgement.blind import ERRORS, BlindLimit
+from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
-from mipaudit.evidence.scores.prequential_sets import HeldOut, held_out_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.verdict import RECORDS
@@ -47,13 +47,12 @@ class BlindEvidence(Evidence):
         return False
 
     @cached_property
-    def held_out(self) -> HeldOut | ExactBlocks:
+    def held_out(self) -> Averaged | ExactBlocks:
         """Return the held-out guesses of one attacker at a time on any learned score."""
         if self.strict:
             return exact_blocks(self.counts.blocks, self.counts.burn_in, self.prior, self._rng(0))
-        return held_out_together(
-            [one.blocks for one in self.together], self.counts.burn_in, self.prior
-        )
+        tables = [one.blocks for one in self.together]
+        return averaged_among(tables, self.counts.burn_in, self.prior, fitted=True)
 
     @cached_property
     def plugin(self) -> float:
@@ -217,7 +216,7 @@ def _nothing_learned(asked: ShiftOptions) -> Estimate:
     return Estimate(
         quantity="advantage",
         score=RECORDS,
-        method="prequential with MOVER",
+        method="prequential",
         attackers="any",
         value=0.0,
         lower=0.0,

@@ -11,6 +11,7 @@ Everything is counted in whole numbers, so that no processor and no batch moves 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -116,16 +117,26 @@ def assigned(rows: RankedRows, prior: float) -> Assigned:
     )
 
 
-def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
-    """Return rows that were counted in several orders of the blocks after the burn-in.
+def assigned_blocks(
+    tables: Sequence[NDArray[np.int64]], burn_in: int, *, fitted: bool = False
+) -> list[Assigned]:
+    """Return rows that were counted, by each of their scores, in the same orders of the blocks.
 
     Args:
-        blocks: int64, shape (64, K, 2), by micro-block, cell and (holdout, member).
+        tables: for each score the counts of the same rows by micro-block, cell and
+            (holdout, member), int64, shape (64, K, 2).
         burn_in: micro-blocks that only train.
+        fitted: the scores were fitted on the burn-in, which is then never judged.
     """
+    trained = tables[0][:burn_in].sum(axis=(0, 1)).min()
+    most = max(blocks.shape[1] for blocks in tables)
+    group = _orders(burn_in, whole=not fitted and bool(trained >= _ROWS_A_CELL * most))
+    return [_in_orders(blocks, group) for blocks in tables]
+
+
+def _in_orders(blocks: NDArray[np.int64], group: NDArray[np.int32]) -> Assigned:
+    """Return counted rows in each order of their blocks, (TURNS, 64)."""
     cells = _cells_of_values(blocks.shape[1])
-    trained = blocks[:burn_in].sum(axis=(0, 1))
-    group = _orders(burn_in, whole=bool(trained.min() >= _ROWS_A_CELL * blocks.shape[1]))
     table = np.zeros((MICRO_BLOCKS, 2, cells), dtype=np.int64)
     table[..., : blocks.shape[1]] = blocks.swapaxes(1, 2)
     counts = np.zeros((TURNS, HALVES + BLOCKS, 2, cells))

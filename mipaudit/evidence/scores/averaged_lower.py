@@ -7,7 +7,9 @@ weigh more.
 
 The mean is what each row adds to it: its variance is that of these shares, at least what one
 attacker who was fixed beforehand and judged on all rows would have, and at most that of one
-assignment.
+assignment. Of several scores of the same rows, where one attacker at a time is on whichever
+score has gained most, the shares are not known, as nothing tells in which cells of two scores a
+row is: the variance is that of one attacker drawn from all that were used, which is no less.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,12 +29,13 @@ from mipaudit.evidence.scores.assignments import (
     HOLDOUT,
     MEMBER,
     ROWS_AT_ONCE,
+    TURNS,
     Assigned,
     Reals,
     assigned,
     assigned_blocks,
 )
-from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
+from mipaudit.evidence.scores.attacker_families import Floats, Lessons, Places, families
 from mipaudit.maths.binomial import MeanRate, folded_lower
 
 if TYPE_CHECKING:
@@ -113,7 +117,56 @@ def averaged_blocks(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Av
         burn_in: micro-blocks that only train.
         prior: p in (0, 1).
     """
-    return _together([assigned_blocks(blocks, burn_in)], prior)[0]
+    return _together(assigned_blocks([blocks], burn_in), prior)[0]
+
+
+def averaged_among(
+    tables: Sequence[NDArray[np.int64]], burn_in: int, prior: float, *, fitted: bool = False
+) -> Averaged:
+    """Return the mean held-out rates of one attacker at a time, chosen among several scores.
+
+    A lower limit of the advantage of all the scores seen together, and of the largest of their
+    advantages, without a share of the error for the choice.
+
+    Args:
+        tables: as for `averaged_blocks`, one for each score of the *same rows*; K may differ.
+        burn_in: micro-blocks that only train.
+        prior: p in (0, 1).
+        fitted: the scores were fitted on the burn-in, which is then never judged.
+    """
+    scores = assigned_blocks(tables, burn_in, fitted=fitted)
+    run = scores[0]
+    found = [
+        counted
+        for number, one in enumerate(scores)
+        for counted in _counted(Lessons(counts=one.counts, prior=prior, even=one.even), number)
+    ]
+    found.sort(key=lambda one: one[0] is not one[1])
+    sizes = run.counts.sum(axis=-1)
+    best, squared, weights = _learnt(found, sizes, np.full(TURNS, _caution(run)), prior)
+    hits = _of_chosen([one for one, _ in found], best)
+    each = weights[..., None] / np.maximum(sizes[:, HALVES:], 1) / len(weights)
+    share, rates, judged = _share(run, each), [], []
+    for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
+        part, times = share[rows], run.times[rows]
+        value = min(float((each * hits)[..., side].sum()), 1.0)
+        within = max(float((each * squared)[..., side].sum()) - value * value, 0.0)
+        weight = float(part * part @ times)
+        rates.append(MeanRate(value=value, variance=within * weight, squares=weight))
+        judged.append(int(times @ (part > 0)))
+    return Averaged(
+        tpr=rates[0],
+        fpr=rates[1],
+        prior=prior,
+        assignments=TURNS,
+        n_members=judged[0],
+        n_holdout=judged[1],
+    )
+
+
+def _counted(lessons: Lessons, number: int) -> list[tuple[Reals, Reals]]:
+    """Return what attackers get right, and the squares; the constant ones on the first score."""
+    return [(one.hits, one.squares) for one in islice(families(lessons), int(number > 0), None)]
 
 
 def averaged_each(audits: Sequence[RankedRows], prior: float) -> list[Averaged]:
@@ -175,9 +228,8 @@ def _chosen(lessons: Lessons, caution: Floats) -> tuple[Floats, Floats, Floats, 
         sums of its squares over the rows, (Z, BLOCKS, 2); the block's weight, (Z, BLOCKS).
     """
     found, sizes = list(families(lessons)), lessons.rows.astype(np.float64)
-    precision = _precision(sizes, lessons.prior)
-    squares = np.concatenate([family.squares for family in found], axis=-1)
-    best = _best(found, squares, precision, sizes, caution, lessons.prior)
+    rates = [(family.hits, family.squares) for family in found]
+    best, squared, weights = _learnt(rates, sizes, caution, lessons.prior)
     guesses = np.empty((len(best), BLOCKS, lessons.counts.shape[-1]))
     first = 0
     for family in found:
@@ -186,11 +238,33 @@ def _chosen(lessons: Lessons, caution: Floats) -> tuple[Floats, Floats, Floats, 
         if z.size:
             guesses[z, b] = family.values(best[z, b] - first, z, b + HALVES)
         first += count
+    return sizes[:, HALVES:], guesses, squared, weights
+
+
+def _learnt(
+    found: list[tuple[Reals, Reals]], sizes: Floats, caution: Floats, prior: float
+) -> tuple[Places, Floats, Floats]:
+    """Return the chosen attacker of each block, its squares, and the block's weight.
+
+    Args:
+        found: hits and squares of families, sets first; the first two attackers are constant.
+        sizes: rows by block and class, shape (Z, HALVES + BLOCKS, 2).
+        caution: standard errors that the choice takes off a gain, shape (Z,).
+        prior: p in (0, 1).
+    """
+    precision = _precision(sizes, prior)
+    squares = np.concatenate([one for _, one in found], axis=-1)
+    best = _best(found, squares, precision, sizes, caution, prior)
     weights = precision[:, HALVES:] * ((np.arange(BLOCKS) + 0.5) / BLOCKS) ** 2
     total = weights.sum(axis=1, keepdims=True)
-    squared = np.take_along_axis(squares[:, HALVES:], best[:, :, None, None], axis=-1)[..., 0]
     weights /= np.where(total > 0, total, 1)
-    return sizes[:, HALVES:], guesses, squared.astype(np.float64), weights
+    return best, _of_chosen([squares], best), weights
+
+
+def _of_chosen(sums: list[Reals], best: Places) -> Floats:
+    """Return the sums of the chosen attackers, (Z, BLOCKS, 2)."""
+    later = np.concatenate(sums, axis=-1)[:, HALVES:]
+    return np.take_along_axis(later, best[:, :, None, None], axis=-1)[..., 0].astype(np.float64)
 
 
 def _precision(sizes: Floats, prior: float) -> Floats:
@@ -201,7 +275,7 @@ def _precision(sizes: Floats, prior: float) -> Floats:
 
 
 def _best(
-    found: list[Family],
+    found: list[tuple[Reals, Reals]],
     squares: Reals,
     precision: Floats,
     sizes: Floats,
@@ -222,8 +296,8 @@ def _best(
         running /= total
         return running
 
-    sets = sum(family.hits.shape[-1] for family in found if family.squares is family.hits)
-    rates = past(np.concatenate([family.hits for family in found], axis=-1))
+    sets = sum(hits.shape[-1] for hits, squares in found if squares is hits)
+    rates = past(np.concatenate([hits for hits, _ in found], axis=-1))
     spread = rates * rates
     np.subtract(rates[..., :sets], spread[..., :sets], out=spread[..., :sets])
     np.subtract(past(squares[..., sets:]), spread[..., sets:], out=spread[..., sets:])
@@ -252,21 +326,17 @@ def _mean(
     run: Assigned, sizes: Floats, guesses: Floats, squared: Floats, weights: Floats, *, prior: float
 ) -> Averaged:
     """Return the mean rates, from what each row adds to them."""
-    each = np.zeros(run.counts.shape[:-1])
-    sizes = np.maximum(sizes, 1)
-    each[:, HALVES:] = weights[..., None] / sizes / len(weights)
+    each = weights[..., None] / np.maximum(sizes, 1) / len(weights)
     table = np.zeros(run.counts.shape)
-    np.multiply(guesses[:, :, None], each[:, HALVES:, :, None], out=table[:, HALVES:])
+    np.multiply(guesses[:, :, None], each[..., None], out=table[:, HALVES:])
     # Of many rows one assignment after the other, within the cache; the sum is the same.
     whole = run.place.size <= ROWS_AT_ONCE
     flat, added = table.ravel(), np.zeros(run.member.size)
     for place in run.place[None] if whole else run.place[:, None]:
         added += flat.take(place, mode="clip").sum(axis=0)
-    by_label = each.ravel()[run.lines].sum(axis=1)
-    looked_up = [one.take(label) for one, label in zip(by_label, run.labels, strict=True)]
-    counted = np.sum(looked_up, axis=0)
-    squares = (each[:, HALVES:] * squared).sum(axis=(0, 1))
-    one = (weights[..., None] ** 2 / sizes).sum(axis=1).mean(axis=0)
+    counted = _share(run, each)
+    squares = (each * squared).sum(axis=(0, 1))
+    one = (weights[..., None] ** 2 / np.maximum(sizes, 1)).sum(axis=1).mean(axis=0)
     rates, judged = [], []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
         at = np.flatnonzero(rows)
@@ -288,3 +358,17 @@ def _mean(
         n_members=judged[0],
         n_holdout=judged[1],
     )
+
+
+def _share(run: Assigned, each: Floats) -> Floats:
+    """Return what each row would add to the mean if it were always guessed, shape (n,).
+
+    Args:
+        run: the rows.
+        each: what one row of a block and class adds, shape (S, BLOCKS, 2).
+    """
+    lines = np.zeros(run.counts.shape[:-1])
+    lines[:, HALVES:] = each
+    by_label = lines.ravel()[run.lines].sum(axis=1)
+    looked_up = [one.take(label) for one, label in zip(by_label, run.labels, strict=True)]
+    return np.asarray(np.sum(looked_up, axis=0))

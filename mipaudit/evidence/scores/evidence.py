@@ -26,7 +26,7 @@ from mipaudit.evidence.scores.averaged_lower import (
     averaged_each,
 )
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
-from mipaudit.evidence.scores.prequential_sets import HeldOut, equal_mass_starts
+from mipaudit.evidence.scores.prequential_sets import equal_mass_starts
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
@@ -158,7 +158,7 @@ class Evidence:
         return CLASSES if self.ordered else ()
 
     @cached_property
-    def held_out(self) -> HeldOut | Averaged | ExactBlocks:
+    def held_out(self) -> Averaged | ExactBlocks:
         """Return the held-out guesses of attackers that learn on the past."""
         blocks, burn_in = self.counts.blocks, self.counts.burn_in
         if self.strict:

@@ -13,7 +13,6 @@ because a set is judged only on rows it has not seen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Final
@@ -31,8 +30,6 @@ _STANDARD_ERRORS: Final = (0.5, 1.0, 2.0)
 # Half-widths of the windows of the smoothed attackers, as shares of the burn-in.
 _WINDOWS: Final = (0.01, 0.03, 0.1)
 EVALUATION_BLOCKS: Final = 15
-_BLOCKS_AT_ONCE: Final = 4
-_SINGLE_EXACT: Final = 1 << 24  # whole numbers below this are exact in single precision
 _MEMBER, _HOLDOUT = 1, 0
 
 
@@ -304,52 +301,6 @@ def trials(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Trials:
     return Trials(sets=fit(trained, mass, prior), scored=scored, seeds=2)
 
 
-def held_out_together(scores: Sequence[NDArray[np.int64]], burn_in: int, prior: float) -> HeldOut:
-    """Return the held-out rates of one attacker at a time, chosen among several scores.
-
-    Each block is scored by the attacker, on whichever score, that had done best so far:
-    a lower limit of the advantage of all the scores seen together, and of the largest
-    of their advantages, without a share of the error for the choice.
-
-    Args:
-        scores: for each score the counts of the *same rows*, shape (64, K, 2); K may differ.
-        burn_in: micro-blocks that only train, the same for all.
-        prior: p in (0, 1).
-    """
-    runs = [trials(blocks, burn_in, prior) for blocks in scores]
-    totals = runs[0].scored.sum(axis=1)
-    exact = bool(totals.max() < _SINGLE_EXACT)
-    hits = np.concatenate([_hits(run, exact_in_single=exact) for run in runs], axis=1)
-    usable = (totals > 0).all(axis=1)
-    weight = _block_weights(totals, usable, prior)
-    rates = hits / np.maximum(totals, 1)[:, None, :]
-    gains = prior * rates[..., _MEMBER] - (1 - prior) * rates[..., _HOLDOUT]
-    payoff = np.cumsum(weight[:, None] * gains, axis=0)
-    seeds = runs[0].seeds
-    best = payoff[seeds - 1 : -1].argmax(axis=1)
-    block = np.arange(seeds, payoff.shape[0])
-    scored = block[usable[block]]
-    return pool(hits[scored, best[usable[block]]], totals[scored], prior)
-
-
-def _hits(run: Trials, *, exact_in_single: bool) -> NDArray[np.float64]:
-    """Return the scored rows that each set guesses to be members, shape (B, E, 2).
-
-    Whole numbers as floats: sums of products of those are vectorised. Not a matrix
-    product: BLAS would start threads, which cost more than all the rest.
-    """
-    kind: type[np.floating] = np.float32 if exact_in_single else np.float64
-    counts = run.scored.astype(kind)
-    hits = np.empty((*run.sets.shape[:2], 2))
-    # A few blocks at a time, so that the floats stay in the cache.
-    for first in range(0, len(hits), _BLOCKS_AT_ONCE):
-        part = slice(first, first + _BLOCKS_AT_ONCE)
-        sets = run.sets[part].astype(kind)
-        for side in (_HOLDOUT, _MEMBER):
-            hits[part, :, side] = np.einsum("bek,bk->be", sets, counts[part, :, side])
-    return hits
-
-
 def pool(
     hits: NDArray[np.float64],
     sizes: NDArray[np.int64],
@@ -367,7 +318,7 @@ def pool(
     if not sizes.size:
         return HeldOut(tpr=0.0, fpr=0.0, n_members=0.0, n_holdout=0.0, prior=prior)
     if weight is None:
-        weight = _block_weights(sizes, np.ones(len(sizes), dtype=bool), prior)
+        weight = 1 / (prior**2 / sizes[:, _MEMBER] + (1 - prior) ** 2 / sizes[:, _HOLDOUT])
     weight = (weight / weight.sum())[:, None]
     rates = np.minimum((weight * hits / sizes).sum(axis=0), 1.0)
     effective = 1 / (weight**2 / sizes).sum(axis=0)
@@ -378,12 +329,3 @@ def pool(
         n_holdout=float(effective[_HOLDOUT]),
         prior=prior,
     )
-
-
-def _block_weights(
-    totals: NDArray[np.int64], usable: NDArray[np.bool_], prior: float
-) -> NDArray[np.float64]:
-    """Return the precision of each block, common to both classes; 0 where one is missing."""
-    sizes = np.maximum(totals, 1)
-    variance = prior**2 / sizes[:, _MEMBER] + (1 - prior) ** 2 / sizes[:, _HOLDOUT]
-    return np.where(usable, 1 / variance, 0.0)

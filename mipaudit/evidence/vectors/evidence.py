@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
-from mipaudit.evidence.scores.prequential_sets import HeldOut, held_out_together
 
 if TYPE_CHECKING:
     from mipaudit.evidence.vectors.derived_scores import Derivation, Form
@@ -107,7 +107,7 @@ class VectorEvidence(Evidence):
         return ("learned", *(grid if self.vector.of("product-grid") is not None else ()))
 
     @cached_property
-    def held_out(self) -> HeldOut | ExactBlocks:
+    def held_out(self) -> Averaged | ExactBlocks:
         """Return the held-out guesses of one attacker at a time on any derived score.
 
         Exact blocks need one table: that of the derived score which did best on the
@@ -117,7 +117,7 @@ class VectorEvidence(Evidence):
         if self.strict:
             one = counts[self.vector.derivation.strongest]
             return exact_blocks(one.blocks, burn_in, self.prior, self._rng(0))
-        return held_out_together([one.blocks for one in counts], burn_in, self.prior)
+        return averaged_among([one.blocks for one in counts], burn_in, self.prior, fitted=True)
 
     @cached_property
     def plugin(self) -> float:

@@ -437,7 +437,7 @@ def test_columns_of_many_texts_are_named():
 
 
 def test_rows_that_repeat_are_named_unless_persons_are_known():
-    members, holdout = table(1, N // 4), table(2, N // 4)
+    members, holdout = table(3, N // 4), table(4, N // 4)
     members, holdout = (pd.concat([frame] * 4) for frame in (members, holdout))
     several = found_in(mipaudit.shift(members, holdout, columns=["age,ward,smoker"]))
     assert "`id_col`" in several["repeated_rows"]

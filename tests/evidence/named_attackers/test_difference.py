@@ -11,7 +11,7 @@ from mipaudit.evidence.named_attackers.difference import (
     class_challenger,
     evaluation_groups,
 )
-from mipaudit.evidence.scores.prequential_sets import Trials, held_out_together, trials
+from mipaudit.evidence.scores.prequential_sets import Trials
 from mipaudit.validation.estimands.difference import compared_columns
 
 
@@ -26,18 +26,6 @@ def columns():
 def counted(columns):
     member, scores = columns
     return compared_columns(member, scores, prior=0.5, seed=2, pairs=[(0, 1)])
-
-
-def test_without_caution_they_are_the_attackers_of_estimate(counted):
-    evidence, _ = counted
-    counts = evidence[0].counts
-    expected = held_out_together([counts.blocks], counts.burn_in, 0.5)
-    found = class_challenger(counts, "any", 0.5).hopeful
-    assert (found.tpr, found.fpr) == pytest.approx((expected.tpr, expected.fpr))
-    blocks = [one.counts.blocks for one in evidence]
-    runs = [trials(one, counts.burn_in, 0.5) for one in blocks]
-    both = held_out_together(blocks, counts.burn_in, 0.5)
-    assert challenger(runs, 0.5).hopeful.value == pytest.approx(both.value)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,12 @@ from scipy.stats import binom, norm
 
 from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, TURNS, assigned, assigned_blocks
 from mipaudit.evidence.scores.attacker_families import Lessons, families
-from mipaudit.evidence.scores.averaged_lower import averaged, averaged_blocks, averaged_each
+from mipaudit.evidence.scores.averaged_lower import (
+    averaged,
+    averaged_among,
+    averaged_blocks,
+    averaged_each,
+)
 from mipaudit.maths.binomial import MeanRate, folded_lower
 from mipaudit.summaries.ranked_rows import RankedRows
 from mipaudit.validation.laws.catalogue import law
@@ -198,7 +203,7 @@ _TILTED = np.arange(1, 13) / 78
 @pytest.mark.parametrize("sizes", [(100, 100), (40_000, 40_000)])
 def test_counted_rows_stand_for_as_many(burn_in, sizes):
     blocks = _counted(_TILTED, _EVEN, sizes, 1)
-    run = assigned_blocks(blocks, burn_in)
+    (run,) = assigned_blocks([blocks], burn_in)
     assert run.sizes == sizes
     by_class = run.counts.sum(axis=(1, 3))
     assert (by_class == sizes).all()
@@ -238,3 +243,123 @@ def test_nothing_held_out_is_the_baseline():
         found = averaged_blocks(blocks, 20, prior)
         assert found.value == found.lower(0.025) == pytest.approx(abs(2 * prior - 1))
         assert found.standard_error == 1
+
+
+def _of_same_rows(shares, blocks, seed):
+    """Return counts of an idle score of the rows of another one."""
+    rng = np.random.default_rng(seed)
+    return np.stack([rng.multinomial(blocks[..., c].sum(axis=1), shares) for c in (0, 1)], axis=2)
+
+
+def _several(member, sizes, seed, idle=(3, 7)):
+    """Return counts of a score with these shares in members, then of idle ones."""
+    first = _counted(member, _EVEN, sizes, seed)
+    others = (_of_same_rows(np.full(k, 1 / k), first, [seed, k]) for k in idle)
+    return [first, *others]
+
+
+def _guesses_by_hand(counts, prior):
+    """Each attacker on counts by block, class and cell: its guesses in each block, then whose."""
+    lessons = Lessons(counts=counts[None], prior=prior, even=False)
+    every, soft = np.arange(len(counts)), []
+    for family in families(lessons):
+        for e in range(family.hits.shape[-1]):
+            guess = family.values(np.full(every.size, e), 0 * every, every)
+            soft.append((family.hits is not family.squares, guess))
+    return soft
+
+
+def _chosen_by_hand(shown, sizes, prior, caution):
+    """The attacker with the best past, from what each shows of every block so far."""
+    precision = [prior**2 / m + (1 - prior) ** 2 / h for h, m in sizes]
+    weight = np.array([1 / one for one in precision]) / sum(1 / one for one in precision)
+    gains = []
+    for hits, squares in shown:
+        rate, square = weight @ (hits / sizes), weight @ (squares / sizes)
+        doubt = (square - rate**2 + 0.5 / sizes.sum(axis=0)) / sizes.sum(axis=0)
+        gain = prior * rate[1] - (1 - prior) * rate[0]
+        gains.append((gain, math.sqrt(prior**2 * doubt[1] + (1 - prior) ** 2 * doubt[0])))
+    best = max(range(2, len(gains)), key=lambda e: gains[e][0] - caution * gains[e][1])
+    constant = max((0, 1), key=lambda e: gains[e][0])
+    return constant if gains[best][0] < gains[constant][0] else best
+
+
+def _by_hand(tables, burn_in, prior, caution):
+    """The mean rates and their variances, guess by guess; the burn-in only trains."""
+    rates, squares, each, late = np.zeros(2), np.zeros(2), np.zeros((64, 2)), 64 - burn_in
+    for turn in range(TURNS):
+        step = turn * late // TURNS
+        group = [m % 2 for m in range(burn_in)]
+        group += [HALVES + (m + step) % late * BLOCKS // late for m in range(late)]
+        attackers = []
+        for number, blocks in enumerate(tables):
+            counts = np.zeros((HALVES + BLOCKS, 2, blocks.shape[1]))
+            for m, g in enumerate(group):
+                counts[g] += blocks[m].T
+            for soft, guess in _guesses_by_hand(counts, prior)[2 * (number > 0) :]:
+                hits = np.einsum("gk,gck->gc", guess, counts)
+                attackers.append((soft, hits, np.einsum("gk,gck->gc", guess**2, counts)))
+        attackers.sort(key=lambda one: one[0])
+        sizes = counts.sum(axis=2)
+        weights = np.array([(b + 0.5) ** 2 for b in range(BLOCKS)])
+        weights /= prior**2 / sizes[HALVES:, 1] + (1 - prior) ** 2 / sizes[HALVES:, 0]
+        weights /= weights.sum() * TURNS
+        for g, one in enumerate(weights, HALVES):
+            shown = [(hits[:g], square[:g]) for _, hits, square in attackers]
+            _, hits, square = attackers[_chosen_by_hand(shown, sizes[:g], prior, caution)]
+            rates += one * hits[g] / sizes[g]
+            squares += one * square[g] / sizes[g]
+            each[np.array(group) == g] += one / sizes[g]
+    weighed = (tables[0].sum(axis=1) * each**2).sum(axis=0)
+    return rates, (squares - rates**2) * weighed, weighed
+
+
+@pytest.mark.parametrize("prior", [0.3, 0.5])
+@pytest.mark.parametrize(("sizes", "caution"), [((300, 300), 0.5), ((2_000, 900), 0.641)])
+def test_among_several_scores_is_the_slow_obvious_method(prior, sizes, caution):
+    tables = _several(_TILTED, sizes, 4)[::-1]
+    found = averaged_among(tables, 13, prior, fitted=True)
+    rates, variances, weighed = _by_hand(tables, 13, prior, caution)
+    for side, one in enumerate((found.fpr, found.tpr)):
+        expected = rates[side], variances[side], weighed[side]
+        assert (one.value, one.variance, one.squares) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_score_twice_is_the_score_once():
+    blocks = _counted(_TILTED, _EVEN, (300, 200), 4)
+    assert averaged_among([blocks, blocks], 13, 0.3) == averaged_among([blocks], 13, 0.3)
+
+
+def test_among_idle_scores_the_leaking_one_is_found():
+    tables = _several(_TILTED, (4_000, 4_000), 5, idle=(5, 12, 30))
+    alone = averaged_blocks(tables[0], 7, 0.5)
+    together = averaged_among(tables[::-1], 7, 0.5)
+    assert together.value == pytest.approx(alone.value, abs=0.02)
+    assert together.lower(0.025) == pytest.approx(alone.lower(0.025), abs=0.02)
+
+
+def test_scores_that_were_fitted_on_the_burn_in_are_not_judged_there():
+    """A score that knows the burn-in's labels by heart, and no other: the control is judged."""
+    blocks = _counted(_EVEN, _EVEN, (20_000, 20_000), 6)
+    burned = blocks[:16].sum(axis=1)
+    blocks[:16] = 0
+    blocks[:16, 0, 0], blocks[:16, 1, 1] = burned.T
+    assert averaged_among([blocks, blocks], 16, 0.5).lower(0.025) > 0.1
+    found = averaged_among([blocks, blocks], 16, 0.5, fitted=True)
+    assert found.lower(0.025) == 0
+    assert (found.n_holdout, found.n_members) == tuple(blocks[16:].sum(axis=(0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "fitted"), [((60, 900), True), ((150, 150), True), ((8_000, 8_000), False)]
+)
+@pytest.mark.parametrize(("member", "prior"), [(_EVEN, 0.5), (_TILTED, 0.5), (_EVEN, 0.1)])
+def test_the_limit_among_several_scores_holds(sizes, fitted, member, prior):
+    files, alpha = 200, 0.025
+    truth = np.abs(prior * member - (1 - prior) * _EVEN).sum()
+    misses = sum(
+        averaged_among(_several(member, sizes, seed), 16, prior, fitted=fitted).lower(alpha)
+        > truth + 1e-12
+        for seed in range(files)
+    )
+    assert misses <= binom.isf(1e-4, files, alpha)

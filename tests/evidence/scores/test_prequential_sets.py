@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mipaudit.evidence.named_attackers.difference import challenger
 from mipaudit.evidence.scores.prequential_sets import (
     HeldOut,
     attacker_sets,
     equal_mass_starts,
-    held_out_together,
     pool,
+    trials,
 )
 from mipaudit.maths.binomial import mover_lower
 
@@ -150,6 +151,11 @@ def held_out_by_hand(blocks, burn_in, prior):
     )
 
 
+def held_out(blocks, burn_in, prior):
+    """The same by the program, of whoever has gained most so far."""
+    return challenger([trials(blocks, burn_in, prior)], prior).hopeful
+
+
 def draw_blocks(rng, cells, rows, shift):
     """Counts of a leak that grows along the cells, shape (64, cells, 2)."""
     tilt = np.linspace(-shift, shift, cells)
@@ -172,7 +178,7 @@ def test_is_the_slow_obvious_method(cells, rows, burn_in, prior):
     for shift in (0.0, 1.5):
         blocks = draw_blocks(rng, cells, rows, shift)
         expected = held_out_by_hand(blocks, burn_in, prior)
-        found = held_out_together([blocks], burn_in, prior)
+        found = held_out(blocks, burn_in, prior)
         assert (found.tpr, found.fpr, found.n_members, found.n_holdout) == pytest.approx(expected)
 
 
@@ -180,7 +186,7 @@ def test_a_block_without_one_class_trains_only():
     rng = np.random.default_rng(1)
     blocks = draw_blocks(rng, 6, (300, 300), 1.0)
     blocks[20:30, :, 1] = 0
-    found = held_out_together([blocks], 7, 0.5)
+    found = held_out(blocks, 7, 0.5)
     expected = held_out_by_hand(blocks, 7, 0.5)
     assert (found.tpr, found.fpr, found.n_members, found.n_holdout) == pytest.approx(expected)
     assert found.n_members < blocks[7:, :, 1].sum()
@@ -191,7 +197,7 @@ def test_nothing_held_out_is_the_baseline(prior):
     blocks = np.zeros((64, 4, 2), dtype=np.int64)
     blocks[:20, :, 0] = 3
     blocks[25, 1, 0] = 9
-    found = held_out_together([blocks], 20, prior)
+    found = held_out(blocks, 20, prior)
     assert found.value == found.lower(0.025) == pytest.approx(abs(2 * prior - 1))
     assert found.standard_error == 1
 
@@ -211,56 +217,9 @@ def test_finds_a_leak_that_thresholds_miss():
     blocks = np.stack(
         [rng.multinomial(40, shares[1], size=64), rng.multinomial(40, shares[0], size=64)], axis=2
     )
-    found = held_out_together([blocks], 7, 0.5)
+    found = held_out(blocks, 7, 0.5)
     assert found.value == pytest.approx(0.6, abs=0.05)
     assert 0.5 < found.lower(0.025) < 0.6
-
-
-@pytest.mark.parametrize("prior", [0.1, 0.5])
-@pytest.mark.parametrize("shift", [0.0, 0.8])
-def test_coverage(prior, shift):
-    cells, rows = 24, (150, 150)
-    tilt = np.exp(np.linspace(-shift, shift, cells))
-    truth = np.abs(prior * tilt / tilt.sum() - (1 - prior) / cells).sum()
-    rng = np.random.default_rng(3)
-    missed = sum(
-        held_out_together([draw_blocks(rng, cells, rows, shift)], 16, prior).lower(0.05)
-        > truth + 1e-12
-        for _ in range(400)
-    )
-    assert missed <= 35  # P(Bin(400, 0.05) > 35) < 0.1%
-
-
-def test_a_score_twice_is_the_score_once():
-    blocks = draw_blocks(np.random.default_rng(4), 9, (200, 300), 0.7)
-    assert held_out_together([blocks, blocks], 13, 0.3) == held_out_together([blocks], 13, 0.3)
-
-
-def test_among_several_scores_the_leaking_one_is_found():
-    rng = np.random.default_rng(5)
-    idle = [draw_blocks(rng, cells, (4000, 4000), 0.0) for cells in (5, 12, 30)]
-    leaking = draw_blocks(rng, 12, (4000, 4000), 1.0)
-    idle = [_same_sizes(rng, one, leaking) for one in idle]
-    alone = held_out_together([leaking], 7, 0.5)
-    together = held_out_together([*idle, leaking], 7, 0.5)
-    assert together.value == pytest.approx(alone.value, abs=0.02)
-
-
-def test_choosing_among_many_idle_scores_never_lifts_the_limit():
-    rng = np.random.default_rng(6)
-    missed = 0
-    for _ in range(300):
-        first = draw_blocks(rng, 6, (150, 150), 0.0)
-        scores = [first, *(_same_sizes(rng, draw_blocks(rng, 6, (1, 1), 0.0), first) for _ in "ab")]
-        missed += held_out_together(scores, 16, 0.5).lower(0.05) > 1e-12
-    assert missed <= 28  # P(Bin(300, 0.05) > 28) < 0.1%
-
-
-def _same_sizes(rng, blocks, like):
-    """Counts of an idle score for the rows of another one."""
-    rows = like.sum(axis=1)
-    shares = np.full(blocks.shape[1], 1 / blocks.shape[1])
-    return np.stack([rng.multinomial(rows[:, side], shares) for side in (0, 1)], axis=2)
 
 
 def sets_of(gains, prior=0.5, errors=None):

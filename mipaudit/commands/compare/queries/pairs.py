@@ -19,8 +19,9 @@ from mipaudit.evidence.named_attackers.difference import (
     in_bins,
     same_rows_lower,
 )
+from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.evidence import CLASSES, Evidence
-from mipaudit.evidence.scores.prequential_sets import HeldOut, held_out_together, trials
+from mipaudit.evidence.scores.prequential_sets import trials
 from mipaudit.maths.class_limits.difference import Encounter
 from mipaudit.statements.estimate import Attackers
 from mipaudit.summaries.challenger_counts import GuessPlan, MeetingPlan, ScoreCells
@@ -315,11 +316,11 @@ class Compared:
         """Return the best estimate of a query's advantage within a class: biased downward."""
         return self.challenger(query, attackers).hopeful.value
 
-    def largest(self, cohort: Cohort) -> HeldOut:
+    def largest(self, cohort: Cohort) -> Averaged:
         """Return the guesses of one attacker at a time, on whichever query of a cohort."""
         found = [self.evidence[one] for one in cohort.queries]
         blocks = [one.counts.blocks for one in found]
-        return held_out_together(blocks, found[0].counts.burn_in, found[0].prior)
+        return averaged_among(blocks, found[0].counts.burn_in, found[0].prior)
 
     def gain(
         self, cohort: Cohort, pair: tuple[int, int], attackers: Attackers, alpha: float

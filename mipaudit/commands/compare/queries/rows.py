@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Final
 
 from mipaudit.commands.compare.queries.pairs import Cohort, Compared
-from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.evidence.scores.averaged_lower import Averaged
 from mipaudit.evidence.scores.prequential_sets import HeldOut
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.statements.estimate import Attackers, Estimate
@@ -108,7 +108,7 @@ def _best_of(compared: Compared, cohort: Cohort, share: ErrorShare) -> list[Esti
     naive = max(found, key=lambda one: one.lower(share.one_sided))
     row = _lower_limit(
         held,
-        found[0],
+        (held.n_holdout, held.n_members),
         share,
         score=name,
         method="prequential, one attacker at a time on whichever query did best so far",
@@ -151,7 +151,7 @@ def _together(
     held = cohort.met.together[pair].challenger.hopeful
     return _lower_limit(
         held,
-        a,
+        a.counts.scored.sum(axis=0).tolist(),
         share,
         score=f"{a.score} + {b.score}",
         method="prequential, on either score and on grids of both",
@@ -160,16 +160,16 @@ def _together(
 
 
 def _lower_limit(
-    held: HeldOut,
-    evidence: Evidence,
+    held: Averaged | HeldOut,
+    judged: Sequence[int],
     share: ErrorShare,
     *,
     score: str,
     method: str,
     selection: str,
 ) -> Estimate:
-    """Return what attackers on held-out rows reach at least; the rows are those of the evidence."""
-    sizes = evidence.counts.scored.sum(axis=0)
+    """Return what attackers reach at least on so many holdout records and members."""
+    n_holdout, n_members = judged
     return Estimate(
         quantity="advantage",
         score=score,
@@ -182,8 +182,8 @@ def _lower_limit(
         confidence=share.confidence,
         selection=selection,
         validity="approximate",
-        n_members=int(sizes[1]),
-        n_holdout=int(sizes[0]),
+        n_members=n_members,
+        n_holdout=n_holdout,
     )
 
 
