@@ -11,7 +11,7 @@ Everything is counted in whole numbers, so that no processor and no batch moves 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -119,8 +119,8 @@ def assigned(rows: RankedRows, prior: float) -> Assigned:
 
 def assigned_blocks(
     tables: Sequence[NDArray[np.int64]], burn_in: int, *, fitted: bool = False
-) -> list[Assigned]:
-    """Return rows that were counted, by each of their scores, in the same orders of the blocks.
+) -> Iterator[Assigned]:
+    """Yield rows that were counted, by each of their scores, in the same orders of the blocks.
 
     Args:
         tables: for each score the counts of the same rows by micro-block, cell and
@@ -131,7 +131,8 @@ def assigned_blocks(
     trained = tables[0][:burn_in].sum(axis=(0, 1)).min()
     most = max(blocks.shape[1] for blocks in tables)
     group = _orders(burn_in, whole=not fitted and bool(trained >= _ROWS_A_CELL * most))
-    return [_in_orders(blocks, group) for blocks in tables]
+    # One after the other: those of many cells are large.
+    return (_in_orders(blocks, group) for blocks in tables)
 
 
 def _in_orders(blocks: NDArray[np.int64], group: NDArray[np.int32]) -> Assigned:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -117,7 +116,7 @@ def averaged_blocks(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Av
         burn_in: micro-blocks that only train.
         prior: p in (0, 1).
     """
-    return _together(assigned_blocks([blocks], burn_in), prior)[0]
+    return _together([*assigned_blocks([blocks], burn_in)], prior)[0]
 
 
 def averaged_among(
@@ -135,12 +134,10 @@ def averaged_among(
         fitted: the scores were fitted on the burn-in, which is then never judged.
     """
     scores = assigned_blocks(tables, burn_in, fitted=fitted)
-    run = scores[0]
-    found = [
-        counted
-        for number, one in enumerate(scores)
-        for counted in _counted(Lessons(counts=one.counts, prior=prior, even=one.even), number)
-    ]
+    run = next(scores)
+    found = _counted(run, prior)
+    for one in scores:
+        found += _counted(one, prior)[1:]  # the constant attackers are the same on any score
     found.sort(key=lambda one: one[0] is not one[1])
     sizes = run.counts.sum(axis=-1)
     best, squared, weights = _learnt(found, sizes, np.full(TURNS, _caution(run)), prior)
@@ -164,9 +161,10 @@ def averaged_among(
     )
 
 
-def _counted(lessons: Lessons, number: int) -> list[tuple[Reals, Reals]]:
-    """Return what attackers get right, and the squares; the constant ones on the first score."""
-    return [(one.hits, one.squares) for one in islice(families(lessons), int(number > 0), None)]
+def _counted(run: Assigned, prior: float) -> list[tuple[Reals, Reals]]:
+    """Return the hits of each family, and their squares."""
+    lessons = Lessons(counts=run.counts, prior=prior, even=run.even)
+    return [(one.hits, one.squares) for one in families(lessons)]
 
 
 def averaged_each(audits: Sequence[RankedRows], prior: float) -> list[Averaged]:
