@@ -76,6 +76,9 @@ def least_lower(successes: NDArray[np.float64], trials: float, alpha: NDArray[np
     special = _special()
     if successes.min() <= 0:
         return 0.0
+    # Of equal counts, as the ranks within a cell have, the least error has the least limit.
+    first = np.flatnonzero(np.append(True, successes[1:] != successes[:-1]))
+    successes, alpha = successes[first], np.minimum.reduceat(alpha, first)
     failures = trials - successes + 1
     guess = int(
         (successes + special.ndtri(alpha) * np.sqrt(successes * failures / trials)).argmin()
