@@ -159,8 +159,10 @@ def _brief(report: AnyReport, *, python: bool = False, told: Sequence[str] = ())
     if seed is not None and (len(report.provenance.seeds) <= 1 or brief.moves):
         notes.append(f"Seed {seed}{brief.moves}.")
     said = (*brief.told, *told)
-    warnings = tuple(one.text for one in findings if one.serious and one.code not in said)
-    whole = brief._replace(warnings=(*brief.warnings, *warnings), notes=tuple(notes))
+    warnings = (one.text for one in findings if one.serious and one.code not in said)
+    whole = brief._replace(
+        warnings=(*_stale(report), *brief.warnings, *warnings), notes=tuple(notes)
+    )
     if python:
         whole = whole._replace(more=_MORE)
     typed: Brief = _typed(whole, _names(report.command, python=python))
@@ -224,8 +226,21 @@ def _document(report: AnyReport, view: View, *, python: bool = False) -> Documen
     kind = kind_of(report.command)
     draw = named(kind.document)
     document: Document = draw(report, view) if kind.views else draw(report)
+    if view != "page":  # whose head says it
+        document = document._replace(summary=" ".join((*_stale(report), document.summary)))
     typed: Document = _typed(document, _names(report.command, python=python))
     return typed
+
+
+def _stale(report: AnyReport) -> tuple[str, ...]:
+    """Return that a waiver which a verdict rests on has expired since, if one has."""
+    if not getattr(report, "policy", ()):
+        return ()
+    from mipaudit.statements.provenance import waiver_day
+    from mipaudit.statements.verdict import stale_words
+
+    said = stale_words(report, waiver_day())
+    return (said,) if said else ()
 
 
 def _names(command: str, *, python: bool) -> Mapping[str, str]:

@@ -22,13 +22,14 @@ from mipaudit.statements.policy import (
     Waiver,
     unpromised,
 )
-from mipaudit.statements.text.printable_names import quoted_name, safe_text
+from mipaudit.statements.text.printable_names import quoted_name, safe_name, safe_text
 from mipaudit.statements.text.rounding import percent_text
 
 if TYPE_CHECKING:
     from datetime import date
 
     from mipaudit.statements.claim import Claim
+    from mipaudit.statements.reports.any_report import AnyReport
 
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
@@ -158,6 +159,16 @@ def _remarks(number: int, waiver: Waiver, checks: Sequence[PolicyCheck]) -> list
         text = f"Waiver {number} of the policy (on {waiver.quantity}) is not needed: all is met."
         return [Finding(code="waiver_not_needed", text=text)]
     return []
+
+
+def stale_words(report: AnyReport, today: date) -> str:
+    """Say that a waiver bore the verdict of a report and bears it no longer; empty for none."""
+    waived = (getattr(check, "waived", None) for check in getattr(report, "policy", ()))
+    ended = [one.expires for one in waived if one is not None and one.expired(today)]
+    if not ended:
+        return ""
+    day = safe_name(min(ended))
+    return f"A waiver of the report has expired, after {day}: its verdict would be another today."
 
 
 def waiver_note(check: PolicyCheck) -> str:

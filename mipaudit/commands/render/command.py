@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.policy_file import read_config
 from mipaudit.cli.policy_keys import defaults_of, scores_of
-from mipaudit.commands.render.forms import annexed, exchanged, stored_report
+from mipaudit.commands.render.forms import annexed, as_written, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
@@ -131,7 +131,8 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
         if found.command == "estimate":
             require_same_audit(found.provenance.settings, audit)
         found = answer_rejudge(limits.but(report=found))
-    present(found, shown, destination)  # type: ignore[arg-type] # the form is one of all reports
+    with as_written():
+        present(found, shown, destination)  # type: ignore[arg-type] # the form is one of all reports
     note_written(found, destination, quiet=shown.quiet)
     return report_exit(found, exit_zero=shown.exit_zero)
 
@@ -164,6 +165,7 @@ def _run_exchange(
         made = partial(annexed, shown.annex, stored, shown.others, shown.output or "")
     else:
         made = partial(exchanged, form.name, stored)
-    present(stored.report, shown, destination, make=made)  # type: ignore[arg-type] # more forms
+    with as_written():
+        present(stored.report, shown, destination, make=made)  # type: ignore[arg-type] # more forms
     note_written(stored.report, destination, quiet=shown.quiet)
     return report_exit(stored.report, exit_zero=shown.exit_zero)

@@ -7,7 +7,13 @@ from typing import Any, Final, Literal, cast, get_args
 
 from mipaudit.commands.estimate.report import Report
 from mipaudit.commands.estimate.words import asserted_words, blind_words, summary
-from mipaudit.commands.render.forms import ExchangeName, exchange_form, exchanged, stored_report
+from mipaudit.commands.render.forms import (
+    ExchangeName,
+    as_written,
+    exchange_form,
+    exchanged,
+    stored_report,
+)
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Allowance, make_allowance
@@ -63,9 +69,12 @@ def render_report(
         return to_json(read_report(report)).decode()
     form = exchange_form(format)
     if form is None:
-        return report_as(read_report(report), cast("Form", format))
+        found = read_report(report)
+        with as_written():
+            return report_as(found, cast("Form", format))
     stored = stored_report(report, several(subject))
-    return exchanged(form.name, stored, stored.report)
+    with as_written():
+        return exchanged(form.name, stored, stored.report)
 
 
 def answer_rejudge(asked: RejudgeOptions) -> Report:

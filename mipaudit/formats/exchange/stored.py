@@ -25,6 +25,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
+from mipaudit.statements.verdict import stale_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,14 +149,11 @@ def sha256_of(one: InputFile) -> str | None:
 
 def require_standing(report: AnyReport) -> None:
     """Refuse a verdict that a waiver bore and bears no longer: none would be reached now."""
-    today = waiver_day()
-    waivers = (getattr(check, "waived", None) for check in getattr(report, "policy", ()))
-    ended = [one.expires for one in waivers if one is not None and one.expired(today)]
-    if ended:
+    said = stale_words(report, waiver_day())
+    if said:
         raise UsageError(
             "stale_waiver",
-            f"A waiver of the report has expired, after {printable(min(ended))}: its verdict "
-            "would be another today.",
+            said,
             hint="Audit the scores again, or judge the report again by the policy of today.",
         )
 

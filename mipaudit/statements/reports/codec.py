@@ -102,8 +102,7 @@ def from_json(data: bytes) -> AnyReport:
         raise InputError(
             "bad_report", f"The report does not follow {kind.schema} at $.command.", hint=_HINT
         )
-    # Of a report of shift, whose limits others count on.
-    wrong: str | None = getattr(report, "impossible", None)
+    wrong = _impossible(report)
     if wrong is not None:
         raise InputError(
             "bad_report",
@@ -111,6 +110,16 @@ def from_json(data: bytes) -> AnyReport:
             hint="Use the file as the command wrote it.",
         )
     return report
+
+
+def _impossible(report: AnyReport) -> str | None:
+    """Return where a report holds a number that is outside its range, of what is looked at."""
+    prior = getattr(getattr(report, "design", None), "prior", None)
+    if prior is not None and not 0 < prior < 1:
+        return "$.design.prior"
+    # Of a report of shift, whose limits others count on.
+    found: str | None = getattr(report, "impossible", None)
+    return found
 
 
 def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -166,6 +166,20 @@ def test_a_report_that_contradicts_itself_passes_no_gate(mipaudit, tmp_path, edi
     assert "contradicts itself" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda f: f["estimates"][0].update(value=1e308),
+        lambda f: f["design"].update(prior=1e308),
+    ],
+)
+@pytest.mark.parametrize("form", ["table", "html"])
+def test_a_number_that_no_command_writes_is_one_error(mipaudit, tmp_path, edit, form):
+    done = mipaudit("render", edited(tmp_path, edit), "-f", form)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "The report holds a number" in done.stderr
+
+
 def test_no_text_of_a_report_steers_a_terminal(mipaudit, tmp_path):
     name = edited(tmp_path, lambda f: f["provenance"].update(created="2026\x1b[2J\x00"))
     for form in ("table", "markdown", "html", "junit", "csv", "json"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.render.forms import EXCHANGE, annexed, exchanged, hashed, stored_report
 from mipaudit.errors import InputError, UsageError
+from mipaudit.formats.documents import answer_of, brief_report, report_as, report_text
 from mipaudit.formats.exchange.statement import statement
 from mipaudit.formats.exchange.stored import File
 from mipaudit.statements.estimate import Finding
@@ -93,6 +95,19 @@ def test_a_waiver_is_a_warning_and_none_that_has_expired():
         assert raised.value.code == "stale_waiver"
     with pytest.raises(UsageError, match="expired"):
         annexed("edpb-28-2024", over, (), "", over.report)
+
+
+def test_what_shows_a_report_says_that_its_waiver_has_expired():
+    views = {
+        *(partial(report_as, form=form) for form in ("markdown", "html")),
+        *(partial(draw, width=80) for draw in (brief_report, report_text)),
+        answer_of,
+    }
+    for day, times in (("2026-01-31", 1), ("2999-12-31", 0)):
+        report = waived(day).report
+        for view in views:
+            said = " ".join(view(report).partition("<footer")[0].split())
+            assert said.count(f"A waiver of the report has expired, after {day}:") == times
 
 
 def test_no_environment_gives_a_waiver_new_life(monkeypatch):
