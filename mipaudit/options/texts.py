@@ -135,14 +135,9 @@ def file_path(given: Given) -> str:
 
 
 def column_list(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return the names in one or more comma lists, one after the other, each once."""
-    texts = (given,) if isinstance(given, str) else given or ()
-    return tuple(dict.fromkeys(listed_columns(texts)))
-
-
-def column_names(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the names in a comma list, or in a sequence: there a name may have commas."""
-    return column_list(given) if isinstance(given, str) and given else tuple(dict.fromkeys(given))
+    """Return the names in a comma list, or in a sequence, where they may have commas, each once."""
+    names = listed_columns([given]) if isinstance(given, str) else given
+    return tuple(dict.fromkeys(names or ()))
 
 
 def listed_columns(texts: Iterable[str]) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
-from mipaudit.options.texts import column_list, column_names, listed_columns
+from mipaudit.options.texts import column_list, listed_columns
 
 COMMA = '"a,b"'
 
@@ -33,10 +35,8 @@ def test_a_list_is_cut_at_commas_outside_quotation_marks(typed, names):
 
 def test_lists_are_read_one_by_one_and_a_sequence_holds_names():
     assert listed_columns(['"a', "b,c"]) == ["a", "b", "c"]
-    assert column_list([COMMA, "c, d", "c"]) == ("a,b", "c", "d")
+    assert column_list(["a,b", "c", "c"]) == ("a,b", "c")
     assert column_list(None) == ()
-    assert column_names(["a,b", "c", "c"]) == ("a,b", "c")
-    assert column_names(f"{COMMA},c") == ("a,b", "c")
 
 
 @pytest.fixture
@@ -63,6 +63,17 @@ def test_a_column_whose_name_has_a_comma_is_asked_for_in_quotation_marks(
     (tmp_path / "report.json").write_text(done.stdout)
     again = mipaudit("verify", "report.json", "--input", "scores.parquet", "-q")
     assert again.stdout == "The report AGREES.\n", again.stderr
+
+
+@pytest.mark.parametrize("flag", ["--columns", "--ignore"])
+def test_columns_that_are_compared_are_asked_for_alike(mipaudit, table, tmp_path, flag):
+    table[table["member"]].to_csv(tmp_path / "a.csv", index=False)
+    table[~table["member"]].to_csv(tmp_path / "b.csv", index=False)
+    given = ("shift", "a.csv", "b.csv", "-f", "json", flag)
+    done = mipaudit(*given, f"score,{COMMA}" if flag == "--columns" else f"member,{COMMA}")
+    assert done.returncode == 0, done.stderr
+    compared = {one["column"] for one in json.loads(done.stdout)["columns"]}
+    assert compared == ({"score", "a,b"} if flag == "--columns" else {"score"})
 
 
 def test_in_python_a_sequence_names_it_as_it_is(table):

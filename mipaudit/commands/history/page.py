@@ -24,7 +24,7 @@ from mipaudit.statements.text.rounding import count_text, lower_text, number_tex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastReport
+    from mipaudit.commands.history.report import HistoryReport, PastReport
     from mipaudit.formats.document import Picture
 
 _VERDICTS: Final = {**STATUS, "no_policy": "no limit"}
@@ -102,24 +102,22 @@ def _verdict(one: PastReport) -> str:
 
 def _reports(report: HistoryReport) -> Grid:
     names = short_names(one.name for one in report.reports)
-    return Grid(
+    return Grid.of(
+        report.reports,
+        ("report", lambda one: safe_name(one.release) if one.release else names[one.name]),
+        ("day", lambda one: one.created[:10]),
+        ("of", lambda one: one.of),
+        ("verdict", _verdict),
+        ("members", lambda one: _count(one.n_members)),
+        ("holdout", lambda one: _count(one.n_holdout)),
         caption="The reports, the newest first, by the time that each states.",
-        head=("report", "day", "of", "verdict", "members", "holdout"),
-        rows=tuple(
-            (
-                safe_name(one.release) if one.release else names[one.name],
-                one.created[:10],
-                one.of,
-                _verdict(one),
-                *("-" if n is None else count_text(n) for n in (one.n_members, one.n_holdout)),
-            )
-            for one in report.reports
-        ),
         words=4,
-        marked=frozenset(
-            place for place, one in enumerate(report.reports) if one.verdict == "not_met"
-        ),
+        marked=lambda one: one.verdict == "not_met",
     )
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else count_text(number)
 
 
 def _advantages(report: HistoryReport) -> Iterator[Grid]:
@@ -129,25 +127,19 @@ def _advantages(report: HistoryReport) -> Iterator[Grid]:
     days = _days(report)
     for against, prior in dict.fromkeys((one.against, one.prior) for one in report.advantages):
         rows = [one for one in report.advantages if (one.against, one.prior) == (against, prior)]
-        yield Grid(
+        yield Grid.of(
+            rows,
+            ("report", lambda one: names[one.report]),
+            ("day", lambda one: days[one.report]),
+            ("score", lambda one: scores[one.score]),
+            (AT_LEAST, lambda one: "none" if one.lower is None else lower_text(one.lower)),
+            ("best", lambda one: best(one.value)),
+            (AT_MOST, lambda one: "none" if one.upper is None else upper_text(one.upper)),
+            ("limit", lambda one: "-" if one.limit is None else number_text(one.limit)),
             caption=f"Membership advantage at prior {number_text(prior)}. At most: "
             f"{against_phrase(against)}.",
-            head=("report", "day", "score", AT_LEAST, "best", AT_MOST, "limit"),
-            rows=tuple(
-                (names[one.report], days[one.report], scores[one.score], *_figures(one))
-                for one in rows
-            ),
             words=3,
         )
-
-
-def _figures(one: PastAdvantage) -> tuple[str, str, str, str]:
-    return (
-        "none" if one.lower is None else lower_text(one.lower),
-        best(one.value),
-        "none" if one.upper is None else upper_text(one.upper),
-        "-" if one.limit is None else number_text(one.limit),
-    )
 
 
 def _days(report: HistoryReport) -> dict[str, str]:
@@ -155,13 +147,14 @@ def _days(report: HistoryReport) -> dict[str, str]:
 
 
 def _steps(report: HistoryReport) -> Grid:
-    return Grid(
+    return Grid.of(
+        report.steps,
+        ("report", lambda one: safe_name(one.report)),
+        ("after", lambda one: safe_name(one.versus)),
+        ("what", lambda one: _WHAT[one.what]),
+        ("before", lambda one: one.before),
+        ("now", lambda one: one.after),
         caption="What was asked otherwise than in the report before.",
-        head=("report", "after", "what", "before", "now"),
-        rows=tuple(
-            (*map(safe_name, (one.report, one.versus)), _WHAT[one.what], one.before, one.after)
-            for one in report.steps
-        ),
         words=5,
     )
 

@@ -1,6 +1,5 @@
 """What ``mipaudit shift`` may be asked."""
 
-from collections.abc import Iterable
 from typing import Annotated
 
 from mipaudit.options.declare import Option, Options, but
@@ -10,12 +9,6 @@ from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
 from mipaudit.options.groups.working import StrictlySeeded, Work
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.ranges import ABOVE_NOTHING
-
-
-def _names(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the names; each that is given may be a comma list."""
-    texts = (given,) if isinstance(given, str) else given
-    return tuple(name.strip() for one in texts for name in one.split(",") if name.strip())
 
 
 class _Tables(Options, kw_only=False):
@@ -43,8 +36,8 @@ class _Tables(Options, kw_only=False):
 
 
 class _Features(Options):
-    columns: Annotated[ColumnsOption, but("Compare these. Default: all but ids.", read=_names)] = ()
-    ignore: Annotated[IgnoreOption, but(read=_names)] = ()
+    columns: Annotated[ColumnsOption, but("Compare these. Default: all but ids.")] = ()
+    ignore: IgnoreOption = ()
     id_col: Annotated[
         str | None,
         Option(

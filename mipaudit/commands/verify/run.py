@@ -49,13 +49,14 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
         InputError: the report or the input cannot be read.
     """
     from mipaudit.commands.verify.agreement import verification
-    from mipaudit.commands.verify.statement import is_statement, verify_statement
+    from mipaudit.commands.verify.statement import statement_in, verify_statement
     from mipaudit.reading.report_file import report_bytes
     from mipaudit.statements.reports.codec import from_json
 
     data = report_bytes(asked.report)
-    if is_statement(data):
-        return verify_statement(data, asked, lambda report: recomputed(report, asked))
+    stated = statement_in(data)
+    if stated is not None:
+        return verify_statement(stated, asked, lambda report: recomputed(report, asked))
     require(
         not asked.subject,
         "needless_input",

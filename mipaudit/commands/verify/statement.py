@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.render.forms import hashed
 from mipaudit.commands.verify.agreement import (
@@ -30,7 +30,7 @@ from mipaudit.statements.reports.codec import read_once
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mipaudit.commands.verify.options import VerifyOptions
     from mipaudit.statements.reports.any_report import AnyReport
@@ -70,22 +70,22 @@ class _Stated:
     predicate: _Predicate
 
 
-def is_statement(data: bytes) -> bool:
-    """Tell whether the bytes of a file are an in-toto Statement."""
+def statement_in(data: bytes) -> dict[str, Any] | None:
+    """Return the in-toto Statement that a file holds; None for anything else."""
     try:
         found = read_once(data)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and found.get("_type") == TYPE
+        return None
+    return found if isinstance(found, dict) and found.get("_type") == TYPE else None
 
 
 def verify_statement(
-    data: bytes, asked: VerifyOptions, recompute: Callable[[AnyReport], AnyReport]
+    given: Mapping[str, Any], asked: VerifyOptions, recompute: Callable[[AnyReport], AnyReport]
 ) -> VerifyReport:
     """Say whether a statement speaks of the files that are there, and follows from its report.
 
     Args:
-        data: the statement.
+        given: the statement.
         asked: where the rest of it is.
         recompute: makes a report again, from what is asked.
 
@@ -93,7 +93,7 @@ def verify_statement(
         UsageError: what was given is no file, or belongs to nothing.
         InputError: it is no statement of `render`, or a file that it names is not there.
     """
-    stated = _stated(data)
+    stated = _stated(given)
     path = path_of(asked.report)
     folder = Path(path).parent if isinstance(path, str) and path != "-" else Path()
     parts = [*_subjects(stated, [hashed(one) for one in asked.subject], folder)]
@@ -102,7 +102,7 @@ def verify_statement(
     digest = sha256(stored).hexdigest()
     parts.append(_same("report", named.file, digest))
     if digest == named.digest.sha256:
-        parts += _followed(data, stated, stored, asked, recompute)
+        parts += _followed(given, stated, stored, asked, recompute)
     agrees = all(part.status != "differs" for part in parts)
     return VerifyReport(
         command="verify",
@@ -122,13 +122,13 @@ def verify_statement(
     )
 
 
-def _stated(data: bytes) -> _Stated:
+def _stated(given: Mapping[str, Any]) -> _Stated:
     """Return what a statement says, of those that `render` writes."""
     import msgspec
 
     try:
-        found = msgspec.json.decode(data, type=_Stated)
-    except (msgspec.DecodeError, RecursionError):
+        found = msgspec.convert(given, type=_Stated)
+    except msgspec.ValidationError:
         found = None
     if (
         found is None
@@ -191,7 +191,7 @@ def _same(part: str, stated: File, digest: str) -> VerifiedPart:
 
 
 def _followed(
-    data: bytes,
+    given: Mapping[str, Any],
     stated: _Stated,
     stored: bytes,
     asked: VerifyOptions,
@@ -203,7 +203,7 @@ def _followed(
     subjects = tuple(one.file for one in stated.subject)
     with as_of(time_of(report.provenance.created)):
         again = statement(Stored(report, named.file, subjects))
-    found = [*pairs(json.loads(data), json.loads(again), "")]
+    found = [*pairs(given, json.loads(again), "")]
     yield values_part("contents", found, same_version=True)
     if asked.has_scores or not report.provenance.inputs:
         made = verification(stored, report, recompute(report), digest=named.digest.sha256)

@@ -44,12 +44,15 @@ def metrics(stored: Stored) -> str:
 
 
 def _named(found: tuple[Figure, ...]) -> Iterator[tuple[str, float]]:
-    """Yield names and numbers; figures that would have one name are numbered from the second."""
+    """Yield names and numbers; figures that would have one name are numbered from the second.
+
+    Capitals do not tell names apart: MLflow makes files of them, which some systems do not.
+    """
     taken: Counter[str] = Counter()
     for one in found:
         name = "/".join((_word(one.of), *(_part(*label) for label in one.labels)))
-        taken[name] += 1
-        name += f"/{taken[name]}" if taken[name] > 1 else ""
+        taken[plain := name.lower()] += 1
+        name += f"/{taken[plain]}" if taken[plain] > 1 else ""
         known = one.lower is None
         columns = {
             "at_least": one.lower,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from mipaudit.options.declare import Option, T
 from mipaudit.options.ranges import at_least
-from mipaudit.options.texts import column_list, column_names
+from mipaudit.options.texts import column_list
 
 MembersOption = Annotated[
     Any,
@@ -84,7 +84,7 @@ ByOption = Annotated[
         "--by",
         "Tell groups apart by these columns; repeat for several. A name with a comma: '\"a,b\"'.",
         metavar="COL,COL",
-        read=column_names,
+        read=column_list,
         repeated=True,
         also=("group", "groups", "group-by", "group-col", "subgroup", "strata"),
     ),

@@ -60,8 +60,8 @@ def test_memory_that_is_no_size_is_refused(given):
     assert caught.value.code == "memory"
 
 
-def test_columns_come_in_lists_of_lists_each_once():
-    found = asked(columns=["age,job", "job"], keep="id, person")
+def test_columns_come_in_a_comma_list_each_once():
+    found = asked(columns="age,job,job", keep="id, person")
 
     assert found.columns == ("age", "job")
     assert found.keep == ("id", "person")

@@ -114,7 +114,7 @@ def test_copies_across_the_classes_are_found():
 @pytest.mark.parametrize("strict", [False, True])
 def test_tiny_tables(rows, others, strict):
     report = mipaudit.shift(
-        table(1, rows, age=50), table(2, others), columns=["age,ward,smoker"], strict=strict
+        table(1, rows, age=50), table(2, others), columns="age,ward,smoker", strict=strict
     )
     assert report.estimates[0].lower == 0
     mipaudit.to_json(report)
@@ -126,7 +126,7 @@ def test_two_rows_that_both_train_leave_nothing_to_judge():
     sizes = set()
     for seed in range(60):
         report = mipaudit.shift(
-            table(1, 1, age=50), table(2, 1), columns=["age,ward,smoker"], strict=True, seed=seed
+            table(1, 1, age=50), table(2, 1), columns="age,ward,smoker", strict=True, seed=seed
         )
         sizes.add(len(report.estimates))
         assert {row.upper for row in report.estimates} <= {1, None}
@@ -369,7 +369,7 @@ def test_a_report_of_shift_is_verified(tmp_path):
     paths = [str(tmp_path / name) for name in ("m.parquet", "h.parquet")]
     for frame, path in zip((table(1, age=5), table(2)), paths, strict=True):
         frame.to_parquet(path)
-    report = mipaudit.shift(*paths, ignore=["ward,smoker"], max_blind=0.9)
+    report = mipaudit.shift(*paths, ignore="ward,smoker", max_blind=0.9)
     data = mipaudit.to_json(report)
     assert mipaudit.verify(data, members=paths[0], holdout=paths[1]).agrees
     assert not mipaudit.verify(data, members=paths[1], holdout=paths[0]).agrees
@@ -396,7 +396,7 @@ def test_a_column_that_tells_all_apart_is_named_and_can_be_left_out():
     text = found_in(report)["telling_column"]
     assert "'site', 'record'" in text
     assert "`ignore` site,record" in text
-    left = mipaudit.shift(members, holdout, ignore=["record,site"])
+    left = mipaudit.shift(members, holdout, ignore="record,site")
     assert left.estimates[0].lower == 0
     assert "telling_column" not in found_in(left)
 
@@ -422,7 +422,7 @@ def test_record_numbers_in_ranges_of_their_own_are_a_finding(tmp_path, first, se
 @pytest.mark.parametrize("rows", [3, 20, 40])
 def test_chance_in_few_rows_is_no_column_that_tells_all(rows):
     for seed in range(0, 20, 2):
-        report = mipaudit.shift(table(seed, rows), table(seed + 1, rows), columns=["age,ward"])
+        report = mipaudit.shift(table(seed, rows), table(seed + 1, rows), columns="age,ward")
         assert "telling_column" not in found_in(report)
 
 
@@ -439,7 +439,7 @@ def test_columns_of_many_texts_are_named():
 def test_rows_that_repeat_are_named_unless_persons_are_known():
     members, holdout = table(3, N // 4), table(4, N // 4)
     members, holdout = (pd.concat([frame] * 4) for frame in (members, holdout))
-    several = found_in(mipaudit.shift(members, holdout, columns=["age,ward,smoker"]))
+    several = found_in(mipaudit.shift(members, holdout, columns="age,ward,smoker"))
     assert "`id_col`" in several["repeated_rows"]
     one = mipaudit.shift(members, holdout, id_col="patient")
     assert "repeated_rows" not in found_in(one)
