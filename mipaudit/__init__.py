@@ -14,134 +14,76 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.version import __version__
+from mipaudit.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from mipaudit.commands.attack.report import AttackReport
-    from mipaudit.commands.attack.run import attack
-    from mipaudit.commands.attribute.report import AttributeReport
-    from mipaudit.commands.attribute.run import attribute
-    from mipaudit.commands.bounds.report import BoundsReport
-    from mipaudit.commands.bounds.run import bounds
-    from mipaudit.commands.check.report import CheckReport
-    from mipaudit.commands.check.run import check
-    from mipaudit.commands.compare.queries.report import CompareReport
-    from mipaudit.commands.compare.reports.report import ReportComparison
-    from mipaudit.commands.compare.run import compare
-    from mipaudit.commands.doctor.report import DoctorReport
-    from mipaudit.commands.doctor.run import doctor
-    from mipaudit.commands.epsilon.report import EpsilonReport
-    from mipaudit.commands.epsilon.run import epsilon
-    from mipaudit.commands.estimate.many.run import estimate_many
-    from mipaudit.commands.estimate.report import Report
-    from mipaudit.commands.estimate.run import estimate
-    from mipaudit.commands.history.report import HistoryReport
-    from mipaudit.commands.history.run import history
-    from mipaudit.commands.noise.report import NoiseReport
-    from mipaudit.commands.noise.run import add_noise, noise
-    from mipaudit.commands.query.model.lira import query_lira
-    from mipaudit.commands.query.model.losses import query_losses
-    from mipaudit.commands.query.report import ModelQueryReport, QueryReport
-    from mipaudit.commands.query.run import query
-    from mipaudit.commands.records.report import RecordsReport
-    from mipaudit.commands.records.run import RecordTable, record_table, records
-    from mipaudit.commands.render.run import rejudge, render_report
-    from mipaudit.commands.schema.run import schema
-    from mipaudit.commands.shift.report import ShiftReport
-    from mipaudit.commands.shift.run import shift
-    from mipaudit.commands.simulate.run import Simulated, list_scenarios, simulate
-    from mipaudit.commands.summarize.run import summarize
-    from mipaudit.commands.validate.run import validate
-    from mipaudit.commands.verify.report import VerifyReport
-    from mipaudit.commands.verify.run import verify
-    from mipaudit.errors import (
-        InputError,
-        MipauditError,
-        MissingExtraError,
-        OutputError,
-        UsageError,
-    )
-    from mipaudit.reading.summaries.file import SummaryFile
-    from mipaudit.reproductions.report import ReproducedFigure
-    from mipaudit.reproductions.run import list_reproductions, reproduce
-    from mipaudit.statements.estimate import Estimate
-    from mipaudit.statements.reports.codec import from_json, to_json
-    from mipaudit.statements.verdict import Verdict
-    from mipaudit.validation.report import ValidationReport
-    from mipaudit.validation.truth import ScenarioList, TruthReport
-
-__all__ = [
-    "AttackReport",
-    "AttributeReport",
-    "BoundsReport",
-    "CheckReport",
-    "CompareReport",
-    "DoctorReport",
-    "EpsilonReport",
-    "Estimate",
-    "HistoryReport",
-    "InputError",
-    "MipauditError",
-    "MissingExtraError",
-    "ModelQueryReport",
-    "NoiseReport",
-    "OutputError",
-    "QueryReport",
-    "RecordTable",
-    "RecordsReport",
-    "Report",
-    "ReportComparison",
-    "ReproducedFigure",
-    "ScenarioList",
-    "ShiftReport",
-    "Simulated",
-    "SummaryFile",
-    "TruthReport",
-    "UsageError",
-    "ValidationReport",
-    "Verdict",
-    "VerifyReport",
-    "__version__",
-    "add_noise",
-    "attack",
-    "attribute",
-    "bounds",
-    "check",
-    "compare",
-    "doctor",
-    "epsilon",
-    "estimate",
-    "estimate_many",
-    "from_json",
-    "history",
-    "list_reproductions",
-    "list_scenarios",
-    "noise",
-    "query",
-    "query_lira",
-    "query_losses",
-    "record_table",
-    "records",
-    "rejudge",
-    "render_report",
-    "reproduce",
-    "schema",
-    "shift",
-    "simulate",
-    "summarize",
-    "to_json",
-    "validate",
-    "verify",
-]
+    from mipaudit.commands.attack.report import AttackReport as AttackReport
+    from mipaudit.commands.attack.run import attack as attack
+    from mipaudit.commands.attribute.report import AttributeReport as AttributeReport
+    from mipaudit.commands.attribute.run import attribute as attribute
+    from mipaudit.commands.bounds.report import BoundsReport as BoundsReport
+    from mipaudit.commands.bounds.run import bounds as bounds
+    from mipaudit.commands.check.report import CheckReport as CheckReport
+    from mipaudit.commands.check.run import check as check
+    from mipaudit.commands.compare.queries.report import CompareReport as CompareReport
+    from mipaudit.commands.compare.reports.report import ReportComparison as ReportComparison
+    from mipaudit.commands.compare.run import compare as compare
+    from mipaudit.commands.doctor.report import DoctorReport as DoctorReport
+    from mipaudit.commands.doctor.run import doctor as doctor
+    from mipaudit.commands.epsilon.report import EpsilonReport as EpsilonReport
+    from mipaudit.commands.epsilon.run import epsilon as epsilon
+    from mipaudit.commands.estimate.many.run import estimate_many as estimate_many
+    from mipaudit.commands.estimate.report import Report as Report
+    from mipaudit.commands.estimate.run import estimate as estimate
+    from mipaudit.commands.history.report import HistoryReport as HistoryReport
+    from mipaudit.commands.history.run import history as history
+    from mipaudit.commands.noise.report import NoiseReport as NoiseReport
+    from mipaudit.commands.noise.run import add_noise as add_noise
+    from mipaudit.commands.noise.run import noise as noise
+    from mipaudit.commands.query.model.lira import query_lira as query_lira
+    from mipaudit.commands.query.model.losses import query_losses as query_losses
+    from mipaudit.commands.query.report import ModelQueryReport as ModelQueryReport
+    from mipaudit.commands.query.report import QueryReport as QueryReport
+    from mipaudit.commands.query.run import query as query
+    from mipaudit.commands.records.report import RecordsReport as RecordsReport
+    from mipaudit.commands.records.run import RecordTable as RecordTable
+    from mipaudit.commands.records.run import record_table as record_table
+    from mipaudit.commands.records.run import records as records
+    from mipaudit.commands.render.run import rejudge as rejudge
+    from mipaudit.commands.render.run import render_report as render_report
+    from mipaudit.commands.schema.run import schema as schema
+    from mipaudit.commands.shift.report import ShiftReport as ShiftReport
+    from mipaudit.commands.shift.run import shift as shift
+    from mipaudit.commands.simulate.run import Simulated as Simulated
+    from mipaudit.commands.simulate.run import list_scenarios as list_scenarios
+    from mipaudit.commands.simulate.run import simulate as simulate
+    from mipaudit.commands.summarize.run import summarize as summarize
+    from mipaudit.commands.validate.run import validate as validate
+    from mipaudit.commands.verify.report import VerifyReport as VerifyReport
+    from mipaudit.commands.verify.run import verify as verify
+    from mipaudit.errors import InputError as InputError
+    from mipaudit.errors import MipauditError as MipauditError
+    from mipaudit.errors import MissingExtraError as MissingExtraError
+    from mipaudit.errors import OutputError as OutputError
+    from mipaudit.errors import UsageError as UsageError
+    from mipaudit.reading.summaries.file import SummaryFile as SummaryFile
+    from mipaudit.reproductions.report import ReproducedFigure as ReproducedFigure
+    from mipaudit.reproductions.run import list_reproductions as list_reproductions
+    from mipaudit.reproductions.run import reproduce as reproduce
+    from mipaudit.statements.estimate import Estimate as Estimate
+    from mipaudit.statements.reports.codec import from_json as from_json
+    from mipaudit.statements.reports.codec import to_json as to_json
+    from mipaudit.statements.verdict import Verdict as Verdict
+    from mipaudit.validation.report import ValidationReport as ValidationReport
+    from mipaudit.validation.truth import ScenarioList as ScenarioList
+    from mipaudit.validation.truth import TruthReport as TruthReport
 
 _HOMES: Final = {
     "AttackReport": "mipaudit.commands.attack.report",
     "AttributeReport": "mipaudit.commands.attribute.report",
-    "ModelQueryReport": "mipaudit.commands.query.report",
     "BoundsReport": "mipaudit.commands.bounds.report",
     "CheckReport": "mipaudit.commands.check.report",
     "CompareReport": "mipaudit.commands.compare.queries.report",
-    "ReportComparison": "mipaudit.commands.compare.reports.report",
     "DoctorReport": "mipaudit.commands.doctor.report",
     "EpsilonReport": "mipaudit.commands.epsilon.report",
     "Estimate": "mipaudit.statements.estimate",
@@ -149,12 +91,14 @@ _HOMES: Final = {
     "InputError": "mipaudit.errors",
     "MipauditError": "mipaudit.errors",
     "MissingExtraError": "mipaudit.errors",
+    "ModelQueryReport": "mipaudit.commands.query.report",
     "NoiseReport": "mipaudit.commands.noise.report",
     "OutputError": "mipaudit.errors",
     "QueryReport": "mipaudit.commands.query.report",
     "RecordTable": "mipaudit.commands.records.run",
     "RecordsReport": "mipaudit.commands.records.report",
     "Report": "mipaudit.commands.estimate.report",
+    "ReportComparison": "mipaudit.commands.compare.reports.report",
     "ReproducedFigure": "mipaudit.reproductions.report",
     "ScenarioList": "mipaudit.validation.truth",
     "ShiftReport": "mipaudit.commands.shift.report",
@@ -168,8 +112,6 @@ _HOMES: Final = {
     "add_noise": "mipaudit.commands.noise.run",
     "attack": "mipaudit.commands.attack.run",
     "attribute": "mipaudit.commands.attribute.run",
-    "query_losses": "mipaudit.commands.query.model.losses",
-    "query_lira": "mipaudit.commands.query.model.lira",
     "bounds": "mipaudit.commands.bounds.run",
     "check": "mipaudit.commands.check.run",
     "compare": "mipaudit.commands.compare.run",
@@ -183,6 +125,8 @@ _HOMES: Final = {
     "list_scenarios": "mipaudit.commands.simulate.run",
     "noise": "mipaudit.commands.noise.run",
     "query": "mipaudit.commands.query.run",
+    "query_lira": "mipaudit.commands.query.model.lira",
+    "query_losses": "mipaudit.commands.query.model.losses",
     "record_table": "mipaudit.commands.records.run",
     "records": "mipaudit.commands.records.run",
     "rejudge": "mipaudit.commands.render.run",
@@ -196,6 +140,7 @@ _HOMES: Final = {
     "validate": "mipaudit.commands.validate.run",
     "verify": "mipaudit.commands.verify.run",
 }
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - these are texts, too
 
 
 def __getattr__(name: str) -> object:
