@@ -1,9 +1,8 @@
-"""From rows that are kept to the counts of their scores, whatever order they came in.
+"""From rows that are kept to counts of scores, and of groups, whatever order they came in.
 
 Every score is counted in its own canonical order with a seed of its own, both of which
-follow from it alone: a column more or less beside it changes none of its numbers.
-
-Rows of one score and its groups in an order, and with a seed, that follow from both.
+follow from it, and from its groups, alone: a column more or less beside it changes none of its
+numbers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Opens an input and runs an audit on it, again without the parts that cannot be read.
+"""Opens an input, reads what must be read before the passes, and again without bad parts.
 
-Reads what must be read before the passes: CSV files, several at a time.
-
-Numbers are parsed without Python's lock, so threads serve; text is not, so processes do:
-4 files of 25 MB of numbers take two threads 0.6 of the time of one, and of text 0.8; two
-processes take 0.45 for the text.
+CSV files are read several at a time. Numbers are parsed without Python's lock, so threads serve;
+text is not, so processes do: 4 files of 25 MB of numbers take two threads 0.6 of the time of one,
+and of text 0.8; two processes take 0.45 for the text.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Folds the partitions of an input into one summary.
+"""Folds the partitions of an input into one summary, here or on workers elsewhere.
 
 Summaries hold integers and rank-ordered samples only, so the result is the same to the
 last bit for any workers, however many, and any order in which parts finish.
 
-Folds partitions on workers elsewhere: gives out runs, merges what comes back.
-
-Summaries are merged as they come, so that no more of them wait than there are workers,
+They are merged as they come, so that no more of them wait than there are workers,
 twice. A run whose worker is lost is given out again.
 """
 

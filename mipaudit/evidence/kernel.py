@@ -1,12 +1,11 @@
-"""Kernel densities of one score: what noise would leave of the advantage, and U_N.
+"""Kernel densities of one score: what noise would leave of the advantage, and MACE's U_N.
 
 A density smoothed with one bandwidth for both classes is the density of the score
 with Gaussian noise. So its advantage, always too high on average on the data, gives
 an upper limit for every attacker who sees the noised score; never for the score itself.
 
-U_N, the kernel estimator of MACE (Liu et al., Theorem 3), for reproduction only.
-
-Its band surrounds the mean of U_N, not the advantage, and forgets the smoothing.
+U_N is the kernel estimator of MACE (Liu et al., Theorem 3), for reproduction only: its band
+surrounds the mean of U_N, not the advantage, and forgets the smoothing.
 """
 
 from __future__ import annotations

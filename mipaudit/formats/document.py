@@ -2,8 +2,6 @@
 
 Named tuples: to make as many dataclasses takes a third of the time in which `noise` and
 `bounds` have to answer.
-
-Rows by class of attackers: one table, or one for each class where names are long.
 """
 
 from __future__ import annotations

@@ -1,22 +1,16 @@
-"""The risk of the records in a cell: limits from one conditional binomial, or melded.
-
-The risk of the records in a cell: f_p, with limits from one conditional binomial.
+"""The risk f_p of the records in a cell, with its limits, and lists of discoveries among cells.
 
 Given the number t of records in a cell, the number of members among them is binomial with
 a share theta that determines the risk (Przyborowski and Wilenski 1940, for two Poisson
 counts). One Clopper-Pearson interval for theta is an interval for the risk: there is no
 second proportion to pay for.
 
-The risk of the records in a cell, with melded limits: as tight as its share allows.
-
-The conditional limits of `conditional_risk` take the counts of a cell to be Poisson, which
-costs much where a cell holds a large share of a class, as with a score of two values. Here
-the two Clopper-Pearson limits are put together instead: the limit of the ratio P / Q is the
+These conditional limits take the counts of a cell to be Poisson, which costs much where a cell
+holds a large share of a class, as with a score of two values. Melded limits put the two
+Clopper-Pearson limits together instead: the limit of the ratio P / Q is the
 quantile of the ratio of two independent beta variables that have the limits of P and of Q as
 quantiles (Fay, Proschan and Brittain 2015, Biometrics 71:146). For small shares it is the
 conditional limit; no case below the nominal coverage is known.
-
-Lists of discoveries with a bounded share of false ones.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Random draws: when they are seeded, and rows dropped by them.
-
-A source of random draws that is seeded when it is first drawn from.
-
-Dropping rows at random, so that the classes stand in proportion to the prior.
-"""
+"""Random draws: seeded when first drawn from, and rows dropped so that classes fit the prior."""
 
 from __future__ import annotations
 

@@ -1,33 +1,24 @@
-"""Exact tests of what chance alone would do.
+"""Exact tests of what chance alone would do, valid at every sample size, with ties.
 
-Exact tests of whether a cell holds more of one class than chance would have it.
+Of a cell: given how many rows it holds, the number of members among them is hypergeometric if
+membership has nothing to do with the cell. That is the permutation test, in closed form.
 
-Given how many rows a cell holds, the number of members among them is hypergeometric if
-membership has nothing to do with the cell. That is the permutation test, in closed form:
-it holds at every sample size, with ties.
+Of rows that may be copies: of n independent rows of any law let f_r be the number of values that
+occur r times. Its mean is C(n, r) sum (1 - p)^n (p / (1 - p))^r over the values, and the sums are
+moments of a positive measure: by Cauchy and Schwarz E f_(r-1) E f_(r+1) >= rho_r (E f_r)^2 for
+r >= 2, with rho_r = r (n - r) / ((r + 1) (n - r + 1)). Ties of a coarse, saturated or discrete
+score obey it. Rows that were copied do not: in a file that was written twice nothing occurs once
+or three times.
 
-Whether rows can be independent draws, told by how often their values repeat.
+Of the two classes along one score: if membership tells nothing, every way to hand out the labels
+over the rows is as likely as the one that was seen. Which rows share a cell does not depend on
+labels, so what is drawn is the members in each cell: a multivariate hypergeometric law, at the
+same cost for 10^3 and for 10^8 rows. A p-value from such draws is exact (Pitman 1937; Phipson and
+Smyth 2010 on the +1).
 
-Of n independent rows of any law let f_r be the number of values that occur r times. Its mean is
-C(n, r) sum (1 - p)^n (p / (1 - p))^r over the values, and the sums are moments of a positive
-measure: by Cauchy and Schwarz E f_(r-1) E f_(r+1) >= rho_r (E f_r)^2 for r >= 2, with
-rho_r = r (n - r) / ((r + 1) (n - r + 1)). Ties of a coarse, saturated or discrete score obey it.
-Rows that were copied do not: in a file that was written twice nothing occurs once or three times.
-
-An exact test of whether members and holdout records differ at all along one score.
-
-If membership tells nothing, every way to hand out the labels over the rows is as likely as
-the one that was seen. Which rows share a cell does not depend on labels, so what is drawn is
-the members in each cell: a multivariate hypergeometric law, at the same cost for 10^3 and
-for 10^8 rows. A p-value from such draws is exact at every size, ties included (Pitman 1937;
-Phipson and Smyth 2010 on the +1).
-
-Whether two groups have counts alike: an exact rank test by permutation.
-
-Under the hypothesis that the labels are exchangeable the p-value (1 + #) / (1 + B) is valid
-whatever the law of the counts and however many are tied (Phipson and Smyth 2010). Ties make the
-permutation of labels a draw of how many of each distinct count get one label, which is
-multivariate hypergeometric.
+Of counts in two groups, by ranks: if labels are exchangeable the p-value (1 + #) / (1 + B) is
+valid whatever the law of the counts. Ties make the permutation of labels a draw of how many of
+each distinct count get one label, which is multivariate hypergeometric.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Gaussian kernel densities on a grid, and their bandwidths.
-
-Gaussian kernel densities on an equal-width grid, by one transform per density.
+"""Gaussian kernel densities on an equal-width grid, one transform each, and their bandwidths.
 
 Scores are spread over their two nearest nodes in proportion (linear binning, Jones
 and Lotwick 1984), which keeps their mean: what that and the sum over the nodes can
-cost an integral is bounded by `grid_slack`, whatever the scores.
-
-Bandwidths for Gaussian kernel densities, each from a sample that is not evaluated.
+cost an integral is bounded by `grid_slack`, whatever the scores. A bandwidth is found on a sample
+that is not evaluated.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """Learned scores: what is fitted on one part of the burn-in, and scores the rest.
 
-Coordinates brought to one scale that no extreme value can spoil.
-
-Ridge logistic regression on coordinates, their squares and products: a learned score.
-
-The share of members among the nearest reference rows: a learned score.
-
-Gradient-boosted trees by scikit-learn, where it is installed: a learned score.
+On coordinates brought to one scale that no extreme value can spoil: ridge logistic regression
+with squares and products, the share of members among the nearest rows, and gradient-boosted trees
+where scikit-learn is installed.
 """
 
 from __future__ import annotations

@@ -1,20 +1,17 @@
-"""Limits of means and of weighted sums, valid at every sample size.
+"""Limits of means and of weighted sums of proportions, valid at every sample size.
 
-Limits of the mean of independent numbers in [0, 1], valid at every sample size.
-
-Bets against a mean m with constant stakes (Waudby-Smith and Ramdas 2024): with
+Of the mean of independent numbers in [0, 1], by bets against a mean m with constant stakes
+(Waudby-Smith and Ramdas 2024): with
 K(m) = average over stakes s of product over i of (1 + s (m - X_i)), E K(m) <= 1 where the
 mean is at least m, so that K(m) >= 1/alpha states at confidence 1 - alpha that the mean is
 below m (Markov). The stakes do not depend on m, so K grows with m and one bisection finds
 the limit; they are fixed by the number of terms, before any is seen.
 
-A confidence limit of a weighted sum of independent proportions, for any sizes and rates.
-
-Each proportion has a confidence distribution, a beta one whose quantiles are the
-Clopper-Pearson limits; the limit is a quantile of the weighted sum of draws from them
-(melded confidence limits: Fay, Proschan and Brittain 2015, Biometrics 71:146). By
-enumeration its error is below the nominal one also where rates are near 0 or 1 and the
-error is small, where square roots of squared distances are far above it.
+Of a weighted sum of independent proportions, of any sizes and rates: each has a confidence
+distribution, a beta one whose quantiles are the Clopper-Pearson limits; the limit is a quantile
+of the weighted sum of draws from them (melded confidence limits: Fay, Proschan and Brittain 2015,
+Biometrics 71:146). By enumeration its error is below the nominal one also where rates are near 0
+or 1 and the error is small, where square roots of squared distances are far above it.
 """
 
 from __future__ import annotations

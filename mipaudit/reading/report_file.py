@@ -1,6 +1,4 @@
-"""A report that a command wrote as JSON, read back.
-
-Whether a stored report's verdict follows from the checks that it lists.
+"""A report that a command wrote as JSON, read back, with a verdict that follows from its checks.
 
 A report that was edited so that only its verdict says something else must not pass a gate.
 It is no proof against one that was edited with care: for that there is ``verify``.

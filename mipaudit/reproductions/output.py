@@ -1,11 +1,4 @@
-"""A reproduced figure as text, as a picture, and as files.
-
-A reproduced figure as text: the comparison, and the data of its curves.
-
-The picture of a reproduced figure.
-
-The files that ``reproduce`` writes: plot, data and comparison, all or none.
-"""
+"""A reproduced figure as text, as a picture, and as the files of ``reproduce``, all or none."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The release's own limits, and whether each is kept.
-
-Waivers: limits that a person accepts as not kept, for a reason, until a day.
-
-What decided about a limit, in words.
-"""
+"""The release's own limits, who waives them until when, and whether and why each is kept."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""The answer that sets the exit code.
-
-Checks that somebody waived, until a day: marked, and told with who and why.
-
-A verdict in a sentence, for the paragraph that is read alone; that it was reached again,
-without the data.
-"""
+"""The answer that sets the exit code, also in a sentence, and what is waived or judged again."""
 
 from __future__ import annotations
 

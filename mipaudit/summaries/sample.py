@@ -1,9 +1,7 @@
-"""Pass one: class sizes and a burn-in sample, mergeable.
+"""Pass one: class sizes, a burn-in sample, and the extremes of vector scores, mergeable.
 
 The sample holds, for each class, the rows of smallest rank: a uniform sample
 whatever the order of the file, the same for every way of cutting the input up.
-
-One pass over the coordinates of vector scores: a burn-in sample, and their extremes.
 """
 
 from __future__ import annotations

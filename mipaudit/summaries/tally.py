@@ -1,12 +1,8 @@
-"""Pass two: counts per micro-block, cell and class, mergeable.
+"""Pass two: counts per micro-block, cell and class, mergeable, also beside pass one.
 
 Up to `plan.EXACT_ROWS` rows the scores themselves are kept for the threshold
 statistics, which are then exact; above, fine cells are counted and the statistics
 are bracketed.
-
-One pass that samples for the cut points and, where there is a plan, counts by it.
-
-Finished counts of a part of the input, which add up with those of other parts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much of a measured advantage the records alone may explain.
+"""How much of a measured advantage the records alone may explain, and limits judged beyond that.
 
 Let t be the total variation between the laws of a member's and a holdout record's
 columns. The advantage that is judged is A_M, that among records as likely in either class:
@@ -11,11 +11,9 @@ looks at the records in another way may explain more, and a lower limit of t eve
 There is such a t where records have few combinations of values, or where the user asserts
 one. A limit of A at error a1 with a limit of t at error a2 is one of A_M at error a1 + a2.
 
-A check of the policy as one of records that are alike, and why it is open if it is.
-
-The limits of a check are moved to those of records as likely in either class. Whatever is
-not known of these leaves the check open: nothing is held against the model that the records
-may explain, and nothing is cleared that a difference of the records may hide.
+The limits of a check are moved to those of A_M. Whatever is not known of these leaves the check
+open: nothing is held against the model that the records may explain, and nothing is cleared that
+a difference of the records may hide.
 """
 
 from __future__ import annotations

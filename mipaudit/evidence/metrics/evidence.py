@@ -1,10 +1,7 @@
 """What one score shows about the optimum of one metric: every limit, at any error.
 
-A metric that is linear in the rates: the advantage at another prior, on another scale.
-
-A metric whose denominator depends on the guesses: PPV, F-beta, weighted accuracy.
-
-Which evidence a metric calls for.
+One that is linear in the rates is the advantage at another prior, on another scale. PPV, F-beta
+and weighted accuracy, whose denominators depend on the guesses, have limits of their own.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""The rows of the report for one metric of one score.
-
-MACE's Algorithm 2 as a row of the report, for reproduction; it decides nothing.
-
-What the reader must know about a metric, or about a prior that hides what leaks.
-"""
+"""The rows of a score's metric in the report, MACE's for reproduction, and what to know of them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Differences of advantage between queries: limits by how the inputs depend on each other.
 
-Attackers that learn within a class, and which of them was used on each block.
-
-A limit of a difference needs the attackers themselves, not only how they fared: they
-are judged beside another query's on the same rows.
+A limit of a difference needs the attackers themselves, those that learn within a class and which
+of them was used on each block, not only how they fared: they are judged beside another query's
+on the same rows.
 """
 
 from __future__ import annotations

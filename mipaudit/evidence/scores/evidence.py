@@ -3,10 +3,9 @@
 Nothing here is a limit yet. A table and a policy share the error differently, so the
 suprema and held-out means are computed once and each limit when it is asked for.
 
-The upper limit for all attackers of a discrete score: the better of two methods.
-
-Both use only rows outside the burn-in, because the burn-in's values are the cells and
-its number of values decides how the error is shared.
+For all attackers of a discrete score the upper limit is the better of two. Both use only rows
+outside the burn-in, because the burn-in's values are the cells and its number of values decides
+how the error is shared.
 """
 
 from __future__ import annotations

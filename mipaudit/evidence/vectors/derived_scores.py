@@ -1,18 +1,13 @@
-"""The derived scores that could be used: fitted on one part of the burn-in.
-
-One number made of several: what attackers on vector scores learn and look at.
-
-From a burn-in to the derived scores of a vector that are counted.
+"""Derived scores of a vector: fitted and chosen on the burn-in, then counted as one number each.
 
 All are fitted before any evaluated row is looked at, so that whatever an attacker does
 with a derived score is something that can be done with the vector itself. A lower
 limit for the derived scores together is one for the vector; an upper limit holds for
 the attackers who use no more than the derived score that it names.
 
-The burn-in of a vector score: one part fits learned scores, the rest chooses among them.
-
-The rows that fit are in no table, not even a training one: a score that was fitted on
-them looks better there than it is, and attackers trained on that would be misled.
+One part of the burn-in fits learned scores, the rest chooses among them. The rows that fit are in
+no table, not even a training one: a score that was fitted on them looks better there than it is,
+and attackers trained on that would be misled.
 """
 
 from __future__ import annotations

@@ -1,13 +1,4 @@
-"""Policies, claims and verdicts as blocks, and as what a pipeline waits for.
-
-Claims and limits of policies in words: what was promised beside what was found.
-
-A policy's checks as what a pipeline waits for, and the verdict as a headline.
-
-The policy as blocks: every limit beside what was found, and who waived which.
-
-Limits on named attackers as blocks, and as what a pipeline waits for.
-"""
+"""Policies, claims and verdicts: as blocks, in words, and as what a pipeline waits for."""
 
 from __future__ import annotations
 

@@ -1,14 +1,10 @@
-"""What MACE published (Liu et al.), for reproduction only.
+"""What MACE published (Liu et al.), for reproduction only: Lemma 7, Algorithm 2, and W_N.
 
-MACE's limits of one record's metric (Lemma 7) and its three-way split (Algorithm 2).
+Lemma 7 bounds a ratio at one record, not the metric over all records: the mean of such bounds
+(Appendix D) is no interval for the metric. Algorithm 2 splits records three ways.
 
-For reproduction only. Lemma 7 bounds a ratio at one record, not the metric over all records:
-the mean of such bounds (Appendix D) is no interval for the metric.
-
-The discrete estimator of MACE as published (Liu et al.), for reproduction only.
-
-Its band surrounds the mean of W_N, not the advantage: on a perfectly private model
-with many bins it excludes the truth at every sample size.
+The band of the discrete estimator W_N surrounds the mean of W_N, not the advantage: on a
+perfectly private model with many bins it excludes the truth at every sample size.
 """
 
 from __future__ import annotations

@@ -10,8 +10,6 @@ as G_m = N - m D >= 0, which is linear in (T, F). So M is quasi-linear: on a seg
 largest at an end, attackers who toss coins gain nothing over the best of the sets that
 they choose from (but for a least recall, which a coin may help to meet), and a bound of
 G_m for each m is a bound of M.
-
-The linear form of a metric at one level, and the search for the level where it changes sign.
 """
 
 from __future__ import annotations

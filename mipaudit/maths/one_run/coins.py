@@ -41,7 +41,7 @@ trials) make c = v the best place.
 S (1 + D H / v) / (S + H). S rises and H falls in epsilon; where D S <= v that raises the
 bound, and where not it exceeds 1 and stays there.
 
-Guesses of one kind about few canaries, weighed with what the others say of the coins' share.
+*Guesses of one kind about few canaries* are weighed with what the others say of the coins' share.
 
 The worst share of an interval alone is dear: it is as if the interval's end were seen. Let all
 r guesses say *included* (*left out* is the same with the share of being left out), let C be

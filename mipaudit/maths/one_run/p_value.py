@@ -22,8 +22,6 @@ those, the piece cut off at v itself buys the most P(C >= v) for its share of m 
 A mechanism reaches it: it draws C from that law, then at random which r canaries to guess
 and which C of those rightly. So no smaller p-value is valid, and since fewer mechanisms
 are private at a smaller epsilon, delta or m, this one rises in all three; it falls in v.
-
-Guesses about the canaries of one run, and the share of the coins that included them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The trade-off curves of (epsilon, delta)-differential privacy. Standard library only.
-
-What (epsilon, delta)-differential privacy allows a membership attacker.
+"""What (epsilon, delta)-differential privacy allows an attacker. Standard library only.
 
 The tight bound is for neighbours that differ by *substitution* of one record, and
-for members and holdout that are independent draws from one law.
-
-From neighbours that add or remove a record to neighbours that substitute one.
+for members and holdout that are independent draws from one law. From neighbours that add or
+remove a record to those there are two steps.
 """
 
 from __future__ import annotations

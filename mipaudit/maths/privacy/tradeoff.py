@@ -1,13 +1,12 @@
-"""What a privacy guarantee allows an attacker, read off its trade-off curve.
+"""What a privacy guarantee allows an attacker, read off its trade-off curve, and back.
 
 A guarantee bounds the ROC of every attacker who must tell two neighbouring inputs
 apart from the output. The bounding curve is symmetric and concave (Dong, Roth and Su
 2022), and two readings of it give everything else: the most true positives at a
-false-positive rate, and the privacy profile delta(epsilon). Standard library only.
+false-positive rate, and the privacy profile delta(epsilon). Back are the weakest guarantee that
+keeps every attacker within a limit, and those that an attack's rates rule out.
 
-The weakest guarantee that keeps every attacker within a limit. Standard library only.
-
-From an attack's rates to the guarantees that it rules out. Standard library only.
+Standard library only.
 """
 
 from __future__ import annotations

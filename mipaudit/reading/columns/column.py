@@ -1,8 +1,6 @@
-"""One column of a chunk of rows, as numpy arrays, and 64-bit hashes of what is in it.
+"""One column of a chunk of rows as numpy arrays, dates as days, and 64-bit hashes of its cells.
 
-Days, points in time, times of day and durations as numbers of days.
-
-Arrow stores them as whole numbers of some unit. A point in time without a zone, and a
+Arrow stores dates as whole numbers of some unit. A point in time without a zone, and a
 text without one, counts from 1970 as if in UTC; one with a zone is in UTC.
 """
 

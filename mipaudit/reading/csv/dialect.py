@@ -1,9 +1,7 @@
-"""The header of a CSV file: its delimiter, its columns, where the rows begin.
+"""The header of a CSV file, and what is wrong with one that does not fit.
 
-Finding what is wrong with a CSV file, once something is known to be.
-
-The fast readers only notice that something does not fit. This one walks the
-rows and says where, without ever quoting a cell.
+The fast readers only notice that something does not fit. What walks the rows here says where,
+without ever quoting a cell.
 """
 
 from __future__ import annotations

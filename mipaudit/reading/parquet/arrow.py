@@ -1,8 +1,6 @@
-"""Arrow columns as numpy arrays, by their buffers.
+"""Arrow columns as numpy arrays, by their buffers; decimals as float64s that say which lose digits.
 
 Arrow's own conversions import pandas wherever it is installed; buffers do not.
-
-Decimals as float64s, and which of them have more digits than those tell apart.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Released vectors: over random splits, or with one record swapped for another.
-
-Released vectors over random splits: one row per split, one column per coordinate.
-
-Vectors released with one record swapped for another: two rows per pair.
-"""
+"""Released vectors: a row for each random split, or pairs with one record swapped for another."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """From a request to an opened input: which files, which columns, which class.
 
-Opens each file by its first bytes, many at once where they are far away.
-
-Cheap looks at a whole input before it is audited.
+Each file is opened by its first bytes, many at once where they are far away; an input is looked
+at cheaply before it is audited.
 """
 
 from __future__ import annotations

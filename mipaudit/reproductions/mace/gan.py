@@ -1,9 +1,4 @@
-"""Small generative networks on simulated pictures, and the queries that attack them.
-
-What the MACE figures share: one trained GAN, and the estimates by every query.
-
-Risks of single records: the published plug-in, cell by cell.
-"""
+"""What the MACE figures share: a trained GAN, the queries that attack it, and their estimates."""
 
 from __future__ import annotations
 

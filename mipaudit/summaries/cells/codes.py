@@ -1,10 +1,7 @@
-"""The fine and the coarse cell of each score as one integer, by one lookup.
+"""The fine and the coarse cell of each score as one integer, by one lookup, and their counts.
 
-A grid on the order of floats: finer towards zero, for scores of many magnitudes.
-
-Counts of many small codes, taken in as they come.
-
-Memory that is used again for every batch, so that none has to be asked for.
+The grid on the order of floats is finer towards zero, for scores of many magnitudes. Memory is
+used again for every batch, so that none has to be asked for.
 """
 
 from __future__ import annotations

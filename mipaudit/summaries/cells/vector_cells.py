@@ -1,9 +1,4 @@
-"""Several coordinates as one discrete score.
-
-Cells of a product grid over few coordinates, cut on the burn-in, as one discrete score.
-
-All combinations of discrete coordinates that the burn-in shows, as one discrete score.
-"""
+"""Several coordinates as one discrete score: cells of a grid, or the combinations that are seen."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""MACE's bins, of equal width, for reproduction.
-
-Counts in bins of equal width between the extremes: MACE's bins, for reproduction.
-
-Occupied bins of equal width in any number of coordinates: MACE's bins, for reproduction.
-"""
+"""Counts in MACE's bins, of equal width in one coordinate or several, for reproduction."""
 
 from __future__ import annotations
 

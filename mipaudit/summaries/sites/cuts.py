@@ -1,10 +1,8 @@
 """Where a site's scores lie, told without a score: what several sites agree on cells by.
 
-Cut points are round numbers between sampled values, or atoms that enough records share;
-every cell between two of them holds enough records, or is told as empty. The smallest and
-the largest value are never among them.
-
-Round numbers near sampled values: written no finer than many records lie apart.
+Cut points are round numbers between sampled values, written no finer than many records lie
+apart, or atoms that enough records share; every cell between two of them holds enough records, or
+is told as empty. The smallest and the largest value are never among them.
 """
 
 from __future__ import annotations

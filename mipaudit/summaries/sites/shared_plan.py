@@ -1,8 +1,7 @@
 """The cells that several sites agree on, made from their cuts alone.
 
-Whoever has the same cuts makes the same plan, whatever their order: nobody coordinates.
-
-Cut points between which every count is large enough to leave a secure room.
+Whoever has the same cuts makes the same plan, whatever their order: nobody coordinates. Between
+cut points every count is large enough to leave a secure room.
 """
 
 from __future__ import annotations
