@@ -52,7 +52,7 @@ class BlindEvidence(Evidence):
         if self.strict:
             return exact_blocks(self.counts.blocks, self.counts.burn_in, self.prior, self._rng(0))
         tables = [one.blocks for one in self.together]
-        return averaged_among(tables, self.counts.burn_in, self.prior, fitted=True)
+        return averaged_among(tables, self.counts.burn_in, self.prior)
 
     @cached_property
     def plugin(self) -> float:

@@ -11,7 +11,7 @@ Everything is counted in whole numbers, so that no processor and no batch moves 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -117,20 +117,24 @@ def assigned(rows: RankedRows, prior: float) -> Assigned:
     )
 
 
-def assigned_blocks(
-    tables: Sequence[NDArray[np.int64]], burn_in: int, *, fitted: bool = False
-) -> Iterator[Assigned]:
-    """Yield rows that were counted, by each of their scores, in the same orders of the blocks.
+def assigned_blocks(blocks: NDArray[np.int64], burn_in: int) -> Assigned:
+    """Return rows that were counted in several orders of the blocks after the burn-in.
 
     Args:
-        tables: for each score the counts of the same rows by micro-block, cell and
-            (holdout, member), int64, shape (64, K, 2).
+        blocks: int64, shape (64, K, 2), by micro-block, cell and (holdout, member).
         burn_in: micro-blocks that only train.
-        fitted: the scores were fitted on the burn-in, which is then never judged.
     """
-    trained = tables[0][:burn_in].sum(axis=(0, 1)).min()
-    most = max(blocks.shape[1] for blocks in tables)
-    group = _orders(burn_in, whole=not fitted and bool(trained >= _ROWS_A_CELL * most))
+    trained = blocks[:burn_in].sum(axis=(0, 1))
+    whole = bool(trained.min() >= _ROWS_A_CELL * blocks.shape[1])
+    return _in_orders(blocks, _orders(burn_in, whole=whole))
+
+
+def assigned_among(tables: Iterable[NDArray[np.int64]], burn_in: int) -> Iterator[Assigned]:
+    """Yield the same rows by each of several scores, as `assigned_blocks`.
+
+    The burn-in only trains, in every order: scores are fitted on it, or chosen.
+    """
+    group = _orders(burn_in, whole=False)
     # One after the other: those of many cells are large.
     return (_in_orders(blocks, group) for blocks in tables)
 

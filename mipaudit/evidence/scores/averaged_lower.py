@@ -15,7 +15,7 @@ row is: the variance is that of one attacker drawn from all that were used, whic
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +32,7 @@ from mipaudit.evidence.scores.assignments import (
     Assigned,
     Reals,
     assigned,
+    assigned_among,
     assigned_blocks,
 )
 from mipaudit.evidence.scores.attacker_families import Floats, Lessons, Places, families
@@ -116,12 +117,10 @@ def averaged_blocks(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Av
         burn_in: micro-blocks that only train.
         prior: p in (0, 1).
     """
-    return _together([*assigned_blocks([blocks], burn_in)], prior)[0]
+    return _together([assigned_blocks(blocks, burn_in)], prior)[0]
 
 
-def averaged_among(
-    tables: Sequence[NDArray[np.int64]], burn_in: int, prior: float, *, fitted: bool = False
-) -> Averaged:
+def averaged_among(tables: Iterable[NDArray[np.int64]], burn_in: int, prior: float) -> Averaged:
     """Return the mean held-out rates of one attacker at a time, chosen among several scores.
 
     A lower limit of the advantage of all the scores seen together, and of the largest of their
@@ -129,11 +128,10 @@ def averaged_among(
 
     Args:
         tables: as for `averaged_blocks`, one for each score of the *same rows*; K may differ.
-        burn_in: micro-blocks that only train.
+        burn_in: micro-blocks that only train, in every order.
         prior: p in (0, 1).
-        fitted: the scores were fitted on the burn-in, which is then never judged.
     """
-    scores = assigned_blocks(tables, burn_in, fitted=fitted)
+    scores = assigned_among(tables, burn_in)
     run = next(scores)
     found = _counted(run, prior)
     for one in scores:

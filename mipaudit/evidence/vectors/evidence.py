@@ -117,7 +117,7 @@ class VectorEvidence(Evidence):
         if self.strict:
             one = counts[self.vector.derivation.strongest]
             return exact_blocks(one.blocks, burn_in, self.prior, self._rng(0))
-        return averaged_among([one.blocks for one in counts], burn_in, self.prior, fitted=True)
+        return averaged_among([one.blocks for one in counts], burn_in, self.prior)
 
     @cached_property
     def plugin(self) -> float:

@@ -203,7 +203,7 @@ _TILTED = np.arange(1, 13) / 78
 @pytest.mark.parametrize("sizes", [(100, 100), (40_000, 40_000)])
 def test_counted_rows_stand_for_as_many(burn_in, sizes):
     blocks = _counted(_TILTED, _EVEN, sizes, 1)
-    (run,) = assigned_blocks([blocks], burn_in)
+    run = assigned_blocks(blocks, burn_in)
     assert run.sizes == sizes
     by_class = run.counts.sum(axis=(1, 3))
     assert (by_class == sizes).all()
@@ -318,7 +318,7 @@ def _by_hand(tables, burn_in, prior, caution):
 @pytest.mark.parametrize(("sizes", "caution"), [((300, 300), 0.5), ((2_000, 900), 0.641)])
 def test_among_several_scores_is_the_slow_obvious_method(prior, sizes, caution):
     tables = _several(_TILTED, sizes, 4)[::-1]
-    found = averaged_among(tables, 13, prior, fitted=True)
+    found = averaged_among(tables, 13, prior)
     rates, variances, weighed = _by_hand(tables, 13, prior, caution)
     for side, one in enumerate((found.fpr, found.tpr)):
         expected = rates[side], variances[side], weighed[side]
@@ -344,22 +344,20 @@ def test_scores_that_were_fitted_on_the_burn_in_are_not_judged_there():
     burned = blocks[:16].sum(axis=1)
     blocks[:16] = 0
     blocks[:16, 0, 0], blocks[:16, 1, 1] = burned.T
-    assert averaged_among([blocks, blocks], 16, 0.5).lower(0.025) > 0.1
-    found = averaged_among([blocks, blocks], 16, 0.5, fitted=True)
-    assert found.lower(0.025) == 0
-    assert (found.n_holdout, found.n_members) == tuple(blocks[16:].sum(axis=(0, 1)))
+    assert averaged_blocks(blocks, 16, 0.5).lower(0.025) > 0.1
+    for tables in ([blocks], [blocks, blocks]):
+        found = averaged_among(tables, 16, 0.5)
+        assert found.lower(0.025) == 0
+        assert (found.n_holdout, found.n_members) == tuple(blocks[16:].sum(axis=(0, 1)))
 
 
-@pytest.mark.parametrize(
-    ("sizes", "fitted"), [((60, 900), True), ((150, 150), True), ((8_000, 8_000), False)]
-)
+@pytest.mark.parametrize("sizes", [(60, 900), (150, 150), (8_000, 8_000)])
 @pytest.mark.parametrize(("member", "prior"), [(_EVEN, 0.5), (_TILTED, 0.5), (_EVEN, 0.1)])
-def test_the_limit_among_several_scores_holds(sizes, fitted, member, prior):
+def test_the_limit_among_several_scores_holds(sizes, member, prior):
     files, alpha = 200, 0.025
     truth = np.abs(prior * member - (1 - prior) * _EVEN).sum()
     misses = sum(
-        averaged_among(_several(member, sizes, seed), 16, prior, fitted=fitted).lower(alpha)
-        > truth + 1e-12
+        averaged_among(_several(member, sizes, seed), 16, prior).lower(alpha) > truth + 1e-12
         for seed in range(files)
     )
     assert misses <= binom.isf(1e-4, files, alpha)
