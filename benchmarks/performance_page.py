@@ -66,10 +66,10 @@ _TAIL: Final = """## What the figures rest on
   resolves it (probabilities within 10^-10 of one, many magnitudes of both signs) rows are searched
   for: 110 to 140 ns a row.
 - Rows are counted on two threads where there are two processors, from 1.7 x 10^7 Parquet rows on in
-  two processes: the program forks once all is loaded and planned. They take the CPU time of one
-  and two thirds of its time by the clock; two threads, which wait for Python's lock, take five
-  sixths, and a fifth more CPU time. There are no forks in somebody else's
-  Python program, on macOS and Windows, and of files that are far away.
+  two processes: the program forks once all is loaded and planned. They take hardly more CPU time
+  than one, and two thirds of its time by the clock; two threads, which wait for Python's lock, take
+  five sixths, and a fifth more CPU time. There are no forks in somebody else's Python program, on
+  macOS and Windows, and of files that are far away.
 - A file under 4 MiB is parsed without pandas or pyarrow.
 - The most memory is taken at 2^21 rows, the largest input whose scores are kept: about 390 MiB.
 - A large CSV file without a quote is parsed by Arrow with its types given, a MiB at a time on all

@@ -9,6 +9,7 @@ twice. A run whose worker is lost is given out again.
 
 from __future__ import annotations
 
+import math
 import pickle
 import threading
 from collections import deque
@@ -338,18 +339,19 @@ def _fold_forked(
     progress: Callable[[int], None] | None,
 ) -> Outcome:
     """Read partitions by this process and copies of it, one summary for each."""
-    cut = min(len(numbered), MOST_TURNS)
+    step = math.ceil(len(numbered) / MOST_TURNS)
+    turns = [numbered[at : at + step] for at in range(0, len(numbered), step)]
 
     def work(report: Callable[[int], None]) -> Outcome:
-        left = chain.from_iterable(numbered[turn::cut] for turn in crew.turns())
+        left = chain.from_iterable(turns[turn] for turn in crew.turns())
         return _Reading(tolerant=tolerant, progress=report).work(start, left)
 
-    with Crew[Outcome](min(processes, cut), cut, progress) as crew:
+    with Crew[Outcome](min(processes, len(turns)), len(turns), progress) as crew:
         (total, *others), lost = crew.work(work)
     for other in others:
         merge_outcomes(total, other)
     if lost and (tolerant or not total.bad):
-        again = [pair for turn in lost for pair in numbered[turn::cut]]
+        again = [pair for turn in lost for pair in turns[turn]]
         merge_outcomes(total, _fold_here(again, start, 1, tolerant=tolerant, progress=progress))
     return total
 
