@@ -184,18 +184,18 @@ def encode(
         from mipaudit.statements.reports.codec import to_json
 
         return to_json(report)
-    from mipaudit.formats import documents
+    from mipaudit.formats import report_forms
 
     if format != "table":
-        return documents.report_as(report, format).encode()
+        return report_forms.report_as(report, format).encode()
     width, color = table_width(to_file=to_file), use_color(to_file=to_file)
     match length:
         case "full":
-            text = documents.report_text(report, width=width, color=color, python=python)
+            text = report_forms.report_text(report, width=width, color=color, python=python)
         case "brief":
-            text = documents.brief_report(report, width=width, color=color, python=python)
+            text = report_forms.brief_report(report, width=width, color=color, python=python)
         case "line":
-            text = f"{documents.answer_of(report)}\n"
+            text = f"{report_forms.answer_of(report)}\n"
         case _:
             assert_never(length)
     charset = "utf-8" if to_file else (sys.stdout.encoding or "utf-8")

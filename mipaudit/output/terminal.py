@@ -51,7 +51,7 @@ def note_written(
 
     said = f"Written: {', '.join(f'{what} to {plain(at.name)}' for what, at in parts)}."
     if place.path is not None:
-        from mipaudit.formats.documents import answer_of
+        from mipaudit.formats.report_forms import answer_of
 
         said = f"{answer_of(report)} {said}"
     note(said, quiet=False)

@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
-from mipaudit.formats.documents import brief_report
+from mipaudit.formats.report_forms import brief_report
 from mipaudit.reading.bytes.blob import file_blob
 from mipaudit.reading.parquet import parquet
 from mipaudit.reading.source.part import UNREADABLE

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import mipaudit
 from mipaudit.formats.brief import Axis, Brief, brief_text, short_name
 from mipaudit.formats.document import Grid
-from mipaudit.formats.documents import answer_of, brief_report, report_as, report_text
+from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.reports.codec import from_json
 from tests.places import REPORTS

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.formats.documents import report_as
+from mipaudit.formats.report_forms import report_as
 from mipaudit.statements.sources import Declaration
 from tests import browser as chromium
 from tests.browser import NO_BROWSER

@@ -9,7 +9,7 @@ import pytest
 import mipaudit
 from mipaudit.formats.declared import people_section
 from mipaudit.formats.document import Grid
-from mipaudit.formats.documents import report_as
+from mipaudit.formats.report_forms import report_as
 from mipaudit.options.declare import declared
 from mipaudit.options.groups.shown import Declared
 from mipaudit.statements.sources import Declaration

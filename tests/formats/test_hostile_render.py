@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from mipaudit.commands.estimate.sections import methods
-from mipaudit.formats.documents import notebook_html, report_text
+from mipaudit.formats.report_forms import notebook_html, report_text
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.attack.page import ADVERSARIES
-from mipaudit.formats.page import ALIKE, NEITHER, Front, guess_terms, member_words, only_tried
+from mipaudit.formats.html_page import ALIKE, NEITHER, Front, guess_terms, member_words, only_tried
 from mipaudit.formats.policy.judged import UNDECIDED, deciding, verdict_head
 from mipaudit.statements.text.guesses import (
     blind_guesser,

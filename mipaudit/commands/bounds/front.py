@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.bounds.page import READINGS, guarantee_name, success_sentences
-from mipaudit.formats.page import Front, front_of
+from mipaudit.formats.html_page import Front, front_of
 from mipaudit.formats.promised import Point, Promise, promise_name, promised
 from mipaudit.statements.text.guesses import advantage_words, compared, guess_words, right_at_most
 from mipaudit.statements.text.rounding import percent_text, upper_figure

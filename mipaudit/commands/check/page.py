@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.brief import Brief, short_names
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs
-from mipaudit.formats.origin import taken
+from mipaudit.formats.origin_sections import taken
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 

@@ -10,7 +10,7 @@ from mipaudit.commands.epsilon.page import WORTH
 from mipaudit.commands.epsilon.report import EpsilonReport
 from mipaudit.formats.brief import Brief
 from mipaudit.formats.document import Picture
-from mipaudit.formats.page import Front, confidence_words
+from mipaudit.formats.html_page import Front, confidence_words
 from mipaudit.formats.promised import Point, Promise, promise_name, promised
 from mipaudit.statements.text.rounding import lower_figure, number_text
 

@@ -9,7 +9,7 @@ from mipaudit.commands.estimate.page import mood
 from mipaudit.commands.estimate.words import AVERAGE
 from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
-from mipaudit.formats.page import (
+from mipaudit.formats.html_page import (
     ALIKE,
     NEITHER,
     Front,

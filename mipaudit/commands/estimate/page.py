@@ -36,7 +36,7 @@ from mipaudit.formats.document import (
     how_to_read,
     quoted,
 )
-from mipaudit.formats.origin import taken
+from mipaudit.formats.origin_sections import taken
 from mipaudit.formats.policy.blocks import check_cases, claim_name, policy_section
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text

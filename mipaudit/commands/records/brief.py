@@ -15,7 +15,7 @@ from mipaudit.formats.brief import (
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, Grid
-from mipaudit.formats.page import (
+from mipaudit.formats.html_page import (
     ALIKE,
     NEITHER,
     Front,

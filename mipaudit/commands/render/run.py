@@ -18,7 +18,7 @@ from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Allowance, make_allowance
 from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, verdict_confidence
-from mipaudit.formats.documents import Form, report_as
+from mipaudit.formats.report_forms import Form, report_as
 from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.options.groups.recorded import several

@@ -21,7 +21,7 @@ from mipaudit.formats.document import (
     short_class,
 )
 from mipaudit.formats.drawing import Interval, intervals, marks_of
-from mipaudit.formats.page import Front, guess_terms, limit_fact, member_words
+from mipaudit.formats.html_page import Front, guess_terms, limit_fact, member_words
 from mipaudit.formats.policy.blocks import check_cases, policy_headline, policy_mood
 from mipaudit.formats.policy.judged import SETTLES, deciding, judged_brief, verdict_head
 from mipaudit.statements.policy import against_phrase

@@ -17,12 +17,12 @@ from mipaudit.formats.document import (
     bulleted,
     plain,
 )
-from mipaudit.formats.documents import answer_of, document_of
 from mipaudit.formats.exchange.annex_points import SOURCES
 from mipaudit.formats.exchange.annex_reports import reports_of
 from mipaudit.formats.exchange.annex_shown import shown_of, where
 from mipaudit.formats.exchange.model_card import judged_grid
 from mipaudit.formats.exchange.statement import unread
+from mipaudit.formats.report_forms import answer_of, document_of
 from mipaudit.statements.estimate import Design
 from mipaudit.statements.policy import shared_note
 from mipaudit.statements.verdict import rejudged_words
@@ -258,7 +258,7 @@ def _drawn(document: Document, layout: Layout) -> str:
 
             return document_markdown(_to_sign(document))
         case "html":
-            from mipaudit.formats.page import document_html
+            from mipaudit.formats.html_page import document_html
 
             return document_html(document, signed=True)
         case _:

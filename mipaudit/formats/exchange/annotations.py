@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.document import plain
-from mipaudit.formats.documents import answer_of, document_of
+from mipaudit.formats.report_forms import answer_of, document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from mipaudit.formats.declared import declared_pairs
 from mipaudit.formats.document import bullets_of, plain
-from mipaudit.formats.documents import document_of
 from mipaudit.formats.exchange.stored import figures, input_name, printable, sha256_of
+from mipaudit.formats.report_forms import document_of
 from mipaudit.statements.provenance import TIME_FORM, time_of
 
 if TYPE_CHECKING:

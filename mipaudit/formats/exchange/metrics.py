@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.documents import document_of
 from mipaudit.formats.exchange.stored import figures
+from mipaudit.formats.report_forms import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

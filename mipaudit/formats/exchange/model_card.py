@@ -17,9 +17,9 @@ from mipaudit.formats.document import (
     bullets_of,
     plain,
 )
-from mipaudit.formats.documents import document_of
 from mipaudit.formats.exchange.stored import figures
 from mipaudit.formats.markdown import blocks_markdown
+from mipaudit.formats.report_forms import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

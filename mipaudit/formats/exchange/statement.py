@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.errors import UsageError
 from mipaudit.formats.document import plain
-from mipaudit.formats.documents import document_of
 from mipaudit.formats.exchange.stored import input_name, printable, sha256_of
+from mipaudit.formats.report_forms import document_of
 from mipaudit.statements.policy import class_words
 from mipaudit.statements.verdict import left_out_note, verdict_note
 

@@ -54,12 +54,12 @@ class AnyReport(Protocol):
 
     def __repr__(self) -> str:
         """Return the answer, what can make it untrue and for whom it holds, in five lines."""
-        text: str = named("mipaudit.formats.documents:report_repr")(self)
+        text: str = named("mipaudit.formats.report_forms:report_repr")(self)
         return text
 
     def _repr_html_(self) -> str:
         """Return the report as HTML: notebooks call this to show it."""
-        text: str = named("mipaudit.formats.documents:notebook_html")(self)
+        text: str = named("mipaudit.formats.report_forms:notebook_html")(self)
         return text
 
     def show(self, *, full: bool = False) -> None:
@@ -90,7 +90,7 @@ class AnyReport(Protocol):
             MissingExtraError: matplotlib, which draws, is not installed.
             UsageError: no picture belongs to this report.
         """
-        picture: Drawing = named("mipaudit.formats.documents:key_picture")(self)
+        picture: Drawing = named("mipaudit.formats.report_forms:key_picture")(self)
         return picture
 
     def to_dict(self) -> dict[str, Any]:

@@ -77,6 +77,6 @@ def test_what_is_met_is_met_by_these_attackers_alone(limit, word):
 def test_a_loss_that_differs_from_all_others_is_no_place_on_the_axis():
     report = mipaudit.attack(table(0.0), score_col=columns(1))
     worse = tuple(replace(one, value=-0.3, lower=-0.4, upper=-0.2) for one in report.attacks)
-    from mipaudit.formats.documents import brief_report
+    from mipaudit.formats.report_forms import brief_report
 
     assert "← below 0" in brief_report(replace(report, attacks=worse), width=80)

@@ -218,7 +218,7 @@ def test_a_bound_that_is_the_largest_loss_is_pointed_out():
 @pytest.mark.parametrize("scale", [1e-300, 1e30, 1e300])
 @pytest.mark.parametrize("bound", [None, 1e-320, 1e308])
 def test_tiny_and_huge_losses_are_written(scale, bound):
-    from mipaudit.formats.documents import report_text
+    from mipaudit.formats.report_forms import report_text
 
     frame = losses()
     frame["loss"] *= scale

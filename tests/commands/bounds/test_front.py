@@ -3,7 +3,7 @@
 import mipaudit
 from mipaudit.commands.bounds.front import bounds_front
 from mipaudit.commands.bounds.page import bounds_brief
-from mipaudit.formats.documents import report_as
+from mipaudit.formats.report_forms import report_as
 from mipaudit.statements.text.guesses import right_at_most
 
 

@@ -6,7 +6,7 @@ import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from mipaudit.commands.bounds.run import bounds
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.report_forms import report_text
 from mipaudit.statements.text.rounding import lower_figure, upper_figure
 
 

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from mipaudit import bounds
 from mipaudit.errors import UsageError
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.report_forms import report_text
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, GeometricMechanism, RandomizedResponse
 

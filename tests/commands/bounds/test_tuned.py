@@ -8,7 +8,7 @@ import pytest
 
 from mipaudit import bounds
 from mipaudit.errors import UsageError
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.report_forms import report_text
 from mipaudit.maths.privacy.concentrated import RenyiDP
 from mipaudit.reading.report_file import read_report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mipaudit.commands.check.report import CheckReport, ColumnProfile
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.report_forms import report_text
 from mipaudit.statements.estimate import Finding
 
 

@@ -39,7 +39,7 @@ def test_a_limit_that_does_not_decide_is_not_hidden_by_one_that_does():
     report = mipaudit.epsilon(**RUNS)
     first, *others = report.statements
     told = replace(report, statements=(replace(first, lower=0.0, estimate=0.0), *others))
-    from mipaudit.formats.documents import answer_of
+    from mipaudit.formats.report_forms import answer_of
 
     assert "another, by itself, refutes those below" in answer_of(told)
     assert "No epsilon is refuted" not in answer_of(told)

@@ -13,7 +13,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from mipaudit.commands.epsilon.page import epsilon_document
 from mipaudit.commands.epsilon.report import ProfilePoint
 from mipaudit.commands.epsilon.run import encode_profile, epsilon
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.report_forms import report_text
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import lower_figure
 

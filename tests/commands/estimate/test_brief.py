@@ -12,7 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.estimate.brief import estimate_brief
 from mipaudit.commands.estimate.front import estimate_front
-from mipaudit.formats.documents import brief_report
+from mipaudit.formats.report_forms import brief_report
 from mipaudit.statements.text.guesses import right_at_least
 from mipaudit.statements.text.rounding import lower_text, upper_text
 from tests.fixtures.briefs import answer, shown

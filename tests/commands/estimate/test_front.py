@@ -11,7 +11,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.estimate.brief import estimate_brief
 from mipaudit.commands.estimate.front import estimate_front
-from mipaudit.formats.documents import report_as
+from mipaudit.formats.report_forms import report_as
 from mipaudit.statements.origin import Setting
 from mipaudit.statements.text.guesses import right_at_least, right_at_most
 

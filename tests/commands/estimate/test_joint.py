@@ -8,7 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import UsageError
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.report_forms import report_text
 
 RNG = np.random.default_rng(4)
 MEMBERS, HOLDOUT = RNG.normal(0.6, 1, 400), RNG.normal(0, 1, 400)

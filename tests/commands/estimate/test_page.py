@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.report_forms import report_text
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 
 SAMPLES = ["one_score", "three_scores", "eight_scores", "no_policy", "claim"]

@@ -8,7 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.records.brief import records_brief, records_front
-from mipaudit.formats.documents import report_as
+from mipaudit.formats.report_forms import report_as
 from mipaudit.statements.text.guesses import right_at_least
 from tests.fixtures.briefs import answer, shown
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import mipaudit
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.report_forms import report_text
 from mipaudit.validation.scenarios.catalogue import scenario_names
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.validate.page import validation_document
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.html_page import document_html
 from mipaudit.formats.markdown import document_markdown
-from mipaudit.formats.page import document_html
+from mipaudit.formats.report_forms import report_text
 
 
 def markdown(report):

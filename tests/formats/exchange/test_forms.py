@@ -22,8 +22,8 @@ from markdown_it import MarkdownIt
 import mipaudit
 from mipaudit.commands.render.forms import EXCHANGE, exchanged, stored_report
 from mipaudit.errors import UsageError
-from mipaudit.formats.documents import document_of
 from mipaudit.formats.exchange.stored import File, figures
+from mipaudit.formats.report_forms import document_of
 from mipaudit.statements.reports.codec import from_json
 from tests.places import REPORTS
 

@@ -13,9 +13,9 @@ import pytest
 import mipaudit
 from mipaudit.commands.render.forms import EXCHANGE, annexed, exchanged, hashed, stored_report
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.documents import answer_of, brief_report, report_as, report_text
 from mipaudit.formats.exchange.statement import statement
 from mipaudit.formats.exchange.stored import File
+from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import Waiver
 from mipaudit.statements.reports.codec import from_json

@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.documents import answer_of, brief_report, report_as, report_text
+from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
 from mipaudit.reading.report_file import contradiction
 from mipaudit.reading.summaries.file import SiteRows
 from mipaudit.statements.reports.codec import from_json, to_json

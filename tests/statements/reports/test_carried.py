@@ -8,7 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
-from mipaudit.formats.documents import report_as
+from mipaudit.formats.report_forms import report_as
 from mipaudit.statements.reports.codec import carried, from_json, is_page, taken_out, to_json
 from mipaudit.statements.sources import Declaration
 

@@ -17,7 +17,7 @@ from mipaudit.formats.brief import (
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, limits, quoted
-from mipaudit.formats.page import ALIKE, NEITHER, Front, guess_terms, member_words, only_tried
+from mipaudit.formats.html_page import ALIKE, NEITHER, Front, guess_terms, member_words, only_tried
 from mipaudit.formats.policy.judged import UNDECIDED, deciding, judged_brief, verdict_head
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.guesses import (

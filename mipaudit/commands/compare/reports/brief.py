@@ -11,7 +11,7 @@ from mipaudit.commands.compare.reports.page import CHANGED, change_of, listed
 from mipaudit.formats.brief import NO_VERDICT, Brief, short_name, short_names
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, quoted
 from mipaudit.formats.drawing import Interval, intervals, marks_of
-from mipaudit.formats.page import NEITHER, Front, guess_terms
+from mipaudit.formats.html_page import NEITHER, Front, guess_terms
 from mipaudit.formats.policy.judged import SETTLES, deciding, judged_brief
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.guesses import (

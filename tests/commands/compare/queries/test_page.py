@@ -13,10 +13,10 @@ import pytest
 import mipaudit
 from mipaudit.commands.compare.queries.page import compare_document
 from mipaudit.formats.csv import report_csv
-from mipaudit.formats.documents import document_of, report_text
+from mipaudit.formats.html_page import document_html
 from mipaudit.formats.junit import document_junit
 from mipaudit.formats.markdown import document_markdown
-from mipaudit.formats.page import document_html
+from mipaudit.formats.report_forms import document_of, report_text
 from mipaudit.statements.verdict import Verdict
 
 

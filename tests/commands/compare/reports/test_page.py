@@ -10,10 +10,10 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.compare.reports.page import compare_reports_document
-from mipaudit.formats.documents import document_of, report_text
+from mipaudit.formats.html_page import document_html
 from mipaudit.formats.junit import document_junit
 from mipaudit.formats.markdown import document_markdown
-from mipaudit.formats.page import document_html
+from mipaudit.formats.report_forms import document_of, report_text
 from mipaudit.statements.text.rounding import lower_text, upper_text
 
 HOSTILE = "a\x1b[2J<b>"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
 from mipaudit.formats.document import Grid, Heading, Picture, plain
-from mipaudit.formats.origin import origin_section, seed_section, short_seed
+from mipaudit.formats.origin_sections import origin_section, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, Section, View
-    from mipaudit.formats.page import Front
+    from mipaudit.formats.html_page import Front
     from mipaudit.statements.reports.any_report import AnyReport
 
 
@@ -56,7 +56,7 @@ def report_as(report: AnyReport, form: Form) -> str:
 
 def _page(report: AnyReport, document: Document) -> str:
     """Return the page of a report, which also holds the report as programs read it."""
-    from mipaudit.formats.page import document_html, head_of
+    from mipaudit.formats.html_page import document_html, head_of
     from mipaudit.statements.reports.codec import carried, to_json
 
     front = _front(report)
@@ -71,7 +71,7 @@ def _page(report: AnyReport, document: Document) -> str:
 
 def _front(report: AnyReport) -> Front:
     """Return what a page of a report says first."""
-    from mipaudit.formats.page import front_of
+    from mipaudit.formats.html_page import front_of
 
     kind, brief = kind_of(report.command), _brief(report)
     prior = getattr(getattr(report, "design", None), "prior", _EVEN)
@@ -193,7 +193,7 @@ def notebook_html(report: AnyReport) -> str:
 
     Options are named by their keywords.
     """
-    from mipaudit.formats.page import Head, document_html, front_of
+    from mipaudit.formats.html_page import Head, document_html, front_of
 
     document = _document(report, "page", python=True)
     key = next(_pictures(report), None)

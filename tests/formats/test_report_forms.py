@@ -15,10 +15,10 @@ import pytest
 
 import mipaudit
 from mipaudit.formats.csv import report_csv
-from mipaudit.formats.documents import document_of
+from mipaudit.formats.html_page import document_html
 from mipaudit.formats.junit import document_junit
 from mipaudit.formats.markdown import document_markdown
-from mipaudit.formats.page import document_html
+from mipaudit.formats.report_forms import document_of
 from mipaudit.options.commands import BY_NAME
 from mipaudit.options.spelling import as_typed, flags_of
 from mipaudit.statements.reports.codec import to_json
