@@ -25,7 +25,7 @@ PARTS: Final = 10
 ROUNDS: Final = 3
 MEMORY_BUDGET: Final = 300 * measure.MEBIBYTE
 FLATNESS: Final = 1.2
-# Of two threads, where there are two processors to themselves.
+# Of two processes, where there are two processors to themselves.
 SPEED_UP: Final = 1.7
 
 # By number of rows: for whoever draws how costs grow.

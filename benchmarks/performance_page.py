@@ -49,7 +49,7 @@ _WHY: Final = {
     "hash that make the seed follow from the rows, and the limits, of which a third is the "
     "curve. Of 10^8: numpy locates and counts a row in a dozen passes, in 13 ns with all checks; a "
     "compiled kernel would need 8. Arrow takes 5 ns more to turn each membership into a bit, which "
-    "is half of what decoding takes. Loading, the plan and the limits are one process's, a quarter "
+    "is half of what decoding takes. Loading, the plan and the limits are one process's, a fifth "
     "of what one takes.",
     "Large CSV": "Loading, the counts and the limits come on top of parsing, which with Arrow's "
     "own import takes about four fifths of the fastest reader's whole run.",

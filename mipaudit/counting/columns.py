@@ -26,6 +26,7 @@ from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
+    from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
     from mipaudit.reading.source.derived_source import AuditedInput
@@ -160,14 +161,21 @@ def count(
             make_plan, kinds=kinds, prior=how.prior, discrete=how.discrete, seed=seed
         )
         early = _early_plan(partitions, len(kinds), seed, partial(plan_for, early_for=hint))
-    over = partial(
-        fold,
-        partitions,
-        workers=workers,
-        progress=meter,
-        forks=hint is not None and hint >= _ROWS_THAT_FORK and not source.remote,
-    )
+    over = partial(fold_source, source, workers=workers, progress=meter)
     return count_over(over, kinds, how, seed=seed, early=early)
+
+
+def fold_source(
+    source: Countable,
+    start: Callable[[], SummaryT],
+    *,
+    workers: Workers | None,
+    progress: Callable[[int], None] | None,
+) -> SummaryT:
+    """Return the summary of an input, as `fold` does; by forks where its rows are many and near."""
+    hint = source.rows_hint
+    many = hint is not None and hint >= _ROWS_THAT_FORK and not source.remote
+    return fold(source.partitions(), start, workers=workers, progress=progress, forks=many)
 
 
 def count_over(

@@ -11,8 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.counting.columns import Counts, How, require_spread, settle_sample
-from mipaudit.engine.fold import fold
+from mipaudit.counting.columns import Counts, How, fold_source, require_spread, settle_sample
 from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
 from mipaudit.reading.source.derived_source import DerivedSource
 from mipaudit.reading.source.part import ScoreColumn
@@ -46,7 +45,7 @@ def survey_vectors(
     """
     width = len(source.columns)
     start = partial(VectorSurvey, width, seed)
-    survey = fold(source.partitions(), start, workers=workers, progress=meter)
+    survey = fold_source(source, start, workers=workers, progress=meter)
     settle_sample(survey.sample)
     return survey
 
@@ -82,7 +81,7 @@ def count_vectors(
         seed=seed,
     )
     derived = DerivedSource(columns=_columns(source, made), source=source, derive=made.derive)
-    tally = fold(derived.partitions(), partial(Tally, made.plan), workers=workers, progress=meter)
+    tally = fold_source(derived, partial(Tally, made.plan), workers=workers, progress=meter)
     counts = tally.counts()
     require_spread(counts[0])
     return made.counted(counts, survey)
@@ -140,7 +139,7 @@ def count_mace_bins(
         own = list(vector.coordinates)
         low, high = survey.low[own], survey.high[own]
         start = partial(SparseBins, vector.coordinates, low, high, _MACE_BINS)
-        bins = fold(source.partitions(), start, workers=workers, progress=meter)
+        bins = fold_source(source, start, workers=workers, progress=meter)
         counts.append(bins.counts())
     return tuple(counts)
 

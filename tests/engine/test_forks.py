@@ -130,6 +130,20 @@ def test_many_row_groups_share_turns(tmp_path):
     assert run(folder, "--jobs", "2") == (0, expected, 1, rows)
 
 
+@pytest.mark.parametrize(
+    ("words", "forks"),
+    [(("loss,second", "--method", "mace"), 3), (("loss", "--method", "kde"), 2)],
+)
+def test_every_pass_is_the_same_in_forks(tmp_path, words, forks):
+    table = columns()
+    table["second"] = table["loss"] ** 2
+    folder = write_parts(tmp_path / "parts", (3_000,), table=table)
+    status, expected, _, rows = alone(folder, "--score-col", *words)
+    assert status == 0
+    found = run(folder, "--jobs", "2", "--score-col", *words)
+    assert found == (0, expected, forks, rows)
+
+
 def test_faults_are_those_of_one_process(tmp_path, parts):
     table = columns()
     table["loss"][[5, 4_000]] = float("nan")

@@ -21,9 +21,14 @@ from mipaudit.commands.summarize.sites import (
     stated_findings,
     told_findings,
 )
-from mipaudit.counting.columns import Meter, require_classes, require_identities, require_spread
+from mipaudit.counting.columns import (
+    Meter,
+    fold_source,
+    require_classes,
+    require_identities,
+    require_spread,
+)
 from mipaudit.counting.retried_reading import read_input
-from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
@@ -225,7 +230,7 @@ class Summarizer:
         """
         self._choose(seed)
         start = partial(Survey, len(self.source.columns), seed, plan)
-        survey = fold(self.source.partitions(), start, workers=self.workers, progress=self.meter)
+        survey = fold_source(self.source, start, workers=self.workers, progress=self.meter)
         sample, tally = survey.sample, survey.tally
         sample.settle()
         require_identities(sample)
@@ -247,7 +252,7 @@ class Summarizer:
         least = self.asked.min_cell
         self._choose(seed)
         start = partial(BurnInSample, len(self.source.columns), seed)
-        sample = fold(self.source.partitions(), start, workers=self.workers, progress=self.meter)
+        sample = fold_source(self.source, start, workers=self.workers, progress=self.meter)
         sample.settle()
         require_identities(sample)
         burn_in = FEWEST_BURN_IN_BLOCKS
