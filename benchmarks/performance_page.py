@@ -65,11 +65,11 @@ _TAIL: Final = """## What the figures rest on
   the order of floats: 20 ns a row to locate and count it, where equal widths take 10. Where neither
   resolves it (probabilities within 10^-10 of one, many magnitudes of both signs) rows are searched
   for: 110 to 140 ns a row.
-- Rows are counted on two threads where there are two processors, from 1.7 x 10^7 Parquet rows on in
-  two processes: the program forks once all is loaded and planned. They take hardly more CPU time
-  than one, and two thirds of its time by the clock; two threads, which wait for Python's lock, take
-  five sixths, and a fifth more CPU time. There are no forks in somebody else's Python program, on
-  macOS and Windows, and of files that are far away.
+- Rows are counted on two threads where there are two processors, from 8 x 10^6 Parquet rows on in
+  two processes: the program forks once all is loaded and planned. Of 10^8 rows they take .62 of the
+  time of one by the clock and 1.05 of its CPU time; two threads, which wait for Python's lock, take
+  .74 and 1.25. There are no forks in somebody else's Python program, on macOS and Windows, and of
+  files that are far away.
 - A file under 4 MiB is parsed without pandas or pyarrow.
 - The most memory is taken at 2^21 rows, the largest input whose scores are kept: about 390 MiB.
 - A large CSV file without a quote is parsed by Arrow with its types given, a MiB at a time on all

@@ -39,8 +39,8 @@ _MACE_BINS: Final = 100
 _ROWS_THAT_SPREAD: Final = 200
 _BLOCKS_FILLED: Final = 40
 _EARLY_ROWS: Final = 1 << 20
-# A copy of this process takes as long as 10^6 rows.
-_ROWS_THAT_FORK: Final = 1 << 24
+# Of fewer rows threads are as soon done.
+_ROWS_THAT_FORK: Final = 1 << 23
 
 
 class Countable(Protocol):
