@@ -1,4 +1,4 @@
-"""A third pass: challengers' guesses counted beside the cells of other scores, mergeable.
+"""A third pass: challengers' guesses added up beside the cells of other scores, mergeable.
 
 Cells of a score that are finer than its plan's, for what is counted in a third pass.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,25 +23,92 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE: Final = 1 << 17
 # Counts held at once, 8 bytes each: more of them are taken in several passes over the rows.
 _COUNTS_AT_ONCE: Final = 1 << 24
+# Sums that a meeting has of each cell.
+_SUMS: Final = 8
+# The largest weight of a row, in whole numbers: squares of 2^33 rows add up within 64 bits.
+_FINEST: Final = 1 << 15
 GRID_SIDE: Final = 32
 _MOST_CELLS: Final = 1 << 15
 _FEWEST_CELLS: Final = 1 << 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GuessPlan:
-    """How a challenger guesses: for each evaluation block, a set of cells of some table.
+class PlacedRows:
+    """Rows of a batch, and where they are.
 
     Attributes:
-        columns: of the tables that it is on, in the order of ``table``; one column for a
-            score's coarse cells, two for the product grid of two scores.
-        table: index into ``columns`` by block, shape (15,).
-        sets: by block, the cells of that table that it guesses to be members.
+        at: their places in the batch.
+        block: micro-block of each.
+        member: whether each is a member.
+        cells: for every score column the cell of each.
+        scores: cells of every score column.
     """
 
+    at: NDArray[np.intp]
+    block: NDArray[np.intp]
+    member: NDArray[np.bool_]
+    cells: Sequence[NDArray[np.intp]]
+    scores: Sequence[ScoreCells]
+
+
+class Guesses(Protocol):
+    """What a challenger, who may be a mean of several attackers, makes of rows."""
+
+    def of(self, rows: PlacedRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return what each row weighs, and the challenger's part of that, in whole numbers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TabledGuesses:
+    """Guesses that micro-block, class and cells tell.
+
+    Attributes:
+        weights: int64, shape (64, 2), of a row, by micro-block and class.
+        guessed: the challenger's part of it by micro-block, class and cell of a table, shape
+            (64, 2, K), for each table; they add up.
+        columns: of each table; one column for a score's coarse cells, two for the product
+            grid of two scores.
+    """
+
+    weights: NDArray[np.int64]
+    guessed: tuple[NDArray[np.int64], ...]
     columns: tuple[tuple[int, ...], ...]
-    table: NDArray[np.intp]
-    sets: tuple[NDArray[np.bool_], ...]
+
+    def of(self, rows: PlacedRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return as `Guesses` says."""
+        side = rows.member.astype(np.intp)
+        parts = [
+            table[rows.block, side, table_cells(columns, rows.scores, rows.cells)]
+            for table, columns in zip(self.guessed, self.columns, strict=True)
+        ]
+        return self.weights[rows.block, side], np.asarray(np.sum(parts, axis=0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RowGuesses:
+    """Guesses of every row of an input that is one batch in memory.
+
+    Attributes:
+        weights: int32, shape (n,), of each row.
+        guessed: the challenger's part of it, likewise.
+    """
+
+    weights: NDArray[np.int32]
+    guessed: NDArray[np.int32]
+
+    def of(self, rows: PlacedRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return as `Guesses` says."""
+        return self.weights[rows.at].astype(np.int64), self.guessed[rows.at].astype(np.int64)
+
+
+def whole_guesses(
+    added: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return shares of rows of a class, and their weights, in whole numbers of one unit."""
+    unit = float(weights.max(initial=0)) / _FINEST or 1.0
+    guessed, whole = (np.rint(one / unit).astype(np.int64) for one in (added, weights))
+    return np.minimum(guessed, whole), whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,22 +117,15 @@ class MeetingPlan:
 
     Attributes:
         scores: cells of every score column.
-        groups: evaluation block of each micro-block, -1 in the burn-in, shape (64,).
         seed: of the row assignment.
-        guesses: the challengers.
+        guesses: of the challengers.
         meetings: (challenger, score column) pairs to count.
     """
 
     scores: tuple[ScoreCells, ...]
-    groups: NDArray[np.intp]
     seed: int
-    guesses: tuple[GuessPlan, ...]
+    guesses: tuple[Guesses, ...]
     meetings: tuple[tuple[int, int], ...]
-
-    @property
-    def blocks(self) -> int:
-        """Return the number of evaluation blocks."""
-        return int(self.groups.max()) + 1
 
     def parts(self, counts_at_once: int = _COUNTS_AT_ONCE) -> tuple[MeetingPlan, ...]:
         """Return the plan in parts, in order, whose counts each fit in memory.
@@ -76,7 +136,7 @@ class MeetingPlan:
         parts: list[list[tuple[int, int]]] = []
         room = 0
         for who, score in self.meetings:
-            size = self.blocks * self.scores[score].count * 4
+            size = self.scores[score].count * _SUMS
             if size > room or not parts:
                 parts.append([])
                 room = counts_at_once
@@ -85,11 +145,21 @@ class MeetingPlan:
         return tuple(replace(self, meetings=tuple(one)) for one in parts)
 
 
-class MeetingTally:
-    """Counts by block, guess, cell and class for every meeting, as they grow.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MeetingCounts:
+    """What the rows of a meeting add up to, w being a row's weight and g its guessed part.
 
-    Each is int64 of shape (blocks, 2, K, 2).
+    Attributes:
+        sums: int64, shape (4, 2, K): of w, g, w^2 and w g, by class and cell.
+        squares: int64, shape (2,): of g^2, by class.
     """
+
+    sums: NDArray[np.int64]
+    squares: NDArray[np.int64]
+
+
+class MeetingTally:
+    """What every meeting adds up to, as it grows."""
 
     __slots__ = ("_lock", "_plan", "counts")
 
@@ -97,7 +167,10 @@ class MeetingTally:
         """Start empty."""
         self._plan = plan
         self.counts = tuple(
-            np.zeros((plan.blocks, 2, plan.scores[score].count, 2), dtype=np.int64)
+            MeetingCounts(
+                sums=np.zeros((4, 2, plan.scores[score].count), dtype=np.int64),
+                squares=np.zeros(2, dtype=np.int64),
+            )
             for _, score in plan.meetings
         )
         self._lock = threading.Lock()
@@ -108,57 +181,45 @@ class MeetingTally:
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
-        plan = self._plan
-        group = plan.groups[micro_blocks(rank_bytes(rows, plan.seed))]
-        late = np.flatnonzero(group >= 0)
-        for start in range(0, late.size, _ROWS_AT_ONCE):
-            chosen = late[start : start + _ROWS_AT_ONCE]
-            self._take(group[chosen], rows.member[chosen], [one[chosen] for one in rows.scores])
+        block = micro_blocks(rank_bytes(rows, self._plan.seed)).astype(np.intp)
+        for start in range(0, block.size, _ROWS_AT_ONCE):
+            some = slice(start, start + _ROWS_AT_ONCE)
+            cells = [
+                np.searchsorted(one.edges, values[some], side="left")
+                for one, values in zip(self._plan.scores, rows.scores, strict=True)
+            ]
+            self._take(
+                PlacedRows(
+                    at=np.arange(block.size)[some],
+                    block=block[some],
+                    member=rows.member[some],
+                    cells=cells,
+                    scores=self._plan.scores,
+                )
+            )
 
-    def _take(
-        self,
-        group: NDArray[np.intp],
-        member: NDArray[np.bool_],
-        scores: Sequence[NDArray[np.float64]],
-    ) -> None:
+    def _take(self, rows: PlacedRows) -> None:
         plan = self._plan
-        cells = [
-            np.searchsorted(one.edges, values, side="left")
-            for one, values in zip(plan.scores, scores, strict=True)
-        ]
-        guesses = {
-            who: _guessed(plan.guesses[who], plan.scores, cells, group)
-            for who in sorted({who for who, _ in plan.meetings})
-        }
+        found = {who: plan.guesses[who].of(rows) for who in {who for who, _ in plan.meetings}}
         for counts, (who, score) in zip(self.counts, plan.meetings, strict=True):
-            code = (group * 2 + guesses[who]) * plan.scores[score].count + cells[score]
-            code = code * 2 + member
-            more = np.bincount(code, minlength=counts.size).reshape(counts.shape)
+            weight, guessed = found[who]
+            code = rows.member * plan.scores[score].count + rows.cells[score]
+            more = [
+                np.bincount(code, weights=one, minlength=counts.sums[0].size)
+                for one in (weight, guessed, weight * weight, weight * guessed)
+            ]
+            squares = np.bincount(rows.member, weights=guessed * guessed, minlength=2)
             with self._lock:
-                np.add(counts, more, counts)
+                counts.sums[...] += np.asarray(more).astype(np.int64).reshape(counts.sums.shape)
+                counts.squares[...] += squares.astype(np.int64)
 
     def merge(self, other: Self) -> None:
         """Add the counts of another part, if it has counts of its own."""
         if other is self:
             return
         for mine, theirs in zip(self.counts, other.counts, strict=True):
-            np.add(mine, theirs, out=mine)
-
-
-def _guessed(
-    plan: GuessPlan,
-    scores: Sequence[ScoreCells],
-    cells: Sequence[NDArray[np.intp]],
-    group: NDArray[np.intp],
-) -> NDArray[np.bool_]:
-    """Return a challenger's guess of each row."""
-    guess = np.zeros(group.size, dtype=bool)
-    for block in np.unique(group):
-        at = np.flatnonzero(group == block)
-        columns = plan.columns[plan.table[block]]
-        place = table_cells(columns, scores, [one[at] for one in cells])
-        guess[at] = plan.sets[block][place]
-    return guess
+            mine.sums[...] += theirs.sums
+            mine.squares[...] += theirs.squares
 
 
 def table_cells(
@@ -233,9 +294,9 @@ class ScoreCells:
         return int(self.side[-1]) + 1
 
 
-def cells_at_once(meetings: int, blocks: int) -> int:
+def cells_at_once(meetings: int) -> int:
     """Return how many cells a rival's score may have, so that all counts fit in memory."""
-    room = _COUNTS_AT_ONCE // (4 * blocks * max(1, meetings))
+    room = _COUNTS_AT_ONCE // (_SUMS * max(1, meetings))
     return min(max(room, _FEWEST_CELLS), _MOST_CELLS)
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from mipaudit.summaries.identity.row_rank import micro_labels, rank_bytes
 from mipaudit.summaries.kept_counts import KeptCounts, ScoreCounts
+from mipaudit.summaries.ranked_rows import further_blocks
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.tally import Tally, coarse_atoms, further_blocks
+from mipaudit.summaries.tally import Tally, coarse_atoms
 
 if TYPE_CHECKING:
     from mipaudit.summaries.plan import Plan

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.summaries.identity.row_rank import micro_blocks, micro_labels, rank_bytes
+
+if TYPE_CHECKING:
+    from mipaudit.summaries.plan import Plan
+    from mipaudit.summaries.rows import Rows
+
 # An alphabet of more values than these is cut into cells like any other score.
 _MOST_VALUES: Final = 1 << 13
+# Added to the seed for each further draw.
+_NEXT_DRAW: Final = 0x5EC0_5EC0_5EC0_5EC1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,3 +60,39 @@ def ranked(
         micro_blocks=np.vstack([labels >> np.uint8(1), further.T]),
         discrete=discrete and int(rank[-1]) < _MOST_VALUES,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoreRows:
+    """Rows in order of one of their scores, and where each stands in the batch.
+
+    Attributes:
+        ranked: in order of the score.
+        order: place in the batch of each, shape (n,).
+    """
+
+    ranked: RankedRows
+    order: NDArray[np.intp]
+
+
+def further_blocks(rows: Rows, plan: Plan) -> NDArray[np.uint8]:
+    """Return the micro-blocks of all draws but the first, shape (n, draws - 1)."""
+    further = np.empty((rows.member.size, plan.draws - 1), dtype=np.uint8)
+    for draw in range(further.shape[1]):
+        further[:, draw] = micro_blocks(rank_bytes(rows, plan.seed + (draw + 1) * _NEXT_DRAW))
+    return further
+
+
+def rows_by_score(rows: Rows, plan: Plan) -> list[ScoreRows]:
+    """Return all rows of an input, which are one batch, in order of each of their scores."""
+    labels = micro_labels(rank_bytes(rows, plan.seed))
+    labels |= rows.member.view(np.uint8)
+    further = further_blocks(rows, plan)
+    orders = [np.argsort(scores, kind="stable") for scores in rows.scores]
+    return [
+        ScoreRows(
+            ranked=ranked(scores[order], labels[order], further[order], discrete=column.discrete),
+            order=order,
+        )
+        for scores, order, column in zip(rows.scores, orders, plan.columns, strict=True)
+    ]

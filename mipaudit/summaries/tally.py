@@ -18,13 +18,8 @@ from numpy.typing import NDArray
 
 from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
 from mipaudit.summaries.cells.codes import CellCodes, CodeCounter, Workspace
-from mipaudit.summaries.identity.row_rank import (
-    MICRO_BLOCKS,
-    micro_blocks,
-    micro_labels,
-    rank_bytes,
-)
-from mipaudit.summaries.ranked_rows import RankedRows, ranked
+from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS, micro_labels, rank_bytes
+from mipaudit.summaries.ranked_rows import RankedRows, further_blocks, ranked
 from mipaudit.summaries.sample import BurnInSample
 
 if TYPE_CHECKING:
@@ -34,8 +29,6 @@ if TYPE_CHECKING:
 
 # Rows whose codes are widened for counting at once.
 _AT_ONCE: Final = 1 << 18
-# Added to the seed for each further draw.
-_NEXT_DRAW: Final = 0x5EC0_5EC0_5EC0_5EC1
 _INT64: Final = np.dtype(np.int64)
 
 
@@ -297,14 +290,6 @@ class Tally:
     def counts(self) -> tuple[ColumnCounts, ...]:
         """Return the finished counts, in the order of the plan's columns."""
         return tuple(tally.counts(self._plan.burn_in) for tally in self.columns)
-
-
-def further_blocks(rows: Rows, plan: Plan) -> NDArray[np.uint8]:
-    """Return the micro-blocks of all draws but the first, shape (n, draws - 1)."""
-    further = np.empty((rows.member.size, plan.draws - 1), dtype=np.uint8)
-    for draw in range(further.shape[1]):
-        further[:, draw] = micro_blocks(rank_bytes(rows, plan.seed + (draw + 1) * _NEXT_DRAW))
-    return further
 
 
 class Survey:

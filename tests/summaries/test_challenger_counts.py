@@ -9,15 +9,16 @@ import pytest
 
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
-from mipaudit.evidence.named_attackers.difference import evaluation_groups
 from mipaudit.summaries.challenger_counts import (
     GridTally,
-    GuessPlan,
     MeetingPlan,
     MeetingTally,
+    RowGuesses,
+    TabledGuesses,
     ValueSet,
     cells_at_once,
     score_cells,
+    whole_guesses,
 )
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
 from mipaudit.summaries.plan import make_plan
@@ -71,69 +72,99 @@ def cells_of(cut, *, values=None, count=300):
     ]
 
 
-def plan_of(cut, scores):
-    _, plan = cut
+def plan_of(scores, rows):
     rng = np.random.default_rng(3)
-    coarse = int(scores[0].coarse[-1]) + 1
-    grid = scores[0].sides * scores[1].sides
-    table = rng.integers(0, 2, size=15)
-    sets = tuple(rng.random(grid if on else coarse) < 0.5 for on in table)
-    guess = GuessPlan(columns=((0,), (0, 1)), table=table, sets=sets)
+    weights = rng.integers(0, 1 << 15, size=(64, 2))
+    sizes = int(scores[0].coarse[-1]) + 1, scores[0].sides * scores[1].sides
+    tabled = TabledGuesses(
+        weights=weights,
+        guessed=tuple(rng.integers(0, weights[:, :, None] // 2 + 1, (64, 2, k)) for k in sizes),
+        columns=((0,), (0, 1)),
+    )
+    own = rng.integers(0, 1 << 15, size=rows.member.size).astype(np.int32)
+    by_row = RowGuesses(weights=own, guessed=own // 3)
     return MeetingPlan(
         scores=tuple(scores),
-        groups=evaluation_groups(plan.burn_in),
         seed=SEED,
-        guesses=(guess,),
-        meetings=((0, 0), (0, 1)),
+        guesses=(tabled, by_row),
+        meetings=((0, 0), (0, 1), (1, 0)),
     )
 
 
 def counted_by_hand(rows, plan):
     blocks = micro_blocks(rank_bytes(rows, plan.seed))
-    guess = plan.guesses[0]
-    found = [np.zeros((15, 2, plan.scores[s].count, 2), dtype=np.int64) for _, s in plan.meetings]
+    tabled, by_row = plan.guesses
+    found = [
+        (np.zeros((4, 2, plan.scores[s].count), dtype=np.int64), np.zeros(2, dtype=np.int64))
+        for _, s in plan.meetings
+    ]
     for row, micro in enumerate(blocks):
-        block = plan.groups[micro]
-        if block < 0:
-            continue
+        side = int(rows.member[row])
         cells = [
             int((one.edges < scores[row]).sum())
             for one, scores in zip(plan.scores, rows.scores, strict=True)
         ]
-        if guess.table[block] == 0:
-            place = plan.scores[0].coarse[cells[0]]
-        else:
-            place = plan.scores[0].side[cells[0]] * plan.scores[1].sides
-            place += plan.scores[1].side[cells[1]]
-        called = int(guess.sets[block][place])
-        for counts, (_, score) in zip(found, plan.meetings, strict=True):
-            counts[block, called, cells[score], int(rows.member[row])] += 1
+        first, second = plan.scores
+        grid = first.side[cells[0]] * second.sides + second.side[cells[1]]
+        places = first.coarse[cells[0]], grid
+        parts = [one[micro, side, at] for one, at in zip(tabled.guessed, places, strict=True)]
+        known = [
+            (tabled.weights[micro, side], sum(parts)),
+            (by_row.weights[row], by_row.guessed[row]),
+        ]
+        for (sums, squares), (who, score) in zip(found, plan.meetings, strict=True):
+            w, g = (int(one) for one in known[who])
+            sums[:, side, cells[score]] += [w, g, w * w, w * g]
+            squares[side] += g * g
     return found
+
+
+def assert_alike(found, expected):
+    for one, (sums, squares) in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one.sums, sums)
+        np.testing.assert_array_equal(one.squares, squares)
 
 
 @pytest.mark.parametrize("every_value", [False, True])
 def test_counts_are_those_of_a_loop(rows, cut, every_value):
     scores = cells_of(cut, values=rows.scores if every_value else None)
-    plan = plan_of(cut, scores)
+    plan = plan_of(scores, rows)
     tally = MeetingTally(plan)
     tally.add(rows)
-    for found, expected in zip(tally.counts, counted_by_hand(rows, plan), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    assert_alike(tally.counts, counted_by_hand(rows, plan))
+
+
+def tabled_plan(cut, rows):
+    """Return a plan without rows of one batch: batches may be of any size."""
+    plan = plan_of(cells_of(cut), rows)
+    return replace(plan, meetings=plan.meetings[:2])
+
+
+def whole_counts(rows, plan):
+    whole = MeetingTally(plan)
+    whole.add(rows)
+    return [(one.sums, one.squares) for one in whole.counts]
 
 
 def test_parts_add_up_in_any_order(rows, cut):
-    scores = cells_of(cut)
-    plan = plan_of(cut, scores)
-    whole = MeetingTally(plan)
-    whole.add(rows)
+    plan = tabled_plan(cut, rows)
     parts = []
     for start, stop in ((0, 250), (250, 900)):
         part = MeetingTally(plan)
         part.add(rows_of(rows.member[start:stop], [one[start:stop] for one in rows.scores], start))
         parts.append(part)
     parts[1].merge(parts[0])
-    for found, expected in zip(parts[1].counts, whole.counts, strict=True):
-        np.testing.assert_array_equal(found, expected)
+    assert_alike(parts[1].counts, whole_counts(rows, plan))
+
+
+def test_shares_in_whole_numbers_stay_within_the_weights():
+    rng = np.random.default_rng(0)
+    weights = rng.random(500) * 1e-5
+    guessed, whole = whole_guesses(weights * rng.choice([0, 0.3, 1], 500), weights)
+    assert (guessed <= whole).all()
+    assert whole.max() == 1 << 15
+    np.testing.assert_allclose(whole / whole.sum(), weights / weights.sum(), atol=1e-7)
+    assert whole_guesses(np.zeros(3), np.zeros(3))[1].tolist() == [0, 0, 0]
 
 
 def test_finer_cells_lie_within_the_coarse_ones(cut, rows):
@@ -180,31 +211,30 @@ def test_values_are_distinct_and_sorted(rows):
 
 
 def test_many_meetings_leave_fewer_cells():
-    assert cells_at_once(10, 15) > cells_at_once(1000, 15) >= 512
+    assert cells_at_once(100) > cells_at_once(4000) >= 512
 
 
 def test_the_parts_of_a_plan_count_the_same_in_less_room(rows, cut):
-    plan = plan_of(cut, cells_of(cut))
-    whole = MeetingTally(plan)
-    whole.add(rows)
+    plan = plan_of(cells_of(cut), rows)
+    whole = whole_counts(rows, plan)
     assert [one.meetings for one in plan.parts()] == [plan.meetings]
     parts = plan.parts(1)
     assert [one.meetings for one in parts] == [(one,) for one in plan.meetings]
-    for part, expected in zip(parts, whole.counts, strict=True):
+    for part, expected in zip(parts, whole, strict=True):
         tally = MeetingTally(part)
         tally.add(rows)
-        np.testing.assert_array_equal(tally.counts[0], expected)
+        assert_alike(tally.counts, [expected])
 
 
-def test_counts_of_meetings_are_bounded_however_many_cells_there_are(cut):
-    plan = plan_of(cut, cells_of(cut))
+def test_counts_of_meetings_are_bounded_however_many_cells_there_are(cut, rows):
+    plan = plan_of(cells_of(cut), rows)
     many = replace(plan, meetings=plan.meetings * 40)
-    most = 4 * 15 * max(one.count for one in plan.scores)
+    most = 8 * max(one.count for one in plan.scores)
     parts = many.parts(5 * most)
     assert len(parts) > 1
     assert tuple(one for part in parts for one in part.meetings) == many.meetings
     for part in parts:
-        held = sum(4 * part.blocks * plan.scores[score].count for _, score in part.meetings)
+        held = sum(one.sums.size for one in MeetingTally(part).counts)
         assert held <= 5 * most
 
 
@@ -216,14 +246,11 @@ def test_threads_share_the_counts_of_meetings(rows, cut):
         def batches(self, intake):
             yield self.rows
 
-    plan = plan_of(cut, cells_of(cut))
-    whole = MeetingTally(plan)
-    whole.add(rows)
+    plan = tabled_plan(cut, rows)
     tally = MeetingTally(plan)
     parts = [
         Part(rows_of(rows.member[at : at + 60], [one[at : at + 60] for one in rows.scores], at))
         for at in range(0, 900, 60)
     ]
     assert fold(parts, tally.shared, workers=Workers(Engine(jobs=4))) is tally
-    for found, expected in zip(tally.counts, whole.counts, strict=True):
-        np.testing.assert_array_equal(found, expected)
+    assert_alike(tally.counts, whole_counts(rows, plan))

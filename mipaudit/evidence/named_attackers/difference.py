@@ -1,78 +1,207 @@
 """Differences of advantage between queries: limits by how the inputs depend on each other.
 
-A limit of a difference needs the attackers themselves, those that learn within a class and which
-of them was used on each block, not only how they fared: they are judged beside another query's
-on the same rows.
+Challengers learn within a class, in many assignments of the rows to blocks. A limit of a
+difference needs what each row adds to their mean, not only how they fared: they are judged
+beside another query's on the same rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.evidence import BINS, Evidence
-from mipaudit.evidence.scores.prequential_sets import (
-    EVALUATION_BLOCKS,
-    HeldOut,
-    Trials,
-    equal_mass_starts,
-    pool,
-    trials,
+from mipaudit.evidence.scores.assignments import (
+    HOLDOUT,
+    MEMBER,
+    Assigned,
+    assigned,
+    assigned_among,
+    assigned_blocks,
 )
+from mipaudit.evidence.scores.averaged_lower import Averaged, Shares, shares_among, shares_of
+from mipaudit.evidence.scores.evidence import BINS, Evidence
+from mipaudit.evidence.scores.prequential_sets import equal_mass_starts
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.difference import (
     Encounter,
+    Shared,
     Standing,
-    challenger_standing,
     independent_lower,
     paired_lower,
     separate_lower,
 )
+from mipaudit.summaries.challenger_counts import Guesses, RowGuesses, TabledGuesses, whole_guesses
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.best_attackers import RivalClass
     from mipaudit.statements.estimate import Attackers
     from mipaudit.summaries.kept_counts import ScoreCounts
+    from mipaudit.summaries.ranked_rows import ScoreRows
 
-_HOLDOUT, _MEMBER = 0, 1
-# The order of `scores.prequential_sets.attacker_sets`: two constants, prefix, suffix, an interval
-# and the complement of one, then signs on 4 and on 8 runs (at most four intervals).
-_CONSTANT_OR_THRESHOLD: Final = 4
-_ONE_INTERVAL: Final = 6
-_FOUR_INTERVALS: Final = 8
-_RUNS_OF_FOUR: Final = 8
-_SURELY: Final = 2.0
+# The part of the error at which a challenger must gain, or the constant guess stands for it.
+_DOUBT: Final = 0.2
+_HALF: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Challenger:
-    """The attackers that were used, one for each evaluation block.
+    """Attackers that learned on one score, or on several, and are fixed before they are judged.
 
     Attributes:
-        table: index of the table (the score, or a grid) that each is on, shape (15,).
-        sets: for each block the cells guessed 'member', bool arrays of that table's size.
-        held_out: how they fared.
-        hopeful: how those fared that had simply gained most so far: the better estimate
-            where little leaks.
+        rates: how they fared.
+        guesses: what they make of each row.
     """
 
-    table: NDArray[np.intp]
-    sets: tuple[NDArray[np.bool_], ...]
-    held_out: HeldOut
-    hopeful: HeldOut
+    rates: Averaged
+    guesses: Guesses
+
+    def gains(self, alpha: float) -> bool:
+        """Tell whether they surely gain, at a part of the error of a limit that they enter.
+
+        Where next to nothing leaks they may have been lucky, or their opposite, and only add
+        to the spread: the constant guess, which has none, takes their place and the rest of
+        the error.
+        """
+        return self.rates.lower(alpha * _DOUBT) > abs(2 * self.rates.prior - 1)
+
+    def error(self, alpha: float) -> float:
+        """Return the error of the limit of the challenger, or of the constant guess."""
+        return alpha if self.gains(alpha) else alpha * (1 - _DOUBT)
+
+    def standing(self, alpha: float) -> Standing:
+        """Return the advantage of who enters a limit, with the slack to its lower limit."""
+        rates, p = self.rates, self.rates.prior
+        if not self.gains(alpha):
+            return Standing(value=abs(2 * p - 1), slack=0.0)
+        z = NormalDist().inv_cdf(1 - alpha)
+        falls, rises = rates.tpr.falls(z, alpha), rates.fpr.rises(z, alpha)
+        return Standing(
+            value=1 - 2 * p + 2 * (p * rates.tpr.value - (1 - p) * rates.fpr.value),
+            slack=2 * math.hypot(p * falls, (1 - p) * rises),
+        )
 
 
-def evaluation_groups(burn_in: int) -> NDArray[np.intp]:
-    """Return the evaluation block of each micro-block, shape (64,); -1 in the burn-in."""
-    group = np.full(MICRO_BLOCKS, -1)
-    late = np.arange(burn_in, MICRO_BLOCKS)
-    group[late] = (late - burn_in) * EVALUATION_BLOCKS // late.size
-    return group
+def class_challengers(
+    counts: ScoreCounts,
+    classes: Iterable[Attackers],
+    prior: float,
+    *,
+    column: int = 0,
+    rows: ScoreRows | None = None,
+) -> dict[Attackers, Challenger]:
+    """Return the attackers of some classes that learn on one score.
+
+    Args:
+        counts: of the score.
+        classes: ``any`` or named ones.
+        prior: p in (0, 1).
+        column: of the score among those whose rows are counted.
+        rows: the rows in memory, in order of the score; None where they are only counted.
+    """
+    ranked = counts.ranked if rows is None else rows.ranked
+    if ranked is None:
+        run = assigned_blocks(counts.blocks, counts.burn_in)
+    else:
+        run = assigned(ranked, prior)
+    found: dict[Attackers, Challenger] = {}
+    for attackers in classes:
+        if attackers == "bins-16":
+            found[attackers] = _of_bins(counts, prior, column)
+            continue
+        shares = shares_of([run], prior, attackers)[0]
+        guesses: Guesses
+        if ranked is None:
+            cells = np.arange(counts.blocks.shape[1])
+            guesses = _of_score(shares, cells, column)
+        else:
+            guesses = _by_row(shares, run, None if rows is None else rows.order)
+        found[attackers] = Challenger(rates=shares.rates, guesses=guesses)
+    return found
+
+
+def fitted_challenger(counts: ScoreCounts, prior: float) -> Challenger:
+    """Return the attackers on one score that are judged on no row of the burn-in."""
+    (run,) = assigned_among([counts.blocks], counts.burn_in)
+    (shares,) = shares_of([run], prior, "any")
+    cells = np.arange(counts.blocks.shape[1])
+    return Challenger(rates=shares.rates, guesses=_of_score(shares, cells, 0))
+
+
+def _of_bins(counts: ScoreCounts, prior: float, column: int) -> Challenger:
+    """Return the attackers on the bins that the burn-in cut."""
+    starts = bins_of(counts)
+    merged = np.add.reduceat(counts.blocks, starts, axis=1)
+    run = assigned_blocks(merged, counts.burn_in)
+    (shares,) = shares_of([run], prior, "bins-16")
+    widths = np.diff(starts, append=counts.blocks.shape[1])
+    cells = np.repeat(np.arange(starts.size), widths)
+    return Challenger(rates=shares.rates, guesses=_of_score(shares, cells, column))
+
+
+def joint_challenger(
+    tables: Sequence[NDArray[np.int64]],
+    grids: Sequence[NDArray[np.intp]],
+    counts: ScoreCounts,
+    prior: float,
+    pair: tuple[int, int],
+) -> Challenger:
+    """Return the attackers who see two scores, on either one or on a grid of both.
+
+    Args:
+        tables: counts by micro-block, cell and class: of both scores, and of the grids.
+        grids: for each grid, the cell of it that holds each cell of the finest one.
+        counts: of one of the scores.
+        prior: p in (0, 1).
+        pair: columns of the two scores.
+    """
+    shares = shares_among(tables, counts.burn_in, prior)
+    first, second, *gridded = (
+        one.reshape(MICRO_BLOCKS, 2, -1)[..., : table.shape[1]]
+        for one, table in zip(shares.added, tables, strict=True)
+    )
+    finest = np.sum([one[..., at] for one, at in zip(gridded, grids, strict=True)], axis=0)
+    guesses = _tabled((first, second, finest), shares, ((pair[0],), (pair[1],), pair))
+    return Challenger(rates=shares.rates, guesses=guesses)
+
+
+def _tabled(
+    added: Sequence[NDArray[np.float64]],
+    shares: Shares,
+    columns: tuple[tuple[int, ...], ...],
+) -> TabledGuesses:
+    """Return guesses of counted rows, by micro-block, class and cell of each table."""
+    # Whatever its cell, a row of a micro-block and class has one weight.
+    counted = shares.counted.reshape(MICRO_BLOCKS, 2, -1)[..., :1]
+    sides = [
+        [whole_guesses(one[:, side], counted[:, side]) for one in added]
+        for side in (HOLDOUT, MEMBER)
+    ]
+    weights = np.stack([one[0][1][:, 0] for one in sides], axis=1)
+    tables = [np.stack([part for part, _ in one], axis=1) for one in zip(*sides, strict=True)]
+    return TabledGuesses(weights=weights, guessed=tuple(tables), columns=columns)
+
+
+def _of_score(shares: Shares, cells: NDArray[np.intp], column: int) -> TabledGuesses:
+    """Return guesses by the cell that the attackers saw of each coarse cell of a score."""
+    added = shares.added[0].reshape(MICRO_BLOCKS, 2, -1)[..., cells]
+    return _tabled((added,), shares, ((column,),))
+
+
+def _by_row(shares: Shares, run: Assigned, order: NDArray[np.intp] | None) -> RowGuesses:
+    """Return guesses of rows in memory, which the order sorts by the score."""
+    weights, guessed = (np.empty(run.member.size, dtype=np.int32) for _ in range(2))
+    for side in (run.member, ~run.member):
+        at = np.flatnonzero(side)
+        places = at if order is None else order[at]
+        guessed[places], weights[places] = whole_guesses(shares.added[0][at], shares.counted[at])
+    return RowGuesses(weights=weights, guessed=guessed)
 
 
 def bins_of(counts: ScoreCounts) -> NDArray[np.intp]:
@@ -81,132 +210,52 @@ def bins_of(counts: ScoreCounts) -> NDArray[np.intp]:
     return equal_mass_starts(mass / max(1, int(mass.sum())), BINS)
 
 
-def class_challenger(counts: ScoreCounts, attackers: Attackers, prior: float) -> Challenger:
-    """Return the attackers of a class that learn on the past of one score.
-
-    Args:
-        counts: of the score.
-        attackers: ``any`` or one of the named classes.
-        prior: p in (0, 1).
-    """
-    if attackers == "bins-16":
-        starts = bins_of(counts)
-        merged = np.add.reduceat(counts.blocks, starts, axis=1)
-        found = challenger([trials(merged, counts.burn_in, prior)], prior)
-        widths = np.diff(starts, append=counts.blocks.shape[1])
-        return replace(found, sets=tuple(np.repeat(one, widths) for one in found.sets))
-    run = trials(counts.blocks, counts.burn_in, prior)
-    kept = _within(attackers, run.sets.shape[2], run.sets.shape[1])
-    return challenger([Trials(sets=run.sets[:, :kept], scored=run.scored, seeds=run.seeds)], prior)
-
-
-def _within(attackers: Attackers, cells: int, everyone: int) -> int:
-    """Return how many of the attackers, in their order, belong to a class."""
-    match attackers:
-        case "thresholds":
-            return _CONSTANT_OR_THRESHOLD
-        case "intervals-1":
-            return _ONE_INTERVAL
-        case "intervals-4":
-            # The signs on 8 runs are there where there are more cells than that.
-            return _FOUR_INTERVALS if cells > _RUNS_OF_FOUR else _ONE_INTERVAL
-        case _:
-            return everyone
-
-
-def challenger(runs: Sequence[Trials], prior: float) -> Challenger:
-    """Return, for each block, the attacker on whichever table had done best so far.
-
-    As `scores.prequential_sets.held_out_together`, but keeping who was chosen.
-
-    Args:
-        runs: of the *same rows*, one for each table.
-        prior: p in (0, 1).
-    """
-    totals = runs[0].scored.sum(axis=1)
-    usable = (totals > 0).all(axis=1)
-    weight = np.where(usable, block_weights(totals, prior), 0.0)[:, None]
-    hits = [np.einsum("bek,bkc->bec", run.sets, run.scored.astype(np.float64)) for run in runs]
-    rates = np.concatenate(hits, axis=1) / np.maximum(totals, 1)[:, None, :]
-    seeds = runs[0].seeds
-    gained, error = _gained(rates, totals, weight, prior)
-    best, likely = (
-        payoff[seeds - 1 : -1].argmax(axis=1) for payoff in (gained - _SURELY * error, gained)
-    )
-    ends = np.cumsum([one.shape[1] for one in hits])
-    table = np.searchsorted(ends, best, side="right")
-    first = np.append(0, ends)[table]
-    blocks = np.arange(seeds, totals.shape[0])
-    # Copies: a view would keep every attacker of the run in memory.
-    sets = tuple(
-        runs[t].sets[block, who - start].copy()
-        for t, block, who, start in zip(table, blocks, best, first, strict=True)
-    )
-    scored = blocks[usable[blocks]]
-    everyone = np.concatenate(hits, axis=1)
-    held_out, hopeful = (
-        pool(everyone[blocks, chosen][scored - seeds], totals[scored], prior)
-        for chosen in (best, likely)
-    )
-    return Challenger(table=table, sets=sets, held_out=held_out, hopeful=hopeful)
-
-
-def _gained(
-    rates: NDArray[np.float64],
-    totals: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    prior: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what each attacker has gained so far, and its standard error, shape (B, E).
-
-    Beside a rival, an attacker that merely was lucky costs twice: it gains nothing, and it
-    disagrees with the rival at random. So those are used that have surely gained; the
-    constant attackers have no error.
-    """
-    gains = prior * rates[..., _MEMBER] - (1 - prior) * rates[..., _HOLDOUT]
-    shares = np.array([(1 - prior) ** 2, prior**2]) / np.maximum(totals, 1)
-    variance = (shares[:, None, :] * rates * (1 - rates)).sum(axis=2)
-    error = np.sqrt(np.cumsum(weight**2 * variance, axis=0))
-    return np.cumsum(weight * gains, axis=0), error
-
-
-def block_weights(totals: NDArray[np.int64], prior: float) -> NDArray[np.float64]:
-    """Return the precision of each block, common to both classes, from its (B, 2) totals."""
-    sizes = np.maximum(totals, 1)
-    variance = prior**2 / sizes[:, _MEMBER] + (1 - prior) ** 2 / sizes[:, _HOLDOUT]
-    return np.asarray(1 / variance)
-
-
 def encounter(
-    counts: NDArray[np.int64] | NDArray[np.float64], single: NDArray[np.bool_], prior: float
+    sums: NDArray[Any], squared: NDArray[Any], single: NDArray[np.bool_], rates: Averaged
 ) -> Encounter | None:
-    """Return rates from counts, both classes averaged over the blocks with common weights.
+    """Return how a challenger and the cells of a rival's score meet.
 
     Args:
-        counts: shape (B, 2, K, 2), by block, challenger's guess, cell of the
-            rival's score and class (holdout, member).
+        sums: over the rows, by cell of the rival's score, as `MeetingCounts.sums`.
+        squared: as `MeetingCounts.squares`.
         single: bool, shape (K,).
-        prior: p in (0, 1).
+        rates: of the challenger.
 
     Returns:
-        None where no block has both classes.
+        None where a class has no rows.
     """
-    totals = counts.sum(axis=(1, 2))
-    usable = (totals > 0).all(axis=1)
-    if not usable.any():
+    total = sums[0].sum(axis=1)
+    if min(total) <= 0:
         return None
-    counts, totals = counts[usable], totals[usable]
-    weight = block_weights(totals, prior)
-    weight = (weight / weight.sum())[:, None]
-    rates = np.einsum("bc,bakc->cak", weight / totals, counts.astype(np.float64))
-    sizes = 1 / (weight**2 / totals).sum(axis=0)
+    each = total[:, None].astype(np.float64)
+    weight, guessed = (one / each for one in sums[:2])
+    squares, products = (one / each**2 for one in sums[2:])
     return Encounter(
-        rates=rates,
+        rates=np.stack([weight - guessed, guessed], axis=1),
         single=single,
-        n_members=float(sizes[_MEMBER]),
-        n_holdout=float(sizes[_HOLDOUT]),
-        prior=prior,
+        n_members=rates.n_members,
+        n_holdout=rates.n_holdout,
+        prior=rates.prior,
+        shared=Shared(
+            squares=np.stack([squares - products, products], axis=1),
+            guessed=squared / each[:, 0] ** 2,
+        ),
     )
+
+
+def of_constant(found: Encounter) -> Encounter:
+    """Return how the constant guess, in place of the challenger, meets the rival's score."""
+    guess = int(found.prior > _HALF)
+    assert found.shared is not None  # noqa: S101 - of a challenger
+
+    def all_there(by_guess: NDArray[np.float64]) -> NDArray[np.float64]:
+        moved = np.zeros_like(by_guess)
+        moved[:, guess] = by_guess.sum(axis=1)
+        return moved
+
+    squares = all_there(found.shared.squares)
+    shared = Shared(squares=squares, guessed=squares[:, 1].sum(axis=1))
+    return replace(found, rates=all_there(found.rates), shared=shared)
 
 
 def in_bins(found: Encounter, bins: NDArray[np.intp]) -> Encounter:
@@ -217,18 +266,24 @@ def in_bins(found: Encounter, bins: NDArray[np.intp]) -> Encounter:
         bins: the bin of each cell, increasing, shape (K,).
     """
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
+    assert found.shared is not None  # noqa: S101 - of a challenger
+    squares = np.add.reduceat(found.shared.squares, starts, axis=2)
     return replace(
         found,
         rates=np.add.reduceat(found.rates, starts, axis=2),
         single=np.ones(starts.size, dtype=bool),
+        shared=replace(found.shared, squares=squares),
     )
 
 
-def same_rows_lower(found: Encounter | None, attackers: Attackers, alpha: float) -> float | None:
+def same_rows_lower(
+    challenger: Challenger, found: Encounter | None, attackers: Attackers, alpha: float
+) -> float | None:
     """Return the paired limit of challenger minus the best of a class; None without rows."""
     if found is None:
         return None
-    return paired_lower(found, rival_class(attackers), alpha)
+    entering = found if challenger.gains(alpha) else of_constant(found)
+    return paired_lower(entering, rival_class(attackers), challenger.error(alpha))
 
 
 def rival_class(attackers: Attackers) -> RivalClass:
@@ -260,21 +315,20 @@ def apart_lower(
     Returns:
         None where a limit does not exist.
     """
-    held = challenger.held_out
-    if min(held.n_members, held.n_holdout) <= 0:
+    rates, error = challenger.rates, challenger.error(alpha)
+    if min(rates.n_members, rates.n_holdout) <= 0:
         return None
-    prior = rival.prior
     if not independent:
-        upper = rival.upper(attackers, alpha)
+        upper = rival.upper(attackers, error)
         if upper is None:
             return None
-        return separate_lower(challenger.hopeful.lower(alpha), upper, prior)
+        lower = rates.lower(error) if challenger.gains(alpha) else abs(2 * rates.prior - 1)
+        return separate_lower(lower, upper, rates.prior)
     # Not `rival.upper`: the root of squares needs a limit that is centred on the value.
     observed, n_members, n_holdout = rival.observed(attackers)
-    upper = oracle_upper(observed, n_members, n_holdout, prior=prior, alpha=alpha)
-    mine = challenger_standing(
-        held.tpr, held.fpr, held.n_members, held.n_holdout, prior=prior, alpha=alpha
-    )
+    upper = oracle_upper(observed, n_members, n_holdout, prior=rates.prior, alpha=error)
     return independent_lower(
-        mine, Standing(value=observed, slack=max(0.0, upper - observed)), prior
+        challenger.standing(alpha),
+        Standing(value=observed, slack=max(0.0, upper - observed)),
+        rates.prior,
     )

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.evidence.named_attackers.difference import (
-    class_challenger,
     encounter,
-    evaluation_groups,
+    fitted_challenger,
+    of_constant,
     rival_class,
 )
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, named_lower
 from mipaudit.maths.mean_limits import Term, mean_lower, mean_upper, melded_lower
+from mipaudit.summaries.challenger_counts import TabledGuesses
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers
@@ -227,16 +228,22 @@ def shortfall(
 
 def surely_short(rows: JudgedRows, counts: ScoreCounts, prior: float, alpha: float) -> float:
     """Return the lower limit of `shortfall`, one-sided alpha."""
-    best = class_challenger(counts, "any", prior)
-    group = evaluation_groups(counts.burn_in)[rows.blocks]
-    learned = np.stack(best.sets)[group, rows.cell]
-    code = (2 * group.astype(np.intp) + learned) * 2 + rows.member
-    table = np.zeros((len(best.sets), 2, 2, 2))
-    for called, share in ((1, rows.takes), (0, 1 - rows.takes)):
-        total = np.bincount(code, weights=share, minlength=4 * len(best.sets))
-        table[:, :, called] = total.reshape(-1, 2, 2)
-    found = encounter(table, np.ones(2, dtype=bool), prior)
-    return -2.0 if found is None else fixed_lower(found, np.array([False, True]), alpha)
+    best = fitted_challenger(counts, prior)
+    seen = best.guesses
+    assert isinstance(seen, TabledGuesses)  # noqa: S101 - of counted rows
+    code = rows.member.astype(np.intp)
+    weight = seen.weights[rows.blocks, code]
+    guessed = seen.guessed[0][rows.blocks, code, rows.cell]
+    sums = np.empty((4, 2, 2))
+    for one, terms in zip(sums, (weight, guessed, weight**2, weight * guessed), strict=True):
+        for called, share in enumerate((1 - rows.takes, rows.takes)):
+            one[:, called] = np.bincount(code, weights=terms * share, minlength=2)
+    squares = np.bincount(code, weights=guessed**2, minlength=2)
+    met = encounter(sums, squares, np.ones(2, dtype=bool), best.rates)
+    if met is None:
+        return -2.0
+    entering = met if best.gains(alpha) else of_constant(met)
+    return fixed_lower(entering, np.array([False, True]), best.error(alpha))
 
 
 def at_most_short(

@@ -15,12 +15,16 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.assignments import HALVES, HOLDOUT, MEMBER, Reals
+
+if TYPE_CHECKING:
+    from mipaudit.statements.estimate import Attackers
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -31,6 +35,8 @@ _STANDARD_ERRORS: Final = (0.0, 0.5, 1.0, 2.0, 3.0, 4.5)
 _TAIL_ERRORS: Final = (0.0, 2.0, 4.0)
 # An interval and a complement come before the tails.
 _INTERVALS: Final = 2
+# Families of merged cells whose signs change at most as often as those of four intervals.
+_FOUR_INTERVALS: Final = 2
 # Cells on which smooth attackers are fitted, and half the widths of their windows as shares.
 _SMOOTH_CELLS: Final = 128
 _WINDOWS: Final = (0.01, 0.03, 0.1)
@@ -56,6 +62,11 @@ class Family:
     squares: Reals
     values: Callable[[Places, Places, Places], Floats]
 
+    def sets_from(self, first: int) -> Family:
+        """Return the family, one of sets, without those before some."""
+        hits = self.hits[..., first:]
+        return Family(hits=hits, squares=hits, values=lambda e, z, g: self.values(e + first, z, g))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lessons:
@@ -66,11 +77,13 @@ class Lessons:
             burn-in, each of which learns from the other. Shape (Z, G, 2, K).
         prior: p in (0, 1).
         even: the cells have equal mass, in order of the score.
+        among: the class whose sets alone are fitted; None for all attackers, also unsure ones.
     """
 
     counts: Reals
     prior: float
     even: bool
+    among: Attackers | None = None
 
     @property
     def whole(self) -> int:
@@ -125,11 +138,19 @@ class Lessons:
 def families(lessons: Lessons) -> Iterator[Family]:
     """Yield every attacker, sets first; the first two are constant, the majority's guess first."""
     yield _constant(lessons)
-    yield _spans(lessons)
-    yield _signs(lessons)
-    yield from _merged(lessons)
-    yield from _smoothed(lessons)
-    yield _linear(lessons)
+    spans = _spans(lessons)
+    yield spans.sets_from(_INTERVALS) if lessons.among == "thresholds" else spans
+    match lessons.among:
+        case "thresholds" | "intervals-1":
+            return
+        case "intervals-4":
+            yield from list(_merged(lessons))[-_FOUR_INTERVALS:]
+        case among:
+            yield _signs(lessons)
+            yield from _merged(lessons)
+            yield from islice(_smoothed(lessons), None if among is None else 1)
+            if among is None:
+                yield _linear(lessons)
 
 
 def _constant(lessons: Lessons) -> Family:

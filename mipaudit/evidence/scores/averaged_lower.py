@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -35,17 +36,20 @@ from mipaudit.evidence.scores.assignments import (
     assigned_among,
     assigned_blocks,
 )
-from mipaudit.evidence.scores.attacker_families import Floats, Lessons, Places, families
+from mipaudit.evidence.scores.attacker_choice import (
+    caution_of,
+    chosen,
+    learnt,
+    sums_of,
+    write_guesses,
+)
+from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, families
 from mipaudit.maths.binomial import MeanRate, folded_lower
 
 if TYPE_CHECKING:
+    from mipaudit.statements.estimate import Attackers
     from mipaudit.summaries.ranked_rows import RankedRows
 
-# Standard errors that the choice of an attacker takes off what it gained: for 1,000 rows,
-# for ten times as many, and within what bounds.
-_CAUTION: Final = (0.5, 1.5)
-_CAUTION_WITHIN: Final = (0.5, 3.0)
-_CONSTANTS: Final = 2
 # Cells of audits that learn together: tables of a megabyte.
 _CELLS_AT_ONCE: Final = 1 << 9
 # Assignments that learn together, and cells of all of them: tables of one audit with many
@@ -99,6 +103,22 @@ class Averaged:
         return folded_lower(self.tpr, self.fpr, prior=self.prior, alpha=alpha)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Shares:
+    """What each row adds to the mean of the assignments, in the order of the rows.
+
+    Attributes:
+        rates: the means.
+        added: to the mean of its class, shape (n,); of several scores for each, shares that add
+            up, with a row for each place in its table.
+        counted: what it would add if it were always guessed to be a member, likewise.
+    """
+
+    rates: Averaged
+    added: tuple[Floats, ...]
+    counted: Floats
+
+
 def averaged(rows: RankedRows, prior: float) -> Averaged:
     """Return the mean held-out rates over all assignments.
 
@@ -117,7 +137,7 @@ def averaged_blocks(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Av
         burn_in: micro-blocks that only train.
         prior: p in (0, 1).
     """
-    return _together([assigned_blocks(blocks, burn_in)], prior)[0]
+    return shares_of([assigned_blocks(blocks, burn_in)], prior)[0].rates
 
 
 def averaged_among(tables: Iterable[NDArray[np.int64]], burn_in: int, prior: float) -> Averaged:
@@ -138,9 +158,45 @@ def averaged_among(tables: Iterable[NDArray[np.int64]], burn_in: int, prior: flo
         found += _counted(one, prior)[1:]  # the constant attackers are the same on any score
     found.sort(key=lambda one: one[0] is not one[1])
     sizes = run.counts.sum(axis=-1)
-    best, squared, weights = _learnt(found, sizes, np.full(TURNS, _caution(run)), prior)
-    hits = _of_chosen([one for one, _ in found], best)
-    each = weights[..., None] / np.maximum(sizes[:, HALVES:], 1) / len(weights)
+    best, squared, weights = learnt(found, sizes, np.full(TURNS, caution_of(run)), prior)
+    hits = sums_of([one for one, _ in found], best)
+    return _rates_among(run, _each(weights, sizes[:, HALVES:]), hits, squared, prior)
+
+
+def shares_among(tables: Sequence[NDArray[np.int64]], burn_in: int, prior: float) -> Shares:
+    """Return what rows add where one attacker at a time, a set, is chosen among several scores.
+
+    Args:
+        tables: as for `averaged_among`.
+        burn_in: micro-blocks that only train.
+        prior: p in (0, 1).
+    """
+    runs = list(assigned_among(tables, burn_in))
+    found: list[tuple[int, Family]] = []
+    for score, run in enumerate(runs):
+        lessons = Lessons(counts=run.counts, prior=prior, even=run.even, among="any")
+        own = islice(families(lessons), 1 if found else 0, None)  # the constant ones but once
+        found += [(score, family) for family in own]
+    sums = [(family.hits, family.squares) for _, family in found]
+    run, sizes = runs[0], runs[0].counts.sum(axis=-1)
+    best, squared, weights = learnt(sums, sizes, np.full(TURNS, caution_of(run)), prior)
+    each = _each(weights, sizes[:, HALVES:])
+    guesses = [np.zeros((TURNS, BLOCKS, one.counts.shape[-1])) for one in runs]
+    first = 0
+    for score, family in found:
+        first += write_guesses(family, best, first, guesses[score])
+    hits = sums_of([one for one, _ in sums], best)
+    return Shares(
+        rates=_rates_among(run, each, hits, squared, prior),
+        added=tuple(_added(one, own, each) for one, own in zip(runs, guesses, strict=True)),
+        counted=_share(run, each),
+    )
+
+
+def _rates_among(
+    run: Assigned, each: Floats, hits: Floats, squared: Floats, prior: float
+) -> Averaged:
+    """Return the rates of those chosen among several scores, from their hits by block."""
     share, rates, judged = _share(run, each), [], []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
         part, times = share[rows], run.times[rows]
@@ -181,8 +237,8 @@ def averaged_each(audits: Sequence[RankedRows], prior: float) -> list[Averaged]:
     for (cells, _), indices in alike.items():
         for together in _stacks(indices, cells):
             stacked = [runs[index] for index in together]
-            means = _together(stacked, prior)
-            found.update(zip(together, means, strict=True))
+            means = shares_of(stacked, prior)
+            found.update(zip(together, (one.rates for one in means), strict=True))
     return [found[index] for index in range(len(audits))]
 
 
@@ -193,13 +249,20 @@ def _stacks(indices: list[int], cells: int) -> Iterator[list[int]]:
         yield indices[first : first + step]
 
 
-def _together(runs: list[Assigned], prior: float) -> list[Averaged]:
+def shares_of(runs: list[Assigned], prior: float, among: Attackers | None = None) -> list[Shares]:
+    """Return what each row of several audits with as many cells adds.
+
+    Args:
+        runs: the audits.
+        prior: p in (0, 1).
+        among: the class whose sets alone guess; None for all attackers.
+    """
     counts = np.concatenate([run.counts for run in runs])
-    caution = np.repeat([_caution(run) for run in runs], [len(run.counts) for run in runs])
+    caution = np.repeat([caution_of(run) for run in runs], [len(run.counts) for run in runs])
     step = max(_FEWEST_AT_ONCE, _MOST_AT_ONCE // counts.shape[-1])
     few = [slice(first, first + step) for first in range(0, len(counts), step)]
     learnt = [
-        _chosen(Lessons(counts=counts[at], prior=prior, even=runs[0].even), caution[at])
+        chosen(Lessons(counts=counts[at], prior=prior, even=runs[0].even, among=among), caution[at])
         for at in few
     ]
     ends = np.cumsum([len(run.counts) for run in runs])[:-1]
@@ -207,130 +270,12 @@ def _together(runs: list[Assigned], prior: float) -> list[Averaged]:
     return [_mean(run, *found, prior=prior) for run, *found in zip(runs, *split, strict=True)]
 
 
-def _caution(run: Assigned) -> float:
-    """Return how many standard errors the choice of an attacker takes off its gain."""
-    n_holdout, n_members = run.sizes
-    rows = 4 / (1 / max(n_holdout, 1) + 1 / max(n_members, 1))
-    start, growth = _CAUTION
-    low, high = _CAUTION_WITHIN
-    return min(max(start + growth * math.log10(rows / 1000), low), high)
-
-
-def _chosen(lessons: Lessons, caution: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the rows of each block, and what is guessed there.
-
-    Returns:
-        Rows by class, shape (Z, BLOCKS, 2); the chosen attacker's h in each cell, (Z, BLOCKS, K);
-        sums of its squares over the rows, (Z, BLOCKS, 2); the block's weight, (Z, BLOCKS).
-    """
-    found, sizes = list(families(lessons)), lessons.rows.astype(np.float64)
-    rates = [(family.hits, family.squares) for family in found]
-    best, squared, weights = _learnt(rates, sizes, caution, lessons.prior)
-    guesses = np.empty((len(best), BLOCKS, lessons.counts.shape[-1]))
-    first = 0
-    for family in found:
-        count = family.hits.shape[-1]
-        z, b = np.nonzero((best >= first) & (best < first + count))
-        if z.size:
-            guesses[z, b] = family.values(best[z, b] - first, z, b + HALVES)
-        first += count
-    return sizes[:, HALVES:], guesses, squared, weights
-
-
-def _learnt(
-    found: list[tuple[Reals, Reals]], sizes: Floats, caution: Floats, prior: float
-) -> tuple[Places, Floats, Floats]:
-    """Return the chosen attacker of each block, its squares, and the block's weight.
-
-    Args:
-        found: hits and squares of families, sets first; the first two attackers are constant.
-        sizes: rows by block and class, shape (Z, HALVES + BLOCKS, 2).
-        caution: standard errors that the choice takes off a gain, shape (Z,).
-        prior: p in (0, 1).
-    """
-    precision = _precision(sizes, prior)
-    squares = np.concatenate([one for _, one in found], axis=-1)
-    best = _best(found, squares, precision, sizes, caution, prior)
-    weights = precision[:, HALVES:] * ((np.arange(BLOCKS) + 0.5) / BLOCKS) ** 2
-    total = weights.sum(axis=1, keepdims=True)
-    weights /= np.where(total > 0, total, 1)
-    return best, _of_chosen([squares], best), weights
-
-
-def _of_chosen(sums: list[Reals], best: Places) -> Floats:
-    """Return the sums of the chosen attackers, (Z, BLOCKS, 2)."""
-    later = np.concatenate(sums, axis=-1)[:, HALVES:]
-    return np.take_along_axis(later, best[:, :, None, None], axis=-1)[..., 0].astype(np.float64)
-
-
-def _precision(sizes: Floats, prior: float) -> Floats:
-    """Return the precision of each block, common to both classes; 0 where one is missing."""
-    rows = np.maximum(sizes, 1)
-    variance = prior**2 / rows[..., MEMBER] + (1 - prior) ** 2 / rows[..., HOLDOUT]
-    return np.where((sizes > 0).all(axis=-1), 1 / variance, 0.0)
-
-
-def _best(
-    found: list[tuple[Reals, Reals]],
-    squares: Reals,
-    precision: Floats,
-    sizes: Floats,
-    caution: Floats,
-    prior: float,
-) -> Places:
-    """Return which attacker had the best past before each block: gain less standard errors.
-
-    A constant one is taken only where no other has gained more than it.
-    """
-    # Of the last block nothing is learnt.
-    precision, rows = precision[:, :-1], np.maximum(sizes[:, :-1], 1)[..., None]
-    weight = precision[..., None, None] / rows
-    total = np.maximum(_running(precision.copy()), 1e-12)[..., None, None]
-
-    def past(sums: Reals) -> Floats:
-        running = _running(weight * sums[:, :-1])
-        running /= total
-        return running
-
-    sets = sum(hits.shape[-1] for hits, squares in found if squares is hits)
-    rates = past(np.concatenate([hits for hits, _ in found], axis=-1))
-    spread = rates * rates
-    np.subtract(rates[..., :sets], spread[..., :sets], out=spread[..., :sets])
-    np.subtract(past(squares[..., sets:]), spread[..., sets:], out=spread[..., sets:])
-    rows = _running(rows.copy())
-    np.maximum(spread, 0, out=spread)
-    spread += 0.5 / rows
-    spread /= rows
-    doubt = spread[:, :, HOLDOUT] * (1 - prior) ** 2 + spread[:, :, MEMBER] * prior**2
-    gain = prior * rates[:, :, MEMBER] - (1 - prior) * rates[:, :, HOLDOUT]
-    careful = gain - caution[:, None, None] * np.sqrt(doubt, out=doubt)
-    picked = careful[..., _CONSTANTS:].argmax(axis=-1) + _CONSTANTS
-    gained = np.take_along_axis(gain, picked[..., None], axis=-1)[..., 0]
-    constant = gain[..., :_CONSTANTS]
-    best = np.where(gained < constant.max(axis=-1), constant.argmax(axis=-1), picked)
-    return np.asarray(best[:, HALVES - 1 :])
-
-
-def _running(blocks: Floats) -> Floats:
-    """Return the sums up to and with each block, in place: along the second axis."""
-    for block in range(1, blocks.shape[1]):
-        blocks[:, block] += blocks[:, block - 1]
-    return blocks
-
-
 def _mean(
     run: Assigned, sizes: Floats, guesses: Floats, squared: Floats, weights: Floats, *, prior: float
-) -> Averaged:
+) -> Shares:
     """Return the mean rates, from what each row adds to them."""
-    each = weights[..., None] / np.maximum(sizes, 1) / len(weights)
-    table = np.zeros(run.counts.shape)
-    np.multiply(guesses[:, :, None], each[..., None], out=table[:, HALVES:])
-    # Of many rows one assignment after the other, within the cache; the sum is the same.
-    whole = run.place.size <= ROWS_AT_ONCE
-    flat, added = table.ravel(), np.zeros(run.member.size)
-    for place in run.place[None] if whole else run.place[:, None]:
-        added += flat.take(place, mode="clip").sum(axis=0)
-    counted = _share(run, each)
+    each = _each(weights, sizes)
+    added, counted = _added(run, guesses, each), _share(run, each)
     squares = (each * squared).sum(axis=(0, 1))
     one = (weights[..., None] ** 2 / np.maximum(sizes, 1)).sum(axis=1).mean(axis=0)
     rates, judged = [], []
@@ -346,7 +291,7 @@ def _mean(
         variance = min(max(seen, within / size), within * float(one[side]))
         weight = float(part * part @ times)
         rates.append(MeanRate(value=value, variance=variance, squares=weight))
-    return Averaged(
+    means = Averaged(
         tpr=rates[0],
         fpr=rates[1],
         prior=prior,
@@ -354,6 +299,24 @@ def _mean(
         n_members=judged[0],
         n_holdout=judged[1],
     )
+    return Shares(rates=means, added=(added,), counted=counted)
+
+
+def _each(weights: Floats, sizes: Floats) -> Floats:
+    """Return what one row of a block and class adds to the mean, shape (S, BLOCKS, 2)."""
+    return np.asarray(weights[..., None] / np.maximum(sizes, 1) / len(weights))
+
+
+def _added(run: Assigned, guesses: Floats, each: Floats) -> Floats:
+    """Return what each row adds to the mean by guesses in the cells, (S, BLOCKS, K)."""
+    table = np.zeros(run.counts.shape)
+    np.multiply(guesses[:, :, None], each[..., None], out=table[:, HALVES:])
+    # Of many rows one assignment after the other, within the cache; the sum is the same.
+    whole = run.place.size <= ROWS_AT_ONCE
+    flat, added = table.ravel(), np.zeros(run.member.size)
+    for place in run.place[None] if whole else run.place[:, None]:
+        added += flat.take(place, mode="clip").sum(axis=0)
+    return added
 
 
 def _share(run: Assigned, each: Floats) -> Floats:

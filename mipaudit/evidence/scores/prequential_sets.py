@@ -15,12 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from mipaudit.maths.binomial import mover_lower
 
 Differences = NDArray[np.float64]
 Sets = NDArray[np.bool_]
@@ -165,62 +163,11 @@ class HeldOut:
         prior: p in (0, 1).
     """
 
-    method: ClassVar[str] = "prequential with MOVER"
-
     tpr: float
     fpr: float
     n_members: float
     n_holdout: float
     prior: float
-
-    @property
-    def value(self) -> float:
-        """Return the estimate, clipped at the baseline: biased downward."""
-        p = self.prior
-        return max(abs(2 * p - 1), 1 - 2 * p + 2 * (p * self.tpr - (1 - p) * self.fpr))
-
-    @property
-    def standard_error(self) -> float:
-        """Return the standard error of the value; 1 where nothing was held out."""
-        if min(self.n_members, self.n_holdout) <= 0:
-            return 1.0
-        # Adding half a success and half a failure keeps it above 0 at rates of 0 and 1.
-        spread = [
-            weight**2 * (n * rate + 0.5) * (n * (1 - rate) + 0.5) / (n + 1) ** 3
-            for weight, rate, n in (
-                (self.prior, self.tpr, self.n_members),
-                (1 - self.prior, self.fpr, self.n_holdout),
-            )
-        ]
-        return float(2 * np.sqrt(sum(spread)))
-
-    def lower(self, alpha: float) -> float:
-        """Return the lower limit at one-sided error alpha, at least the baseline."""
-        if min(self.n_members, self.n_holdout) <= 0:
-            return abs(2 * self.prior - 1)
-        return mover_lower(
-            self.tpr,
-            self.fpr,
-            self.n_members,
-            self.n_holdout,
-            prior=self.prior,
-            alpha=alpha,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Trials:
-    """Training sets and the counts that each is scored on, in order.
-
-    Attributes:
-        sets: bool, shape (B, E, K), cells guessed 'member' by attacker and block.
-        scored: int64, shape (B, K, 2), counts of the block.
-        seeds: how many leading blocks only choose the attacker (burn-in halves).
-    """
-
-    sets: NDArray[np.bool_]
-    scored: NDArray[np.int64]
-    seeds: int
 
 
 def evaluation_blocks(blocks: NDArray[np.int64], burn_in: int) -> NDArray[np.int64]:
@@ -281,31 +228,11 @@ def _share(
     return share, variance
 
 
-def trials(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Trials:
-    """Return what is trained and scored, block by block, from the counts.
-
-    Args:
-        blocks: int64, shape (64, K, 2), by micro-block, cell and class.
-        burn_in: micro-blocks that only train.
-        prior: p in (0, 1).
-    """
-    halves = burn_in_halves(blocks, burn_in)
-    later = evaluation_blocks(blocks, burn_in)
-    burned = halves[0] + halves[1]
-    mass = burned.sum(axis=1) / max(1, int(burned.sum()))
-    scored, trained = (_tables(2 + EVALUATION_BLOCKS, mass.size) for _ in range(2))
-    scored[:2], scored[2:] = halves[::-1], later
-    trained[:2], trained[2] = halves, burned
-    for block in range(2, trained.shape[0] - 1):
-        np.add(trained[block], scored[block], out=trained[block + 1])
-    return Trials(sets=fit(trained, mass, prior), scored=scored, seeds=2)
-
-
 def pool(
     hits: NDArray[np.float64],
     sizes: NDArray[np.int64],
     prior: float,
-    weight: NDArray[np.float64] | None = None,
+    weight: NDArray[np.float64],
 ) -> HeldOut:
     """Average both classes over the blocks with the same weights.
 
@@ -313,12 +240,10 @@ def pool(
         hits: rows guessed 'member' by block and (holdout, member), shape (B, 2).
         sizes: rows by block and class, all above 0, shape (B, 2).
         prior: p in (0, 1).
-        weight: of each block, shape (B,); None for its precision.
+        weight: of each block, shape (B,).
     """
     if not sizes.size:
         return HeldOut(tpr=0.0, fpr=0.0, n_members=0.0, n_holdout=0.0, prior=prior)
-    if weight is None:
-        weight = 1 / (prior**2 / sizes[:, _MEMBER] + (1 - prior) ** 2 / sizes[:, _HOLDOUT])
     weight = (weight / weight.sum())[:, None]
     rates = np.minimum((weight * hits / sizes).sum(axis=0), 1.0)
     effective = 1 / (weight**2 / sizes).sum(axis=0)

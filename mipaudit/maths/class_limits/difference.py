@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.class_limits.best_attackers import (
     ListedRivals,
     RivalClass,
@@ -50,9 +49,11 @@ class Encounter:
         rates: float64, shape (2, 2, K): by class (holdout, member), by the challenger's
             guess (holdout, member) and by cell; each class adds up to 1.
         single: bool, shape (K,), cells that hold one value of the rival's score.
-        n_members: effective number of members behind the rates, above 0.
-        n_holdout: effective number of holdout records.
+        n_members: number of members behind the rates, above 0.
+        n_holdout: number of holdout records.
         prior: p in (0, 1).
+        shared: what rows add where the challenger is a mean of several; None for rows that
+            weigh alike under one challenger.
     """
 
     rates: NDArray[np.float64]
@@ -60,16 +61,35 @@ class Encounter:
     n_members: float
     n_holdout: float
     prior: float
+    shared: Shared | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Shared:
+    """Squares of what rows add, where c is a row's weight and g its challenger's share of it.
+
+    Attributes:
+        squares: c (c - g) and c g, added up by class, guess and cell as `Encounter.rates`.
+        guessed: g^2 added up by class (holdout, member), shape (2,).
+    """
+
+    squares: NDArray[np.float64]
+    guessed: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Weighing:
-    """The parts of a limit that do not depend on the rival, by class (holdout, member)."""
+    """The parts of a limit that do not depend on the rival, by class (holdout, member).
+
+    The variance of a rival's limit is a sum of squares over cells, weighed by ``spreads``, but
+    for ``spared``.
+    """
 
     rates: NDArray[np.float64]
     scale: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    sizes: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+    spared: float
+    fall: NDArray[np.float64]
     tpr: NDArray[np.float64]
     alpha: float
     z: float
@@ -110,11 +130,17 @@ def named_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> float
     Returns:
         A limit in [-2, 2].
     """
-    weighing = _weigh(encounter, alpha)
-    single = encounter.single
-    listed = listed_rivals(encounter.rates, single, rivals)
+    limits = [_lower(one, encounter.single, rivals) for one in _weighings(encounter, alpha)]
+    return min(max(min(limits), -2.0), 2.0)
+
+
+def _lower(weighing: _Weighing, single: NDArray[np.bool_], rivals: RivalClass) -> float:
+    """Return the least limit over a class at one form of the variance."""
+    listed = listed_rivals(weighing.rates, single, rivals)
     if listed is not None:
-        return min(max(_least(weighing, listed), -2.0), 2.0)
+        squares = listed_rivals(weighing.spreads, single, rivals)
+        assert squares is not None  # noqa: S101 - of the same cells
+        return _least(weighing, listed, squares)
     # The rival that was best observed is where the search for the two numbers starts.
     gains = (weighing.rates * weighing.scale[:, None, None]).reshape(4, -1)
     rival = best_rival(gains, single, rivals)[1]
@@ -129,7 +155,7 @@ def named_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> float
         centre = centre + (_centre(weighing, rival) - centre) / (step + 2)
     for factor in _FACTORS:
         best = max(best, _climb(weighing, single, rivals, slope, centre, factor))
-    return min(max(best, -2.0), 2.0)
+    return best
 
 
 def fixed_lower(encounter: Encounter, rival: NDArray[np.bool_], alpha: float) -> float:
@@ -145,25 +171,38 @@ def fixed_lower(encounter: Encounter, rival: NDArray[np.bool_], alpha: float) ->
     Returns:
         A limit in [-2, 2]: neither need be better than blind guessing.
     """
-    taken = encounter.rates @ rival.astype(np.float64)
-    weighing = _weigh(encounter, alpha)
-    found = _least(weighing, ListedRivals(taken=taken[:, :, None], part=None))
-    return min(max(found, -2.0), 2.0)
+    taken = rival.astype(np.float64)
+    limits = [
+        _least(one, *(ListedRivals(taken=(by @ taken)[:, :, None], part=None) for by in tables))
+        for one in _weighings(encounter, alpha)
+        for tables in ((one.rates, one.spreads),)
+    ]
+    return min(max(min(limits), -2.0), 2.0)
 
 
-def _least(weighing: _Weighing, listed: ListedRivals) -> float:
-    """Return the least of the limits of all rivals, each with its own variance."""
+def _least(weighing: _Weighing, listed: ListedRivals, squares: ListedRivals) -> float:
+    """Return the least of the limits of all rivals, each with its own variance.
+
+    Args:
+        weighing: the parts that do not depend on the rival.
+        listed: what each rival takes of the rates.
+        squares: likewise of the spreads.
+    """
     difference = weighing.tpr[:, None] - listed.taken.sum(axis=1)
     disagree = weighing.tpr[:, None] - listed.taken[:, 1] + listed.taken[:, 0]
-    spread = weighing.variance @ np.maximum(disagree - difference**2, 0.0)
+    total, guessed = weighing.spreads.sum(axis=(1, 2)), weighing.spreads[:, 1].sum(axis=1)
+    spread = guessed[:, None] - squares.taken[:, 1] + squares.taken[:, 0]
+    spread -= 2 * difference * (guessed[:, None] - squares.taken.sum(axis=1))
+    spread += difference**2 * total[:, None]
+    spread = np.maximum(spread.sum(axis=0) - weighing.spared, 0.0)
     value = weighing.scale @ difference
     if listed.part is None and weighing.alpha <= _SKEW_ERROR:
         return float((value - _drop(weighing, difference, disagree, spread)).min())
-    if listed.part is not None:
+    if listed.part is not None and squares.part is not None:
         # A part of one more cell: the most that it gains, and the most that it can spread.
         gains = (weighing.scale[:, None, None] * listed.part).reshape(4, -1)
         value = value - np.maximum(gains, 0.0).sum(axis=0)
-        spread = spread + _MOST_SPREAD * (weighing.variance @ listed.part.sum(axis=1))
+        spread = spread + _MOST_SPREAD * squares.part.sum(axis=(0, 1))
     slack = weighing.z * (np.sqrt(spread + weighing.least) + math.sqrt(weighing.least))
     return float((value - slack).min())
 
@@ -187,8 +226,7 @@ def _drop(
         disagree: mean of its square.
         spread: variance of the weighted sum, shape (n,).
     """
-    scale, z = weighing.scale, weighing.z
-    fall = np.abs(scale) / weighing.sizes
+    scale, z, fall = weighing.scale, weighing.z, weighing.fall
     room = (fall[:, None] * (1 + np.sign(scale)[:, None] * difference)).max(axis=0)
     patience = _patience(weighing.alpha, z)
     most = _score_drop(spread, patience * room, z)
@@ -231,22 +269,39 @@ def _centre(weighing: _Weighing, rival: NDArray[np.float64]) -> NDArray[np.float
     return np.asarray(weighing.tpr - weighing.rates.sum(axis=1) @ rival)
 
 
-def _weigh(encounter: Encounter, alpha: float) -> _Weighing:
+def _weighings(encounter: Encounter, alpha: float) -> list[_Weighing]:
+    """Return the limit's parts at each form of the variance: the larger one counts.
+
+    Of a challenger that is a mean of several: of what each row adds, and of one of them that
+    was fixed beforehand and judged on all rows.
+    """
     p = encounter.prior
     z = NormalDist().inv_cdf(1 - alpha)
     sizes = np.array([encounter.n_holdout, encounter.n_members])
     scale = np.array([-2 * (1 - p), 2 * p])
-    heaviest = _SWING * _patience(alpha, z) * float((np.abs(scale) / sizes).max())
-    return _Weighing(
-        rates=encounter.rates,
-        scale=scale,
-        variance=scale**2 / sizes,
-        sizes=sizes,
-        tpr=encounter.rates[:, 1].sum(axis=1),
-        alpha=alpha,
-        z=z,
-        least=(heaviest * z / 2) ** 2,
-    )
+    forms = [(encounter.rates * (scale**2 / sizes)[:, None, None], 0.0)]
+    squares = 1 / sizes
+    if encounter.shared is not None:
+        by_row, squares = encounter.shared.squares, encounter.shared.squares.sum(axis=(1, 2))
+        each = scale**2 * sizes / np.maximum(sizes - 1, 1)
+        spared = by_row[:, 1].sum(axis=1) - encounter.shared.guessed
+        forms.append((by_row * each[:, None, None], float(each @ spared)))
+    fall = np.abs(scale) * squares
+    heaviest = _SWING * _patience(alpha, z) * float(fall.max())
+    return [
+        _Weighing(
+            rates=encounter.rates,
+            scale=scale,
+            spreads=spreads,
+            spared=spared,
+            fall=fall,
+            tpr=encounter.rates[:, 1].sum(axis=1),
+            alpha=alpha,
+            z=z,
+            least=(heaviest * z / 2) ** 2,
+        )
+        for spreads, spared in forms
+    ]
 
 
 def _patience(alpha: float, z: float) -> float:
@@ -261,11 +316,10 @@ def _patience(alpha: float, z: float) -> float:
 
 def _spread(weighing: _Weighing, rival: NDArray[np.float64], centre: NDArray[np.float64]) -> float:
     """Return the variance about a centre of challenger minus rival, given as cell shares."""
-    rates = weighing.rates
-    alone, both = rates @ (1 - rival), rates @ rival
+    alone, both = weighing.spreads @ (1 - rival), weighing.spreads @ rival
     squares = alone[:, 1] * (1 - centre) ** 2 + alone[:, 0] * centre**2
     squares += both[:, 1] * centre**2 + both[:, 0] * (1 + centre) ** 2
-    return float((weighing.variance * squares).sum())
+    return max(float(squares.sum()) - weighing.spared, 0.0)
 
 
 def _bound(
@@ -282,10 +336,9 @@ def _bound(
     fixed -= price * (_spread(weighing, nobody, centre) + weighing.least)
     fixed -= weighing.z / (4 * slope) + weighing.z * math.sqrt(weighing.least)
     # What a rival gains in a cell, by class and by the challenger's guess there.
-    gain = np.stack([1 + 2 * centre, 2 * centre - 1], axis=1)
-    gain *= price * weighing.variance[:, None]
-    gain += weighing.scale[:, None]
-    most, rival = best_rival((weighing.rates * gain[:, :, None]).reshape(4, -1), single, rivals)
+    gain = np.stack([1 + 2 * centre, 2 * centre - 1], axis=1)[:, :, None] * price
+    parts = [weighing.rates * weighing.scale[:, None, None], weighing.spreads * gain]
+    most, rival = best_rival(np.concatenate(parts).reshape(8, -1), single, rivals)
     return fixed - most, rival
 
 
@@ -300,27 +353,6 @@ class Standing:
 
     value: float
     slack: float
-
-
-def challenger_standing(
-    tpr: float, fpr: float, n_members: float, n_holdout: float, *, prior: float, alpha: float
-) -> Standing:
-    """Return a challenger's advantage and the slack to its lower limit, neither clipped.
-
-    Args:
-        tpr: observed share of members guessed to be members.
-        fpr: observed share of holdout records guessed to be members.
-        n_members: effective number of members, above 0.
-        n_holdout: effective number of holdout records, above 0.
-        prior: p in (0, 1).
-        alpha: one-sided error in (0, 1).
-    """
-    below = tpr - float(clopper_pearson_lower(n_members * tpr, n_members, alpha))
-    above = float(clopper_pearson_upper(n_holdout * fpr, n_holdout, alpha)) - fpr
-    return Standing(
-        value=1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr),
-        slack=2 * math.hypot(prior * below, (1 - prior) * above),
-    )
 
 
 def independent_lower(challenger: Standing, rival: Standing, prior: float) -> float:

@@ -1,18 +1,24 @@
-"""Attackers within a class, kept block by block."""
+"""Challengers within a class, what they make of each row, and who enters a limit for them."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mipaudit.commands.compare.queries.pairs import joint_scores
+from mipaudit.commands.compare.queries.pairs import Compared
 from mipaudit.evidence.named_attackers.difference import (
-    challenger,
-    class_challenger,
-    evaluation_groups,
+    class_challengers,
+    fitted_challenger,
+    of_constant,
 )
-from mipaudit.evidence.scores.prequential_sets import Trials
+from mipaudit.evidence.scores.assignments import assigned
+from mipaudit.evidence.scores.attacker_families import Lessons, families
+from mipaudit.maths.binomial import MeanRate
 from mipaudit.validation.estimands.difference import compared_columns
+
+CLASSES = ("thresholds", "intervals-1", "intervals-4", "bins-16", "any")
 
 
 @pytest.fixture(scope="module")
@@ -31,72 +37,141 @@ def counted(columns):
 @pytest.mark.parametrize(
     ("attackers", "turns"), [("thresholds", 1), ("intervals-1", 2), ("intervals-4", 8)]
 )
-def test_sets_stay_within_their_class(counted, attackers, turns):
+def test_attackers_stay_within_their_class(counted, attackers, turns):
     evidence, _ = counted
-    found = class_challenger(evidence[1].counts, attackers, 0.5)
-    assert len(found.sets) == 15
-    for one in found.sets:
-        assert np.count_nonzero(np.diff(one.astype(int))) <= turns
+    run = assigned(evidence[1].counts.ranked, 0.5)
+    lessons = Lessons(counts=run.counts[:8], prior=0.5, even=True, among=attackers)
+    seen = 0
+    for family in families(lessons):
+        assert family.hits is family.squares
+        every = np.indices((family.hits.shape[-1], 8, 8)).reshape(3, -1)
+        values = family.values(*every)
+        assert set(np.unique(values)) <= {0.0, 1.0}
+        changes = np.count_nonzero(np.diff(values, axis=1), axis=1)
+        assert changes.max() <= turns
+        hits = np.einsum("ngk,nk->ng", run.counts[every[1], every[2]], values)
+        np.testing.assert_array_equal(family.hits[every[1], every[2], :, every[0]], hits)
+        seen = max(seen, changes.max())
+    assert seen > turns // 2
 
 
 def test_bins_are_taken_whole(counted):
     evidence, _ = counted
     counts = evidence[0].counts
-    found = class_challenger(counts, "bins-16", 0.5)
-    for one in found.sets:
-        assert one.size == counts.blocks.shape[1]
-        assert np.count_nonzero(np.diff(one.astype(int))) <= 15
+    (guesses,) = class_challengers(counts, ["bins-16"], 0.5)["bins-16"].guesses.guessed
+    assert guesses.shape == (64, 2, counts.blocks.shape[1])
+    assert np.count_nonzero((np.diff(guesses, axis=2) != 0).any(axis=(0, 1))) <= 15
 
 
-def test_sets_reproduce_the_rates(counted):
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_each_row_adds_makes_the_rates(columns, counted, kept):
+    member, _ = columns
+    evidence, cohort = counted
+    counts = evidence[0].counts if kept else replace(evidence[0].counts, ranked=None)
+    found = class_challengers(counts, CLASSES, 0.5)
+    for one in found.values():
+        table = getattr(one.guesses, "guessed", None)
+        for side, rate in ((0, one.rates.fpr), (1, one.rates.tpr)):
+            if isinstance(table, tuple):
+                rows = counts.blocks[:, :, side]
+                part, whole = (
+                    (table[0][:, side] * rows).sum(),
+                    (one.guesses.weights[:, side] * rows.sum(axis=1)).sum(),
+                )
+            else:
+                # In the order of the score, where no order of the batch is given.
+                at = counts.ranked.member == bool(side)
+                part, whole = table[at].sum(), one.guesses.weights[at].sum()
+            assert part / whole == pytest.approx(rate.value, abs=1e-4)
+    assert cohort.met.alone[0, "thresholds"].guesses.guessed.size == member.size
+    assert 0.3 < found["thresholds"].rates.value <= found["any"].rates.value + 0.05
+
+
+def test_rows_of_a_batch_get_what_is_theirs(columns, counted):
+    member, scores = columns
+    _, cohort = counted
+    guesses = cohort.met.alone[0, "thresholds"].guesses
+    share = guesses.guessed / guesses.weights
+    # Who judges by a threshold takes the higher score, whatever the order of the batch.
+    high, low = scores[0] > 1.5, scores[0] < -0.5
+    assert share[high].min() == 1
+    assert share[low].max() == 0
+    each = [guesses.weights[member == side].mean() for side in (True, False)]
+    assert each[0] == pytest.approx(each[1], rel=0.2)
+
+
+def test_the_burn_in_of_a_fitted_score_is_never_judged(counted):
     evidence, _ = counted
     counts = evidence[0].counts
-    found = class_challenger(counts, "thresholds", 0.5)
-    groups = evaluation_groups(counts.burn_in)
-    assert (groups[: counts.burn_in] == -1).all()
-    hits = sum(
-        counts.blocks[groups == block][:, guess].sum(axis=(0, 1))
-        for block, guess in enumerate(found.sets)
-    )
-    sizes = counts.blocks[groups >= 0].sum(axis=(0, 1))
-    # Blocks weigh nearly alike, so the pooled rates are close to the weighted ones.
-    assert hits[1] / sizes[1] == pytest.approx(found.held_out.tpr, abs=0.01)
-    assert hits[0] / sizes[0] == pytest.approx(found.held_out.fpr, abs=0.01)
+    weights = fitted_challenger(counts, 0.5).guesses.weights
+    assert not weights[: counts.burn_in].any()
+    assert weights[counts.burn_in :].all()
+    everywhere = class_challengers(replace(counts, ranked=None), ["bins-16"], 0.5)["bins-16"]
+    assert everywhere.guesses.weights.all()
 
 
-def test_a_block_without_one_class_teaches_nothing():
-    # Each attacker takes one of two cells, alike until members alone come, all in the second.
-    sets = np.broadcast_to(np.eye(2, dtype=bool), (6, 2, 2))
-    scored = np.full((6, 2, 2), 5)
-    scored[2] = [[0, 0], [0, 9]]
-    found = challenger([Trials(sets=sets, scored=scored, seeds=2)], 0.5)
-    assert [one.tolist() for one in found.sets] == 4 * [[True, False]]
-    assert found.held_out.n_members == pytest.approx(30)
+def rates_of(challenger, value):
+    one = MeanRate(value=0.5 + value / 2, variance=1e-4, squares=1e-3)
+    rates = replace(challenger.rates, tpr=one, fpr=one._replace(value=0.5 - value / 2))
+    return replace(challenger, rates=rates)
 
 
-def test_where_nothing_leaks_the_cautious_ones_guess_alike_for_all():
+def test_who_gained_too_little_is_replaced_by_the_constant_guess(counted):
+    _, cohort = counted
+    found = cohort.met.alone[0, "thresholds"]
+    lucky, sure = rates_of(found, 0.035), rates_of(found, 0.06)
+    # Above the baseline at the whole error, but not at a fifth of it.
+    assert lucky.rates.lower(0.025) > 0
+    assert not lucky.gains(0.025)
+    assert (lucky.error(0.025), sure.error(0.025)) == pytest.approx((0.02, 0.025))
+    assert (lucky.standing(0.025).value, lucky.standing(0.025).slack) == (0, 0)
+    assert sure.standing(0.025).value == pytest.approx(0.06)
+    assert sure.standing(0.025).slack > 0.025
+
+
+@pytest.mark.parametrize("prior", [0.3, 0.7])
+def test_the_constant_guess_is_that_of_the_majority(columns, prior):
+    member, scores = columns
+    _, cohort = compared_columns(member, scores, prior=prior, seed=2, pairs=[(0, 1)])
+    found = of_constant(cohort.meetings[0].found)
+    assert found.rates[:, int(prior > 0.5)].sum(axis=1) == pytest.approx([1, 1])
+    assert found.rates[:, int(prior <= 0.5)].sum() == 0
+    assert found.shared.guessed == pytest.approx(found.shared.squares[:, 1].sum(axis=1))
+
+
+@pytest.mark.parametrize("independent", [True, False])
+def test_a_query_without_a_leak_stands_at_the_baseline_beside_another(independent):
     rng = np.random.default_rng(8)
     member = rng.random(2000) < 0.5
-    evidence, _ = compared_columns(member, [rng.standard_normal(2000)], prior=0.5, seed=1, pairs=[])
-    found = class_challenger(evidence[0].counts, "thresholds", 0.5)
-    constant = [one.all() or not one.any() for one in found.sets]
-    assert np.mean(constant) > 0.6
+    draws = [rng.standard_normal(2000), rng.standard_normal(2000) + member]
+    found = [
+        compared_columns(member, [one], prior=0.5, seed=1, pairs=[], first=number)
+        for number, one in enumerate(draws)
+    ]
+    compared = Compared(
+        evidence=tuple(one for some, _ in found for one in some),
+        cohorts=tuple(cohort for _, cohort in found),
+        independent=independent,
+    )
+    upper = compared.evidence[1].upper("thresholds", 0.02)
+    assert compared.lower(0, 1, "thresholds", 0.025) == pytest.approx(-upper)
+    assert 0.25 < compared.lower(1, 0, "thresholds", 0.025) < 0.4
 
 
-def test_a_pair_seen_together_is_on_a_score_or_a_grid(counted):
-    evidence, cohort = counted
-    found = cohort.met.together[0, 1]
-    assert set(found.challenger.table) <= set(range(6))
-    full = found.full_sets()
-    sides = [one.sides for one in cohort.met.scores]
-    for table, one in zip(found.challenger.table, full, strict=True):
-        wanted = evidence[table].counts.blocks.shape[1] if table < 2 else sides[0] * sides[1]
-        assert one.size == wanted
-
-
-def test_merged_grids_hold_all_rows(counted):
-    evidence, _ = counted
-    rng = np.random.default_rng(0)
-    grid = rng.integers(0, 3, size=(64, 12, 2))
-    found = joint_scores(evidence[0], evidence[1], grid, (4, 3))
-    assert [int(one.max()) + 1 for one in found.cells] == [12, 4, 1, 1]
+@pytest.mark.parametrize("alpha", [0.025, 0.0025])
+def test_limits_cover_where_the_better_rival_is_one_of_two(alpha):
+    # Two values: the rival is not the best of many, and the error is used.
+    rng = np.random.default_rng(3)
+    files, wrong = 150, 0
+    for file in range(files):
+        member = np.repeat([True, False], 100)
+        chance = rng.random((2, 200))
+        scores = [chance[0] < np.where(member, 0.9, 0.1), chance[1] < np.where(member, 0.6, 0.02)]
+        evidence, cohort = compared_columns(
+            member, [one.astype(float) for one in scores], prior=0.5, seed=file, pairs=[(0, 1)]
+        )
+        compared = Compared(evidence=evidence, cohorts=(cohort,), independent=False)
+        wrong += compared.lower(0, 1, "thresholds", alpha) > 0.22
+        wrong += compared.upper(0, 1, "thresholds", alpha) < 0.22
+    # Twice 150 limits: more than 15 of them at .025 have a chance of one in 200.
+    assert wrong <= (15 if alpha > 0.01 else 4)

@@ -4,7 +4,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mipaudit.evidence.named_attackers.difference import encounter
 from mipaudit.evidence.named_attackers.named_attack import (
     JudgedRows,
     achieved,
@@ -93,8 +92,15 @@ def test_the_mean_difference_is_covered(law_of_terms):
 
 def random_encounter(seed, cells=2):
     rng = np.random.default_rng(seed)
-    counts = rng.integers(1, 30, (6, 2, cells, 2))
-    return encounter(counts, np.ones(cells, dtype=bool), 0.5)
+    counts = rng.integers(1, 150, (2, 2, cells))
+    sizes = counts.sum(axis=(1, 2))
+    return Encounter(
+        rates=counts / sizes[:, None, None],
+        single=np.ones(cells, dtype=bool),
+        n_members=float(sizes[1]),
+        n_holdout=float(sizes[0]),
+        prior=0.5,
+    )
 
 
 def slow_fixed(found, rival, alpha):

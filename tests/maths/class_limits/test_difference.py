@@ -16,8 +16,8 @@ from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.class_limits.best_attackers import best_rival
 from mipaudit.maths.class_limits.difference import (
     Encounter,
+    Shared,
     Standing,
-    challenger_standing,
     fixed_lower,
     independent_lower,
     paired_lower,
@@ -93,6 +93,104 @@ def test_the_limit_is_below_that_of_every_rival_and_not_far_below(kind, prior):
         assert np.mean(gaps) < 0.02
     else:
         assert max(gaps) < 1e-9
+
+
+def rows_of_a_mean(seed, cells=5, n=60):
+    """Return class, cell, weight and guessed part of rows that several attackers judged."""
+    rng = np.random.default_rng(seed)
+    member = rng.random(n) < 0.4
+    cell = rng.integers(0, cells, n)
+    weight = rng.uniform(0.5, 1.5, n)
+    for side in (member, ~member):
+        weight[side] /= weight[side].sum()
+    # Attackers that mostly agree, and share their luck: rows say more than one of them does.
+    guessed = weight * np.clip(rng.normal(0.3 + 0.4 * member, 0.3), 0, 1)
+    return member, cell, weight, guessed
+
+
+def met_by_a_mean(rows, cells=5, prior=0.5):
+    member, cell, weight, guessed = rows
+    rates, squares = np.zeros((2, 2, cells)), np.zeros((2, 2, cells))
+    for side in (0, 1):
+        at = member == bool(side)
+        for guess, part in enumerate((weight - guessed, guessed)):
+            rates[side, guess] = np.bincount(cell[at], weights=part[at], minlength=cells)
+            mass = (weight * part)[at]
+            squares[side, guess] = np.bincount(cell[at], weights=mass, minlength=cells)
+    return Encounter(
+        rates=rates,
+        single=np.ones(cells, dtype=bool),
+        n_members=int(member.sum()),
+        n_holdout=int((~member).sum()),
+        prior=prior,
+        shared=Shared(
+            squares=squares,
+            guessed=np.array([(guessed[member == bool(side)] ** 2).sum() for side in (0, 1)]),
+        ),
+    )
+
+
+def lower_beside_a_mean(rows, rival, prior, alpha):
+    """Return the limit for one rival, row by row: the larger variance of two counts."""
+    member, cell, weight, guessed = rows
+    z = NormalDist().inv_cdf(1 - alpha)
+    value, third, room, variances = 0.0, 0.0, 0.0, np.zeros(2)
+    for side, scale in ((0, -2 * (1 - prior)), (1, 2 * prior)):
+        at = member == bool(side)
+        n, w, g, b = at.sum(), weight[at], guessed[at], rival[cell[at]]
+        mean = (g - w * b).sum()
+        value += scale * mean
+        disagree = (g * (1 - b) + (w - g) * b).sum()
+        seen = ((g - w * b - w * mean) ** 2).sum() * n / (n - 1)
+        variances += scale**2 * np.array([(disagree - mean**2) / n, seen])
+        heaviest = abs(scale) * (w**2).sum()
+        third += scale * heaviest**2 * (mean - 3 * mean * disagree + 2 * mean**3)
+        room = max(room, heaviest * (1 + math.copysign(1, scale) * mean))
+    patience = max(1.0, -1.06 * math.log(alpha) / z**2)
+    limits = []
+    for variance in variances:
+        slope = np.clip((8 * room**3 - third) / (variance + 8 * room**2), -room, room)
+        growth = patience * slope if slope > 0 else slope / 2
+        drops = [
+            more + k * z**2 / 2 + z * math.sqrt(variance + (k * z / 2) ** 2)
+            for k, more in ((patience * room, 0.0), (growth, room))
+        ]
+        limits.append(value - min(drops))
+    return min(limits)
+
+
+@pytest.mark.parametrize("kind", ["any", "thresholds", "intervals-1"])
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_beside_a_mean_of_attackers_the_larger_variance_counts(kind, prior):
+    for seed in range(20):
+        rows = rows_of_a_mean(seed)
+        found = met_by_a_mean(rows, prior=prior)
+        every = everyone(kind, 5)
+        slow = min(lower_beside_a_mean(rows, one, prior, ALPHA) for one in every)
+        room = 1 - abs(2 * prior - 1)
+        limit = paired_lower(found, kind, ALPHA)
+        if kind == "intervals-1":
+            assert limit <= max(slow, -room) + 1e-9
+        else:
+            assert limit == pytest.approx(max(slow, -room))
+            one = fixed_lower(found, every[3], ALPHA)
+            assert one == pytest.approx(lower_beside_a_mean(rows, every[3], prior, ALPHA))
+
+
+def test_one_attacker_who_is_no_mean_has_the_limit_of_rates():
+    member, cell, _, guessed = rows_of_a_mean(3, n=4000)
+    weight = np.where(member, 1 / member.sum(), 1 / (~member).sum())
+    found = met_by_a_mean((member, cell, weight, weight * (guessed > 0.5 * weight)))
+    alone = Encounter(
+        rates=found.rates,
+        single=found.single,
+        n_members=found.n_members,
+        n_holdout=found.n_holdout,
+        prior=0.5,
+    )
+    for kind in ("thresholds", "intervals-1", "any"):
+        limits = [paired_lower(one, kind, ALPHA) for one in (found, alone)]
+        assert limits[0] == pytest.approx(limits[1], abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["any", "intervals-1"])
@@ -294,14 +392,6 @@ def test_the_independent_limit_falls_as_the_rival_does_better(value, slack):
     less = independent_lower(mine, Standing(value=value, slack=slack), 0.5)
     more = independent_lower(mine, Standing(value=value + 0.05, slack=slack), 0.5)
     assert more <= less
-
-
-def test_a_challenger_stands_on_two_clopper_pearson_limits():
-    found = challenger_standing(0.6, 0.2, 100, 50, prior=0.3, alpha=0.05)
-    below = 0.6 - clopper_pearson_lower(60.0, 100, 0.05)
-    above = clopper_pearson_upper(10.0, 50, 0.05) - 0.2
-    assert found.value == pytest.approx(0.4 + 2 * (0.3 * 0.6 - 0.7 * 0.2))
-    assert found.slack == pytest.approx(2 * math.hypot(0.3 * below, 0.7 * above))
 
 
 def test_two_limits_subtract_within_the_range():

@@ -12,22 +12,20 @@ from mipaudit.evidence.named_attackers.difference import (
     Challenger,
     apart_lower,
     bins_of,
-    challenger,
-    class_challenger,
+    class_challengers,
     encounter,
-    evaluation_groups,
     in_bins,
+    joint_challenger,
     same_rows_lower,
 )
 from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.evidence import CLASSES, Evidence
-from mipaudit.evidence.scores.prequential_sets import trials
 from mipaudit.maths.class_limits.difference import Encounter
 from mipaudit.statements.estimate import Attackers
-from mipaudit.summaries.challenger_counts import GuessPlan, MeetingPlan, ScoreCells
+from mipaudit.summaries.challenger_counts import MeetingCounts, MeetingPlan, ScoreCells
+from mipaudit.summaries.ranked_rows import ScoreRows
 
 Key = tuple[int, Attackers] | tuple[int, int]
-
 
 # The grid is merged this many rows or columns at a time: up to 32, 16, 8 and 4 a side.
 _MERGED: Final = (1, 2, 4, 8)
@@ -40,27 +38,6 @@ def common_classes(first: Evidence, second: Evidence) -> tuple[Attackers, ...]:
         return found
     divisible = first.divisible and second.divisible
     return found + tuple(one for one in CLASSES if one != "bins-16" or divisible)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class JointScores:
-    """The attackers on two scores together, chosen as they go.
-
-    Attributes:
-        challenger: its tables are the first score, the second, then grids.
-        cells: for each grid, the merged cell of every cell of the finest one.
-    """
-
-    challenger: Challenger
-    cells: tuple[NDArray[np.intp], ...]
-
-    def full_sets(self) -> tuple[NDArray[np.bool_], ...]:
-        """Return the sets by block, those on a grid as cells of the finest one."""
-        grids = self.challenger.table - 2
-        return tuple(
-            one if grid < 0 else one[self.cells[grid]]
-            for one, grid in zip(self.challenger.sets, grids, strict=True)
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,26 +68,24 @@ class SameRows:
     evidence: tuple[Evidence, ...]
     scores: tuple[ScoreCells, ...]
     alone: Mapping[tuple[int, Attackers], Challenger]
-    together: Mapping[tuple[int, int], JointScores]
+    together: Mapping[tuple[int, int], Challenger]
     plan: MeetingPlan
     _index: Mapping[tuple[Key, int], int]
 
-    def meetings(
-        self, part: MeetingPlan, counts: Sequence[NDArray[np.int64]]
-    ) -> tuple[Meeting, ...]:
+    def meetings(self, part: MeetingPlan, counts: Sequence[MeetingCounts]) -> tuple[Meeting, ...]:
         """Return the meetings of one part of the plan.
 
         Args:
             part: of the plan.
             counts: of its meetings.
         """
+        challengers = [*self.alone.values(), *self.together.values()]
         found = []
-        for one, (_, rival) in zip(counts, part.meetings, strict=True):
+        for one, (who, rival) in zip(counts, part.meetings, strict=True):
             # No rival gains or loses anything in a cell without rows.
-            cells = np.flatnonzero(one.any(axis=(0, 1, 3)))
-            met = encounter(
-                one[:, :, cells], self.scores[rival].single[cells], self.evidence[rival].prior
-            )
+            cells = np.flatnonzero(one.sums[0].any(axis=0))
+            single = self.scores[rival].single[cells]
+            met = encounter(one.sums[..., cells], one.squares, single, challengers[who].rates)
             found.append(Meeting(found=met, cells=cells))
         return tuple(found)
 
@@ -137,7 +112,9 @@ class SameRows:
             starts = bins_of(self.evidence[rival].counts)
             coarse = self.scores[rival].coarse[met.cells]
             found = in_bins(found, np.searchsorted(starts, coarse, side="right"))
-        return same_rows_lower(found, attackers, alpha)
+        query, other = key
+        alone = self.together[query, other] if isinstance(other, int) else self.alone[query, other]
+        return same_rows_lower(alone, found, attackers, alpha)
 
 
 def same_rows(
@@ -147,6 +124,7 @@ def same_rows(
     pairs: Sequence[tuple[int, int]],
     grids: Mapping[tuple[int, int], NDArray[np.int64]],
     seed: int,
+    rows: Sequence[ScoreRows] | None = None,
 ) -> SameRows:
     """Return the attackers that have learned, and the plan of who meets whom.
 
@@ -156,26 +134,31 @@ def same_rows(
         pairs: the pairs of queries to compare.
         grids: counts in the product grid of those pairs that are seen together.
         seed: of the row assignment.
+        rows: in order of every query's score; None where there are too many.
     """
-    first = evidence[0]
+    wanted: dict[int, dict[Attackers, None]] = {}
+    for pair in pairs:
+        for query in pair:
+            classes = common_classes(evidence[pair[0]], evidence[pair[1]])
+            wanted.setdefault(query, {}).update(dict.fromkeys(classes))
     alone = {
-        (query, attackers): class_challenger(evidence[query].counts, attackers, first.prior)
-        for pair in pairs
-        for attackers in common_classes(evidence[pair[0]], evidence[pair[1]])
-        for query in pair
+        (query, attackers): found
+        for query, classes in wanted.items()
+        for attackers, found in class_challengers(
+            evidence[query].counts,
+            classes,
+            evidence[query].prior,
+            column=query,
+            rows=None if rows is None else rows[query],
+        ).items()
     }
     together = {
-        (a, b): joint_scores(evidence[a], evidence[b], grid, (scores[a].sides, scores[b].sides))
+        (a, b): seen_together(
+            (evidence[a], evidence[b]), grid, (scores[a].sides, scores[b].sides), (a, b)
+        )
         for (a, b), grid in grids.items()
     }
     keys: list[Key] = [*alone, *together]
-    guesses = [
-        *(
-            GuessPlan(columns=((query,),), table=found.table, sets=found.sets)
-            for (query, _), found in alone.items()
-        ),
-        *(_together(pair, found) for pair, found in together.items()),
-    ]
     met = [(key, rival) for key in keys for rival in _rivals(key, pairs, evidence)]
     return SameRows(
         evidence=tuple(evidence),
@@ -184,13 +167,43 @@ def same_rows(
         together=together,
         plan=MeetingPlan(
             scores=tuple(scores),
-            groups=evaluation_groups(first.counts.burn_in),
             seed=seed,
-            guesses=tuple(guesses),
+            guesses=tuple(one.guesses for one in (*alone.values(), *together.values())),
             meetings=tuple((keys.index(key), rival) for key, rival in met),
         ),
         _index={pair: place for place, pair in enumerate(met)},
     )
+
+
+def seen_together(
+    scores: tuple[Evidence, Evidence],
+    grid: NDArray[np.int64],
+    sides: tuple[int, int],
+    pair: tuple[int, int],
+) -> Challenger:
+    """Return the attackers on two scores of the same rows.
+
+    Args:
+        scores: both.
+        grid: counts in their product grid, shape (64, sides[0] * sides[1], 2).
+        sides: cells of the grid along each score.
+        pair: columns of the two scores.
+    """
+    cells = [merged_cells(sides, step) for step in _MERGED]
+    tables = [one.counts.blocks for one in scores] + [_merged(grid, one) for one in cells]
+    return joint_challenger(tables, cells, scores[0].counts, scores[0].prior, pair)
+
+
+def merged_cells(sides: tuple[int, int], step: int) -> NDArray[np.intp]:
+    """Return the cell of a coarser grid that holds each cell of the finest one."""
+    rows, columns = np.arange(sides[0]) // step, np.arange(sides[1]) // step
+    return (rows[:, None] * (int(columns[-1]) + 1) + columns).ravel()
+
+
+def _merged(grid: NDArray[np.int64], cells: NDArray[np.intp]) -> NDArray[np.int64]:
+    order = np.argsort(cells, kind="stable")
+    starts = np.searchsorted(cells[order], np.arange(int(cells.max()) + 1))
+    return np.add.reduceat(grid[:, order], starts, axis=1)
 
 
 def _rivals(
@@ -202,41 +215,6 @@ def _rivals(
         return (query, other)
     both = chain.from_iterable([(a, b), (b, a)] for a, b in pairs)
     return [b for a, b in both if a == query and other in common_classes(evidence[a], evidence[b])]
-
-
-def _together(pair: tuple[int, int], found: JointScores) -> GuessPlan:
-    columns = ((pair[0],), (pair[1],), *(pair for _ in found.cells))
-    return GuessPlan(columns=columns, table=found.challenger.table, sets=found.full_sets())
-
-
-def joint_scores(
-    first: Evidence, second: Evidence, grid: NDArray[np.int64], sides: tuple[int, int]
-) -> JointScores:
-    """Return the attackers on two scores of the same rows.
-
-    Args:
-        first: one score.
-        second: the other.
-        grid: counts in their product grid, shape (64, sides[0] * sides[1], 2).
-        sides: cells of the grid along each score.
-    """
-    burn_in, prior = first.counts.burn_in, first.prior
-    cells = tuple(_merged_cells(sides, step) for step in _MERGED)
-    tables = [first.counts.blocks, second.counts.blocks, *(_merged(grid, one) for one in cells)]
-    runs = [trials(table, burn_in, prior) for table in tables]
-    return JointScores(challenger=challenger(runs, prior), cells=cells)
-
-
-def _merged_cells(sides: tuple[int, int], step: int) -> NDArray[np.intp]:
-    """Return the cell of a coarser grid that holds each cell of the finest one."""
-    rows, columns = np.arange(sides[0]) // step, np.arange(sides[1]) // step
-    return (rows[:, None] * (int(columns[-1]) + 1) + columns).ravel()
-
-
-def _merged(grid: NDArray[np.int64], cells: NDArray[np.intp]) -> NDArray[np.int64]:
-    order = np.argsort(cells, kind="stable")
-    starts = np.searchsorted(cells[order], np.arange(int(cells.max()) + 1))
-    return np.add.reduceat(grid[:, order], starts, axis=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -279,10 +257,15 @@ class Compared:
 
     def challenger(self, query: int, attackers: Attackers) -> Challenger:
         """Return the attackers of a class that learned on a query."""
-        key = (query, attackers)
+        cohort, key = self.cohort(query), (query, attackers)
+        if cohort.met is not None:
+            met = cohort.met.alone.get((cohort.queries.index(query), attackers))
+            if met is not None:
+                return met
         if key not in self._challengers:
             one = self.evidence[query]
-            self._challengers[key] = class_challenger(one.counts, attackers, one.prior)
+            found = class_challengers(one.counts, [attackers], one.prior)
+            self._challengers[key] = found[attackers]
         return self._challengers[key]
 
     def lower(self, first: int, second: int, attackers: Attackers, alpha: float) -> float | None:
@@ -314,7 +297,7 @@ class Compared:
 
     def value(self, query: int, attackers: Attackers) -> float:
         """Return the best estimate of a query's advantage within a class: biased downward."""
-        return self.challenger(query, attackers).hopeful.value
+        return self.challenger(query, attackers).rates.value
 
     def largest(self, cohort: Cohort) -> Averaged:
         """Return the guesses of one attacker at a time, on whichever query of a cohort."""

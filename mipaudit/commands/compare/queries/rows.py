@@ -7,14 +7,13 @@ from typing import Final
 
 from mipaudit.commands.compare.queries.pairs import Cohort, Compared
 from mipaudit.evidence.scores.averaged_lower import Averaged
-from mipaudit.evidence.scores.prequential_sets import HeldOut
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.statements.estimate import Attackers, Estimate
 
 _METHODS: Final = {
     "same-rows": "paired: the same rows under both queries",
     "independent": "root of squared slacks: independent inputs",
-    "unknown": "two limits at half the error each: nothing is known of how the inputs overlap",
+    "unknown": "two limits at the whole error: nothing is known of how the inputs overlap",
 }
 _SELECTION: Final = (
     "attackers of the class fitted on the burn-in and on earlier blocks, beside the best of the "
@@ -57,8 +56,8 @@ def difference_row(
     lower = compared.lower(first, second, attackers, share.one_sided)
     upper = compared.upper(first, second, attackers, share.one_sided)
     observed = a.observed(attackers)[0] - b.observed(attackers)[0]
-    sizes = [one.counts.scored.sum(axis=0) for one in (a, b)]
-    smaller = min(sizes, key=lambda size: int(size.sum()))
+    judged = [compared.challenger(one, attackers).rates for one in (first, second)]
+    smaller = min(judged, key=lambda one: one.n_members + one.n_holdout)
     return Estimate(
         quantity="difference",
         score=a.score,
@@ -74,8 +73,8 @@ def difference_row(
         confidence=share.confidence,
         selection=_SELECTION,
         validity="approximate",
-        n_members=int(smaller[1]),
-        n_holdout=int(smaller[0]),
+        n_members=smaller.n_members,
+        n_holdout=smaller.n_holdout,
     )
 
 
@@ -146,21 +145,21 @@ def together_rows(compared: Compared, confidence: float) -> tuple[list[Estimate]
 def _together(
     compared: Compared, cohort: Cohort, pair: tuple[int, int], share: ErrorShare
 ) -> Estimate:
-    a, b = (compared.evidence[cohort.queries[one]] for one in pair)
+    a, b = (compared.evidence[cohort.queries[one]].score for one in pair)
     assert cohort.met is not None  # noqa: S101 - whoever asks has looked
-    held = cohort.met.together[pair].challenger.hopeful
+    held = cohort.met.together[pair].rates
     return _lower_limit(
         held,
-        a.counts.scored.sum(axis=0).tolist(),
+        (held.n_holdout, held.n_members),
         share,
-        score=f"{a.score} + {b.score}",
+        score=f"{a} + {b}",
         method="prequential, on either score and on grids of both",
         selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones",
     )
 
 
 def _lower_limit(
-    held: Averaged | HeldOut,
+    held: Averaged,
     judged: Sequence[int],
     share: ErrorShare,
     *,

@@ -33,7 +33,9 @@ from mipaudit.summaries.challenger_counts import (
     cells_at_once,
     score_cells,
 )
-from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.held_rows import HeldRows
+from mipaudit.summaries.plan import Plan, make_plan
+from mipaudit.summaries.ranked_rows import ScoreRows, rows_by_score
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 
@@ -199,7 +201,6 @@ def _same(one: object, other: object) -> bool:
 
 
 _CLASSES: Final = 5
-_BLOCKS: Final = 15
 
 
 def count_cohort(
@@ -239,7 +240,7 @@ def count_cohort(
     if not pairs:
         return Cohort(queries=queries, met=None, meetings=()), evidence
     values = None
-    count = cells_at_once(2 * len(pairs) * _CLASSES, _BLOCKS)
+    count = cells_at_once(2 * len(pairs) * _CLASSES)
     if sample.members.rows + sample.holdout.rows <= count:
         values = over(lambda: ValueSet(many)).values()
     scores = [
@@ -265,9 +266,17 @@ def count_cohort(
         pairs=pairs,
         grids=dict(zip(together, grids, strict=True)),
         seed=seed,
+        rows=None if plan.draws == 1 else _in_order(over, plan),
     )
     meetings: list[Meeting] = []
     for part in met.plan.parts():
         found = over(MeetingTally(part).shared)
         meetings += met.meetings(part, found.counts)
     return Cohort(queries=queries, met=met, meetings=meetings), evidence
+
+
+def _in_order(over: Callable[..., Any], plan: Plan) -> list[ScoreRows]:
+    """Return the rows, few enough to be assigned to blocks many times, by every score."""
+    rows = over(HeldRows).joined()
+    assert rows is not None  # noqa: S101 - neither class is empty
+    return rows_by_score(rows, plan)

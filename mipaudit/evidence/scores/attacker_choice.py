@@ -1,0 +1,133 @@
+"""Who guesses in each block: the attacker that had gained most before, less standard errors."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, HOLDOUT, MEMBER, Assigned, Reals
+from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
+
+# Standard errors that the choice of an attacker takes off what it gained: for 1,000 rows,
+# for ten times as many, and within what bounds.
+_CAUTION: Final = (0.5, 1.5)
+_CAUTION_WITHIN: Final = (0.5, 3.0)
+_CONSTANTS: Final = 2
+
+
+def caution_of(run: Assigned) -> float:
+    """Return how many standard errors the choice of an attacker takes off its gain."""
+    n_holdout, n_members = run.sizes
+    rows = 4 / (1 / max(n_holdout, 1) + 1 / max(n_members, 1))
+    start, growth = _CAUTION
+    low, high = _CAUTION_WITHIN
+    return min(max(start + growth * math.log10(rows / 1000), low), high)
+
+
+def chosen(lessons: Lessons, caution: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the rows of each block, and what is guessed there.
+
+    Returns:
+        Rows by class, shape (Z, BLOCKS, 2); the chosen attacker's h in each cell, (Z, BLOCKS, K);
+        sums of its squares over the rows, (Z, BLOCKS, 2); the block's weight, (Z, BLOCKS).
+    """
+    found, sizes = list(families(lessons)), lessons.rows.astype(np.float64)
+    rates = [(family.hits, family.squares) for family in found]
+    best, squared, weights = learnt(rates, sizes, caution, lessons.prior)
+    guesses = np.empty((len(best), BLOCKS, lessons.counts.shape[-1]))
+    first = 0
+    for family in found:
+        first += write_guesses(family, best, first, guesses)
+    return sizes[:, HALVES:], guesses, squared, weights
+
+
+def write_guesses(family: Family, best: Places, first: int, guesses: Floats) -> int:
+    """Write down the guesses of who is chosen of a family, and return how many it has."""
+    count = int(family.hits.shape[-1])
+    z, b = np.nonzero((best >= first) & (best < first + count))
+    if z.size:
+        guesses[z, b] = family.values(best[z, b] - first, z, b + HALVES)
+    return count
+
+
+def learnt(
+    found: list[tuple[Reals, Reals]], sizes: Floats, caution: Floats, prior: float
+) -> tuple[Places, Floats, Floats]:
+    """Return the chosen attacker of each block, its squares, and the block's weight.
+
+    Args:
+        found: hits and squares of families, sets first; the first two attackers are constant.
+        sizes: rows by block and class, shape (Z, HALVES + BLOCKS, 2).
+        caution: standard errors that the choice takes off a gain, shape (Z,).
+        prior: p in (0, 1).
+    """
+    precision = _precision(sizes, prior)
+    squares = np.concatenate([one for _, one in found], axis=-1)
+    best = _best(found, squares, precision, sizes, caution, prior)
+    weights = precision[:, HALVES:] * ((np.arange(BLOCKS) + 0.5) / BLOCKS) ** 2
+    total = weights.sum(axis=1, keepdims=True)
+    weights /= np.where(total > 0, total, 1)
+    return best, sums_of([squares], best), weights
+
+
+def sums_of(sums: list[Reals], best: Places) -> Floats:
+    """Return the sums of the chosen attackers, (Z, BLOCKS, 2)."""
+    later = np.concatenate(sums, axis=-1)[:, HALVES:]
+    return np.take_along_axis(later, best[:, :, None, None], axis=-1)[..., 0].astype(np.float64)
+
+
+def _precision(sizes: Floats, prior: float) -> Floats:
+    """Return the precision of each block, common to both classes; 0 where one is missing."""
+    rows = np.maximum(sizes, 1)
+    variance = prior**2 / rows[..., MEMBER] + (1 - prior) ** 2 / rows[..., HOLDOUT]
+    return np.where((sizes > 0).all(axis=-1), 1 / variance, 0.0)
+
+
+def _best(
+    found: list[tuple[Reals, Reals]],
+    squares: Reals,
+    precision: Floats,
+    sizes: Floats,
+    caution: Floats,
+    prior: float,
+) -> Places:
+    """Return which attacker had the best past before each block: gain less standard errors.
+
+    A constant one is taken only where no other has gained more than it.
+    """
+    # Of the last block nothing is learnt.
+    precision, rows = precision[:, :-1], np.maximum(sizes[:, :-1], 1)[..., None]
+    weight = precision[..., None, None] / rows
+    total = np.maximum(_running(precision.copy()), 1e-12)[..., None, None]
+
+    def past(sums: Reals) -> Floats:
+        running = _running(weight * sums[:, :-1])
+        running /= total
+        return running
+
+    sets = sum(hits.shape[-1] for hits, squares in found if squares is hits)
+    rates = past(np.concatenate([hits for hits, _ in found], axis=-1))
+    spread = rates * rates
+    np.subtract(rates[..., :sets], spread[..., :sets], out=spread[..., :sets])
+    np.subtract(past(squares[..., sets:]), spread[..., sets:], out=spread[..., sets:])
+    rows = _running(rows.copy())
+    np.maximum(spread, 0, out=spread)
+    spread += 0.5 / rows
+    spread /= rows
+    doubt = spread[:, :, HOLDOUT] * (1 - prior) ** 2 + spread[:, :, MEMBER] * prior**2
+    gain = prior * rates[:, :, MEMBER] - (1 - prior) * rates[:, :, HOLDOUT]
+    careful = gain - caution[:, None, None] * np.sqrt(doubt, out=doubt)
+    picked = careful[..., _CONSTANTS:].argmax(axis=-1) + _CONSTANTS
+    gained = np.take_along_axis(gain, picked[..., None], axis=-1)[..., 0]
+    constant = gain[..., :_CONSTANTS]
+    best = np.where(gained < constant.max(axis=-1), constant.argmax(axis=-1), picked)
+    return np.asarray(best[:, HALVES - 1 :])
+
+
+def _running(blocks: Floats) -> Floats:
+    """Return the sums up to and with each block, in place: along the second axis."""
+    for block in range(1, blocks.shape[1]):
+        blocks[:, block] += blocks[:, block - 1]
+    return blocks
