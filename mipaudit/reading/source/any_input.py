@@ -59,7 +59,7 @@ def open_input(
     member_path, holdout_path = _path(members), _path(holdout)
     if member_path is not None and holdout_path is not None:
         return open_scores(replace(request, members=member_path, holdout=holdout_path), load=load)
-    frames = (_is_frame(members), _is_frame(holdout))
+    frames = (is_frame(members), is_frame(holdout))
     if member_path is not None or holdout_path is not None or frames[0] != frames[1]:
         raise UsageError(
             "mixed_inputs",
@@ -72,7 +72,7 @@ def open_input(
     return open_arrays(members, holdout, nan=request.nan)
 
 
-def _is_frame(data: object) -> bool:
+def is_frame(data: object) -> bool:
     """Tell a table from a series, which offers the same stream without columns."""
     has_columns = hasattr(data, "__arrow_c_stream__") or type(data).__name__ == "DataFrame"
     return has_columns and (hasattr(data, "columns") or hasattr(data, "schema"))
@@ -177,6 +177,21 @@ def open_arrow(frame: object, name: str = "the frame") -> ArrowPart:
         name: what messages call it.
 
     Raises:
+        InputError: ``not_a_frame`` or ``no_rows``.
+    """
+    table = arrow_table(frame)
+    if not table.num_rows:
+        raise InputError("no_rows", f"{name.capitalize()} has no rows.")
+    return ArrowPart(name, table)
+
+
+def arrow_table(frame: object) -> pa.Table:
+    """Return a frame as an Arrow table.
+
+    Args:
+        frame: anything with ``__arrow_c_stream__``.
+
+    Raises:
         InputError: ``not_a_frame``.
     """
     import pyarrow as pa
@@ -188,15 +203,12 @@ def open_arrow(frame: object, name: str = "the frame") -> ArrowPart:
             hint="Pass a path, a pandas or polars DataFrame, or an Arrow table.",
         )
     try:
-        table = frame if isinstance(frame, pa.Table) else pa.table(frame)
+        return frame if isinstance(frame, pa.Table) else pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError):
         # Arrow's message may quote the data.
         raise InputError(
             "not_a_frame", "A column of the frame mixes types and cannot be read."
         ) from None
-    if not table.num_rows:
-        raise InputError("no_rows", f"{name.capitalize()} has no rows.")
-    return ArrowPart(name, table)
 
 
 class ArrayPart(StoredPart):

@@ -91,6 +91,28 @@ def test_a_frame_is_split_by_columns(scores):
     assert split.index[0] == ("x", "a")
 
 
+def test_whole_numbers_stay_whole_where_one_is_missing():
+    large = 1 << 53
+    part = pa.array(np.repeat([large, large + 1, None], 40).tolist(), pa.int64())
+    hits = [None, *np.random.default_rng(4).integers(0, 9, 119).tolist()]
+    table = pa.table({"hits": hits, "member": np.arange(120) % 2, "part": part})
+    found = mipaudit.estimate_many(table, by="part", nan="drop")
+    assert found["members"].tolist() == [20, 20, 20]
+    assert found.index[:2].tolist() == [large, large + 1]
+    first = mipaudit.estimate(table.slice(0, 40).drop_columns(["part"]), nan="drop")
+    assert found["advantage"].iloc[0] == first.estimates[0].value
+    assert found["against"].tolist() == ["any"] * 3
+
+
+def test_masked_scores_are_missing(scores):
+    masked = np.ma.masked_array(scores, mask=np.tile(np.arange(ROWS) < 20, (7, 1)))
+    with pytest.raises(InputError, match=r"Audit 0 of 7.*Missing scores"):
+        mipaudit.estimate_many(masked, member=LABELS)
+    table = mipaudit.estimate_many(masked, member=LABELS, nan="drop")
+    left = mipaudit.estimate_many(scores[:, 20:], member=LABELS[20:])
+    assert table["at_least"].tolist() == left["at_least"].tolist()
+
+
 def test_few_values_are_limited_for_all_attackers():
     rng = np.random.default_rng(1)
     table = mipaudit.estimate_many(
@@ -121,12 +143,16 @@ FRAME = pd.DataFrame({"score": X[0], "member": M, "part": np.arange(20) // 10})
         ({"scores": X}, "Who is a member is not said"),
         ({"scores": X, "member": M[:3]}, r"shape \(3,\), and the scores have \(2, 20\)"),
         ({"scores": X, "member": M * 2}, "must be bool, or hold 0 and 1"),
+        ({"scores": X, "member": np.ma.masked_array(M, mask=M)}, "must be bool, or hold 0 and 1"),
+        ({"scores": [[1, 2], [3]], "member": [0, 1]}, r"shape \(audits, rows\), not \(2,\)"),
         ({"scores": X[0], "member": M}, r"shape \(audits, rows\), not \(20,\)"),
         ({"scores": X, "member": M, "by": "part"}, "no columns to split"),
         ({"scores": FRAME}, "split into audits"),
         ({"scores": FRAME, "by": "prat"}, "no column 'prat'"),
         ({"scores": FRAME, "by": "part", "member": M}, "membership in a column"),
         ({"scores": FRAME[:0], "by": "part"}, "no rows"),
+        ({"scores": FRAME.assign(part=[[1]] * 20), "by": "part"}, "cannot be split"),
+        ({"scores": FRAME.set_axis(["score", "part", "part"], axis=1), "by": "part"}, "be split"),
         ({"scores": X, "member": M, "against": "learned"}, "several numbers"),
         (
             {"scores": FRAME.assign(score_b=1.5), "by": "part"},

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import UsageError
+from mipaudit.reading.source.any_input import arrow_table, is_frame
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -56,14 +57,17 @@ def audits_of(asked: EstimateManyOptions) -> Audits:
 def _frame(scores: Any) -> pd.DataFrame | None:  # noqa: ANN401 - an array or a frame of any kind
     import pandas as pd
 
-    if hasattr(scores, "to_pandas"):
-        scores = scores.to_pandas()
-    return scores if isinstance(scores, pd.DataFrame) else None
+    if isinstance(scores, pd.DataFrame) or not is_frame(scores):
+        return scores if isinstance(scores, pd.DataFrame) else None
+    import pyarrow as pa
+
+    # A number that is missing in one audit must not make fractions of the whole numbers of all.
+    return arrow_table(scores).to_pandas(
+        types_mapper=lambda kind: pd.ArrowDtype(kind) if pa.types.is_integer(kind) else None
+    )
 
 
 def _of_frame(frame: pd.DataFrame, asked: EstimateManyOptions) -> Audits:
-    import pandas as pd
-
     by = list(asked.by)
     if not by:
         raise UsageError(
@@ -78,15 +82,18 @@ def _of_frame(frame: pd.DataFrame, asked: EstimateManyOptions) -> Audits:
                 f"There is no column {quoted_name(name)} to split the frame by.",
                 hint="Check how the name is written.",
             )
-    groups = list(frame.groupby(by, sort=True, dropna=False, observed=True))
-    if not groups:
+    try:
+        # Columns, not their names: an index may have one of them, too.
+        groups = frame.groupby([frame[name] for name in by], dropna=False, observed=True)
+        names = groups.size().index
+    except (TypeError, ValueError):  # what is said may quote the data
+        raise UsageError(
+            "by",
+            "The frame cannot be split by these columns.",
+            hint="Each must be there once and hold numbers, texts or dates.",
+        ) from None
+    if not names.size:
         raise UsageError("scores", "The frame has no rows.", hint="Give it some.")
-    keys = [key for key, _ in groups]
-    names = (
-        pd.Index([key[0] for key in keys], name=by[0])
-        if len(by) == 1
-        else pd.MultiIndex.from_tuples(keys, names=by)
-    )
     return Audits(each=tuple(Audit(data=rows.drop(columns=by)) for _, rows in groups), names=names)
 
 
@@ -98,7 +105,12 @@ def _of_array(asked: EstimateManyOptions) -> Audits:
         raise UsageError(
             "by", "An array has no columns to split it by.", hint="Leave `by` out, or give a frame."
         )
-    scores = np.asarray(asked.scores)
+    scores = asked.scores
+    if not isinstance(scores, np.ma.MaskedArray):  # whose masks say what is missing
+        try:
+            scores = np.asarray(scores)
+        except ValueError:  # rows of unlike number
+            scores = np.empty(len(scores))
     if scores.ndim != _TABLE or not scores.size:
         raise UsageError(
             "scores",
@@ -132,7 +144,7 @@ def _member(given: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:  # noqa: A
             f"`member` has the shape {member.shape}, and the scores have {shape}.",
             hint=f"Its shape must be {shape[1:]} or {shape}.",
         )
-    if not (member.dtype == bool or np.isin(member, (0, 1)).all()):
+    if np.ma.is_masked(given) or not (member.dtype == bool or np.isin(member, (0, 1)).all()):
         raise UsageError(
             "member",
             "`member` must be bool, or hold 0 and 1 alone.",

@@ -42,7 +42,11 @@ class _Split(Options):
 
 class _Joint(Options):
     joint: Annotated[
-        JointOption, but("Share the error over the audits: their limits hold together.")
+        JointOption,
+        but(
+            "Share the error over the audits: all limits of the advantage hold together, and all "
+            "of the AUC."
+        ),
     ] = False
     against: Annotated[
         AgainstOption,
