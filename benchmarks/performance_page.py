@@ -72,7 +72,7 @@ _TAIL: Final = """## What the figures rest on
   files that are far away.
 - A file under 4 MiB is parsed without pandas or pyarrow.
 - The most memory is taken at 2^21 rows, the largest input whose scores are kept: about 390 MiB.
-- A large CSV file without a quote is parsed by Arrow with its types given, a MiB at a time on all
+- A large CSV file without a quote is parsed by Arrow with its types given, two MiB at a time on all
   threads: .60 s for 10^7 rows on one, where pandas takes 1.0 and pandas' import .2. Any other is
   parsed by pandas.
 - What a compiled kernel would give: one that locates and counts a row in a single pass takes 8 ns

@@ -162,8 +162,9 @@ def _has_long_cell(breaks: NDArray[np.bool_]) -> bool:
     return not bool(breaks[:whole].reshape(-1, _STRETCH).any(axis=1).all())
 
 
-# Text that is parsed at once: some fifty thousand short rows.
-PIECE_BYTES: Final = 1 << 20
+# Text that is parsed at once: some hundred thousand short rows. Of less, threads wait for Python's
+# lock more often than they parse.
+PIECE_BYTES: Final = 1 << 21
 # Lines kept of each piece, as many as of the blocks that pandas asks for, and of later ones.
 _LINES_EACH: Final = LINES * (PIECE_BYTES >> 18)
 _PIECES_OF_MANY: Final = (1 << 16) // _LINES_EACH
