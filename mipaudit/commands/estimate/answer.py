@@ -11,6 +11,7 @@ from mipaudit.commands.estimate.rows import (
     findings_of,
     gather_metrics,
     kernel_rows_of,
+    leaking,
     mace_estimates,
     metric_rows,
     published_rows,
@@ -27,24 +28,26 @@ from mipaudit.commands.estimate.words import (
 from mipaudit.counting.columns import require_information
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.policy_on_scores import judge
-from mipaudit.evidence.metrics.rows import leaking_metrics, prior_findings
 from mipaudit.evidence.scores.curves import score_curves
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
+from mipaudit.evidence.scores.findings import (
+    crossing_findings,
+    prior_findings,
+    score_findings,
+    size_findings,
+)
 from mipaudit.evidence.scores.rows import (
     ErrorShare,
     any_difference,
     pairs_of_limits,
     score_estimates,
 )
-from mipaudit.evidence.vectors.rows import vector_estimates, vector_findings
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.copies import copy_checks
 from mipaudit.statements.estimate import Design, Estimate
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import led, promised, reach_verdict, settled, waive
-from mipaudit.summaries.cells.vector_cells import MOST_COORDINATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +161,7 @@ def audit(
             asked.prior,
             [one.lower(share.one_sided) for one in evidence],
             judgement.claims,
-            leaking_metrics(metrics.values(), share.one_sided),
+            leaking(metrics, share),
         ),
         *(
             finding
@@ -233,6 +236,8 @@ def _rows(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
     """Return every row of one score."""
     if not evidence.vectorial:
         return score_estimates(evidence, share)
+    from mipaudit.evidence.vectors.rows import vector_estimates
+
     return vector_estimates(evidence, share)
 
 
@@ -242,6 +247,8 @@ def _remarks(evidence: Evidence, source: AuditedInput) -> list[Finding]:
     if not evidence.vectorial:
         infinite = source.infinite([evidence.score])
         return score_findings(name, evidence.counts, infinite, source.sentinels(evidence.score))
+    from mipaudit.evidence.vectors.rows import vector_findings
+
     (vector,) = (one for one in source.vectors if one.name == evidence.score)
     coordinates = [source.columns[at].name for at in vector.coordinates]
     return vector_findings(name, evidence, source.infinite(coordinates))
@@ -325,6 +332,10 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
             f"'{safe_name(scalars[0].name)}' is a single one.",
             hint="Name the others alone, or judge the scores in separate runs.",
         )
+    if not vectors:
+        return
+    from mipaudit.summaries.cells.vector_cells import MOST_COORDINATES
+
     for vector in vectors:
         if not of_vectors or len(vector.coordinates) > MOST_COORDINATES:
             raise UsageError(

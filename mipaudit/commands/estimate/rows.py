@@ -1,4 +1,7 @@
-"""Rows of a report beside those of a single score: metrics, scores of several numbers, MACE."""
+"""Rows of a report beside those of a single score: metrics, scores of several numbers, MACE.
+
+What makes them is loaded where there are such: most audits have none.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.commands.estimate.report import MaceCell
-from mipaudit.evidence.metrics.evidence import metric_evidence
-from mipaudit.evidence.metrics.rows import (
-    metric_estimates,
-    metric_findings,
-    published_metric,
-    unused_floor,
-)
-from mipaudit.evidence.vectors.evidence import VectorEvidence, vector_evidence
-from mipaudit.evidence.vectors.rows import shuffled_finding
-from mipaudit.maths.metrics.mace import MaceHistogram, mace_histogram
 from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.summaries.grids.mace_bins import shuffled_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,6 +24,8 @@ if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
+    from mipaudit.evidence.vectors.evidence import VectorEvidence
+    from mipaudit.maths.metrics.mace import MaceHistogram
     from mipaudit.maths.metrics.metric import Metric
     from mipaudit.reading.source.derived_source import AuditedInput
     from mipaudit.statements.estimate import Finding
@@ -51,6 +45,10 @@ def gather_metrics(
     evidence: Sequence[Evidence], metrics: Sequence[Metric]
 ) -> dict[tuple[str, str], MetricEvidence]:
     """Return the evidence about every metric of every score, by (score, metric)."""
+    if not metrics:
+        return {}
+    from mipaudit.evidence.metrics.evidence import metric_evidence
+
     return {
         (one.score, metric.name): metric_evidence(one, metric)
         for one in evidence
@@ -62,6 +60,10 @@ def metric_rows(
     score: str, gathered: Mapping[tuple[str, str], MetricEvidence], share: ErrorShare
 ) -> list[Estimate]:
     """Return the rows of all metrics of one score."""
+    if not gathered:
+        return []
+    from mipaudit.evidence.metrics.rows import metric_estimates
+
     return [
         row
         for (name, _), found in gathered.items()
@@ -70,12 +72,23 @@ def metric_rows(
     ]
 
 
+def leaking(gathered: Mapping[tuple[str, str], MetricEvidence], share: ErrorShare) -> str:
+    """Say of which score a metric is surely above what blind guessing has; empty if of none."""
+    if not gathered:
+        return ""
+    from mipaudit.evidence.metrics.rows import leaking_metrics
+
+    return leaking_metrics(gathered.values(), share.one_sided)
+
+
 def published_rows(
     gathered: Mapping[tuple[str, str], MetricEvidence], asked: EstimateOptions
 ) -> list[Estimate]:
     """Return MACE's Algorithm 2 for every metric of every score, if asked for."""
     if asked.method != "mace":
         return []
+    from mipaudit.evidence.metrics.rows import published_metric
+
     rows = [
         published_metric(found.evidence, found.metric, asked.confidence)
         for found in gathered.values()
@@ -90,6 +103,10 @@ def findings_of(metrics: Sequence[Metric], least: float = LEAST_RECALL) -> list[
         metrics: all that are asked for or limited.
         least: the least recall that was asked for.
     """
+    if not metrics and least == LEAST_RECALL:
+        return []
+    from mipaudit.evidence.metrics.rows import metric_findings, unused_floor
+
     found = [finding for metric in metrics for finding in metric_findings(metric)]
     if least != LEAST_RECALL and not any(metric.floor for metric in metrics):
         found.append(unused_floor(least))
@@ -100,6 +117,10 @@ def vector_evidence_of(
     source: AuditedInput, counts: Counts, asked: EstimateOptions
 ) -> list[VectorEvidence]:
     """Return the evidence of every vector score, in the order of the source."""
+    if not source.vectors:
+        return []
+    from mipaudit.evidence.vectors.evidence import vector_evidence
+
     return [
         vector_evidence(vector.name, counted, prior=asked.prior, strict=asked.strict, seed=seed)
         for vector, counted, seed in zip(
@@ -112,10 +133,12 @@ def vector_mace(
     source: AuditedInput, counts: Counts, asked: EstimateOptions
 ) -> tuple[list[Estimate], list[Finding]]:
     """Return the published estimator of every vector, and what it reads where nothing leaks."""
+    if not counts.mace_vectors:
+        return [], []
+    from mipaudit.evidence.vectors.rows import shuffled_finding
+
     rows, findings = [], []
-    found = zip(
-        source.vectors, counts.mace_vectors, counts.vector_seeds, strict=bool(counts.mace_vectors)
-    )
+    found = zip(source.vectors, counts.mace_vectors, counts.vector_seeds, strict=True)
     for vector, table, seed in found:
         selection = (
             f"100^{len(vector.coordinates)} bins of equal width between the extremes of the same "
@@ -166,6 +189,8 @@ def _as_published(
     name: str, method: str, selection: str, table: NDArray[np.int64], asked: EstimateOptions
 ) -> tuple[Estimate, MaceHistogram]:
     """Return MACE's estimate from the counts of holdout records and members by bin."""
+    from mipaudit.maths.metrics.mace import mace_histogram
+
     holdout, members = table.T
     result = mace_histogram(members, holdout, prior=asked.prior, delta=1 - asked.confidence)
     row = Estimate(
@@ -190,6 +215,8 @@ def _shuffled(table: NDArray[np.int64], asked: EstimateOptions, seed: int) -> fl
     """Return the mean estimate with membership shuffled; None for too many rows to deal."""
     if int(table.sum()) >= _LARGEST_DEALT:
         return None
+    from mipaudit.summaries.grids.mace_bins import shuffled_counts
+
     rng = np.random.default_rng([seed, _STREAM])
     times = max(1, min(_SHUFFLES, _SHUFFLED_BINS // len(table)))
     found = []

@@ -7,11 +7,11 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from mipaudit.evidence.judgement.records_to_settle import Standing, records_of, records_to_settle
-from mipaudit.evidence.metrics.evidence import MetricEvidence, deciding_upper
 from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, fewest_holdout
 from mipaudit.statements.policy import Limit, PolicyCheck, check_status
 
 if TYPE_CHECKING:
+    from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
 
 
@@ -113,6 +113,8 @@ def metric_check(
     limit: Limit, found: MetricEvidence, *, lower_error: float, upper_error: float
 ) -> PolicyCheck:
     """Judge the limit on a metric, as those on the advantage are judged."""
+    from mipaudit.evidence.metrics.evidence import deciding_upper
+
     against, upper = deciding_upper(found, limit.against, upper_error)
     lower = found.lower(lower_error)
     status = check_status(limit.max, lower, upper)

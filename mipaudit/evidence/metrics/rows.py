@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
-    from mipaudit.statements.claim import Claim
 
 _NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"
 _NO_UPPER: Final = (
@@ -32,8 +31,6 @@ _NO_INFORMATION: Final = (
 _SAME_DATA: Final = "only the same-data optimum is known; it is biased upward (plugin)"
 _PARTS: Final = 3
 _UNDEFINED: Final = "0/0 on this part: nobody was guessed to be a member"
-_HALF: Final = 0.5
-_ROUNDING: Final = 1e-12
 
 
 def metric_estimates(found: MetricEvidence, share: ErrorShare) -> list[Estimate]:
@@ -219,37 +216,3 @@ def leaking_metrics(found: Iterable[MetricEvidence], error: float) -> str:
         f"the {one.metric.name} of '{safe_name(one.evidence.score)}' is at least "
         f"{lower_text(lower)} (blind guessing: {value_text(one.metric.baseline)})"
     )
-
-
-def prior_findings(
-    prior: float, lowers: Sequence[float], claims: Sequence[Claim], leaking: str = ""
-) -> list[Finding]:
-    """Return advice where at this prior nobody beats the trivial attacker.
-
-    With an epsilon claim that is so wherever p < 1/(1 + e^epsilon), or 1-p is: the
-    likelihood ratio cannot outweigh the prior (MACE, Theorem 4, where f_p keeps its sign).
-
-    Args:
-        prior: p in (0, 1).
-        lowers: lower limit of the advantage for each score.
-        claims: the judged claims, if any.
-        leaking: which metric shows a leak all the same, in words.
-    """
-    if prior == _HALF:
-        return []
-    baseline = abs(2 * prior - 1)
-    advice = "Look at PPV (`metric` ppv), at TPR at FPR, or at `prior` 0.5."
-    allowed = [claim.allowed_advantage for claim in claims]
-    if allowed and all(bound is not None and bound <= baseline + _ROUNDING for bound in allowed):
-        text = (
-            f"At a prior of {number_text(prior)} no mechanism that keeps the claim lets any "
-            f"attacker beat the trivial one, so the advantage tests nothing. {advice}"
-        )
-        return [Finding(code="prior_excludes_attackers", serious=True, text=text)]
-    if lowers and max(lowers) <= baseline:
-        hidden = f"At a prior of {number_text(prior)} nobody is shown to beat blind guessing"
-        text = f"{hidden}; the scores may leak all the same. {advice}"
-        if leaking:
-            text = f"{hidden} by accuracy, and the scores leak all the same: {leaking}."
-        return [Finding(code="prior_hides_leaks", serious=True, text=text)]
-    return []

@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.statements.estimate import Estimate, Finding
-from mipaudit.statements.text.rounding import lower_text, upper_text
+from mipaudit.statements.text.rounding import lower_text, number_text, upper_text
 
 if TYPE_CHECKING:
+    from mipaudit.statements.claim import Claim
     from mipaudit.summaries.kept_counts import ScoreCounts
 
 SMALL_CLASS: Final = 20
 _TIED_SHARE: Final = 0.01
 _FEW_VALUES: Final = 10
 _REPEATED: Final = 5
+_HALF: Final = 0.5
+_ROUNDING: Final = 1e-12
 
 
 def constant(counts: ScoreCounts) -> bool:
@@ -111,3 +114,37 @@ def crossing_findings(name: str, score: str, estimates: Sequence[Estimate]) -> l
         for e in advantages
         if e.attackers != "any" and e.upper is not None and e.upper < lower
     ]
+
+
+def prior_findings(
+    prior: float, lowers: Sequence[float], claims: Sequence[Claim], leaking: str = ""
+) -> list[Finding]:
+    """Return advice where at this prior nobody beats the trivial attacker.
+
+    With an epsilon claim that is so wherever p < 1/(1 + e^epsilon), or 1-p is: the
+    likelihood ratio cannot outweigh the prior (MACE, Theorem 4, where f_p keeps its sign).
+
+    Args:
+        prior: p in (0, 1).
+        lowers: lower limit of the advantage for each score.
+        claims: the judged claims, if any.
+        leaking: which metric shows a leak all the same, in words.
+    """
+    if prior == _HALF:
+        return []
+    baseline = abs(2 * prior - 1)
+    advice = "Look at PPV (`metric` ppv), at TPR at FPR, or at `prior` 0.5."
+    allowed = [claim.allowed_advantage for claim in claims]
+    if allowed and all(bound is not None and bound <= baseline + _ROUNDING for bound in allowed):
+        text = (
+            f"At a prior of {number_text(prior)} no mechanism that keeps the claim lets any "
+            f"attacker beat the trivial one, so the advantage tests nothing. {advice}"
+        )
+        return [Finding(code="prior_excludes_attackers", serious=True, text=text)]
+    if lowers and max(lowers) <= baseline:
+        hidden = f"At a prior of {number_text(prior)} nobody is shown to beat blind guessing"
+        text = f"{hidden}; the scores may leak all the same. {advice}"
+        if leaking:
+            text = f"{hidden} by accuracy, and the scores leak all the same: {leaking}."
+        return [Finding(code="prior_hides_leaks", serious=True, text=text)]
+    return []

@@ -10,12 +10,8 @@ from scipy import stats
 
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.metrics.evidence import RatioEvidence, metric_evidence
-from mipaudit.evidence.metrics.rows import (
-    metric_estimates,
-    metric_findings,
-    prior_findings,
-    published_metric,
-)
+from mipaudit.evidence.metrics.rows import metric_estimates, metric_findings, published_metric
+from mipaudit.evidence.scores.findings import prior_findings
 from mipaudit.evidence.scores.prequential_sets import HeldOut
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.metrics.names import parse_metric
