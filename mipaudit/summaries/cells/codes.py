@@ -7,6 +7,7 @@ used again for every batch, so that none has to be asked for.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Self, TypeVar
 
 import numpy as np
@@ -100,24 +101,37 @@ def float_grid(edges: NDArray[np.float64], *, most: int) -> FloatGrid | None:
 class CellCodes:
     """Finds ``fine << shift | coarse`` of each score: always the answer of a search.
 
+    What this takes is made when the first scores come: counts that travelled back need none of it.
+
     Attributes:
         shift: bits that the coarse cell takes.
     """
 
-    __slots__ = ("_cells", "_edges", "_grid", "_of_cell", "_table", "shift")
-
     def __init__(self, cells: Cells) -> None:
-        """Prepare the table where there is a grid."""
+        """Make nothing yet."""
         self._cells = cells
         self.shift = max((cells.coarse_count - 1).bit_length(), _LEAST_SHIFT)
+
+    @cached_property
+    def _of_cell(self) -> NDArray[np.signedinteger[Any]]:
+        cells = self._cells
         fits = cells.count << self.shift <= _LARGEST_INT32
         dtype = np.dtype(np.int32 if fits else np.int64)
-        fine = np.arange(cells.count, dtype=dtype) << self.shift
-        self._of_cell: NDArray[np.signedinteger[Any]] = fine | cells.coarse.astype(dtype)
+        fine: NDArray[np.signedinteger[Any]] = np.arange(cells.count, dtype=dtype) << self.shift
+        return fine | cells.coarse.astype(dtype)
+
+    @cached_property
+    def _edges(self) -> NDArray[np.float64]:
         # No score lies above the last: a walk ends there.
-        self._edges = np.append(cells.edges, np.inf)
-        self._grid = cells.buckets or float_grid(cells.edges, most=_MOST_WALKED)
-        self._table = None if self._grid is None else self._coded(self._grid)
+        return np.append(self._cells.edges, np.inf)
+
+    @cached_property
+    def _grid(self) -> Buckets | FloatGrid | None:
+        return self._cells.buckets or float_grid(self._cells.edges, most=_MOST_WALKED)
+
+    @cached_property
+    def _table(self) -> NDArray[np.signedinteger[Any]] | None:
+        return None if self._grid is None else self._coded(self._grid)
 
     def _coded(self, grid: Buckets | FloatGrid) -> NDArray[np.signedinteger[Any]]:
         """Return the code of each bucket, or where to begin if edges divide it.

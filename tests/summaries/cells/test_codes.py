@@ -36,6 +36,8 @@ def test_both_cells_are_those_of_a_search(name, discrete):
     wild = [0.0, -0.0, np.inf, -np.inf, 1e308, -1e308, 5e-324]
     scores = np.concatenate([values, cells.edges, np.nextafter(cells.edges, np.inf), wild])
     codes = pickle.loads(pickle.dumps(CellCodes(cells)))  # noqa: S301
+    # Counts that came back from a worker are added up, and locate nothing any more.
+    assert vars(codes).keys() == {"_cells", "shift"}
     room = Workspace()
     for part in (scores, scores[::2], scores[:0]):
         found, searched = codes(part, room)
