@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from copy import copy
@@ -75,9 +76,12 @@ def _run(row: Command, asked: type[Options], shown: type[Options], context: type
         what = options_from(context.params, asked, **_unparsed(asked, context))
         if getattr(how, "require_policy", False):
             require_limit(row.name, what)
-        if row.run is not None:
-            return int(named(row.run)(what, how))
-        return int(named(row.write)(what, how, named(str(row.answer))))
+        run = named(row.run or row.write)
+        answers = () if row.run else (named(str(row.answer)),)
+        # All is loaded: from here on garbage is collected, but not looked for in the above.
+        gc.freeze()
+        gc.enable()
+        return int(run(what, how, *answers))
     except MipauditError as error:
         raise _as_typed(error, context) from error.__cause__
 

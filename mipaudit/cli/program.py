@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -139,9 +138,6 @@ def run(arguments: Sequence[str]) -> int:
         arguments = finished_words()
     arguments = joined_name(arguments)
     command = application(arguments)
-    # All is loaded: from here on garbage is collected, but not looked for in the above.
-    gc.freeze()
-    gc.enable()
     # BadParameter derives from the parser's usage error, whichever copy of the
     # parser this version of typer carries.
     usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
