@@ -33,20 +33,21 @@ def test_the_table_has_every_figure_and_a_control_that_was_caught():
     assert TABLE[control][0] > tightness.ALPHA
 
 
-def test_many_assignments_lie_between_one_and_the_best_set_told():
-    for what, (told, many, one) in list(TABLE.items())[:-1]:
+def test_many_assignments_lie_between_the_strict_limit_and_the_best_set_told():
+    for what, (told, many, strict) in list(TABLE.items())[:-1]:
         if "over seeds" in what:
             assert told == 0
-            assert many <= one / 2
+            assert many <= strict / 2
         elif "gap" in what or "best of" in what:
-            assert told <= many < one
+            assert told <= many < strict
         else:
-            assert one < many <= told
+            assert many <= told
+            assert strict < many or "1%" in what
     assert TABLE["no leak, 5,000 + 5,000: above 0 with the best of 20 seeds"][1] <= 0.06
 
 
 @pytest.mark.parametrize(
-    ("at", "effort", "within"), [(0, 0.05, 0.1), (2, 0.1, 0.35), (4, 0.1, 0.15)]
+    ("at", "effort", "within"), [(0, 0.1, 0.1), (2, 0.1, 0.35), (4, 0.1, 0.15)]
 )
 def test_fewer_files_find_about_the_same(at, effort, within):
     figure = tightness.figures(effort)[at]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.commands.shift.learner import PRIOR, Learner
 from mipaudit.evidence.judgement.blind import ERRORS, BlindLimit
 from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
+from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.verdict import RECORDS
@@ -47,10 +47,10 @@ class BlindEvidence(Evidence):
         return False
 
     @cached_property
-    def held_out(self) -> Averaged | ExactBlocks:
+    def held_out(self) -> Averaged:
         """Return the held-out guesses of one attacker at a time on any learned score."""
         if self.strict:
-            return exact_blocks(self.counts.blocks, self.counts.burn_in, self.prior, self._rng(0))
+            return betting(self.counts.blocks, self.counts.burn_in, self.prior, self._rng(0))
         tables = [one.blocks for one in self.together]
         return averaged_among(tables, self.counts.burn_in, self.prior)
 

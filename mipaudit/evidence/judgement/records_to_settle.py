@@ -14,7 +14,6 @@ from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.averaged_lower import Averaged
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.evidence.scores.exact_blocks import ExactBlocks
 
 # The number promised must settle 80% of fresh runs. The sampling error of the estimate
 # that it is computed from is spent in two places: it shortens the distance to the
@@ -81,7 +80,7 @@ def _round_up(records: float) -> int:
     return math.ceil(records / step) * step
 
 
-def planned_by(evidence: Evidence) -> Averaged | ExactBlocks:
+def planned_by(evidence: Evidence) -> Averaged:
     """Return the held-out guesses that a plan rests on, which no seed moves.
 
     A plan divides by how far the estimate is from the limit, so what the draws of the blocks

@@ -141,13 +141,9 @@ def assigned_among(tables: Iterable[NDArray[np.int64]], burn_in: int) -> Iterato
 
 def _in_orders(blocks: NDArray[np.int64], group: NDArray[np.int32]) -> Assigned:
     """Return counted rows in each order of their blocks, (TURNS, 64)."""
-    cells = _cells_of_values(blocks.shape[1])
-    table = np.zeros((MICRO_BLOCKS, 2, cells), dtype=np.int64)
-    table[..., : blocks.shape[1]] = blocks.swapaxes(1, 2)
-    counts = np.zeros((TURNS, HALVES + BLOCKS, 2, cells))
-    for turn, at in zip(counts, group, strict=True):
-        for one, block in zip(table, at, strict=True):
-            turn[block] += one
+    table = _padded(blocks)
+    cells = table.shape[-1]
+    counts = _by_block(table, group)
     first = np.arange(TURNS)[:, None] * (HALVES + BLOCKS) + group
     lines = (first[..., None] * 2 + np.arange(2)).astype(np.int32).reshape(1, TURNS, -1)
     place = np.asarray((lines * cells)[..., None] + np.arange(cells), dtype=np.int32)
@@ -160,6 +156,32 @@ def _in_orders(blocks: NDArray[np.int64], group: NDArray[np.int32]) -> Assigned:
         counts=counts,
         even=False,
     )
+
+
+def in_one_order(blocks: NDArray[np.int64], burn_in: int) -> Reals:
+    """Return rows by half of the burn-in or block after it, (1, HALVES + BLOCKS, 2, K).
+
+    Args:
+        blocks: as for `assigned_blocks`.
+        burn_in: micro-blocks that only train; no other row may have cut the cells.
+    """
+    return _by_block(_padded(blocks), _grouped(burn_in)[None])
+
+
+def _padded(blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return rows by micro-block, class and cell; further cells are empty."""
+    table = np.zeros((MICRO_BLOCKS, 2, _cells_of_values(blocks.shape[1])), dtype=np.int64)
+    table[..., : blocks.shape[1]] = blocks.swapaxes(1, 2)
+    return table
+
+
+def _by_block(table: NDArray[np.int64], groups: NDArray[np.int32]) -> Reals:
+    """Return the rows of each block in each order, from those of each micro-block."""
+    counts = np.zeros((len(groups), HALVES + BLOCKS, *table.shape[1:]))
+    for turn, at in zip(counts, groups, strict=True):
+        for one, block in zip(table, at, strict=True):
+            turn[block] += one
+    return counts
 
 
 def _cells_of_values(count: int) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, HOLDOUT, MEMBER, Assigned, Reals
+from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, HOLDOUT, MEMBER, Reals
 from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
 
 # Standard errors that the choice of an attacker takes off what it gained: for 1,000 rows,
@@ -17,9 +17,8 @@ _CAUTION_WITHIN: Final = (0.5, 3.0)
 _CONSTANTS: Final = 2
 
 
-def caution_of(run: Assigned) -> float:
+def caution_of(n_holdout: int, n_members: int) -> float:
     """Return how many standard errors the choice of an attacker takes off its gain."""
-    n_holdout, n_members = run.sizes
     rows = 4 / (1 / max(n_holdout, 1) + 1 / max(n_members, 1))
     start, growth = _CAUTION
     low, high = _CAUTION_WITHIN

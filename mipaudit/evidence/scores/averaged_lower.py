@@ -158,7 +158,7 @@ def averaged_among(tables: Iterable[NDArray[np.int64]], burn_in: int, prior: flo
         found += _counted(one, prior)[1:]  # the constant attackers are the same on any score
     found.sort(key=lambda one: one[0] is not one[1])
     sizes = run.counts.sum(axis=-1)
-    best, squared, weights = learnt(found, sizes, np.full(TURNS, caution_of(run)), prior)
+    best, squared, weights = learnt(found, sizes, np.full(TURNS, caution_of(*run.sizes)), prior)
     hits = sums_of([one for one, _ in found], best)
     return _rates_among(run, _each(weights, sizes[:, HALVES:]), hits, squared, prior)
 
@@ -179,7 +179,7 @@ def shares_among(tables: Sequence[NDArray[np.int64]], burn_in: int, prior: float
         found += [(score, family) for family in own]
     sums = [(family.hits, family.squares) for _, family in found]
     run, sizes = runs[0], runs[0].counts.sum(axis=-1)
-    best, squared, weights = learnt(sums, sizes, np.full(TURNS, caution_of(run)), prior)
+    best, squared, weights = learnt(sums, sizes, np.full(TURNS, caution_of(*run.sizes)), prior)
     each = _each(weights, sizes[:, HALVES:])
     guesses = [np.zeros((TURNS, BLOCKS, one.counts.shape[-1])) for one in runs]
     first = 0
@@ -258,7 +258,7 @@ def shares_of(runs: list[Assigned], prior: float, among: Attackers | None = None
         among: the class whose sets alone guess; None for all attackers.
     """
     counts = np.concatenate([run.counts for run in runs])
-    caution = np.repeat([caution_of(run) for run in runs], [len(run.counts) for run in runs])
+    caution = np.repeat([caution_of(*run.sizes) for run in runs], [len(run.counts) for run in runs])
     step = max(_FEWEST_AT_ONCE, _MOST_AT_ONCE // counts.shape[-1])
     few = [slice(first, first + step) for first in range(0, len(counts), step)]
     learnt = [

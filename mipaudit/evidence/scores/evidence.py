@@ -24,7 +24,7 @@ from mipaudit.evidence.scores.averaged_lower import (
     averaged_blocks,
     averaged_each,
 )
-from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
+from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.evidence.scores.prequential_sets import equal_mass_starts
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
@@ -157,11 +157,11 @@ class Evidence:
         return CLASSES if self.ordered else ()
 
     @cached_property
-    def held_out(self) -> Averaged | ExactBlocks:
+    def held_out(self) -> Averaged:
         """Return the held-out guesses of attackers that learn on the past."""
         blocks, burn_in = self.counts.blocks, self.counts.burn_in
         if self.strict:
-            return exact_blocks(blocks, burn_in, self.prior, self._rng(0))
+            return betting(blocks, burn_in, self.prior, self._rng(0))
         if self.counts.ranked is not None:
             return averaged(self.counts.ranked, self.prior)
         return averaged_blocks(blocks, burn_in, self.prior)
@@ -169,10 +169,7 @@ class Evidence:
     @property
     def judged(self) -> tuple[int, int]:
         """Return the rows that the held-out guesses are of: holdout, members."""
-        if isinstance(self.held_out, Averaged):
-            return self.held_out.n_holdout, self.held_out.n_members
-        holdout, members = self.counts.scored.sum(axis=0)
-        return int(holdout), int(members)
+        return self.held_out.n_holdout, self.held_out.n_members
 
     @cached_property
     def plugin(self) -> float:

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
+from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
 
 if TYPE_CHECKING:
     from mipaudit.evidence.vectors.derived_scores import Derivation, Form
@@ -107,16 +107,16 @@ class VectorEvidence(Evidence):
         return ("learned", *(grid if self.vector.of("product-grid") is not None else ()))
 
     @cached_property
-    def held_out(self) -> Averaged | ExactBlocks:
+    def held_out(self) -> Averaged:
         """Return the held-out guesses of one attacker at a time on any derived score.
 
-        Exact blocks need one table: that of the derived score which did best on the
+        Bets need one table: that of the derived score which did best on the
         burn-in.
         """
         counts, burn_in = self.vector.counts, self.counts.burn_in
         if self.strict:
             one = counts[self.vector.derivation.strongest]
-            return exact_blocks(one.blocks, burn_in, self.prior, self._rng(0))
+            return betting(one.blocks, burn_in, self.prior, self._rng(0))
         return averaged_among([one.blocks for one in counts], burn_in, self.prior)
 
     @cached_property

@@ -10,7 +10,6 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.evidence.scores.exact_blocks import trial_count
 from mipaudit.evidence.vectors import derived_scores as candidates
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 
@@ -52,22 +51,13 @@ def test_a_leak_that_no_threshold_sees_is_found(strict):
     assert "several continuous numbers" in advantage(report).upper_reason
     assert 0.27 < advantage(report, "product-grid").upper < 0.4
     assert advantage(report).validity == ("finite-sample" if strict else "approximate")
-    # Exact blocks need one table, whichever the burn-in and a fresh seed choose; else attackers
+    assert (advantage(report).method == "betting") == strict
+    # Bets need one table, whichever the burn-in and a fresh seed choose; else attackers
     # learn on all of them.
     assert strict or "cells of a product grid" in advantage(report).selection
     assert ("chosen on the burn-in, " in advantage(report).selection) == strict
     alone = mipaudit.estimate(drawn("plane-xor-0.3", 8000), score_col=["d0", "d1"])
     assert all(e.lower < 0.03 for e in alone.estimates if e.quantity == "advantage" and e.lower)
-
-
-@pytest.mark.usefixtures("_no_trees")
-def test_exact_blocks_count_right_guesses_on_trials_and_learning_weighs_rates():
-    for strict in (True, False):
-        row = advantage(
-            mipaudit.estimate(drawn("plane-xor-0.3", 1500), score_col=["d0,d1"], strict=strict)
-        )
-        right = (1 + row.value) / 2 * trial_count(row.n_members, row.n_holdout, 0.5)
-        assert (right == pytest.approx(round(right), abs=1e-6)) == strict
 
 
 @pytest.mark.usefixtures("_no_trees")

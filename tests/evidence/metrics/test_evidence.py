@@ -181,7 +181,7 @@ def test_strict_rows_name_the_strict_methods(evidence_from, name):
     for one, other in zip(strict, loose, strict=True):
         assert one.method != other.method
         assert "oracle" not in one.method
-    assert ("earlier blocks" in strict[0].selection) == (name == "am")  # exact blocks adapt
+    assert ("earlier blocks" in strict[0].selection) == (name == "am")  # bets adapt
     assert "earlier blocks" in loose[0].selection
 
 
