@@ -216,7 +216,8 @@ def plan_holds(early: Plan, sample: BurnInSample, plan: Plan) -> bool:
 def _evenly_filled(cells: Cells, sample: BurnInSample, index: int, burn_in: int) -> bool:
     """Tell whether no cell but an atom's holds far more than an equal share of a class."""
     for one in (sample.members, sample.holdout):
-        values = one.scores[one.within(burn_in), index]
+        # In order, since to search for those is several times faster.
+        values = np.sort(one.scores[one.within(burn_in), index])
         cell = np.searchsorted(cells.edges, values, side="left")
         several = ~cells.single[cell]
         fine = np.bincount(cell[several], minlength=1).max()
