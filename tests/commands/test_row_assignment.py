@@ -67,15 +67,15 @@ def test_strict_limits_hold_over_fresh_seeds():
     assert missed <= binom.ppf(0.999, files, ALPHA)
 
 
-def test_the_old_assignment_is_caught():
-    """The control: seed 0 and positions gave every file of one size the same coins."""
+def test_bets_hold_where_every_file_of_a_size_is_dealt_alike():
+    """Coins for labels did not, under seed 0 and positions: 11.8% missed at this size."""
     rng = np.random.default_rng(4)
     files, n, missed = 300, 382, 0
     for _ in range(files):
         member = np.arange(2 * n) < n
         score = np.r_[np.ones(n), (rng.random(n) < 0.5).astype(float)]
         missed += by_position(member, score, strict=True).lower(ALPHA) > 0.5
-    assert missed > binom.ppf(0.999, files, ALPHA)
+    assert missed <= binom.ppf(0.999, files, ALPHA)
 
 
 @pytest.fixture(scope="module")
