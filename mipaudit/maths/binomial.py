@@ -169,7 +169,9 @@ class MeanRate(NamedTuple):
         return self._replace(value=1 - self.value).falls(z, error)
 
 
-def folded_lower(tpr: MeanRate, fpr: MeanRate, *, prior: float, alpha: float) -> float:
+def folded_lower(
+    tpr: MeanRate, fpr: MeanRate, *, prior: float, alpha: float, anywhere: bool = False
+) -> float:
     """Return a lower limit of the advantage of attackers who were chosen by its sign.
 
     Where next to nothing leaks, an attacker and its opposite are equally likely to be chosen,
@@ -181,6 +183,8 @@ def folded_lower(tpr: MeanRate, fpr: MeanRate, *, prior: float, alpha: float) ->
         fpr: of holdout records.
         prior: p in (0, 1).
         alpha: one-sided error in (0, 1/2).
+        anywhere: two attackers may gain as much and err where the other does not, so that the
+            mean is folded about what they gain, and not about the baseline alone.
 
     Returns:
         A limit in [|2p-1|, 1].
@@ -198,5 +202,7 @@ def folded_lower(tpr: MeanRate, fpr: MeanRate, *, prior: float, alpha: float) ->
         if higher <= limit + _FOLDED_CLOSE:
             break
         limit = higher
+        if anywhere:
+            break
         error = alpha - float(special.ndtr(-z * (excess + limit) / slack))
     return min(1.0, baseline + limit)

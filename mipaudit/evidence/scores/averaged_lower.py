@@ -70,6 +70,7 @@ class Averaged:
         assignments: how many the rates are means of.
         n_members: that are judged in any of them.
         n_holdout: likewise.
+        several: attackers on several scores of the same rows competed, and two may gain as much.
     """
 
     tpr: MeanRate
@@ -78,6 +79,7 @@ class Averaged:
     assignments: int
     n_members: int
     n_holdout: int
+    several: bool = False
 
     @property
     def method(self) -> str:
@@ -100,7 +102,9 @@ class Averaged:
 
     def lower(self, alpha: float) -> float:
         """Return the lower limit at one-sided error alpha, at least the baseline."""
-        return folded_lower(self.tpr, self.fpr, prior=self.prior, alpha=alpha)
+        return folded_lower(
+            self.tpr, self.fpr, prior=self.prior, alpha=alpha, anywhere=self.several
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -212,6 +216,7 @@ def _rates_among(
         assignments=TURNS,
         n_members=judged[0],
         n_holdout=judged[1],
+        several=True,
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -132,6 +134,12 @@ def test_far_from_chance_the_limit_is_one_sided():
     tpr, fpr = (MeanRate(value=v, variance=1e-4, squares=1e-9) for v in (0.7, 0.3))
     limit = folded_lower(tpr, fpr, prior=0.5, alpha=0.025)
     assert limit == pytest.approx(0.4 - norm.isf(0.025) * math.sqrt(2e-4), abs=1e-4)
+
+
+def test_where_others_may_gain_as_much_the_error_is_halved():
+    tpr, fpr = (MeanRate(value=v, variance=1e-4, squares=1e-9) for v in (0.7, 0.3))
+    limit = folded_lower(tpr, fpr, prior=0.5, alpha=0.025, anywhere=True)
+    assert limit == pytest.approx(0.4 - norm.isf(0.0125) * math.sqrt(2e-4), abs=1e-4)
 
 
 def test_no_limit_is_below_the_baseline_or_above_1():
@@ -361,3 +369,29 @@ def test_the_limit_among_several_scores_holds(sizes, member, prior):
         for seed in range(files)
     )
     assert misses <= binom.isf(1e-4, files, alpha)
+
+
+def test_the_limit_holds_among_scores_that_gain_as_much_and_are_opposed():
+    # All are right of a tenth of either class; elsewhere just half of them say 'member'.
+    words = np.array([word for word in product((0, 1), repeat=4) if sum(word) == 2])
+    files, leak, said = (
+        800,
+        0.1,
+        np.concatenate([np.ones((1, 4), int), np.zeros((1, 4), int), words]),
+    )
+    rest = np.full(len(words), (1 - leak) / len(words))
+    laws = (np.concatenate([[0, leak], rest]), np.concatenate([[leak, 0], rest]))
+    halved = folded = 0
+    for seed in range(files):
+        rng = np.random.default_rng([7, seed])
+        rows = [rng.multinomial(2_000, np.tile(one, 64) / 64).reshape(64, -1) for one in laws]
+        seen = np.stack(rows, axis=-1)
+        tables = [
+            np.stack([seen[:, side == value].sum(axis=1) for value in (0, 1)], axis=1)
+            for side in said.T
+        ]
+        found = averaged_among(tables, 12, 0.5)
+        halved += found.lower(0.025) > leak + 1e-12
+        folded += replace(found, several=False).lower(0.025) > leak + 1e-12
+    assert halved <= binom.isf(1e-3, files, 0.025)
+    assert folded > halved + 5
