@@ -66,8 +66,8 @@ _TAIL: Final = """## What the figures rest on
   resolves it (probabilities within 10^-10 of one, many magnitudes of both signs) rows are searched
   for: 110 to 140 ns a row.
 - Rows are counted on two threads where there are two processors, from 8 x 10^6 Parquet rows on in
-  two processes: the program forks once all is loaded and planned. Of 10^8 rows they take .61 of the
-  time of one by the clock and 1.05 of its CPU time; two threads, which wait for Python's lock, take
+  two processes: the program forks once all is loaded and planned. Of 10^8 rows they take .64 of the
+  time of one by the clock and 1.06 of its CPU time; two threads, which wait for Python's lock, take
   .74 and 1.25. There are no forks in somebody else's Python program, on macOS and Windows, and of
   files that are far away.
 - A file under 4 MiB is parsed without pandas or pyarrow.
