@@ -1,7 +1,4 @@
-"""A third pass: challengers' guesses added up beside the cells of other scores, mergeable.
-
-Cells of a score that are finer than its plan's, for what is counted in a third pass.
-"""
+"""A third pass: challengers' guesses added up beside the finer cells of other scores, mergeable."""
 
 from __future__ import annotations
 

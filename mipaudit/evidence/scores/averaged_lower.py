@@ -43,7 +43,7 @@ from mipaudit.evidence.scores.attacker_choice import (
     sums_of,
     write_guesses,
 )
-from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, families
+from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
 from mipaudit.maths.binomial import MeanRate, folded_lower
 
 if TYPE_CHECKING:
@@ -161,10 +161,7 @@ def averaged_among(tables: Iterable[NDArray[np.int64]], burn_in: int, prior: flo
     for one in scores:
         found += _counted(one, prior)[1:]  # the constant attackers are the same on any score
     found.sort(key=lambda one: one[0] is not one[1])
-    sizes = run.counts.sum(axis=-1)
-    best, squared, weights = learnt(found, sizes, np.full(TURNS, caution_of(*run.sizes)), prior)
-    hits = sums_of([one for one, _ in found], best)
-    return _rates_among(run, _each(weights, sizes[:, HALVES:]), hits, squared, prior)
+    return _among(run, found, prior)[0]
 
 
 def shares_among(tables: Sequence[NDArray[np.int64]], burn_in: int, prior: float) -> Shares:
@@ -181,26 +178,33 @@ def shares_among(tables: Sequence[NDArray[np.int64]], burn_in: int, prior: float
         lessons = Lessons(counts=run.counts, prior=prior, even=run.even, among="any")
         own = islice(families(lessons), 1 if found else 0, None)  # the constant ones but once
         found += [(score, family) for family in own]
-    sums = [(family.hits, family.squares) for _, family in found]
-    run, sizes = runs[0], runs[0].counts.sum(axis=-1)
-    best, squared, weights = learnt(sums, sizes, np.full(TURNS, caution_of(*run.sizes)), prior)
-    each = _each(weights, sizes[:, HALVES:])
+    run, sums = runs[0], [(family.hits, family.squares) for _, family in found]
+    rates, best, each = _among(run, sums, prior)
     guesses = [np.zeros((TURNS, BLOCKS, one.counts.shape[-1])) for one in runs]
     first = 0
     for score, family in found:
         first += write_guesses(family, best, first, guesses[score])
-    hits = sums_of([one for one, _ in sums], best)
     return Shares(
-        rates=_rates_among(run, each, hits, squared, prior),
+        rates=rates,
         added=tuple(_added(one, own, each) for one, own in zip(runs, guesses, strict=True)),
         counted=_share(run, each),
     )
 
 
-def _rates_among(
-    run: Assigned, each: Floats, hits: Floats, squared: Floats, prior: float
-) -> Averaged:
-    """Return the rates of those chosen among several scores, from their hits by block."""
+def _among(
+    run: Assigned, found: list[tuple[Reals, Reals]], prior: float
+) -> tuple[Averaged, Places, Floats]:
+    """Return the rates of those chosen among several scores, who they are, and what a row adds.
+
+    Args:
+        run: the rows, by any of the scores.
+        found: hits and squares of the families on all scores, sets first.
+        prior: p in (0, 1).
+    """
+    sizes = run.counts.sum(axis=-1)
+    best, squared, weights = learnt(found, sizes, np.full(TURNS, caution_of(*run.sizes)), prior)
+    each = _each(weights, sizes[:, HALVES:])
+    hits = sums_of([one for one, _ in found], best)
     share, rates, judged = _share(run, each), [], []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
         part, times = share[rows], run.times[rows]
@@ -209,7 +213,7 @@ def _rates_among(
         weight = float(part * part @ times)
         rates.append(MeanRate(value=value, variance=within * weight, squares=weight))
         judged.append(int(times @ (part > 0)))
-    return Averaged(
+    means = Averaged(
         tpr=rates[0],
         fpr=rates[1],
         prior=prior,
@@ -218,6 +222,7 @@ def _rates_among(
         n_holdout=judged[1],
         several=True,
     )
+    return means, best, each
 
 
 def _counted(run: Assigned, prior: float) -> list[tuple[Reals, Reals]]:

@@ -57,8 +57,10 @@ def audits_of(asked: EstimateManyOptions) -> Audits:
 def _frame(scores: Any) -> pd.DataFrame | None:  # noqa: ANN401 - an array or a frame of any kind
     import pandas as pd
 
-    if isinstance(scores, pd.DataFrame) or not is_frame(scores):
-        return scores if isinstance(scores, pd.DataFrame) else None
+    if isinstance(scores, pd.DataFrame):
+        return scores
+    if not is_frame(scores):
+        return None
     import pyarrow as pa
 
     # A number that is missing in one audit must not make fractions of the whole numbers of all.
