@@ -56,11 +56,14 @@ class Quotation:
     text: str
 
     def current(self) -> str:
-        """Return what the quotation should be."""
+        """Return what the quotation should be: the digits that a processor decides stay."""
+        from tests.figures import with_digits_of
+
         lines = run(self.command).stdout.splitlines(keepends=True)
         first = 0 if self.start is None else _line_starting(lines, self.start, 0)
         last = len(lines) if self.stop is None else _line_starting(lines, self.stop, first + 1)
-        return "".join(line.rstrip() + "\n" for line in lines[first:last]).strip("\n") + "\n"
+        made = "".join(line.rstrip() + "\n" for line in lines[first:last]).strip("\n") + "\n"
+        return with_digits_of(self.text, made)
 
 
 @cache
