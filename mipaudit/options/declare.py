@@ -6,8 +6,10 @@ and what a report records all derive from the field::
     class AttackOptions(Scores, Game):
         loss_bound: Annotated[
             float | None,
-            Option("--loss-bound", "The loss is at most X.", metavar="X", within=above(0)),
+            Choice("--loss-bound", "The loss is at most X.", metavar="X", within=above(0)),
         ] = None
+
+A policy file may have what is `Free`, a `Choice` if the answer says so, and never an `Act`.
 
 What several commands ask each in its own way stands once, too, as a type with its option, and
 a command says what it has otherwise::
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from inspect import Parameter, get_annotations
 from types import NoneType, UnionType
 from typing import (
@@ -44,8 +46,6 @@ from mipaudit.errors import UsageError
 from mipaudit.options.plain_values import PLAIN, Given, number_hint, percent_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mipaudit.statements.origin import Setting
 
 
@@ -54,6 +54,7 @@ T = TypeVar("T")
 # The default of an option that has to be given.
 REQUIRED: Final = Parameter.empty
 _ANOTHER: Final = "must be another value"
+Steers = Literal["free", "choice", "act"]
 
 
 class Range(NamedTuple):
@@ -96,8 +97,11 @@ class Option(NamedTuple):
         complete: what a shell may offer for the beginning of a word.
         first: whether help has it before all groups, under its first heading.
         also: names by which people know it; none is accepted, an error about one names this.
-        in_python: a sentence on what Python gives in place of what is typed; None for what
-            all inputs have, if it is one.
+        in_python: a sentence on what Python gives instead; None for that of all inputs.
+        steers: whether it limits or says a word, chooses what is looked at, or writes, connects
+            and excuses. None, which fails a test, is taken for the last.
+        needs_word: tells of a choice which values an answer must say; None for all.
+        near: whether, of policy files, one of the working folder alone may have it.
     """
 
     flag: str | None
@@ -118,6 +122,14 @@ class Option(NamedTuple):
     first: bool = False
     also: tuple[str, ...] = ()
     in_python: str | None = None
+    steers: Steers | None = None
+    needs_word: Callable[[Any], bool] | None = None
+    near: bool = False
+
+
+Free: Final = partial(Option, steers="free")
+Choice: Final = partial(Option, steers="choice")
+Act: Final = partial(Option, steers="act")
 
 
 def but(help: str | None = None, **changes: Given) -> dict[str, Any]:  # noqa: A002

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import mipaudit
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Choice, Free, Options, but
 from mipaudit.options.groups.recorded import FixedSeed
 from mipaudit.options.groups.shown import ListOption, OutputOption, Said
 from mipaudit.options.groups.working import Followed
@@ -18,19 +18,19 @@ def _complete(incomplete: str) -> list[str]:
 
 class _Figures(Options, kw_only=False):
     figures: Annotated[
-        Sequence[str], Option("[FIGURE]...", "Ids, or all. Default: list them.", complete=_complete)
+        Sequence[str], Free("[FIGURE]...", "Ids, or all. Default: list them.", complete=_complete)
     ] = ()
 
 
 class _Figure(Options, kw_only=False):
-    figure: Annotated[str, Option("FIGURE", "Its id; `list_reproductions` has them all.")]
+    figure: Annotated[str, Free("FIGURE", "Its id; `list_reproductions` has them all.")]
 
 
 class _Form(Options):
-    quick: Annotated[bool, Option("--quick", "A smaller form, of seconds.")] = False
+    quick: Annotated[bool, Free("--quick", "A smaller form, of seconds.")] = False
     adult: Annotated[
         str | None,
-        Option(
+        Choice(
             "--adult",
             "The Adult data.",
             metavar="FILE",
@@ -41,7 +41,7 @@ class _Form(Options):
     ] = None
     compas: Annotated[
         str | None,
-        Option(
+        Choice(
             "--compas",
             "The COMPAS data.",
             metavar="FILE",
@@ -88,4 +88,4 @@ class ReproduceShown(Said):
         OutputOption[str | None],
         but("Write the files there; made if there is none. Default: only print.", metavar="DIR"),
     ] = None
-    picture: Annotated[Literal["png", "svg"], Option("--picture", "Form of the plots.")] = "png"
+    picture: Annotated[Literal["png", "svg"], Free("--picture", "Form of the plots.")] = "png"

@@ -12,7 +12,7 @@ import mipaudit
 from mipaudit.cli import app
 from mipaudit.errors import UsageError
 from mipaudit.options.commands import TABLE
-from mipaudit.options.declare import REQUIRED, checked, declared
+from mipaudit.options.declare import REQUIRED, Steers, checked, declared
 from mipaudit.options.public import spelled
 from mipaudit.statements.reports.kinds import named
 
@@ -191,6 +191,14 @@ def test_every_option_says_what_it_is(command):
         assert said.endswith((".", "]")), one.name
         for other in get_args(one.kind) if is_choice(one) else ():
             assert isinstance(other, str), one.name
+
+
+@of_each(TABLE)
+def test_every_option_says_who_may_set_it(command):
+    for one in options_of(command):
+        assert one.option.steers in get_args(Steers), one.name
+        names_data = one.option.is_input and one.name != "claimed_curve"
+        assert not (names_data and one.option.steers == "free"), one.name
 
 
 @of_each([command for command in TABLE if command.answer])

@@ -9,7 +9,7 @@ import typer
 
 from mipaudit.cli.topics import SHELVES, TOPICS, pages, topic_text
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Free, Options
 from mipaudit.output import exit_code
 
 _COMMENT: Final = re.compile(r"<!--.*?-->\n?", flags=re.DOTALL)
@@ -49,7 +49,7 @@ Examples:
 
     topic: Annotated[
         str | None,
-        Option("[TOPIC]", "A topic, a page or a command. Default: list them.", complete=_complete),
+        Free("[TOPIC]", "A topic, a page or a command. Default: list them.", complete=_complete),
     ] = None
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, but
+from mipaudit.options.declare import Choice, but
 from mipaudit.options.groups.policy import AdvantageLimit
 from mipaudit.options.groups.scores import Classes, Columns, Scores, Sides
 from mipaudit.options.groups.tables import ByOption, MinCellOption
@@ -13,11 +13,11 @@ from mipaudit.options.ranges import FINITE, NOT_NEGATIVE, above
 
 class _Attack(Sides):
     residuals: Annotated[
-        bool, Option("--residuals", "The scores are residuals: attack their size.")
+        bool, Choice("--residuals", "The scores are residuals: attack their size.")
     ] = False
     loss_bound: Annotated[
         float | None,
-        Option(
+        Choice(
             "--loss-bound",
             "The loss is at most X; above it counts as X.",
             metavar="X",
@@ -26,13 +26,13 @@ class _Attack(Sides):
     ] = None
     mean_loss: Annotated[
         float | None,
-        Option(
+        Choice(
             "--mean-loss", "The mean loss of the members, as published.", metavar="X", within=FINITE
         ),
     ] = None
     sigma_members: Annotated[
         float | None,
-        Option(
+        Choice(
             "--sigma-members",
             "Standard error on members, as published.",
             metavar="X",
@@ -42,7 +42,7 @@ class _Attack(Sides):
     ] = None
     sigma_holdout: Annotated[
         float | None,
-        Option(
+        Choice(
             "--sigma-holdout",
             "Standard error on others, as published.",
             metavar="X",

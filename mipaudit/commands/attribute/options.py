@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Choice, Free, Options, but
 from mipaudit.options.groups.policy import AdvantageLimit, MaxAdvantageOption
 from mipaudit.options.groups.scores import Data, Membership, Scores
 from mipaudit.options.groups.tables import HoldoutOption, MembersOption, MinCellOption
@@ -14,7 +14,7 @@ from mipaudit.options.ranges import ABOVE_NOTHING
 class _Guesses(Scores, kw_only=False):
     data: Annotated[
         Data,
-        Option(
+        Choice(
             "GUESSES",
             "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, or - for "
             "standard input.",
@@ -29,7 +29,7 @@ class _Attribute(Options):
     holdout: Annotated[HoldoutOption, but("Guesses of others, with `members`.")] = None
     attribute_col: Annotated[
         str,
-        Option(
+        Choice(
             "--attribute-col",
             "Holds the attribute as it is.",
             metavar="NAME",
@@ -38,7 +38,7 @@ class _Attribute(Options):
     ] = "attribute"
     guess_col: Annotated[
         str,
-        Option(
+        Choice(
             "--guess-col", "Holds what was guessed.", metavar="NAME", recorded_as="guess_column"
         ),
     ] = "guess"
@@ -50,7 +50,7 @@ class _Limits(AdvantageLimit):
     ] = 10
     max_attribute_advantage: Annotated[
         float | None,
-        Option(
+        Free(
             "--max-attribute-advantage",
             "Policy: the attribute advantage of these guesses is at most X.",
             metavar="X",

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
-from mipaudit.options.declare import Option, Options, Range, but
+from mipaudit.options.declare import Free, Options, Range, but
 from mipaudit.options.groups import game
 from mipaudit.options.ranges import SHARE, above, swapped
 from mipaudit.options.texts import numbers, operating_point
@@ -163,7 +163,7 @@ class Guarantee(Options):
 
     epsilon: Annotated[
         float | None,
-        Option("--epsilon", "Differential privacy.", metavar="E", within=_LOSS, also=("eps", "dp")),
+        Free("--epsilon", "Differential privacy.", metavar="E", within=_LOSS, also=("eps", "dp")),
     ] = None
     delta: Annotated[
         game.DeltaOption[float | None],
@@ -171,7 +171,7 @@ class Guarantee(Options):
     ] = None
     mu: Annotated[
         float | None,
-        Option(
+        Free(
             "--mu",
             "Gaussian differential privacy.",
             metavar="MU",
@@ -181,7 +181,7 @@ class Guarantee(Options):
     ] = None
     rho: Annotated[
         float | None,
-        Option(
+        Free(
             "--rho",
             "Zero-concentrated differential privacy.",
             metavar="RHO",
@@ -191,7 +191,7 @@ class Guarantee(Options):
     ] = None
     rdp: Annotated[
         Sequence[tuple[float, float]] | None,
-        Option(
+        Free(
             "--rdp",
             "Renyi differential privacy: the most at each order.",
             metavar="ORDER:E,...",
@@ -202,7 +202,7 @@ class Guarantee(Options):
     ] = None
     noise_sd: Annotated[
         float | None,
-        Option(
+        Free(
             "--noise-sd",
             "Gaussian noise: its standard deviation.",
             metavar="SD",
@@ -212,7 +212,7 @@ class Guarantee(Options):
     ] = None
     scale: Annotated[
         float | None,
-        Option(
+        Free(
             "--scale",
             "Laplace noise on one number: its scale.",
             metavar="B",
@@ -222,7 +222,7 @@ class Guarantee(Options):
     ] = None
     geometric_scale: Annotated[
         float | None,
-        Option(
+        Free(
             "--geometric-scale",
             "Geometric noise on one whole number: its scale.",
             metavar="B",
@@ -232,13 +232,11 @@ class Guarantee(Options):
     sensitivity: game.SensitivityOption = None
     randomized_response: Annotated[
         float | None,
-        Option(
-            "--randomized-response", "Probability of the true answer.", metavar="P", within=SHARE
-        ),
+        Free("--randomized-response", "Probability of the true answer.", metavar="P", within=SHARE),
     ] = None
     categories: Annotated[
         int | None,
-        Option(
+        Free(
             "--categories",
             "How many answers there are; 2 by default.",
             metavar="K",
@@ -248,7 +246,7 @@ class Guarantee(Options):
     ] = None
     dp_sgd: Annotated[
         Mapping[str, float] | None,
-        Option(
+        Free(
             "--dp-sgd",
             "DP-SGD with Poisson sampling.",
             metavar="noise_multiplier=,q=,steps=",
@@ -258,7 +256,7 @@ class Guarantee(Options):
     ] = None
     compose: Annotated[
         Sequence[tuple[str, Mapping[str, float]]],
-        Option(
+        Free(
             "--compose",
             "A part of a composition; repeat. KIND: gaussian, laplace, approximate-dp, "
             "randomized-response, dp-sgd.",
@@ -269,7 +267,7 @@ class Guarantee(Options):
     ] = ()
     best_of: Annotated[
         int | None,
-        Option(
+        Free(
             "--best-of",
             "Only the best of K such runs is published, as after tuning.",
             metavar="K",
@@ -278,7 +276,7 @@ class Guarantee(Options):
     ] = None
     drawn: Annotated[
         Literal["fixed", "poisson", "geometric", "logarithmic"],
-        Option(
+        Free(
             "--drawn",
             "How the number of runs came about: K by choice, or drawn beforehand with mean K.",
             only_with="best_of",
@@ -286,7 +284,7 @@ class Guarantee(Options):
     ] = "fixed"
     counting_queries: Annotated[
         Mapping[str, float] | None,
-        Option(
+        Free(
             "--counting-queries",
             "Averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
             metavar="k=,n=",
@@ -301,17 +299,17 @@ class Target(Options):
     GROUP = "What a target needs"
 
     advantage: Annotated[
-        float | None, Option("--advantage", "Target: the advantage is at most X.", metavar="X")
+        float | None, Free("--advantage", "Target: the advantage is at most X.", metavar="X")
     ] = None
     accuracy: Annotated[
-        float | None, Option("--accuracy", "Target: the accuracy is at most X.", metavar="X")
+        float | None, Free("--accuracy", "Target: the accuracy is at most X.", metavar="X")
     ] = None
     eta: Annotated[
         game.EtaOption[float | None], but("Target: accuracy at most X above guessing (MIP).")
     ] = None
     success: Annotated[
         tuple[float, float] | None,
-        Option(
+        Free(
             "--success",
             "Target: what is guessed right in a share B of cases without the record, in at most S.",
             metavar="S@B",
@@ -324,7 +322,7 @@ class Target(Options):
     ] = None
     gaussian_noise_for: Annotated[
         Mapping[str, float] | None,
-        Option(
+        Free(
             "--gaussian-noise-for",
             "Target: this guarantee, by noise on what has the `sensitivity`.",
             metavar="epsilon=,delta=",
@@ -333,7 +331,7 @@ class Target(Options):
     ] = None
     tpr_at_fpr: Annotated[
         tuple[float, float] | None,
-        Option(
+        Free(
             "--tpr-at-fpr",
             "Target: TPR at most T at FPR F.",
             metavar="T@F",
@@ -354,10 +352,10 @@ class Attack(Options):
     GROUP = "What an attack rules out"
 
     tpr: Annotated[
-        float | None, Option("--tpr", "An attack's true-positive rate.", metavar="X", within=SHARE)
+        float | None, Free("--tpr", "An attack's true-positive rate.", metavar="X", within=SHARE)
     ] = None
     fpr: Annotated[
-        float | None, Option("--fpr", "An attack's false-positive rate.", metavar="X", within=SHARE)
+        float | None, Free("--fpr", "An attack's false-positive rate.", metavar="X", within=SHARE)
     ] = None
     tp: game.TruePositivesOption = None
     fn: game.FalseNegativesOption = None
@@ -370,7 +368,7 @@ class Answer(Options):
 
     baseline: Annotated[
         Sequence[float],
-        Option(
+        Free(
             "--baseline",
             "How often something about a person is guessed right without their record: re-"
             "identification, an attribute, a reconstruction. Says how often with it.",
@@ -381,11 +379,11 @@ class Answer(Options):
     ] = ()
     recall_floor: Annotated[
         float,
-        Option(
+        Free(
             "--recall-floor",
             "Precision is bounded at this recall or more.",
             metavar="R",
             within=Range(lambda r: 0 < r <= 1, "above 0 and at most 1"),
         ),
     ] = 0.01
-    curves: Annotated[bool, Option(None, "Add the points of the curves to the report.")] = False
+    curves: Annotated[bool, Free(None, "Add the points of the curves to the report.")] = False

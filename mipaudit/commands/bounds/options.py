@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from mipaudit.commands.bounds.groups import LARGEST_WHOLE, Answer, Attack, Guarantee, Target
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option
+from mipaudit.options.declare import Act
 from mipaudit.options.groups import game
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import CurveOption, Shown
@@ -146,7 +146,7 @@ class BoundsShown(Shown):
     curve: CurveOption = None
     plot: Annotated[
         str | None,
-        Option("--plot", "Draw bounds and ROC there (.png, .pdf, .svg).", metavar="FILE"),
+        Act("--plot", "Draw bounds and ROC there (.png, .pdf, .svg).", metavar="FILE"),
     ] = None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, but, declared, is_left_out
+from mipaudit.options.declare import Choice, Free, Options, but, declared, is_left_out
 from mipaudit.options.groups.game import Game
 from mipaudit.options.groups.policy import AgainstOption
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
@@ -96,7 +96,7 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
 class _Several(Options):
     scores: Annotated[
         Sequence[Data],
-        Option(
+        Choice(
             "SCORES...",
             "Score files, directories, globs or -, or reports of estimate (.json), each as PATH "
             "or NAME=PATH.",
@@ -114,12 +114,12 @@ class _Matching(Options):
 
 
 class _Compare(Options):
-    independent: Annotated[bool, Option("--independent", "The files hold different records.")] = (
+    independent: Annotated[bool, Choice("--independent", "The files hold different records.")] = (
         False
     )
     baseline: Annotated[
         str | None,
-        Option(
+        Choice(
             "--baseline",
             "Compare all others with this query, not every pair; of reports, the old one.",
             metavar="NAME",
@@ -127,7 +127,7 @@ class _Compare(Options):
     ] = None
     max_increase: Annotated[
         float | None,
-        Option(
+        Free(
             "--max-increase",
             "Policy: no query, or no score of a new report, leaks more than the baseline by more "
             "than X.",

@@ -19,7 +19,7 @@ from mipaudit.commands.epsilon.given import (
 )
 from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, Range, but, declared
+from mipaudit.options.declare import Choice, Free, Options, Range, but, declared
 from mipaudit.options.groups import game
 from mipaudit.options.groups.scores import Classes, Columns, MemberSideOption, Scores
 from mipaudit.options.groups.shown import CurveOption, ExitZeroOption, RequirePolicy, Shown
@@ -35,7 +35,7 @@ MethodName = Literal["conditional", "gdp"]
 NumeratorChoice = Literal["either", "member", "holdout", "both"]
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
-_Count = partial(Option, within=game.COUNT, read=whole_number)
+_Count = partial(Choice, within=game.COUNT, read=whole_number)
 _DESIGNS: Final = (
     "  independent-runs  a row is one run of the mechanism, with the record or without: "
     "certifies epsilon.\n"
@@ -47,7 +47,7 @@ _DESIGNS: Final = (
 
 class _Any(Options):
     design: Annotated[
-        DesignKind | None, Option("--design", "How the scores came about. No default.")
+        DesignKind | None, Choice("--design", "How the scores came about. No default.")
     ] = None
     delta: game.DeltaOption[float] = 1e-5
     confidence: Annotated[game.ConfidenceOption[float], but("Of the limit.")] = 0.95
@@ -59,7 +59,7 @@ class _Certifying(Options):
 
     claimed_mu: Annotated[
         float | None,
-        Option(
+        Free(
             "--claimed-mu",
             "A claim of Gaussian differential privacy.",
             metavar="MU",
@@ -69,7 +69,7 @@ class _Certifying(Options):
     claimed_curve: Annotated[ClaimedCurveOption, but(read=claimed, told=called)] = None
     true_epsilon: Annotated[
         float | None,
-        Option(
+        Choice(
             "--true-epsilon",
             "Plan for this truth. Default: twice the claim.",
             metavar="E",
@@ -78,7 +78,7 @@ class _Certifying(Options):
         ),
     ] = None
     assume_gdp: Annotated[
-        bool, Option("--assume-gdp", "Add what holds only if the mechanism is Gaussian.")
+        bool, Choice("--assume-gdp", "Add what holds only if the mechanism is Gaussian.")
     ] = False
 
 
@@ -86,7 +86,7 @@ class _Runs(Options):
     GROUP = "Independent runs"
 
     method: Annotated[
-        MethodName, Option("--method", "Independent runs: how. gdp needs `assume_gdp`.")
+        MethodName, Choice("--method", "Independent runs: how. gdp needs `assume_gdp`.")
     ] = "conditional"
     tp: Annotated[game.TruePositivesOption, but("Runs with the record called so.")] = None
     fn: Annotated[game.FalseNegativesOption, but("Runs with the record not called so.")] = None
@@ -96,7 +96,7 @@ class _Runs(Options):
     tn: Annotated[game.TrueNegativesOption, but("Runs without the record not called so.")] = None
     numerator: Annotated[
         NumeratorChoice | None,
-        Option(
+        Choice(
             "--numerator",
             "Whose right guesses count, of these counts. Default: either class, at half the error "
             "each.",
@@ -104,7 +104,7 @@ class _Runs(Options):
         ),
     ] = None
     curve: Annotated[
-        bool, Option(None, "Add epsilon at many deltas to the report, jointly valid.")
+        bool, Free(None, "Add epsilon at many deltas to the report, jointly valid.")
     ] = False
 
 
@@ -113,7 +113,7 @@ class _OneRun(Options):
 
     guesses: Annotated[
         int | tuple[int, int] | None,
-        Option(
+        Choice(
             "--guesses",
             "One run: how many canaries to guess, or how many in and how many out, fixed "
             "beforehand. Default: several numbers that share the error.",
@@ -132,7 +132,7 @@ class _OneRun(Options):
     ] = None
     inclusion_rate: Annotated[
         float | None,
-        Option(
+        Choice(
             "--inclusion-rate",
             "One run: with what probability each coin included its canary, if that is known, say "
             "0.5. Default: every rate that the canaries included do not speak against.",
@@ -142,7 +142,7 @@ class _OneRun(Options):
     ] = None
     run_col: Annotated[
         str | None,
-        Option(
+        Choice(
             "--run-col",
             "The run of a row: several runs, each with coins of its own and their number fixed "
             "beforehand, are one audit. Needs `key_col`, the canary.",

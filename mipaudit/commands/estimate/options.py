@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Choice, Free, Options, but
 from mipaudit.options.groups.game import (
     AdjacencyOption,
     ClaimedEpsilonOption,
@@ -32,7 +32,7 @@ def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a
 class _Data(Options, kw_only=False):
     data: Annotated[
         Data,
-        Option(
+        Choice(
             "SCORES...",
             "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, - for "
             "standard input, or summaries that mipaudit summarize made (*.summary).",
@@ -48,7 +48,7 @@ class _Sites(Options):
 
     without_site: Annotated[
         Sequence[str],
-        Option(
+        Choice(
             "--without-site",
             "A site whose cuts were used and that has no record in the release: its summary is "
             "not needed. Repeat for several.",
@@ -59,7 +59,7 @@ class _Sites(Options):
 
 
 JointOption = Annotated[
-    bool, Option("--joint", "Share the error over all rows: their limits hold together.")
+    bool, Free("--joint", "Share the error over all rows: their limits hold together.")
 ]
 
 
@@ -69,7 +69,7 @@ class _Limits(Options):
     joint: JointOption = False
     method: Annotated[
         Literal["prequential", "mace", "kde"],
-        Option(
+        Choice(
             "--method",
             "With mace the published estimator is added, labelled, and with kde kernel densities "
             "with limits for a noised score; they decide no verdict.",
@@ -105,7 +105,7 @@ class _Metrics(Options):
 
     metric: Annotated[
         Sequence[str],
-        Option(
+        Free(
             "--metric",
             "Add a metric: ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:B, wa:w1,w2,w3,w4, "
             "cost:fp=C,fn=C or custom:a11=..,b0=..; repeat for several.",
@@ -114,7 +114,7 @@ class _Metrics(Options):
     ] = ()
     min_recall: Annotated[
         float,
-        Option(
+        Choice(
             "--min-recall",
             "Metrics that need it, as ppv, count attackers with a recall of at least R.",
             metavar="R",
@@ -128,7 +128,7 @@ class _Blind(Options):
 
     blind: Annotated[
         Any,
-        Option(
+        Choice(
             "--blind",
             "A JSON report of mipaudit shift on the same records: what the records alone may "
             "tell is not held against the model, and clears nothing.",
@@ -140,7 +140,7 @@ class _Blind(Options):
     ] = None
     blind_against: Annotated[
         Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
-        Option(
+        Choice(
             "--blind-against",
             "The attackers on the records whose upper limit is shown; it decides nothing. "
             "Default: the widest.",
@@ -149,7 +149,7 @@ class _Blind(Options):
     ] = None
     blind_bound: Annotated[
         float | None,
-        Option(
+        Choice(
             "--blind-bound",
             "With `blind`, your assertion: nobody who sees the records alone has an advantage "
             "above T.",

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Choice, Options
 from mipaudit.options.groups.recorded import Recorded
 
 
 class _Reports(Options, kw_only=False):
     reports: Annotated[
         Sequence[Any],
-        Option(
+        Choice(
             "REPORTS...",
             "Reports as JSON or as pages (.html), or folders of them.",
             recorded=False,

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Free, Options, but
 from mipaudit.options.groups.shown import NO_PDF, OutputOption, Quiet
 
 # The name by which a policy file is used without being named.
@@ -29,7 +29,7 @@ Examples:
 
     policy: Annotated[
         Literal["release", "research"],
-        Option("--policy", "For what leaves the house, or for work in progress."),
+        Free("--policy", "For what leaves the house, or for work in progress."),
     ] = "release"
 
 

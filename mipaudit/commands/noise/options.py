@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.noise_scales import Mechanism
-from mipaudit.options.declare import Option, Options, Range, but
+from mipaudit.options.declare import Act, Choice, Options, Range, but
 from mipaudit.options.groups import game
 from mipaudit.options.groups.recorded import Recorded, SeedOption
 from mipaudit.options.groups.shown import Shown
@@ -48,7 +48,7 @@ class _Promise(Options):
     ]
     k: Annotated[
         float,
-        Option(
+        Choice(
             "--k",
             "Order of the published moment.",
             metavar="K",
@@ -57,7 +57,7 @@ class _Promise(Options):
     ] = 2.0
     train_fraction: Annotated[
         float,
-        Option(
+        Choice(
             "--train-fraction",
             "Share of the records that is trained on.",
             metavar="Q",
@@ -71,7 +71,7 @@ class _Known(Options):
 
     moment: Annotated[
         float | None,
-        Option(
+        Choice(
             "--moment",
             "Sigma_k: k-th root of the release's k-th central moment.",
             metavar="SIGMA",
@@ -80,7 +80,7 @@ class _Known(Options):
     ] = None
     swap_distance: Annotated[
         float | None,
-        Option(
+        Choice(
             "--swap-distance",
             "Mean move of the release when one record is exchanged.",
             metavar="D",
@@ -92,7 +92,7 @@ class _Known(Options):
     ] = None
     dimension: Annotated[
         int | None,
-        Option(
+        Choice(
             "--dimension",
             "How many numbers are released; 1 by default.",
             metavar="N",
@@ -104,7 +104,7 @@ class _Known(Options):
 class _Tables(Options):
     splits: Annotated[
         Any,
-        Option(
+        Choice(
             "--from",
             "A table: one row per random split, one column per released number.",
             metavar="SPLITS",
@@ -115,7 +115,7 @@ class _Tables(Options):
     ] = None
     pairs: Annotated[
         str | None,
-        Option(
+        Choice(
             "--pairs",
             "Releases before and after a swap: pair_id, side, maybe record.",
             metavar="PAIRS",
@@ -147,7 +147,7 @@ class _Calibration(Options):
     ] = False
     clip_radius: Annotated[
         float | None,
-        Option(
+        Choice(
             "--clip-radius",
             "Strict, and clip the release into this ball, chosen without the data.",
             metavar="R",
@@ -157,7 +157,7 @@ class _Calibration(Options):
     ] = None
     clip_centre: Annotated[
         Sequence[float] | None,
-        Option(
+        Choice(
             "--clip-centre",
             "Centre of the ball; the origin by default.",
             metavar="X,X,...",
@@ -171,17 +171,17 @@ class _Calibration(Options):
     ] = None
     calibration: Annotated[
         CalibrationKind | None,
-        Option("--calibration", "Choose only among these.", only_with="splits"),
+        Choice("--calibration", "Choose only among these.", only_with="splits"),
     ] = None
     mechanism: Annotated[
-        Mechanism | None, Option("--mechanism", "Choose only this noise.", only_with="splits")
+        Mechanism | None, Choice("--mechanism", "Choose only this noise.", only_with="splits")
     ] = None
     shape: Annotated[
-        ShapeKind | None, Option("--shape", "Choose only noise of this shape.", only_with="splits")
+        ShapeKind | None, Choice("--shape", "Choose only noise of this shape.", only_with="splits")
     ] = None
     protect: Annotated[
         Protects,
-        Option(
+        Choice(
             "--protect",
             "Every record, the records that `pairs` exchanges, or records on average.",
             only_with="splits",
@@ -189,11 +189,11 @@ class _Calibration(Options):
     ] = "every-record"
     error_units: Annotated[
         Literal["standardised", "given"],
-        Option("--error-units", "In what units the total error is made least.", only_with="splits"),
+        Choice("--error-units", "In what units the total error is made least.", only_with="splits"),
     ] = "standardised"
     scaled_by: Annotated[
         Literal["upper", "value"],
-        Option(
+        Choice(
             "--scaled-by", "The upper limit of what is estimated, or its value.", only_with="splits"
         ),
     ] = "upper"
@@ -272,7 +272,7 @@ Examples:
         _refuse_shared_stdin(self.splits, self.pairs)
 
 
-_RELEASE: Final = Option(
+_RELEASE: Final = Act(
     "--apply",
     "A vector to add the noise to; `output` names the result.",
     metavar="RELEASE",
@@ -290,7 +290,7 @@ class _Release(Options, kw_only=False):
 class _Unlike(Options):
     release_unlike_splits: Annotated[
         Unlike,
-        Option(
+        Choice(
             "--release-unlike-splits", "What to do with a release that lies far beyond all splits."
         ),
     ] = "refuse"
@@ -299,7 +299,7 @@ class _Unlike(Options):
 class _Format(Options):
     format: Annotated[
         ReleaseFormat | None,
-        Option(None, "Of the noised vector; by default the release's own.", recorded=False),
+        Act(None, "Of the noised vector; by default the release's own.", recorded=False),
     ] = None
 
 

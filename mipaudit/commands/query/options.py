@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, get_args
 
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Act, Choice, Free, Option, Options, but
 from mipaudit.options.groups import tables
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import Beside, OutputOption, Said
@@ -120,7 +120,7 @@ def _table(help: str | None = None) -> dict[str, Any]:  # noqa: A002
 
 
 def _columns(flag: str, help: str) -> Option:  # noqa: A002
-    return Option(flag, help, metavar="COL,COL", read=column_list, repeated=True)
+    return Choice(flag, help, metavar="COL,COL", read=column_list, repeated=True)
 
 
 def _size(given: object) -> object:
@@ -176,7 +176,7 @@ def _complete(incomplete: str) -> list[str]:
 class _Kinds(Options, kw_only=False):
     kinds: Annotated[
         Sequence[str],
-        Option(
+        Free(
             "QUERY...",
             "Which: nn, kth:K, lnr:K, mc:R, share:R, density or classifier.",
             complete=_complete,
@@ -204,7 +204,7 @@ class _Tables(Options):
     ] = None
     output_format: Annotated[
         RowFormat | None,
-        Option(None, "The form of the scores. Default: by the name of the file.", recorded=False),
+        Act(None, "The form of the scores. Default: by the name of the file.", recorded=False),
     ] = None
     columns: tables.ColumnsOption = ()
     ignore: tables.IgnoreOption = ()
@@ -213,7 +213,7 @@ class _Tables(Options):
     ] = ()
     range: Annotated[
         Mapping[str, tuple[float, float]] | None,
-        Option(
+        Choice(
             "--range",
             "The range of a column of numbers, known beforehand; repeat for several.",
             metavar="COL=LOW:HIGH",
@@ -226,23 +226,23 @@ class _Tables(Options):
     # The last name is the key in a policy file, where `metric` is that of `estimate`.
     metric: Annotated[
         Metric,
-        Option(
+        Choice(
             "--metric/--distance-metric", "Of the distances; categories are one-hot, or mismatches."
         ),
     ] = "euclidean"
     scale: Annotated[
         Scale,
-        Option(
+        Choice(
             "--scale/--number-scale", "A difference of 1 in numbers: 5% to 95%, or the full range."
         ),
     ] = "robust"
     encode_on: Annotated[
         Literal["synthetic", "reference"],
-        Option("--encode-on", "The table that the scales come from."),
+        Choice("--encode-on", "The table that the scales come from."),
     ] = "synthetic"
     memory: Annotated[
         str | int,
-        Option(
+        Free(
             "--memory",
             "About how much to use, as 500M.",
             metavar="SIZE",
@@ -262,7 +262,7 @@ class _Search(ChosenSeed):
     ] = None
     approximate: Annotated[
         bool,
-        Option(
+        Choice(
             "--approximate",
             "Search neighbours approximately (nn, kth, lnr): faster, and a weaker query. "
             'Needs pip install "mipaudit[approximate]".',

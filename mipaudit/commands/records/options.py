@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
 from mipaudit.options.checked_limits import check_limits, check_waivers, of_records
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Act, Choice, Free, Options, but
 from mipaudit.options.groups.game import Game
 from mipaudit.options.groups.policy import ListedPolicy
 from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Scores
@@ -26,7 +26,7 @@ MOST_CELLS: Final = 1024
 class _Risks(Options):
     cells: Annotated[
         int | None,
-        Option(
+        Choice(
             "--cells",
             "About how many cells. Default: what the rows bear.",
             metavar="N",
@@ -35,11 +35,11 @@ class _Risks(Options):
     ] = None
     min_cell: MinCellOption[int] = 10
     tau: Annotated[
-        float, Option("--tau", "List cells with a risk above X.", metavar="X", within=BELOW_ONE)
+        float, Choice("--tau", "List cells with a risk above X.", metavar="X", within=BELOW_ONE)
     ] = 0.5
     fdr: Annotated[
         float,
-        Option(
+        Choice(
             "--fdr",
             "False-discovery rate of the list, over cells.",
             metavar="Q",
@@ -48,7 +48,7 @@ class _Risks(Options):
     ] = 0.05
     top: Annotated[
         int,
-        Option(
+        Free(
             "--top",
             "Name the N most exposed records: by row, and by `key_col`.",
             metavar="N",
@@ -58,11 +58,11 @@ class _Risks(Options):
     by: ByOption = ()
     small_groups: Annotated[
         Literal["merge", "refuse"],
-        Option("--small-groups", "Of fewer than `min_cell` of a class.", only_with="by"),
+        Choice("--small-groups", "Of fewer than `min_cell` of a class.", only_with="by"),
     ] = "merge"
     member_population: Annotated[
         int | None,
-        Option(
+        Choice(
             "--member-population",
             "The members are a sample of N training records.",
             metavar="N",
@@ -70,7 +70,7 @@ class _Risks(Options):
         ),
     ] = None
     max_risk: Annotated[
-        float | None, Option("--max-risk", "Policy: the largest risk is at most X.", metavar="X")
+        float | None, Free("--max-risk", "Policy: the largest risk is at most X.", metavar="X")
     ] = None
 
 
@@ -123,11 +123,11 @@ class _Written(Options):
     ] = None
     output_format: Annotated[
         RowFormat | None,
-        Option(None, "The form of that file; None goes by its name.", recorded=False),
+        Act(None, "The form of that file; None goes by its name.", recorded=False),
     ] = None
     safe_csv: Annotated[
         bool,
-        Option("--safe-csv", "Put an apostrophe before keys in CSV that a spreadsheet would run."),
+        Choice("--safe-csv", "Put an apostrophe before keys in CSV that a spreadsheet would run."),
     ] = False
 
     @cached_property

@@ -12,7 +12,7 @@ from mipaudit.commands.render.forms import (
 )
 from mipaudit.errors import UsageError
 from mipaudit.formats.exchange.annex_points import AnnexName
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Act, Options, but
 from mipaudit.options.groups.game import ConfidenceOption, PriorOption
 from mipaudit.options.groups.policy import ScorePolicy
 from mipaudit.options.groups.recorded import Recorded, StoredReport, SubjectOption, several
@@ -70,7 +70,7 @@ class _AnyForm(Shown):
     subject: SubjectOption = ()
     annex: Annotated[
         AnnexName | None,
-        Option(
+        Act(
             "--for",
             "An annex for who signs: each point of this source, with what the report shows of it, "
             "or that nothing does (.html, .md, .json, text).",
@@ -80,7 +80,7 @@ class _AnyForm(Shown):
     ] = None
     others: Annotated[
         Sequence[Any],
-        Option(
+        Act(
             "--with",
             "A report of another command on the same release, for points of the annex; repeat for "
             "each.",
@@ -136,7 +136,7 @@ class RenderShown(_AnyForm, ExitZero):
 
     policy: Annotated[
         str | None,
-        Option(
+        Act(
             "--policy",
             "Judge by the limits of this policy file; none is looked for.",
             metavar="FILE",

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Choice, Free, Options, but
 from mipaudit.options.groups.game import Confidence
 from mipaudit.options.groups.scores import Data
 from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
@@ -14,7 +14,7 @@ from mipaudit.options.ranges import ABOVE_NOTHING
 class _Tables(Options, kw_only=False):
     members: Annotated[
         Data,
-        Option(
+        Choice(
             "MEMBERS",
             "The members' records: a CSV (also .gz, .zst) or Parquet file, a directory or glob of "
             "parts, or - for standard input.",
@@ -25,7 +25,7 @@ class _Tables(Options, kw_only=False):
     ]
     holdout: Annotated[
         Data,
-        Option(
+        Choice(
             "HOLDOUT",
             "The holdout's records, likewise.",
             read=path_of,
@@ -40,7 +40,7 @@ class _Features(Options):
     ignore: IgnoreOption = ()
     id_col: Annotated[
         str | None,
-        Option(
+        Choice(
             "--id-col",
             "The person behind a row; one row per person and class is kept.",
             metavar="NAME",
@@ -52,7 +52,7 @@ class _Features(Options):
 class _BlindLimit(Options):
     max_blind: Annotated[
         float | None,
-        Option(
+        Free(
             "--max-blind",
             "Policy: the blind advantage is at most X.",
             metavar="X",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from mipaudit.options.declare import Option, Options, Range, but
+from mipaudit.options.declare import Free, Options, Range, but
 from mipaudit.options.groups.game import Prior
 from mipaudit.options.groups.recorded import FixedSeed, Recorded
 from mipaudit.options.groups.shown import ListOption, OutputOption, QuietOption, Shown
@@ -24,7 +24,7 @@ def _complete(incomplete: str) -> list[str]:
 class _Scenario(Options, kw_only=False):
     scenario: Annotated[
         str | None,
-        Option(
+        Free(
             "SCENARIO",
             "Its name, from the list.",
             complete=_complete,
@@ -35,23 +35,21 @@ class _Scenario(Options, kw_only=False):
 
 class _Drawing(Options):
     n_members: Annotated[
-        int | None, Option("--n-members", "Members; 1,000 by default.", metavar="N", within=_SIZE)
+        int | None, Free("--n-members", "Members; 1,000 by default.", metavar="N", within=_SIZE)
     ] = None
     n_holdout: Annotated[
         int | None,
-        Option("--n-holdout", "Holdout records; 1,000 by default.", metavar="N", within=_SIZE),
+        Free("--n-holdout", "Holdout records; 1,000 by default.", metavar="N", within=_SIZE),
     ] = None
     n_canaries: Annotated[
         int | None,
-        Option(
-            "--n-canaries", "Canaries, in one run; 1,000 by default.", metavar="N", within=_SIZE
-        ),
+        Free("--n-canaries", "Canaries, in one run; 1,000 by default.", metavar="N", within=_SIZE),
     ] = None
     n_splits: Annotated[
         int | None,
-        Option("--n-splits", "Random splits; 256 by default.", metavar="N", within=_SIZE),
+        Free("--n-splits", "Random splits; 256 by default.", metavar="N", within=_SIZE),
     ] = None
-    order: Annotated[Order, Option("--order", "Of the rows; sorted is by score.")] = "shuffled"
+    order: Annotated[Order, Free("--order", "Of the rows; sorted is by score.")] = "shuffled"
 
 
 class SimulateOptions(_Scenario, _Drawing, Prior, FixedSeed, Recorded):
@@ -81,9 +79,7 @@ class SimulateShown(Shown):
     """What is made of the scenario, and where it goes."""
 
     show_list: Annotated[ListOption, but("Show all scenarios.")] = False
-    truth_only: Annotated[bool, Option("--truth-only", "Say what is true, and draw nothing.")] = (
-        False
-    )
+    truth_only: Annotated[bool, Free("--truth-only", "Say what is true, and draw nothing.")] = False
     output: Annotated[
         OutputOption[str | None],
         but(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Choice, Free, Options, but
 from mipaudit.options.groups.game import Prior
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
 from mipaudit.options.groups.shown import NO_PDF, OutputOption, Said
@@ -17,7 +17,7 @@ from mipaudit.options.texts import site_name, whole_number
 class _Data(Options, kw_only=False):
     data: Annotated[
         Data,
-        Option(
+        Choice(
             "SCORES...",
             "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, or - for "
             "standard input.",
@@ -31,7 +31,7 @@ class _Data(Options, kw_only=False):
 class _Site(Options):
     cuts: Annotated[
         Sequence[Any],
-        Option(
+        Choice(
             "--cuts",
             "Count by the cells of these cuts; repeat, with those of every site.",
             metavar="FILE",
@@ -42,7 +42,7 @@ class _Site(Options):
     ] = ()
     cuts_only: Annotated[
         bool,
-        Option(
+        Free(
             "--cuts-only",
             "Write where scores of a sample lie, in few round cells; all rows are counted later, "
             "with `cuts`.",
@@ -50,7 +50,7 @@ class _Site(Options):
     ] = False
     site: Annotated[
         str | None,
-        Option(
+        Free(
             "--site",
             "What this site, or part, is called: a name that no other has.",
             metavar="NAME",
@@ -132,7 +132,7 @@ class SummarizeShown(Said):
 
     plan: Annotated[
         int | None,
-        Option(
+        Free(
             "--plan",
             "Count nothing: print the commands for each of so many sites and the centre.",
             metavar="SITES",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Final
 
-from mipaudit.options.declare import Option, Options, Range, but
+from mipaudit.options.declare import Act, Choice, Options, Range, but
 from mipaudit.options.groups.game import StrictOption
 from mipaudit.options.groups.recorded import FixedSeed, Recorded
 from mipaudit.options.groups.working import Followed, JobsOption
@@ -17,12 +17,12 @@ _MOST_JOBS: Final = 1_024
 
 
 class _Cells(Options):
-    long: Annotated[bool, Option("--long", "The long form, or the short one.", off="--quick")] = (
+    long: Annotated[bool, Choice("--long", "The long form, or the short one.", off="--quick")] = (
         False
     )
     estimand: Annotated[
         Sequence[str],
-        Option(
+        Choice(
             "--estimand",
             "Only limits of this; repeat. Default: all.",
             metavar="NAME",
@@ -31,13 +31,13 @@ class _Cells(Options):
     ] = ()
     scenario: Annotated[
         Sequence[str],
-        Option(
+        Choice(
             "--scenario", "Only this distribution; repeat.", metavar="NAME", recorded_as="scenarios"
         ),
     ] = ()
     replications: Annotated[
         int | None,
-        Option(
+        Choice(
             "--replications",
             "Files per cell; 1,000 by default, or 4,000 in the long form.",
             metavar="R",
@@ -46,7 +46,7 @@ class _Cells(Options):
     ] = None
     sizes: Annotated[
         Sequence[int],
-        Option(
+        Choice(
             "--sizes",
             "Records per file, half of them members.",
             metavar="N,N,...",
@@ -59,7 +59,7 @@ class _Cells(Options):
     ] = ()
     priors: Annotated[
         Sequence[float],
-        Option(
+        Choice(
             "--priors",
             "Probabilities that a challenged record is a member.",
             metavar="P,P,...",
@@ -83,7 +83,7 @@ class _Run(Options):
     ] = None
     resume: Annotated[
         str | None,
-        Option(
+        Act(
             "--resume",
             "Keep finished cells there, and go on from it.",
             metavar="FILE",

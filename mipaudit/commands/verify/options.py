@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Choice, Options, but
 from mipaudit.options.groups.recorded import StoredReport, SubjectOption, several
 from mipaudit.options.groups.scores import Classes
 from mipaudit.options.groups.shown import ExitZeroOption, Shown
@@ -14,7 +14,7 @@ from mipaudit.options.groups.working import Followed, Jobs
 class _Inputs(Options):
     input: Annotated[
         Sequence[Any],
-        Option(
+        Choice(
             "--input",
             "What was audited; repeat for compare, as PATH or NAME=PATH.",
             metavar="SCORES",

@@ -5,13 +5,16 @@ Few modules are read for it: pure mathematics asks for no more.
 
 from typing import Annotated, Literal
 
-from mipaudit.options.declare import Option, Options, Range, T
+from mipaudit.options.declare import Choice, Free, Options, Range, T
 from mipaudit.options.ranges import CONFIDENCE, NOT_NEGATIVE, PROBABILITY, SHARE, above
 from mipaudit.options.texts import whole_number
 
+# With less, more answers are untrue than readers expect.
+USUAL_CONFIDENCE = 0.95
+
 PriorOption = Annotated[
     T,
-    Option(
+    Free(
         "--prior",
         "Probability that a challenged record is a member.",
         metavar="P",
@@ -21,26 +24,27 @@ PriorOption = Annotated[
 ]
 ConfidenceOption = Annotated[
     T,
-    Option(
+    Choice(
         "--confidence",
         "Confidence of every pair of limits: 1 - alpha.",
         metavar="C",
         within=CONFIDENCE,
+        needs_word=lambda given: given < USUAL_CONFIDENCE,
         also=("alpha", "confidence-level", "level", "significance", "ci"),
     ),
 ]
 StrictOption = Annotated[
     bool,
-    Option(
+    Free(
         "--strict",
         "Finite-sample limits where there are any; only the AUC stays approximate.",
         in_python="Without a `seed` one is drawn.",
     ),
 ]
-DeltaOption = Annotated[T, Option("--delta", "Of every epsilon.", metavar="D", within=SHARE)]
+DeltaOption = Annotated[T, Free("--delta", "Of every epsilon.", metavar="D", within=SHARE)]
 ClaimedEpsilonOption = Annotated[
     float | None,
-    Option(
+    Free(
         "--claimed-epsilon",
         "A claim to refute, at `delta`.",
         metavar="E",
@@ -50,7 +54,7 @@ ClaimedEpsilonOption = Annotated[
 ]
 SensitivityOption = Annotated[
     float | None,
-    Option(
+    Choice(
         "--sensitivity",
         "How far a neighbour moves what gets the noise; 1 by default.",
         metavar="S",
@@ -58,21 +62,21 @@ SensitivityOption = Annotated[
     ),
 ]
 EtaOption = Annotated[
-    T, Option("--eta", "Accuracy above guessing that is left to an attacker.", metavar="X")
+    T, Free("--eta", "Accuracy above guessing that is left to an attacker.", metavar="X")
 ]
 # Beyond it a rate next to 1 has too few digits left of its complement.
 COUNT = Range(lambda n: 0 <= n <= 10**9, "at least 0 and at most 1e9")
 TruePositivesOption = Annotated[
     int | None,
-    Option("--tp", "Members that it called members.", metavar="N", within=COUNT, read=whole_number),
+    Choice("--tp", "Members that it called members.", metavar="N", within=COUNT, read=whole_number),
 ]
 FalseNegativesOption = Annotated[
     int | None,
-    Option("--fn", "Members that it did not.", metavar="N", within=COUNT, read=whole_number),
+    Choice("--fn", "Members that it did not.", metavar="N", within=COUNT, read=whole_number),
 ]
 FalsePositivesOption = Annotated[
     int | None,
-    Option(
+    Choice(
         "--fp",
         "Holdout records that it called members.",
         metavar="N",
@@ -82,7 +86,7 @@ FalsePositivesOption = Annotated[
 ]
 TrueNegativesOption = Annotated[
     int | None,
-    Option(
+    Choice(
         "--tn", "Holdout records that it did not.", metavar="N", within=COUNT, read=whole_number
     ),
 ]
@@ -90,7 +94,7 @@ TrueNegativesOption = Annotated[
 
 AdjacencyOption = Annotated[
     Literal["substitution", "add-remove"] | None,
-    Option("--adjacency", "The claim's neighbouring data sets."),
+    Free("--adjacency", "The claim's neighbouring data sets."),
 ]
 
 
@@ -107,7 +111,7 @@ class Confidence(Options):
 
     GROUP = "Statistics"
 
-    confidence: ConfidenceOption[float] = 0.95
+    confidence: ConfidenceOption[float] = USUAL_CONFIDENCE
 
 
 class Game(Prior, Confidence):

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from mipaudit.options.checked_metrics import check_metrics, limits_of
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Choice, Free, Options
 from mipaudit.options.groups.game import Game
 from mipaudit.options.plain_values import require
 from mipaudit.options.ranges import OPERATING_POINT, at_least
@@ -43,7 +43,7 @@ def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
 
 MaxAdvantageOption = Annotated[
     float | None,
-    Option(
+    Free(
         "--max-advantage",
         "Policy: the advantage is at most X.",
         metavar="X",
@@ -52,7 +52,7 @@ MaxAdvantageOption = Annotated[
 ]
 AgainstOption = Annotated[
     Against | None,
-    Option(
+    Free(
         "--against",
         "The attackers that the policy must withstand; the last two are for scores of several "
         "numbers.",
@@ -83,7 +83,7 @@ class ListedPolicy(Options):
 
     limits: Annotated[
         Sequence[Mapping[str, Any]],
-        Option(
+        Free(
             None,
             "Policy limits on any quantity, as the policy file lists them: "
             "{'quantity': 'auc', 'max': 0.6, 'score': 'loss'} (mipaudit help policy-files).",
@@ -92,7 +92,7 @@ class ListedPolicy(Options):
     ] = ()
     waivers: Annotated[
         Sequence[Mapping[str, Any]],
-        Option(
+        Choice(
             None,
             "Of limits that are not shown to be kept, as the policy file lists them.",
             read=partial(listed, "waivers"),
@@ -100,9 +100,10 @@ class ListedPolicy(Options):
     ] = ()
     on_inconclusive: Annotated[
         Literal["fail", "review", "pass"],
-        Option(
+        Choice(
             "--on-inconclusive",
             "What an open answer counts as: exit code 1, 3 or 0. The report says what it is.",
+            needs_word=lambda given: given == "pass",
         ),
     ] = "review"
 
@@ -126,7 +127,7 @@ class _ScoreLimits(_MaxAdvantage):
 
     max_eta: Annotated[
         float | None,
-        Option(
+        Free(
             "--max-eta",
             "Policy: accuracy is at most X above guessing (MIP's eta).",
             metavar="X",
@@ -135,7 +136,7 @@ class _ScoreLimits(_MaxAdvantage):
     ] = None
     max_tpr_at_fpr: Annotated[
         tuple[float, float] | None,
-        Option(
+        Free(
             "--max-tpr-at-fpr",
             "Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
             metavar="T@F",
@@ -147,7 +148,7 @@ class _ScoreLimits(_MaxAdvantage):
     ] = None
     max_copies: Annotated[
         int | None,
-        Option(
+        Free(
             "--max-copies",
             "Policy: at most N members are released word for word, as column exact_copy tells.",
             metavar="N",
@@ -157,7 +158,7 @@ class _ScoreLimits(_MaxAdvantage):
     against: AgainstOption = None
     max_metric: Annotated[
         Mapping[str, float] | Sequence[str],
-        Option(
+        Free(
             "--max-metric",
             "Policy: the metric is at most X, as ppv=0.6; repeat for several.",
             metavar="NAME=X",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mipaudit.options.declare import Option, Options, T
+from mipaudit.options.declare import Act, Choice, Free, Options, T
 from mipaudit.options.ranges import at_least
 
 if TYPE_CHECKING:  # help is written without it
@@ -19,7 +19,7 @@ def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arr
 
 SeedOption = Annotated[
     T,
-    Option(
+    Choice(
         "--seed",
         "Fixes every random choice.",
         metavar="INTEGER",
@@ -30,7 +30,7 @@ SeedOption = Annotated[
 
 SubjectOption = Annotated[
     Sequence[Any],
-    Option(
+    Act(
         "--subject",
         "A file that is released, named in the statement or annex by its sha256; repeat for each.",
         metavar="FILE",
@@ -49,7 +49,7 @@ class Recorded(Options):
 
     settings: Annotated[
         "tuple[Setting, ...] | None",
-        Option(None, "Recorded in the provenance; None records the arguments.", recorded=False),
+        Free(None, "Recorded in the provenance; None records the arguments.", recorded=False),
     ] = None
 
 
@@ -66,7 +66,7 @@ class StoredReport(Options, kw_only=False):
 
     report: Annotated[
         Any,
-        Option(
+        Choice(
             "REPORT",
             "A report as JSON or as a page (.html), or - for standard input.",
             recorded=False,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Choice, Options
 from mipaudit.options.groups.tables import HoldoutOption, KeyColumnOption, MembersOption
 from mipaudit.statements.choices import Side
 
@@ -18,7 +18,7 @@ class Scores(Options, kw_only=False):
 
     data: Annotated[
         Data,
-        Option(
+        Choice(
             "SCORES",
             "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, an address "
             "(s3://, gs://, az://, https://), or - for standard input.",
@@ -40,7 +40,7 @@ class ScoreColumns(Options):
 
     score_col: Annotated[
         Sequence[str],
-        Option(
+        Choice(
             "--score-col",
             "A score column; repeat for several. A comma list (d1,d2) is one score of several "
             "numbers. Default: found by name and type.",
@@ -58,7 +58,7 @@ class Membership(Options):
 
     member_col: Annotated[
         str | None,
-        Option(
+        Choice(
             "--member-col",
             "The membership column. Default: found by name.",
             metavar="NAME",
@@ -69,7 +69,7 @@ class Membership(Options):
     ] = None
     member_value: Annotated[
         str | None,
-        Option(
+        Choice(
             "--member-value",
             "Rows with this membership are the members.",
             metavar="VALUE",
@@ -78,16 +78,17 @@ class Membership(Options):
     ] = None
     where: Annotated[
         str | None,
-        Option(
+        Choice(
             "--where",
             "Read only the rows where this holds.",
             metavar="'COL = VALUE'",
+            near=True,
             also=("filter", "query"),
         ),
     ] = None
     unit_col: Annotated[
         str | None,
-        Option(
+        Choice(
             "--unit-col",
             "The person behind a row; each counts once, in one class.",
             metavar="NAME",
@@ -98,7 +99,7 @@ class Membership(Options):
     ] = None
     unit_rows: Annotated[
         UnitRule | None,
-        Option(
+        Choice(
             "--unit-rows",
             "With `unit_col`: what of a person's rows counts. Choose before you look.",
             only_with="unit_col",
@@ -107,7 +108,7 @@ class Membership(Options):
     ] = None
     rows_are: Annotated[
         Literal["independent"] | None,
-        Option(
+        Choice(
             "--rows-are",
             "Take rows for independent although ids or files repeat; it is said with the result.",
         ),
@@ -120,7 +121,7 @@ class Columns(ScoreColumns, Membership):
     GROUP = "Input"
 
     key_col: KeyColumnOption = None
-    nan: Annotated[NanPolicy, Option("--nan", "What to do with a missing score.")] = "error"
+    nan: Annotated[NanPolicy, Choice("--nan", "What to do with a missing score.")] = "error"
 
     @property
     def missing_kept(self) -> bool:
@@ -134,13 +135,13 @@ class Discreteness(Options):
     GROUP = "Statistics"
 
     discrete: Annotated[
-        bool, Option("--discrete", "The score has few values, all known: limit all attackers.")
+        bool, Choice("--discrete", "The score has few values, all known: limit all attackers.")
     ] = False
 
 
 MemberSideOption = Annotated[
     Literal["auto", "high", "low"],
-    Option("--member-side", "Where members score, for TPR at FPR; auto looks first."),
+    Choice("--member-side", "Where members score, for TPR at FPR; auto looks first."),
 ]
 
 

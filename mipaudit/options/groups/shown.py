@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import Annotated, Any, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, Range, T, but, declared
+from mipaudit.options.declare import Act, Free, Options, Range, T, but, declared
 from mipaudit.options.ranges import between
 from mipaudit.options.texts import whole_number
 from mipaudit.statements.choices import SeenBy
@@ -19,7 +19,7 @@ _NO_PDF: Final = Range(
 NO_PDF: Final = Range(_NO_PDF.holds, "of another form than PDF", in_help=False)
 OutputOption = Annotated[
     T,
-    Option(
+    Act(
         "-o/--output",
         "Write the report there, all of it or nothing, in the form of its ending: .html, .json, "
         ".csv, .md, .xml (JUnit) or .txt.",
@@ -29,11 +29,11 @@ OutputOption = Annotated[
     ),
 ]
 CurveOption = Annotated[
-    str | None, Option("--curve", "Write the curves there, as .csv or .json.", metavar="FILE")
+    str | None, Act("--curve", "Write the curves there, as .csv or .json.", metavar="FILE")
 ]
 QuietOption = Annotated[
     bool,
-    Option(
+    Free(
         "-q/--quiet",
         "The answer in a line, also beside a file; no progress bar and no notes on stderr.",
         recorded=False,
@@ -42,7 +42,7 @@ QuietOption = Annotated[
 ]
 FormatOption = Annotated[
     T,
-    Option(
+    Act(
         "-f/--format",
         "The form of the report, where the ending of its file does not say it. csv has the "
         "figures alone; errors follow json.",
@@ -50,10 +50,10 @@ FormatOption = Annotated[
         also=("output-format", "out-format", "fmt", "as", "type"),
     ),
 ]
-ListOption = Annotated[bool, Option("--list", "Show all there are.")]
+ListOption = Annotated[bool, Free("--list", "Show all there are.")]
 ExitZeroOption = Annotated[
     bool,
-    Option(
+    Act(
         "--exit-zero",
         "Exit 0 also when the policy is not met or unclear.",
         recorded=False,
@@ -122,7 +122,7 @@ class Said(Quiet):
 
     verbose: Annotated[
         bool,
-        Option(
+        Free(
             "-v/--verbose",
             "Say more on stderr, also when something fails.",
             recorded=False,
@@ -145,7 +145,7 @@ class Declared(Options):
 
     title: Annotated[
         str | None,
-        Option(
+        Free(
             "--title",
             "The title of the report. Default: the names of what was read.",
             metavar="TEXT",
@@ -155,7 +155,7 @@ class Declared(Options):
     ] = None
     release_name: Annotated[
         str | None,
-        Option(
+        Free(
             "--release-name",
             "What is to be released, and its version.",
             metavar="TEXT",
@@ -166,7 +166,7 @@ class Declared(Options):
     ] = None
     author: Annotated[
         str | None,
-        Option(
+        Free(
             "--author",
             "Who answers for the report.",
             metavar="TEXT",
@@ -176,7 +176,7 @@ class Declared(Options):
     ] = None
     data_name: Annotated[
         str | None,
-        Option(
+        Free(
             "--data-name",
             "What it was trained on.",
             metavar="TEXT",
@@ -187,7 +187,7 @@ class Declared(Options):
     ] = None
     data_subjects: Annotated[
         int | None,
-        Option(
+        Free(
             "--data-subjects",
             "How many people may be asked about, members or not: limits are told in people, too.",
             metavar="N",
@@ -200,7 +200,7 @@ class Declared(Options):
     ] = None
     data_sensitivity: Annotated[
         str | None,
-        Option(
+        Free(
             "--data-sensitivity",
             "How sensitive the data are.",
             metavar="TEXT",
@@ -211,7 +211,7 @@ class Declared(Options):
     ] = None
     controller: Annotated[
         str | None,
-        Option(
+        Free(
             "--controller",
             "Who decides on the data, and answers for them.",
             metavar="TEXT",
@@ -221,7 +221,7 @@ class Declared(Options):
     ] = None
     seen_by: Annotated[
         SeenBy | None,
-        Option("--seen-by", "Who may see the release.", recorded=False),
+        Free("--seen-by", "Who may see the release.", recorded=False),
     ] = None
 
     def declaration(self) -> dict[str, Any]:
@@ -235,7 +235,7 @@ class Form(Declared):
 
     full: Annotated[
         bool,
-        Option(
+        Free(
             "--full",
             "Show all of it in the terminal: every table, every limitation.",
             recorded=False,
@@ -269,7 +269,7 @@ class Beside(Form):
 
     report: Annotated[
         str | None,
-        Option(
+        Act(
             "--report",
             "Write the report there; without it, it is shown.",
             metavar="FILE",
@@ -289,7 +289,7 @@ class _Digest(Options):
 
     sha256: Annotated[
         bool,
-        Option(
+        Act(
             "--sha256",
             "With `output` also write FILE.sha256, which sha256sum -c checks.",
             off="--no-sha256",
@@ -319,7 +319,7 @@ class RequirePolicy(Options):
 
     require_policy: Annotated[
         bool,
-        Option(
+        Free(
             "--require-policy",
             "Fail where no limit and no claim is in force: exit 2, not 0.",
             recorded=False,

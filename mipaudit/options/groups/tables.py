@@ -6,13 +6,13 @@ Few modules are read for it: `noise` asks without any table, too.
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from mipaudit.options.declare import Option, T
+from mipaudit.options.declare import Choice, Free, T
 from mipaudit.options.ranges import at_least
 from mipaudit.options.texts import column_list
 
 MembersOption = Annotated[
     Any,
-    Option(
+    Choice(
         "--members",
         "The members' scores, with `holdout`.",
         metavar="FILE",
@@ -23,7 +23,7 @@ MembersOption = Annotated[
 ]
 HoldoutOption = Annotated[
     Any,
-    Option(
+    Choice(
         "--holdout",
         "The holdout records' scores, with `members`.",
         metavar="FILE",
@@ -34,7 +34,7 @@ HoldoutOption = Annotated[
 ]
 SyntheticOption = Annotated[
     Any,
-    Option(
+    Choice(
         "--synthetic",
         "The records that were released.",
         metavar="FILE",
@@ -45,7 +45,7 @@ SyntheticOption = Annotated[
 ]
 ReferenceOption = Annotated[
     Any,
-    Option(
+    Choice(
         "--reference",
         "Records of neither class, for density and classifier.",
         metavar="FILE",
@@ -55,7 +55,7 @@ ReferenceOption = Annotated[
 ]
 ClaimedCurveOption = Annotated[
     Any,
-    Option(
+    Free(
         "--claimed-curve",
         "A claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
         "curve that mipaudit bounds writes.",
@@ -66,7 +66,7 @@ ClaimedCurveOption = Annotated[
 ]
 ColumnsOption = Annotated[
     Sequence[str],
-    Option(
+    Choice(
         "--columns",
         "Compare these. Default: all but row labels.",
         metavar="COL,COL",
@@ -76,11 +76,11 @@ ColumnsOption = Annotated[
 ]
 IgnoreOption = Annotated[
     Sequence[str],
-    Option("--ignore", "Leave these out.", metavar="COL,COL", read=column_list, repeated=True),
+    Choice("--ignore", "Leave these out.", metavar="COL,COL", read=column_list, repeated=True),
 ]
 ByOption = Annotated[
     Sequence[str],
-    Option(
+    Free(
         "--by",
         "Tell groups apart by these columns; repeat for several. A name with a comma: '\"a,b\"'.",
         metavar="COL,COL",
@@ -91,7 +91,7 @@ ByOption = Annotated[
 ]
 KeyColumnOption = Annotated[
     str | None,
-    Option(
+    Choice(
         "--key-col",
         "Identifies a row. Default: its position in the input.",
         metavar="NAME",
@@ -101,7 +101,7 @@ KeyColumnOption = Annotated[
 ]
 MinCellOption = Annotated[
     T,
-    Option(
+    Choice(
         "--min-cell",
         "Fewest records of a cell or a group that is shown.",
         metavar="N",

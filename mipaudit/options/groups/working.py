@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Act, Choice, Free, Options, but
 from mipaudit.options.groups.game import StrictOption
 from mipaudit.options.groups.recorded import Recorded, SeedOption
 from mipaudit.options.plain_values import Given
@@ -62,7 +62,7 @@ ChosenSeedOption = Annotated[
 ]
 JobsOption = Annotated[
     int | None,
-    Option(
+    Free(
         "--jobs",
         "Workers. Default: one per processor; the answer is the same.",
         metavar="N",
@@ -115,7 +115,7 @@ class Seeded(ChosenSeed):
     GROUP = "Work"
 
     hash_inputs: Annotated[
-        bool, Option("--hash-inputs", "Record the sha256 of inputs over 64 MiB in all, too.")
+        bool, Free("--hash-inputs", "Record the sha256 of inputs over 64 MiB in all, too.")
     ] = False
 
 
@@ -139,7 +139,7 @@ class Followed(Options):
 
     progress: Annotated[
         Progress | None,
-        Option(None, "Called with (rows or other work done, and in all or None).", recorded=False),
+        Free(None, "Called with (rows or other work done, and in all or None).", recorded=False),
     ] = None
 
 
@@ -162,11 +162,11 @@ class Engines(Work):
 
     engine: Annotated[
         Literal["auto", "threads", "processes", "dask"],
-        Option("--engine", "Who does the work; the answer is the same.", recorded=False),
+        Act("--engine", "Who does the work; the answer is the same.", recorded=False),
     ] = "auto"
     scheduler: Annotated[
         str | None,
-        Option(
+        Act(
             "--scheduler",
             "Scheduler of a Dask cluster to work on.",
             metavar="tcp://HOST:PORT",
@@ -175,7 +175,7 @@ class Engines(Work):
     ] = None
     executor: Annotated[
         "Executor | None",
-        Option(None, "What runs the work instead: a pool, or a cluster's.", recorded=False),
+        Act(None, "What runs the work instead: a pool, or a cluster's.", recorded=False),
     ] = None
 
     def check(self) -> None:
@@ -204,7 +204,7 @@ class BadParts(Options):
 
     on_bad_part: Annotated[
         Literal["error", "skip"],
-        Option(
+        Choice(
             "--on-bad-part",
             "A file that cannot be read ends the run, or is left out and named; no policy is "
             "met then.",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Choice, Option, Options
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.texts import column_list
@@ -18,7 +18,7 @@ Variance = Literal["fixed", "per-record"]
 
 def outputs_file(flag: str, help: str, in_python: str | None = None) -> Option:  # noqa: A002
     """Return the option of a file, or an array, with one row for each record."""
-    return Option(
+    return Choice(
         flag, help, metavar="FILE", read=path_of, told=_name, is_input=True, in_python=in_python
     )
 
@@ -68,7 +68,7 @@ class _Model(Options):
 
     scores: Annotated[
         Sequence[str],
-        Option(
+        Choice(
             "--scores",
             "Which: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, correct, "
             "loss_calibrated. Default: all but phi.",
@@ -193,14 +193,14 @@ class _Lira(Options):
         ),
     ] = None
     values: Annotated[
-        Values, Option("--values", "What the confidences are: phi is log(p / (1-p)).")
+        Values, Choice("--values", "What the confidences are: phi is log(p / (1-p)).")
     ] = "phi"
     variance: Annotated[
-        Variance, Option("--variance", "One for all records, or each record's own.")
+        Variance, Choice("--variance", "One for all records, or each record's own.")
     ] = "fixed"
     rows: Annotated[
         Literal["models", "records"] | None,
-        Option("--rows", "What a row of SHADOW is, where its shape leaves it open."),
+        Choice("--rows", "What a row of SHADOW is, where its shape leaves it open."),
     ] = None
 
 
