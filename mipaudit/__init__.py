@@ -5,7 +5,7 @@ Each command of the command line is a function here, with the same settings::
     import mipaudit
 
     report = mipaudit.estimate("scores.parquet", max_advantage=0.1)
-    report.verdict.status  # "met", "not_met", "inconclusive" or "no_policy"
+    report.verdict.status  # "met", "waived", "not_met", "inconclusive" or "no_policy"
 
 Everything is loaded when first used: importing the package costs nothing.
 """

@@ -64,6 +64,7 @@ ATTACKERS: Final = {
 }
 STATUS: Final = {
     "met": "MET",
+    "waived": "WAIVED",
     "not_met": "NOT MET",
     "inconclusive": "INCONCLUSIVE",
     "contradicted": "CONTRADICTED",
@@ -209,6 +210,11 @@ def bulleted(title: str, texts: Sequence[str]) -> Section:
     return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()
 
 
+def mark(found: Finding) -> str:
+    """Return what stands before a finding that the answer may be untrue because of."""
+    return "! " if found.serious else ""
+
+
 def bullets_of(document: Document) -> Iterator[tuple[str, str]]:
     """Yield everything that is a list, under its heading: findings, assumptions, limitations."""
     for section in document.sections:
@@ -226,13 +232,13 @@ class Case(NamedTuple):
     Attributes:
         group: what it is about, such as a score.
         name: what was to be shown.
-        status: ``passed``, ``failed``, ``open`` (nobody can tell yet) or ``skipped``.
+        status: ``passed``, ``failed``, ``open`` (nobody can tell yet), ``waived`` or ``skipped``.
         text: why.
     """
 
     group: str
     name: str
-    status: Literal["passed", "failed", "open", "skipped"]
+    status: Literal["passed", "failed", "open", "waived", "skipped"]
     text: str
 
 
@@ -286,7 +292,7 @@ def framed(
     findings: Sequence[Finding] = getattr(report, "findings", ())
     whole = (
         *sections,
-        bulleted("Findings", [f"{one.code}: {plain(one.text)}" for one in findings]),
+        bulleted("Findings", [f"{mark(one)}{one.code}: {plain(one.text)}" for one in findings]),
         beside,
         bulleted("Keep in mind", report.limitations),
         following,

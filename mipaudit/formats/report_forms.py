@@ -74,6 +74,7 @@ def _front(report: AnyReport) -> Front:
     from mipaudit.formats.html_page import front_of
 
     kind, brief = kind_of(report.command), _brief(report)
+    report = _standing(report)
     prior = getattr(getattr(report, "design", None), "prior", _EVEN)
     front: Front = (
         named(kind.front)(report, brief)
@@ -150,7 +151,7 @@ def _brief(report: AnyReport, *, python: bool = False, told: Sequence[str] = ())
     """
     from mipaudit.formats.brief import brief_of, first_sentence
 
-    kind = kind_of(report.command)
+    kind, stale, report = kind_of(report.command), _stale(report), _standing(report)
     brief: Brief = named(kind.brief)(report) if kind.brief else brief_of(_document(report, "text"))
     findings = getattr(report, "findings", ())
     notes = [*brief.notes, *(first_sentence(one.text) for one in findings if not one.serious)]
@@ -160,9 +161,7 @@ def _brief(report: AnyReport, *, python: bool = False, told: Sequence[str] = ())
         notes.append(f"Seed {seed}{brief.moves}.")
     said = (*brief.told, *told)
     warnings = (one.text for one in findings if one.serious and one.code not in said)
-    whole = brief._replace(
-        warnings=(*_stale(report), *brief.warnings, *warnings), notes=tuple(notes)
-    )
+    whole = brief._replace(warnings=(*stale, *brief.warnings, *warnings), notes=tuple(notes))
     if python:
         whole = whole._replace(more=_MORE)
     typed: Brief = _typed(whole, _names(report.command, python=python))
@@ -223,11 +222,11 @@ def key_picture(report: AnyReport) -> Picture:
 
 
 def _document(report: AnyReport, view: View, *, python: bool = False) -> Document:
-    kind = kind_of(report.command)
+    kind, stale, report = kind_of(report.command), _stale(report), _standing(report)
     draw = named(kind.document)
     document: Document = draw(report, view) if kind.views else draw(report)
     if view != "page":  # whose head says it
-        document = document._replace(summary=" ".join((*_stale(report), document.summary)))
+        document = document._replace(summary=" ".join((*stale, document.summary)))
     typed: Document = _typed(document, _names(report.command, python=python))
     return typed
 
@@ -241,6 +240,17 @@ def _stale(report: AnyReport) -> tuple[str, ...]:
 
     said = stale_words(report, waiver_day())
     return (said,) if said else ()
+
+
+def _standing(report: AnyReport) -> AnyReport:
+    """Return the report as its waivers stand on the day."""
+    if not getattr(report, "policy", ()):
+        return report
+    from mipaudit.statements.provenance import waiver_day
+    from mipaudit.statements.verdict import standing
+
+    found: AnyReport = standing(report, waiver_day())
+    return found
 
 
 def _names(command: str, *, python: bool) -> Mapping[str, str]:

@@ -338,7 +338,12 @@ def _waiver(one: Listed, prior: float) -> Waiver:
         all(any(map(str.isalnum, text)) for text in (reason, person)),
         "'reason' and 'person' must say something.",
     )
-    metric = one.text("metric")
+    metric, score = one.text("metric"), one.text("score")
+    one.require(
+        not {*"*?"} & {*(score or "")},
+        "'score' has * or ?, and names are exact.",
+        "Leave 'score' out for every score, or write a waiver for each.",
+    )
     if metric is not None:
         # Here, since most policies waive none.
         from mipaudit.maths.metrics.names import parse_metric
@@ -349,7 +354,7 @@ def _waiver(one: Listed, prior: float) -> Waiver:
         reason=reason,
         person=person,
         expires=_day(one),
-        score=one.text("score"),
+        score=score,
         metric=metric,
         fpr=one.share("fpr"),
         group=one.text("group"),

@@ -125,7 +125,7 @@ def contradiction(report: Stored) -> str | None:
         if check.status not in _statuses(check):
             return f"$.policy[{number}].status"
     expected = _verdict(report.policy, getattr(report, "claims", ()))
-    if expected == "met" and WITHHELD & {*verdict.reasons}:
+    if expected in {"met", "waived"} and WITHHELD & {*verdict.reasons}:
         expected = "inconclusive"
     return None if verdict.status == expected else "$.verdict.status"
 
@@ -150,4 +150,6 @@ def _verdict(checks: Sequence[Any], claims: Sequence[Any]) -> VerdictStatus:
         return "not_met"
     if not checks:
         return "no_policy"
-    return "inconclusive" if any(one.status == "inconclusive" for one in deciding) else "met"
+    if any(one.status == "inconclusive" for one in deciding):
+        return "inconclusive"
+    return "met" if len(deciding) == len(checks) else "waived"

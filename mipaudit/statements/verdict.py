@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Setting  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import (
     EVERY_GROUP,
     CheckStatus,
@@ -17,7 +16,6 @@ from mipaudit.statements.policy import (
     unpromised,
 )
 from mipaudit.statements.text.printable_names import quoted_name, safe_name, safe_text
-from mipaudit.statements.text.rounding import percent_text
 
 if TYPE_CHECKING:
     from datetime import date
@@ -25,9 +23,8 @@ if TYPE_CHECKING:
     from mipaudit.statements.claim import Claim
     from mipaudit.statements.reports.any_report import AnyReport
 
-VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
+VerdictStatus = Literal["met", "waived", "not_met", "inconclusive", "no_policy"]
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
-_BEGINNING: Final = "It was judged again"
 NO_LIMIT: Final = "no limit was given to compare with"
 # The code of a finding: records were released word for word.
 COPIES: Final = "exact_copies"
@@ -67,8 +64,15 @@ INCOMPLETE: Final = (
 )
 # The codes of all that a verdict weighs, or is told with.
 WEIGHED: Final = frozenset({LEFT_OUT, *dict(_UNSEEN), *dict(_ASSUMED)})
+_KEPT: Final = ("are kept", "are kept, or accepted by a waiver")
 # Why what is met by the limits is open: among the reasons of such a verdict is one of these.
-WITHHELD: Final = frozenset({INCOMPLETE, *(reason for _, reason in _UNSEEN)})
+WITHHELD: Final = frozenset(
+    reason.replace("are kept", kept)
+    for reason in (INCOMPLETE, *(reason for _, reason in _UNSEEN))
+    for kept in _KEPT
+)
+# That of a waiver which is about no limit of the audit.
+UNMATCHED: Final = "waiver_unmatched"
 _LONGEST_REASON: Final = 2000
 SKIPPED: Final = (
     "Some files of the input cannot be read and were left out: nothing here speaks for the "
@@ -147,8 +151,9 @@ def _marked(check: PolicyCheck, waivers: Sequence[Waiver], today: date) -> Polic
 def _remarks(number: int, waiver: Waiver, checks: Sequence[PolicyCheck]) -> list[Finding]:
     covered = [check for check in checks if covers(waiver, check)]
     if not covered:
-        text = f"Waiver {number} of the policy (on {waiver.quantity}) matches no limit here."
-        return [Finding(code="waiver_unmatched", text=text)]
+        of = "" if waiver.score is None else f" of {quoted_name(waiver.score)}"
+        text = f"Waiver {number} of the policy (on {waiver.quantity}{of}) matches no limit here."
+        return [Finding(code=UNMATCHED, serious=True, text=text)]
     if all(check.status == "met" for check in covered):
         text = f"Waiver {number} of the policy (on {waiver.quantity}) is not needed: all is met."
         return [Finding(code="waiver_not_needed", text=text)]
@@ -157,19 +162,48 @@ def _remarks(number: int, waiver: Waiver, checks: Sequence[PolicyCheck]) -> list
 
 def stale_words(report: AnyReport, today: date) -> str:
     """Say that a waiver bore the verdict of a report and bears it no longer; empty for none."""
-    waived = (getattr(check, "waived", None) for check in getattr(report, "policy", ()))
-    ended = [one.expires for one in waived if one is not None and one.expired(today)]
+    ended = [one.waived.expires for one in getattr(report, "policy", ()) if _ended(one, today)]
     if not ended:
         return ""
     day = safe_name(min(ended))
-    return f"A waiver of the report has expired, after {day}: its verdict would be another today."
+    return f"A waiver of the report has expired, after {day}: its file holds the verdict of before."
+
+
+def _ended(check: Any, today: date) -> bool:  # noqa: ANN401 - of any report
+    """Tell whether a waiver bore a check and bears it no longer."""
+    waiver = getattr(check, "waived", None)
+    return waiver is not None and waiver.expired(today)
+
+
+def standing(report: Any, today: date) -> Any:  # noqa: ANN401 - of any kind
+    """Return a report as its waivers stand: where one has ended, its limit fails."""
+    checks = getattr(report, "policy", ())
+    if not any(_ended(one, today) for one in checks):
+        return report
+    checks = tuple(
+        replace(one, waived=None, expired=one.waived) if _ended(one, today) else one
+        for one in checks
+    )
+    before = report.verdict
+    verdict = reach_verdict(
+        checks, getattr(report, "claims", ()), before.on_inconclusive, assuming=before.assuming
+    )
+    return replace(reworded(report, verdict), policy=checks)
+
+
+def reworded(report: Any, verdict: Verdict) -> Any:  # noqa: ANN401 - of any kind
+    """Return a report with another verdict, also in its paragraph."""
+    said = judged(verdict, given="limits")
+    summary = report.summary.replace(judged(report.verdict, given="limits"), said)
+    return replace(report, verdict=verdict, summary=summary)
 
 
 def waiver_note(check: PolicyCheck) -> str:
     """Say who waived a check and why, or that the waiver has expired; empty for neither."""
     if check.waived is not None:
         one = check.waived
-        return f"waived by {one.person} until {one.expires}: {one.reason}"
+        said = check.status.replace("_", " ")
+        return f"{said}, accepted by {one.person} until {one.expires}: {one.reason}"
     if check.expired is not None:
         return f"the waiver by {check.expired.person} expired after {check.expired.expires}"
     return ""
@@ -179,7 +213,8 @@ def waiver_note(check: PolicyCheck) -> str:
 class Verdict:
     """The answer, with its reasons.
 
-    ``waived`` counts the checks that did not decide because somebody waived them.
+    ``status`` is ``waived`` where every limit is met or waived. ``waived`` counts the checks
+    that did not decide because somebody waived them.
     ``on_inconclusive`` is what the policy makes of an open answer: it changes the exit
     code, never ``status``. ``assuming`` is what the user asserts and the answer rests on.
     """
@@ -203,11 +238,13 @@ def verdict_note(verdict: Verdict) -> str:
 
 
 def left_out_note(findings: Sequence[Finding]) -> str:
-    """Return what must be said beside a verdict: of copies, and of scores left out; or nothing."""
+    """Return what must be said beside a verdict: of copies, scores and waivers; or nothing."""
     codes = {found.code for found in findings}
     note = "; records are released word for word" if COPIES in codes else ""
     if LEFT_OUT in codes:
         note += "; columns that may be scores were left out"
+    if UNMATCHED in codes:
+        note += "; a waiver matches no limit"
     return note
 
 
@@ -223,13 +260,20 @@ def settled(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     assuming = " and that ".join(one for one in told if one)
     verdict = replace(verdict, assuming=assuming or None)
     reasons = [reason for code, reason in _UNSEEN if code in codes]
-    if verdict.status == "met" and reasons:
-        return replace(verdict, status="inconclusive", reasons=(*reasons, *verdict.reasons))
+    if verdict.status in {"met", "waived"} and reasons:
+        return _withheld(verdict, *reasons)
     if verdict.status == "inconclusive" and SITES_MISSING in codes:
         # More records of the sites that are here would not settle it.
         said = any(reason.startswith(_NOT_COVERED) for reason in verdict.reasons)
         return verdict if said else replace(verdict, reasons=(_NOT_COVERED, *verdict.reasons))
     return verdict
+
+
+def _withheld(verdict: Verdict, *why: str) -> Verdict:
+    """Return a verdict as open, where the limits alone would not be."""
+    kept = _KEPT[verdict.status == "waived"]
+    reasons = (one.replace("are kept", kept) for one in why)
+    return replace(verdict, status="inconclusive", reasons=(*reasons, *verdict.reasons))
 
 
 def plain_verdict(checks: Sequence[tuple[CheckStatus, str]]) -> Verdict:
@@ -260,8 +304,8 @@ def reach_verdict(
     """Return the verdict over every policy check and claim.
 
     One check that is not met, one open check whose waiver has expired, or one
-    contradicted claim decides; else one inconclusive check. A waived check does not
-    decide. Claims that hold out never turn 'no policy' into 'met': the absence of a
+    contradicted claim decides; else one inconclusive check; else one that is waived.
+    Claims that hold out never turn 'no policy' into 'met': the absence of a
     contradiction proves nothing.
 
     Args:
@@ -273,20 +317,25 @@ def reach_verdict(
             'inconclusive'. What leaks among the others leaks all the same.
         assuming: what the user asserts, on which checks and claims rest.
     """
-    waived = [check for check in checks if check.waived is not None]
+    waived = sorted(
+        (check for check in checks if check.waived is not None),
+        key=lambda check: _GRAVEST_FIRST.index(check.status),
+    )
     deciding = [check for check in checks if check.waived is None]
     status, reasons = _decided(deciding, claims, judged=bool(checks))
-    if incomplete and status == "met":
-        status, reasons = "inconclusive", (INCOMPLETE, *reasons)
-    if status != "not_met":
-        reasons = (*reasons, *map(_reason, waived))
-    return Verdict(
+    accepted = tuple(map(_reason, waived))
+    if status == "met" and waived:
+        status, reasons = "waived", (*accepted, *reasons)
+    elif status != "not_met":
+        reasons = (*reasons, *accepted)
+    verdict = Verdict(
         status=status,
         reasons=reasons,
         waived=len(waived),
         on_inconclusive=on_inconclusive,
         assuming=assuming if checks or claims else None,
     )
+    return _withheld(verdict, INCOMPLETE) if incomplete and status in {"met", "waived"} else verdict
 
 
 def _decided(
@@ -334,6 +383,9 @@ def judged(verdict: Verdict, *, given: str = "limit") -> str:
     match verdict.status:
         case "met":
             return f"The policy is met{verdict_note(verdict)}: {reason}."
+        case "waived":
+            note = verdict_note(verdict)
+            return f"The policy is not shown to be met, and that is accepted{note}: {reason}."
         case "not_met":
             assuming = "" if verdict.assuming is None else f", assuming that {verdict.assuming}"
             return f"It is not acceptable under the {given} given{assuming}: {reason}."
@@ -341,38 +393,3 @@ def judged(verdict: Verdict, *, given: str = "limit") -> str:
             return f"Whether the policy is met is open{verdict_note(verdict)}: {reason}."
         case "no_policy":
             return "No limit was set, so nothing here says that this is acceptable."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejudged:
-    """How the verdict of a report came about after the report.
-
-    Attributes:
-        limits: how many the verdict is over: those of the policy, and one for a claim.
-        confidence: of the verdict; lower than that of the report's figures.
-        settings: the limits, with where they came from; the provenance keeps those under
-            which the figures were made.
-        created: UTC time, by which waivers expire.
-    """
-
-    limits: int
-    confidence: float
-    settings: tuple[Setting, ...]
-    created: str
-
-
-def rejudged_words(rejudged: Rejudged) -> str:
-    """Say how sure a verdict is that was reached without the data."""
-    # Every command loads this module, and numbers as text take longer to load than all of it.
-
-    over = "one limit" if rejudged.limits == 1 else f"{rejudged.limits} limits"
-    return (
-        f"{_BEGINNING} from the limits in the report, not from the data: the verdict, over "
-        f"{over}, holds with {percent_text(rejudged.confidence)} confidence, if what is limited "
-        "was chosen without looking at the figures."
-    )
-
-
-def is_rejudged_words(text: str) -> bool:
-    """Tell whether a limitation is what :func:`rejudged_words` says."""
-    return text.startswith(_BEGINNING)

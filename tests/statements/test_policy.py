@@ -142,14 +142,40 @@ def test_groups_are_named_or_all(group, covered):
 
 
 @pytest.mark.parametrize("status", ["not_met", "inconclusive"])
-def test_a_waived_check_does_not_decide_and_is_told(status):
+def test_a_waived_check_is_a_verdict_of_its_own_and_is_told(status):
     waived = waive([check_of_waiver(status), check_of_waiver("met")], [waiver()], TODAY)
     verdict = reach_verdict(waived.checks, ())
     assert waived.findings == ()
     assert waived.checks[0].status == status
-    assert (verdict.status, verdict.waived) == ("met", 1)
+    assert (verdict.status, verdict.waived) == ("waived", 1)
     assert verdict_note(verdict) == ", with 1 waiver"
-    assert "waived by A. Person until 2026-12-31: known" in verdict.reasons[-1]
+    said = status.replace("_", " ")
+    assert verdict.reasons[0].endswith(f"; {said}, accepted by A. Person until 2026-12-31: known")
+
+
+@pytest.mark.parametrize(
+    ("others", "incomplete", "status"),
+    [
+        (["met"], False, "waived"),
+        (["met", "inconclusive"], False, "inconclusive"),
+        (["inconclusive", "not_met"], False, "not_met"),
+        ([], False, "waived"),
+        ([], True, "inconclusive"),
+        (["not_met"], True, "not_met"),
+    ],
+)
+def test_the_worst_of_the_limits_decides(others, incomplete, status):
+    waived = waive([check_of_waiver("not_met", score="t")], [waiver()], TODAY).checks
+    checks = [*waived, *map(check_of_waiver, others)]
+    verdict = reach_verdict(checks, (), incomplete=incomplete)
+    assert (verdict.status, verdict.waived) == (status, 1)
+    assert not [one for one in verdict.reasons if one.endswith("are kept")]
+
+
+def test_of_two_waived_limits_the_worse_is_named_first():
+    checks = waive([check_of_waiver(one) for one in ("inconclusive", "not_met")], [waiver()], TODAY)
+    first, second = reach_verdict(checks.checks, ()).reasons
+    assert ("not met, accepted" in first, "inconclusive, accepted" in second) == (True, True)
 
 
 @pytest.mark.parametrize("status", ["not_met", "inconclusive"])
@@ -169,7 +195,7 @@ def test_a_waiver_that_holds_goes_before_an_expired_one():
     both = [waiver(expires="2020-01-01"), waiver(person="B")]
     (one,) = waive([check_of_waiver("not_met")], both, TODAY).checks
     assert one.expired is None
-    assert "waived by B" in waiver_note(one)
+    assert "not met, accepted by B" in waiver_note(one)
 
 
 def test_what_is_met_is_not_waived():
@@ -180,7 +206,7 @@ def test_what_is_met_is_not_waived():
 
 def test_a_waiver_of_nothing_is_a_finding():
     waived = waive([check_of_waiver("not_met")], [waiver(score="t")], TODAY)
-    assert [f.code for f in waived.findings] == ["waiver_unmatched"]
+    assert [(f.code, f.serious) for f in waived.findings] == [("waiver_unmatched", True)]
     assert reach_verdict(waived.checks, ()).status == "not_met"
 
 

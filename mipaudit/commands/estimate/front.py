@@ -48,6 +48,7 @@ _LONGEST: Final = 2000
 _FEW: Final = 4  # more scores are counted, not named
 _UNSAID: Final = {
     "met": "To pass does not prove that nothing leaks.",
+    "waived": "That somebody accepts a limit that is not kept makes no release safer.",
     "not_met": "More may leak than is shown: the figure is what leaks at least.",
     "inconclusive": "That nothing was decided does not mean that nothing leaks.",
     "no_policy": "That little is shown does not prove that little leaks.",
@@ -304,6 +305,7 @@ def _also(report: Report) -> Iterator[str]:
         yield (
             f"Of {len(report.policy)} {what}, {count['not_met']} above the limit, "
             f"{count['inconclusive']} undecided, {count['met']} within it."
+            + (f" Waivers accept {report.verdict.waived} of them." if report.verdict.waived else "")
         )
     yield from _second(report)
 

@@ -34,10 +34,11 @@ from mipaudit.formats.document import (
     Paragraph,
     bulleted,
     how_to_read,
+    mark,
     quoted,
 )
 from mipaudit.formats.origin_sections import taken
-from mipaudit.formats.policy.blocks import check_cases, claim_name, policy_section
+from mipaudit.formats.policy.blocks import MOODS, check_cases, claim_name, policy_section
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
 from mipaudit.statements.verdict import left_out_note, verdict_note
@@ -50,13 +51,7 @@ if TYPE_CHECKING:
     from mipaudit.formats.document import Section
     from mipaudit.statements.claim import Claim
 
-_MOODS: Final[Mapping[str, Mood]] = {
-    "met": "good",
-    "not_met": "bad",
-    "contradicted": "bad",
-    "inconclusive": "open",
-    "not_comparable": "open",
-}
+_MOODS: Final[Mapping[str, Mood]] = {**MOODS, "contradicted": "bad", "not_comparable": "open"}
 _MOST_REASONS: Final = 5
 _FEW: Final = 12  # more scores are not all shown in full: nobody would read the page
 _STRONGEST: Final = 5
@@ -110,7 +105,7 @@ def _sections(report: Report) -> Iterator[Section]:
     made = report.provenance
     yield people_section(report.estimates, report.design, made.declared, made.settings)
     yield from _scores(report, contents)
-    found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
+    found = tuple(f"{mark(one)}{one.text} [{one.code}]" for one in report.findings)
     yield bulleted("Worth knowing about the input", found)
     yield bulleted(UNSAID, report.limitations)
     pairs = (

@@ -17,9 +17,10 @@ from mipaudit.statements.copies import Copies
 from mipaudit.statements.estimate import Design, Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.policy import PolicyCheck
+from mipaudit.statements.rejudged import Rejudged
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.verdict import Rejudged, Verdict
+from mipaudit.statements.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

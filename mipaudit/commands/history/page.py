@@ -108,12 +108,18 @@ def _reports(report: HistoryReport) -> Grid:
         ("day", lambda one: one.created[:10]),
         ("of", lambda one: one.of),
         ("verdict", _verdict),
+        *[("waived", _waived)] * any(one.waived for one in report.reports),
         ("members", lambda one: _count(one.n_members)),
         ("holdout", lambda one: _count(one.n_holdout)),
         caption="The reports, the newest first, by the time that each states.",
-        words=4,
-        marked=lambda one: one.verdict == "not_met",
+        words=4 + any(one.waived for one in report.reports),
+        marked=lambda one: one.verdict in {"not_met", "waived"},
     )
+
+
+def _waived(one: PastReport) -> str:
+    """Return how many limits somebody accepts that are not kept, and until when."""
+    return f"{count_text(one.waived)} until {safe_name(one.until or '')}" if one.waived else "-"
 
 
 def _count(number: int | None) -> str:

@@ -26,11 +26,13 @@ class PastReport:
         created: when, as it says, UTC.
         mipaudit: the version that made it.
         verdict: None where its kind has none.
-        note: what must be said beside it, such as waivers; or empty.
+        note: what must be said beside it, but for waivers; or empty.
         n_members: audited; None where its kind does not say.
         n_holdout: likewise.
         confidence: likewise.
         sha256: of the file.
+        waived: limits that do not decide because somebody accepts that they are not kept.
+        until: the first day, UTC, that is the last of one of their waivers; None without.
     """
 
     name: str
@@ -44,6 +46,8 @@ class PastReport:
     n_holdout: int | None
     confidence: float | None
     sha256: str
+    waived: int = 0
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -18,12 +19,12 @@ from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
 from mipaudit.reading.report_file import read_report, report_bytes, why_unread
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.provenance import provenance
+from mipaudit.statements.provenance import provenance, waiver_day
 from mipaudit.statements.reports.codec import to_json
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import count_text, number_text
-from mipaudit.statements.verdict import left_out_note, verdict_note
+from mipaudit.statements.verdict import left_out_note, stale_words, verdict_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -168,11 +169,12 @@ def _past(one: _Stored) -> PastReport:
     verdict = getattr(report, "verdict", None)
     design = getattr(report, "design", None)
     declared = report.provenance.declared
+    checks = getattr(report, "policy", ())
+    waivers = [check.waived for check in checks if getattr(check, "waived", None) is not None]
     note = ""
     if verdict is not None and hasattr(verdict, "waived"):
-        note = (verdict_note(verdict) + left_out_note(getattr(report, "findings", ()))).lstrip(
-            ",; "
-        )
+        said = verdict_note(replace(verdict, waived=0))
+        note = (said + left_out_note(getattr(report, "findings", ()))).lstrip(",; ")
     return PastReport(
         name=safe_name(one.name),
         of=report.command,
@@ -185,6 +187,8 @@ def _past(one: _Stored) -> PastReport:
         n_holdout=getattr(design, "n_holdout", None),
         confidence=getattr(design, "confidence", None),
         sha256=sha256(one.data).hexdigest(),
+        waived=len(waivers),
+        until=min((waiver.expires for waiver in waivers), default=None),
     )
 
 
@@ -268,6 +272,11 @@ def _findings(
         names = ", ".join(map(safe_name, sorted(passed)))
         text = f"Files that are no reports of this version, and were passed over: {names}."
         yield Finding(code="no_report", text=text, serious=True)
+    for one in found:
+        said = stale_words(one.report, waiver_day())
+        if said:
+            text = f"{safe_name(one.name)}: {said}"
+            yield Finding(code="waiver_expired", text=text, serious=True)
     looks: dict[tuple[str, ...], list[PastReport]] = {}
     for one, past in zip(found, reports, strict=True):
         digests = [file.sha256 or "" for file in one.report.provenance.inputs]
@@ -315,6 +324,11 @@ def _summary(reports: Sequence[PastReport], joint: float) -> str:
     return f"{count_text(len(reports))} {noun} {days}.{said}{sure * some}"
 
 
-VERDICTS: Final = {"met": "met", "not_met": "not met", "inconclusive": "inconclusive"}
+VERDICTS: Final = {
+    "met": "met",
+    "waived": "waived",
+    "not_met": "not met",
+    "inconclusive": "inconclusive",
+}
 
 history = public_of_several(HistoryOptions, answer_history)

@@ -28,17 +28,8 @@ from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.report_file import read_report
 from mipaudit.statements.copies import copy_checks
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
-from mipaudit.statements.verdict import (
-    PARTS_SKIPPED,
-    Rejudged,
-    is_rejudged_words,
-    led,
-    promised,
-    reach_verdict,
-    rejudged_words,
-    settled,
-    waive,
-)
+from mipaudit.statements.rejudged import Rejudged, is_rejudged_words, rejudged_words
+from mipaudit.statements.verdict import PARTS_SKIPPED, led, promised, reach_verdict, settled, waive
 
 # Findings about the policy that is replaced.
 _POLICY_CODES: Final = ("waiver_", "limits_elsewhere")

@@ -25,7 +25,7 @@ from mipaudit.formats.exchange.statement import unread
 from mipaudit.formats.report_forms import answer_of, document_of
 from mipaudit.statements.estimate import Design
 from mipaudit.statements.policy import shared_note
-from mipaudit.statements.verdict import rejudged_words
+from mipaudit.statements.rejudged import rejudged_words
 
 if TYPE_CHECKING:
     from mipaudit.formats.exchange.annex_points import AnnexName, Point, Source

@@ -1,7 +1,7 @@
 """What a pipeline shows beside a change: GitHub's workflow commands, GitLab's code quality.
 
-Only what is failed or open is annotated, and the outcome. Both servers cut long lists, and show
-what stands first.
+Only what is failed, open or waived is annotated, and the outcome. Both servers cut long lists,
+and show what stands first.
 """
 
 from __future__ import annotations
@@ -10,33 +10,34 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.document import plain
+from mipaudit.formats.document import Case, plain
 from mipaudit.formats.report_forms import answer_of, document_of
+from mipaudit.statements.verdict import UNMATCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.formats.document import Case, Document
+    from mipaudit.formats.document import Document
     from mipaudit.formats.exchange.stored import Stored
 
 # GitHub shows ten of each severity in a step: one is the outcome.
 _MOST: Final = 9
-_GITHUB: Final = {"failed": "error", "open": "warning"}
-_GITLAB: Final = {"failed": "critical", "open": "minor"}
+_GITHUB: Final = {"failed": "error", "open": "warning", "waived": "warning"}
+_GITLAB: Final = {"failed": "critical", "open": "minor", "waived": "minor"}
 _OUTCOMES: Final = {"bad": "error", "open": "warning", "good": "notice", "plain": "notice"}
 _LONGEST: Final = 1_000
 
 
 def github(stored: Stored) -> str:
-    """Return workflow commands: the outcome, then what is failed and what is open."""
+    """Return workflow commands: the outcome, then what is failed, open and waived."""
     document = document_of(stored.report)
     answer = f"{answer_of(stored.report)} {stored.file.name}, sha256 {stored.file.sha256}."
     said = _command(_OUTCOMES[document.mood], document.title, answer)
-    return "\n".join((said, *_commands(_cases(document)))) + "\n"
+    return "\n".join((said, *_commands(_cases(stored, document)))) + "\n"
 
 
 def gitlab(stored: Stored) -> str:
-    """Return a code quality report: an issue for what is failed and for what is open.
+    """Return a code quality report: an issue for what is failed, open or waived.
 
     An issue is known again, in another run, by what it is about and not by its figures.
     """
@@ -50,14 +51,20 @@ def gitlab(stored: Stored) -> str:
             "severity": _GITLAB[case.status],
             "location": {"path": stored.file.name, "lines": {"begin": 1}},
         }
-        for case in _cases(document_of(stored.report))
+        for case in _cases(stored, document_of(stored.report))
     ]
     return json.dumps(issues, indent=2) + "\n"
 
 
-def _cases(document: Document) -> list[Case]:
-    """Return what is failed, then what is open."""
-    return [one for status in _GITHUB for one in document.cases if one.status == status]
+def _cases(stored: Stored, document: Document) -> list[Case]:
+    """Return what is failed, then what is open, then what is waived, and waivers of nothing."""
+    idle = [
+        Case(stored.report.command, one.code, "waived", one.text)
+        for one in getattr(stored.report, "findings", ())
+        if one.code == UNMATCHED
+    ]
+    cases = (*document.cases, *idle)
+    return [one for status in _GITHUB for one in cases if one.status == status]
 
 
 def _text(case: Case) -> str:
@@ -66,8 +73,8 @@ def _text(case: Case) -> str:
 
 
 def _commands(cases: list[Case]) -> Iterator[str]:
-    for status, severity in _GITHUB.items():
-        some = [one for one in cases if one.status == status]
+    for severity in dict.fromkeys(_GITHUB.values()):
+        some = [one for one in cases if _GITHUB[one.status] == severity]
         for place, case in enumerate(some[:_MOST], 1):
             rest = len(some) - _MOST
             more = f" And {rest} more." if place == _MOST and rest > 0 else ""

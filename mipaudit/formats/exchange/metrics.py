@@ -21,9 +21,15 @@ _OTHER: Final = re.compile(r"[^A-Za-z0-9_.-]+|^\.+")
 _LONGEST: Final = 31
 _LONGEST_WORD: Final = 60
 _OF_DATA: Final = frozenset({"score", "group", "versus", "report", "name"})
-# What a case is called here: nobody can tell yet whether an open one is met; a skipped one was
-# waived, or is let pass, or there was nothing to judge.
-_CASES: Final = {"passed": "met", "failed": "not_met", "open": "open", "skipped": "skipped"}
+# What a case is called here: nobody can tell yet whether an open one is met; a skipped one is let
+# pass, or there was nothing to judge.
+_CASES: Final = {
+    "passed": "met",
+    "failed": "not_met",
+    "open": "open",
+    "waived": "waived",
+    "skipped": "skipped",
+}
 
 
 def metrics(stored: Stored) -> str:

@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 
 _TASK: Final = {"type": "membership-inference", "name": "Membership inference"}
 _VALUE: Final = "best estimate, or known"
-_STATUS: Final = {"passed": "met", "failed": "NOT MET", "open": "open", "skipped": "not judged"}
+_STATUS: Final = {
+    "passed": "met",
+    "failed": "NOT MET",
+    "open": "open",
+    "waived": "WAIVED",
+    "skipped": "not judged",
+}
 
 
 def model_card(stored: Stored) -> str:

@@ -98,7 +98,7 @@ def _result(report: AnyReport) -> Result:
         failed = verdict.status == "inconclusive" and verdict.on_inconclusive == "fail"
         if failed or verdict.status == "not_met":
             return "FAILED"
-        return "WARNED" if verdict.status == "inconclusive" or beside else "PASSED"
+        return "WARNED" if verdict.status != "met" or beside else "PASSED"
     if claim is not None and claim.status == "refuted":
         return "FAILED"
     if claim is not None or getattr(report, "claims", None):

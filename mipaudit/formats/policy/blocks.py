@@ -74,13 +74,18 @@ if TYPE_CHECKING:
             """Of all of them."""
 
 
-CaseStatus = Literal["passed", "failed", "open", "skipped"]
+CaseStatus = Literal["passed", "failed", "open", "waived", "skipped"]
 CASE_STATUS: Final[Mapping[str, CaseStatus]] = {
     "met": "passed",
     "not_met": "failed",
     "inconclusive": "open",
 }
-_MOODS: Final[Mapping[str, Mood]] = {"met": "good", "not_met": "bad", "inconclusive": "open"}
+MOODS: Final[Mapping[str, Mood]] = {
+    "met": "good",
+    "waived": "open",
+    "not_met": "bad",
+    "inconclusive": "open",
+}
 ALONE: Final = ", by these attackers alone"
 
 
@@ -99,7 +104,7 @@ def check_limits(check: PolicyCheck) -> tuple[str, str]:
 def check_state(check: PolicyCheck) -> str:
     """Return the status of a check in words, and whether a waiver bears on it."""
     if check.waived is not None:
-        return f"{STATUS[check.status]}, waived"
+        return STATUS["waived"]
     return STATUS[check.status] + (", waiver expired" if check.expired is not None else "")
 
 
@@ -128,7 +133,7 @@ def policy_headline(
 
 def policy_mood(verdict: Verdict) -> Mood:
     """Return how the verdict is shown."""
-    return _MOODS.get(verdict.status, "plain")
+    return MOODS.get(verdict.status, "plain")
 
 
 def check_cases(
@@ -163,14 +168,14 @@ def check_text(check: PolicyCheck) -> str:
 
 
 def check_case_status(check: PolicyCheck, *, open_passes: bool = False) -> CaseStatus:
-    """Return what the check does to the verdict: a waived one nothing, an expired waiver fails.
+    """Return what the check does to the verdict: an expired waiver fails.
 
     Args:
         check: as judged.
         open_passes: whether the policy lets an open answer pass.
     """
     if check.waived is not None:
-        return "skipped"
+        return "waived"
     if open_passes and check.status == "inconclusive" and check.expired is None:
         return "skipped"
     return "failed" if check.expired is not None else CASE_STATUS[check.status]

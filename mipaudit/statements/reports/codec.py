@@ -35,6 +35,16 @@ def _migrated(report: Any) -> Any:  # noqa: ANN401 - of any kind
     return replace(report, provenance=replace(report.provenance, settings=settings))
 
 
+def _waived(report: Any) -> Any:  # noqa: ANN401 - of any kind
+    """Return a report whose waivers bore a 'met', as earlier versions wrote it, as waived."""
+    from mipaudit.statements.verdict import reworded
+
+    verdict = getattr(report, "verdict", None)
+    if verdict is None or verdict.status != "met" or not verdict.waived:
+        return report
+    return reworded(report, replace(verdict, status="waived"))
+
+
 _HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
 # An annex looks like the page of a report, and is none.
 _OTHER: Final = (
@@ -97,6 +107,7 @@ def from_json(data: bytes) -> AnyReport:
         raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
     if report.schema.endswith(FIRST):
         report = _migrated(report)
+    report = _waived(report)
     # It decides how the report is shown.
     if report.command not in kind.commands:
         raise InputError(
