@@ -72,15 +72,17 @@ def threshold_sets(ladder: Ladder, prior: float) -> ClassSets:
     )
     n1, n2 = ladder.n_members, ladder.n_holdout
     taken, passed = members * (prior / max(1, n1)), holdout * ((1 - prior) / max(1, n2))
-    if ladder.exact:
-        # Cut points one by one; else cells, from the cut before to the cut behind.
-        first = behind = slice(None)
-    else:
-        first, behind = slice(None, -1), slice(1, None)
-    most, least = taken[behind] - passed[first], taken[first] - passed[behind]
+    # Each cut, and each cell of several values from the cut before it to the one behind.
+    first = behind = np.arange(members.size)
+    most = least = taken - passed
+    if not ladder.exact:
+        cells = np.flatnonzero(~ladder.single)
+        first = np.sort(np.concatenate([first, cells]))
+        behind = np.sort(np.concatenate([behind, cells + 1]))
+        most, least = taken[behind] - passed[first], taken[first] - passed[behind]
     starts = np.arange(0, most.size, -(-most.size // _MOST_BOXES))
     last = np.append(starts[1:], most.size) - 1
-    ends = [[one[first][starts], one[behind][last]] for one in (members, holdout)]
+    ends = [[one[first[starts]], one[behind[last]]] for one in (members, holdout)]
     tpr, fpr = (np.stack(one) / max(1, n) for one, n in zip(ends, (n1, n2), strict=True))
     upward = 1 - 2 * prior + 2 * np.maximum.reduceat(most, starts)
     downward = 2 * prior - 1 - 2 * np.minimum.reduceat(least, starts)

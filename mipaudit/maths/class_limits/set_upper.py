@@ -25,7 +25,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Self
 
@@ -43,7 +42,6 @@ Floats = NDArray[np.float64]
 # What a score limit lacks where hardly a row errs: found by enumeration.
 _CORNER: Final = 1.06
 _MIDDLE_PRIORS: Final = (0.25, 0.75)
-_LARGEST_DENOMINATOR: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,9 +159,9 @@ def class_upper_strict(sets: ClassSets, *, alpha: float) -> float:
     """Return the finite-sample form of `class_upper`: no miss is above alpha at any size.
 
     Of each set the advantage at two Clopper-Pearson limits, of T and F, with half the error
-    each; or, where p is near 1/2 and the classes nearly as large as it says,
-    `oracle_upper_strict` as if the rows that are too many had all been guessed wrong, which is
-    no less than it is whichever rows are left out. Which of them follows from p and the sizes.
+    each. Or, where p is near 1/2 and near the share s of members among the rows,
+    `oracle_upper_strict` at the prior s, for which it is proved, and 2|p-s| more: so far apart
+    an advantage at p and at s can be. Which of them follows from p and the sizes.
 
     Args:
         sets: as for `class_upper`.
@@ -172,55 +170,25 @@ def class_upper_strict(sets: ClassSets, *, alpha: float) -> float:
     sizes, prior = (sets.n_members, sets.n_holdout), sets.prior
     if min(sizes) <= 0:
         return 1.0
-    kept = _kept(sizes, prior, alpha)
-    if kept is not None:
-        spare = 2 * _spare(sizes, kept, prior)
-        best = min(1.0, sets.best + spare)
-        return oracle_upper_strict(best, *kept, prior=prior, alpha=alpha)
-    hits, alarms = sets.tpr[1] * sizes[0], sets.fpr[0] * sizes[1]
-    highest = clopper_pearson_upper(hits, sizes[0], alpha / 2)
-    lowest = clopper_pearson_lower(alarms, sizes[1], alpha / 2)
-    limit = float(np.max(1 - 2 * prior + 2 * (prior * highest - (1 - prior) * lowest)))
+    share = sizes[0] / sum(sizes)
+    if _near(prior, share, sizes, alpha):
+        end = int(share > prior)
+        seen = sets.advantage + 2 * (share - prior) * (sets.tpr[end] + sets.fpr[end] - 1)
+        limit = oracle_upper_strict(float(seen.max()), *sizes, prior=share, alpha=alpha)
+        limit += 2 * abs(prior - share)
+    else:
+        hits, alarms = sets.tpr[1] * sizes[0], sets.fpr[0] * sizes[1]
+        highest = clopper_pearson_upper(hits, sizes[0], alpha / 2)
+        lowest = clopper_pearson_lower(alarms, sizes[1], alpha / 2)
+        limit = float(np.max(1 - 2 * prior + 2 * (prior * highest - (1 - prior) * lowest)))
     return min(1.0, max(abs(2 * prior - 1), limit))
 
 
-def _kept(sizes: tuple[int, int], prior: float, alpha: float) -> tuple[int, int] | None:
-    """Return sizes in proportion to the prior where they give the closer limit, else None."""
+def _near(prior: float, share: float, sizes: tuple[int, int], alpha: float) -> bool:
+    """Tell whether the limit at the share of members is closer where both rates are 1/2."""
     from scipy.special import ndtri
 
-    kept = proportional_sizes(*sizes, prior)
-    if kept is None or not _MIDDLE_PRIORS[0] <= prior <= _MIDDLE_PRIORS[1]:
-        return None
-    # As wide as they are where both rates are 1/2.
-    together = 2 * _spare(sizes, kept, prior) - float(ndtri(alpha)) / math.sqrt(sum(kept))
+    together = 2 * abs(prior - share) - float(ndtri(alpha)) / math.sqrt(sum(sizes))
     each = prior / math.sqrt(sizes[0]) + (1 - prior) / math.sqrt(sizes[1])
-    return kept if together <= -float(ndtri(alpha / 2)) * each else None
-
-
-def proportional_sizes(n_members: int, n_holdout: int, prior: float) -> tuple[int, int] | None:
-    """Return the largest (N1', N2') with N1' = p (N1' + N2') exactly.
-
-    Args:
-        n_members: members available.
-        n_holdout: holdout records available.
-        prior: p in (0, 1).
-
-    Returns:
-        The sizes, or None where the prior is no simple fraction or the rows are too few.
-    """
-    share = Fraction(prior).limit_denominator(_LARGEST_DENOMINATOR)
-    if not math.isclose(float(share), prior, rel_tol=1e-12) or not 0 < share < 1:
-        return None
-    per_member, per_holdout = share.numerator, share.denominator - share.numerator
-    times = min(n_members // per_member, n_holdout // per_holdout)
-    return (times * per_member, times * per_holdout) if times else None
-
-
-def _spare(sizes: tuple[int, int], kept: tuple[int, int], prior: float) -> float:
-    """Return what wrong guesses of the rows that are left out can take off p T + (1-p)(1-F).
-
-    The rate of the rows that are kept is at most the right guesses of all over their number:
-    at most this share above the rate of all rows.
-    """
-    shares = [1 - few / many for few, many in zip(kept, sizes, strict=True)]
-    return prior * shares[0] + (1 - prior) * shares[1]
+    low, high = _MIDDLE_PRIORS
+    return low <= prior <= high and together <= -float(ndtri(alpha / 2)) * each

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,12 +16,7 @@ from mipaudit.maths.class_limits import class_sets
 from mipaudit.maths.class_limits.class_sets import interval_sets, threshold_sets, value_sets
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
-from mipaudit.maths.class_limits.set_upper import (
-    Rise,
-    class_upper,
-    class_upper_strict,
-    proportional_sizes,
-)
+from mipaudit.maths.class_limits.set_upper import Rise, class_upper, class_upper_strict
 
 FORMS = {"default": class_upper, "strict": class_upper_strict}
 # The default is approximate; what is proved has no reserve to exceed.
@@ -96,6 +90,7 @@ def test_a_constant_class_is_missed_no_more_often_than_said(form, alpha, prior, 
         ((60, 7), 0.1, 0.05),
         ((20, 40), 0.9, 0.025),
         ((5, 200), 0.03, 0.025),
+        ((25, 28), 0.5, 0.025),
     ],
 )
 def test_any_set_of_two_values_is_missed_no_more_often_than_said(form, sizes, prior, alpha):
@@ -195,6 +190,27 @@ def test_more_than_a_knapsack_holds_and_cells_only_widen(form, monkeypatch):
         assert plain[-1] - 1e-9 <= boxes <= plain[-1] + 0.05
 
 
+def test_a_threshold_may_end_in_a_cell_but_not_in_a_value():
+    """A cell has its members first, or its holdout records; what shares a value stays together."""
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        table, single = rng.integers(0, 40, (2, 9)), rng.random(9) < 0.5
+        ladder = Ladder(members=table[0], holdout=table[1], single=single)
+        sizes = int(table[0].sum()), int(table[1].sum())
+        cuts = [(int(x), int(y)) for x, y in zip(*np.cumsum(table, axis=1), strict=True)]
+        cuts = [(0, 0), *cuts]
+        inside = [
+            place
+            for (x, y), m, h, one in zip(cuts[:-1], *table, single, strict=True)
+            for place in ([] if one else [(x + int(m), y), (x, y + int(h))])
+        ]
+        up = [own(x, y, sizes, 0.4, 0.025) for x, y in cuts + inside]
+        down = [own(sizes[0] - x, sizes[1] - y, sizes, 0.4, 0.025) for x, y in cuts + inside]
+        limit = class_upper(threshold_sets(ladder, 0.4), alpha=0.025)
+        # A box has the rates of its best corner.
+        assert max(up + down) - 1e-9 <= limit <= max(up + down) + 0.1
+
+
 def test_a_long_ladder_is_put_together_and_nothing_is_lost(monkeypatch):
     rng = np.random.default_rng(5)
     ladder = exact_ladder(rng.normal(0.3, 1, 3000), rng.normal(0, 1, 2000))
@@ -250,27 +266,3 @@ def test_a_rate_limit_never_falls_as_the_rate_rises(rows, alpha, rates):
     within = np.linspace(1 - rates[1], 1 - rates[0], 50)
     most = rise.most(np.array([1 - rates[1]]), np.array([1 - rates[0]]))[0]
     assert (rise.most(within, within) <= most + 1e-12).all()
-
-
-@given(
-    sizes=st.tuples(st.integers(1, 5000), st.integers(1, 5000)),
-    prior=st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50),
-)
-def test_the_largest_sizes_in_proportion(sizes, prior):
-    found = proportional_sizes(*sizes, float(prior))
-    fits = [
-        (n1, n2)
-        for total in range(prior.denominator, sum(sizes) + 1, prior.denominator)
-        for n1 in [total * prior.numerator // prior.denominator]
-        for n2 in [total - n1]
-        if n1 <= sizes[0] and n2 <= sizes[1]
-    ]
-    if found is None:
-        assert not fits
-    else:
-        assert found == fits[-1]
-
-
-def test_a_prior_that_is_no_simple_fraction_is_left_alone():
-    assert proportional_sizes(1000, 1000, 1 / np.pi) is None
-    assert proportional_sizes(1000, 1000, 1e-9) is None
