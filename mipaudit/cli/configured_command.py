@@ -9,21 +9,20 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from mipaudit.cli.help_page import OfParser, write_options
-from mipaudit.cli.policy_keys import (
-    NOT_KEYS,
+from mipaudit.cli.policy_keys import NOT_KEYS, SCORES, forget_scores, scores_place
+from mipaudit.cli.variables import (
     PREFIX,
-    SCORES,
     TYPED,
     foreign_variables,
-    forget_scores,
     key_of,
     rank,
     require_known,
-    scores_place,
+    said_of,
     variable_name,
 )
 from mipaudit.errors import UsageError
 from mipaudit.options.commands import CONFIGURED
+from mipaudit.output.terminal import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _META: Final = "mipaudit.config"
+_FOUND: Final = "mipaudit.found"
 # Settings that only a file or the Python API has.
 _BOTH: Final = "--config and --no-config cannot go together."
 _OF_FILES: Final = frozenset({"limits", "waivers"})
@@ -97,10 +97,8 @@ class ConfiguredCommand(SingleValueCommand):
         if not args and not ctx.resilient_parsing and scores_place(self) is not None:
             from mipaudit.cli.policy_file import find_config
 
-            config = find_config()
-            args = (
-                args if config is None or SCORES not in config.table else ["--config", config.name]
-            )
+            ctx.meta[_FOUND] = config = find_config()
+            self.no_args_is_help = config is None or SCORES not in config.table
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: OfParser) -> OfParser:
@@ -115,10 +113,11 @@ class ConfiguredCommand(SingleValueCommand):
                 raise
             hint = f"{error.hint} {place}" if error.hint else place
             raise error.worded(error.message, hint) from None
+        # At the end: an error stands alone on standard error.
+        forgone = _META in ctx.meta and config_of(ctx) is None
+        for line in said_of(ctx, config_of(ctx), forgone=forgone):
+            note(line, quiet=False)
         if left:
-            from mipaudit.output.terminal import note
-
-            # At the end: an error stands alone on standard error.
             text = f"Not judged by mipaudit {self.name}: {', '.join(left)}."
             note(text, quiet=bool(ctx.params.get("quiet")))
         return status
@@ -250,7 +249,8 @@ def _load(context: OfParser, _option: OfParser, value: str | None) -> None:
         return
     from mipaudit.cli.policy_file import find_config, read_config
 
-    config = find_config() if value is None else read_config(value)
+    found = context.meta.get(_FOUND) or (find_config() if value is None else None)
+    config = found if value is None else read_config(value)
     if config is None:
         return
     from mipaudit.cli.policy_keys import defaults_of, scores_of, with_attackers
@@ -273,6 +273,7 @@ def settings_of(context: typer.Context) -> tuple[Setting, ...]:
     from mipaudit.statements.origin import Setting, plain_value
 
     unrecorded = cast("SingleValueCommand", context.command).unrecorded
+    inputs = {one.name for one in context.command.params if getattr(one, "near", False)}
     return (
         *(
             Setting(
@@ -282,7 +283,8 @@ def settings_of(context: typer.Context) -> tuple[Setting, ...]:
                 where=setting_place(context, name),
             )
             for name, value in context.params.items()
-            if name not in unrecorded
+            # What a file chose to read is said, though inputs are recorded otherwise.
+            if name not in unrecorded or (name in inputs and _source(context, name) == "file")
         ),
         *_of_file(context),
     )
@@ -298,7 +300,7 @@ def _of_file(context: typer.Context) -> tuple[Setting, ...]:
     config = config_of(context)
     if config is None:
         return ()
-    from mipaudit.statements.origin import Setting, plain_value
+    from mipaudit.statements.origin import FOREIGN, Setting, plain_value
 
     def setting(name: str, value: object, where: str | None) -> Setting:
         return Setting(name=name, value=plain_value(value), source="file", where=where)
@@ -307,13 +309,13 @@ def _of_file(context: typer.Context) -> tuple[Setting, ...]:
     judges = "on_inconclusive" in context.params
     return (
         *(setting(name, rows, config.name) for name, rows in listed.items() if judges),
-        setting("config", config.name, f"sha256 {config.sha256}"),
+        setting("config", config.name, f"sha256 {config.sha256}{FOREIGN * config.foreign}"),
     )
 
 
 def store_options() -> list[TyperOption]:
     """Return the two options; what they say is in the environment while the command runs."""
-    return [
+    found = [
         TyperOption(
             param_decls=["allow_scheme", "--allow-scheme"],
             metavar="NAME",
@@ -331,6 +333,9 @@ def store_options() -> list[TyperOption]:
             help="How long a store may take to connect, and send no byte. [default: 30]",
         ),
     ]
+    for one, steers in zip(found, ("act", "free"), strict=True):
+        one.steers, one.near = steers, False  # type: ignore[attr-defined] # as those declared
+    return found
 
 
 def _allow(context: OfParser, option: OfParser, value: tuple[str, ...]) -> None:

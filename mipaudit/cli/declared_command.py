@@ -156,6 +156,8 @@ def _parameter(one: Declared, said: str) -> OfParser:
         parameter.type = copy(parameter.type)
         parameter.type.name = "integer"
     parameter.also, parameter.declared = one.option.also, one
+    parameter.steers = one.option.steers
+    parameter.near = one.option.near or (one.option.is_input and one.option.steers == "choice")
     return parameter
 
 

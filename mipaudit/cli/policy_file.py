@@ -16,8 +16,17 @@ OWN_FILE: Final = "mipaudit.toml"
 PROJECT_FILE: Final = "pyproject.toml"
 LIMITS: Final = "limit"
 WAIVERS: Final = "waiver"
-# Far more than anybody writes by hand.
+# A project file may be long for other reasons: so much of it is looked through for the table.
 _LARGEST: Final = 1 << 24
+# More than anybody writes by hand. The parser takes the square of a key's parts in memory.
+_LARGEST_POLICY: Final = 1 << 16
+_DEEPEST: Final = 8
+# Comments and texts, also one without an end, in which no bracket and no point counts.
+_TEXTS: Final = re.compile(
+    r'''#[^\n]*|"""(?:\\.?|[^\\])*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|'''
+    r""""(?:\\.|[^"\\\n])*"?|'[^'\n]*'?""",
+    re.DOTALL,
+)
 # What names may have within, or around their parts.
 _BETWEEN: Final = b" \t\r\n\"'._-"
 
@@ -31,6 +40,9 @@ class ConfigFile(NamedTuple):
         table: the keys of mipaudit, without the limits and waivers.
         limits: the tables of ``[[limit]]``.
         waivers: the tables of ``[[waiver]]``.
+        empty: whether it has no key at all.
+        found: whether nobody named it, so that it may be anybody's.
+        foreign: whether it belongs to another user.
     """
 
     name: str
@@ -38,6 +50,27 @@ class ConfigFile(NamedTuple):
     table: Mapping[str, Any]
     limits: tuple[Mapping[str, Any], ...]
     waivers: tuple[Mapping[str, Any], ...]
+    empty: bool
+    found: bool
+    foreign: bool
+
+    @property
+    def shown(self) -> str:
+        """Its name, safe to print."""
+        return _quoted(self.name)[1:-1]
+
+    @property
+    def elsewhere(self) -> bool:
+        """Tell whether it is in another folder than the working one."""
+        return os.path.dirname(self.name) not in {"", os.curdir}  # noqa: PTH120 - see `_folders`
+
+
+class _Content(NamedTuple):
+    """What a file holds, whose it is, and whether its folder leaves that to chance."""
+
+    data: bytes
+    foreign: bool
+    planted: bool
 
 
 def find_config() -> ConfigFile | None:
@@ -46,26 +79,41 @@ def find_config() -> ConfigFile | None:
     The search ends at a folder that holds ``.git``, or at the root.
 
     Raises:
-        UsageError: ``config``: it cannot be read, or one folder has two.
+        UsageError: ``config``: it cannot be read, one folder has two, or anybody may have put it
+            there.
     """
     for folder in _folders():
         own, project = os.path.join(folder, OWN_FILE), os.path.join(folder, PROJECT_FILE)  # noqa: PTH118
-        project_data = _content(project, asked=False)
+        holder = _content(project, asked=False)
         in_project = None
-        if project_data is not None and _could_hold(project_data):
-            in_project = _tool_table(_shown(project), _parsed(_shown(project), project_data))
-        data = _content(own, asked=False)
-        if data is not None and in_project is not None:
+        if holder is not None and _could_hold(holder.data):
+            in_project = _tool_table(_shown(project), _parsed(_shown(project), holder.data))
+        content = _content(own, asked=False)
+        if content is not None and in_project is not None:
             raise UsageError(
                 "config",
                 f"Both {_shown(own)} and [tool.mipaudit] in {_shown(project)} hold settings.",
                 hint="Keep one of them, or name a file with --config.",
             )
-        if data is not None:
-            return _config(_shown(own), data, _parsed(_shown(own), data))
-        if in_project is not None and project_data is not None:
-            return _config(_shown(project), project_data, in_project)
+        if content is not None:
+            _require_owner(own, content)
+            return _config(own, content, _parsed(_shown(own), content.data), found=True)
+        if in_project is not None and holder is not None:
+            _require_owner(project, holder)
+            return _config(project, holder, in_project, found=True)
     return None
+
+
+def _require_owner(path: str, content: _Content) -> None:
+    """Refuse a file that another user may have put where everybody writes."""
+    if content.planted:
+        raise UsageError(
+            "config",
+            f"The file {_quoted(_shown(path))} is in a folder that everybody may write to, and "
+            "belongs neither to you nor to the folder's owner.",
+            hint="If it is the policy that you want, name it with --config FILE; if not, use "
+            "--no-config.",
+        )
 
 
 def _could_hold(data: bytes) -> bool:
@@ -85,10 +133,10 @@ def read_config(path: str) -> ConfigFile:
     Raises:
         UsageError: ``config``: it is not there, or no such file.
     """
-    data = _content(path, asked=True)
-    if data is None:
+    content = _content(path, asked=True)
+    if content is None:
         raise UsageError("config", f"There is no file {_quoted(path)}.", hint="See --config.")
-    table = _parsed(path, data)
+    table = _parsed(path, content.data)
     inner = _tool_table(path, table)
     if inner is None and os.path.basename(path) == PROJECT_FILE:  # noqa: PTH119 - see above
         raise UsageError(
@@ -100,7 +148,7 @@ def read_config(path: str) -> ConfigFile:
             f"The file {_quoted(path)} has settings at its top and under [tool.mipaudit].",
             hint="Keep one of the two: the other would be passed over.",
         )
-    return _config(path, data, table if inner is None else inner)
+    return _config(path, content, table if inner is None else inner, found=False)
 
 
 def _folders() -> Iterator[str]:
@@ -117,24 +165,29 @@ def _folders() -> Iterator[str]:
         folder = parent
 
 
-def _content(path: str, *, asked: bool) -> bytes | None:
+def _content(path: str, *, asked: bool) -> _Content | None:
     """Return what a file holds, None where there is none.
 
     A link that leads nowhere is not nothing: the policy would be left out in silence. A file
-    that nobody named must be a regular one: reading a pipe could wait for ever.
+    that nobody named must be a regular one: reading a pipe could wait for ever. What is looked at
+    is what was opened, since the name may be another file's a moment later.
     """
-    data = None
+    data, foreign, planted = None, False, False
     try:
-        if asked or stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
-            with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb", opener=None if asked else _open_at_once) as file:
+            found = os.fstat(file.fileno())
+            if asked or stat.S_ISREG(found.st_mode):
                 data = file.read(_LARGEST + 1)
+            if hasattr(os, "geteuid"):
+                foreign = found.st_uid != os.geteuid()
+                planted = not asked and _is_planted(path, found.st_uid)
     except (FileNotFoundError, NotADirectoryError):
         if not os.path.islink(path):  # noqa: PTH114
             return None
     except (OSError, ValueError):  # a null byte in the name is a ValueError
         data = None
     if data is not None and len(data) <= _LARGEST:
-        return data
+        return _Content(data, foreign, planted)
     raise UsageError(
         "config",
         f"The file {_quoted(_shown(path))} cannot be read.",
@@ -142,7 +195,39 @@ def _content(path: str, *, asked: bool) -> bytes | None:
     )
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _is_planted(path: str, owner: int) -> bool:
+    """Tell whether everybody may write where a file is, and it is of none who may be trusted.
+
+    A link there must be theirs, too: it could lead to any file of theirs.
+    """
+    folder = os.stat(os.path.dirname(path))  # noqa: PTH116, PTH120
+    trusted = {os.geteuid(), 0, folder.st_uid}
+    return bool(folder.st_mode & stat.S_IWOTH) and not {owner, os.lstat(path).st_uid} <= trusted
+
+
+def _is_deep(text: str) -> bool:
+    """Tell whether a name has more parts, or brackets are deeper, than a policy needs."""
+    plain = _TEXTS.sub(lambda found: "" if found[0].startswith("#") else "t", text)
+    parts = re.split(r"[\n,=\[\]{}]", plain)
+    depth, deepest = 0, max(part.count(".") + 1 for part in parts)
+    for bracket in re.findall(r"[\[\]{}]", plain):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest > _DEEPEST
+
+
 def _parsed(name: str, data: bytes) -> dict[str, Any]:
+    if len(data) > _LARGEST_POLICY or _is_deep(data.decode(errors="replace")):
+        raise UsageError(
+            "config",
+            f"The file {_quoted(name)} is larger than {_LARGEST_POLICY >> 10} KiB, or nested in "
+            f"more than {_DEEPEST} levels.",
+            hint="A policy needs neither: keep it in a file of its own.",
+        )
     import tomllib
 
     try:
@@ -180,15 +265,19 @@ def _plain(key: str) -> str:
     return re.sub(r"[\W_]", "", key).lower()
 
 
-def _config(name: str, data: bytes, table: Mapping[str, Any]) -> ConfigFile:
+def _config(path: str, content: _Content, table: Mapping[str, Any], *, found: bool) -> ConfigFile:
     from hashlib import sha256
 
+    name = _shown(path) if found else path
     return ConfigFile(
         name=name,
-        sha256=sha256(data).hexdigest(),
+        sha256=sha256(content.data).hexdigest(),
         table={key: value for key, value in table.items() if key not in {LIMITS, WAIVERS}},
         limits=_tables(name, table, LIMITS),
         waivers=_tables(name, table, WAIVERS),
+        empty=all(one in ({}, []) for one in table.values()),
+        found=found,
+        foreign=content.foreign,
     )
 
 

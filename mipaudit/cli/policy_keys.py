@@ -1,7 +1,7 @@
-"""The names that options are set by beside the command line: keys of a policy file, variables.
+"""The keys of a policy file, and what they set.
 
-None of them is passed over in silence: what is no name of any option is refused, and limits
-that the command does not judge are told.
+None of them is passed over in silence: what is no name of any option, or of one that no file may
+set, is refused, and limits that the command does not judge are told.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from mipaudit.cli.variables import TYPED, key_of, rank, variable_name
 from mipaudit.errors import UsageError
 from mipaudit.options.commands import CONFIGURED
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 Options = dict[str, "TyperOption"]
 # Loads the options of a command.
 Load = Callable[[str], Options]
-# From where a value is, in the parser's words: what comes later goes before.
-_RANKS: Final = ("DEFAULT", "DEFAULT_MAP", "ENVIRONMENT", "COMMANDLINE")
-TYPED: Final = _RANKS.index("COMMANDLINE")
 # What is audited by them are runs and canaries, not the scores of a release.
 _OTHER_SCORES: Final = frozenset({"epsilon"})
 # The input, which is no option, and the table of what is declared, for all commands.
@@ -40,10 +38,6 @@ DECLARE: Final = "declare"
 # The quantity within groups that is that of a class of attackers.
 _OF_CLASS: Final = "advantage"
 NOT_KEYS: Final = frozenset({"config", "no_config", "help"})
-PREFIX: Final = "MIPAUDIT_"
-_NEAR: Final = 0.75
-# They hold for whatever is read, and are no command's option.
-_EVERYWHERE: Final = frozenset({"MIPAUDIT_MAX_UNPACKED"})
 # Those whose exit code says whether a limit is kept, and what else they could be thought to judge.
 GATES: Final = frozenset({"estimate", "records", "compare", "epsilon", "attack", "attribute"})
 LIMITS: Final = (
@@ -51,11 +45,6 @@ LIMITS: Final = (
     *("max_risk", "max_increase", "max_attribute_advantage", "claimed_epsilon"),
     *("max_blind", "claimed_mu", "claimed_curve"),
 )
-
-
-def key_of(option: TyperOption) -> str:
-    """Return an option's key in a file: its long name, with underscores."""
-    return option.opts[-1].lstrip("-").replace("-", "_")
 
 
 def defaults_of(config: ConfigFile, command: str, options: Options, load: Load) -> dict[str, Any]:
@@ -70,9 +59,10 @@ def defaults_of(config: ConfigFile, command: str, options: Options, load: Load) 
         load: the options of another.
 
     Raises:
-        UsageError: ``config``: an unknown key, or a value of the wrong kind.
+        UsageError: ``config``: an unknown key, one that this file may not have, none at all, or a
+            value of the wrong kind.
     """
-    known = _Known(config.name, command, options, load)
+    known = _Known(config, command, options, load)
     found: dict[str, Any] = {}
     items = sorted(config.table.items(), key=lambda item: item[0] != DECLARE)
     tables = {key: value for key, value in items if isinstance(value, dict)}
@@ -90,16 +80,39 @@ def defaults_of(config: ConfigFile, command: str, options: Options, load: Load) 
             checked = _checked(option, value, f"'{name}.{key}' in '{config.name}'")
             if name in {command, DECLARE}:
                 found[str(option.name)] = checked
+    if config.empty:
+        raise UsageError(
+            "config",
+            f"The file '{config.name}' has no key of mipaudit: nothing is set by it.",
+            hint="Write a limit into it, as `mipaudit init` does, or take the file away.",
+        )
     return found
+
+
+def _require_near(config: ConfigFile, key: str) -> None:
+    """Refuse what may narrow the input in a file that is not beside it.
+
+    Raises:
+        UsageError: ``config``: nobody named the file, and it is in a folder above.
+    """
+    if config.found and config.elsewhere:
+        raise UsageError(
+            "config",
+            f"'{key}' in '{config.name}' is refused: a file above the working folder does not "
+            "choose what is looked at.",
+            hint=f"Type it, or name the file with --config {config.name}.",
+        )
 
 
 def scores_of(config: ConfigFile) -> tuple[ConfigFile, list[str]]:
     """Return the file without the input that it names, and that input, as seen from here.
 
     Raises:
-        UsageError: ``config``: it is no text and no list of texts.
+        UsageError: ``config``: it is no text and no list of texts, or not beside the input.
     """
     table = dict(config.table)
+    if SCORES in table:
+        _require_near(config, SCORES)
     given = table.pop(SCORES, [])
     listed = given if isinstance(given, list) else [given]
     if not all(isinstance(one, str) and one for one in listed):
@@ -138,12 +151,6 @@ def forget_scores(context: OfParser) -> None:
         _forget(context, apart)
 
 
-def rank(context: OfParser, name: str) -> int:
-    """Return what goes before what: of two, the greater; 0 where nobody sets it."""
-    source = context.get_parameter_source(name)
-    return _RANKS.index(source.name) if source is not None and source.name in _RANKS else 0
-
-
 def forget_idle(context: OfParser, config: ConfigFile | None, asked: type[Asked]) -> None:
     """Leave out what a file or the environment sets for all commands and means nothing here.
 
@@ -168,9 +175,7 @@ def forget_idle(context: OfParser, config: ConfigFile | None, asked: type[Asked]
     for one in context.command.params:
         if one.name in idle and 0 < ranks[one.name] < TYPED:
             checked(one.declared, context.params[one.name])
-            # How a report is shown gives way in the command's own table, too: no answer changes.
-            meant = key_of(one) in own and one.declared.option.recorded
-            _forget(context, [] if meant else [one])
+            _forget(context, [] if key_of(one) in own else [one])
 
 
 def _forget(context: OfParser, options: Iterable[Any]) -> None:
@@ -203,8 +208,8 @@ def with_attackers(config: ConfigFile) -> ConfigFile:
 class _Known:
     """The options of all commands, each loaded when it is first asked for."""
 
-    def __init__(self, file: str, command: str, options: Options, load: Load) -> None:
-        self._file = file
+    def __init__(self, config: ConfigFile, command: str, options: Options, load: Load) -> None:
+        self._config = config
         self._options = {command: options}
         self._load = load
 
@@ -215,7 +220,7 @@ class _Known:
         if found is None:
             every = {key for options in self._options.values() for key in options}
             self._unknown(key, {*every, *CONFIGURED, "limit", "waiver"})
-        return self._of(found)[key]
+        return self._allowed(self._of(found)[key], key)
 
     def is_anothers(self, key: str, value: Given) -> bool:
         """Tell whether a word is none of the running command, and one of another.
@@ -237,7 +242,24 @@ class _Known:
         """Return the option of that key of one command."""
         if key not in self._of(command):
             self._unknown(key, set(self._of(command)), f" under '{command}'")
-        return self._of(command)[key]
+        return self._allowed(self._of(command)[key], f"{command}.{key}")
+
+    def _allowed(self, option: Any, key: str) -> TyperOption:  # noqa: ANN401 - with its class
+        """Return an option, unless who writes a file may not set it.
+
+        Raises:
+            UsageError: ``config``.
+        """
+        if option.steers not in {"free", "choice"}:
+            raise UsageError(
+                "config",
+                f"'{key}' in '{self._config.name}' is refused: what writes, connects or excuses "
+                "is typed or set by a variable, and never by a file.",
+                hint=f"Type {option.opts[-1]}, or set {option.envvar or variable_name(key)}.",
+            )
+        if option.near:
+            _require_near(self._config, key)
+        return option  # type: ignore[no-any-return]
 
     def _of(self, command: str) -> Options:
         if command not in self._options:
@@ -254,7 +276,7 @@ class _Known:
         near = get_close_matches(key, sorted(known), n=1) or longer
         raise UsageError(
             "config",
-            f"The key '{safe_name(key)}'{where} in '{safe_name(self._file)}' is unknown.",
+            f"The key '{safe_name(key)}'{where} in '{safe_name(self._config.name)}' is unknown.",
             hint=f"Did you mean '{near[0]}'?" if near else "Keys are the long names of options.",
         )
 
@@ -307,58 +329,6 @@ def _one(option: TyperOption, value: Given, place: str) -> Given:
 def _too_long(value: float) -> bool:
     """Tell whether a whole number is none as a float: TOML has them of any length."""
     return isinstance(value, int) and abs(value) > sys.float_info.max
-
-
-def variable_name(key: str) -> str:
-    """Return the environment variable that stands for an option, by its key."""
-    return PREFIX + key.upper()
-
-
-def foreign_variables(own: Iterable[str]) -> list[str]:
-    """Return the variables set with our prefix that stand for no option of the command.
-
-    Args:
-        own: the variables of the command's options.
-    """
-    known = frozenset(own) | _EVERYWHERE
-    return sorted(
-        name
-        for name, value in os.environ.items()
-        if value and name.upper().startswith(PREFIX) and name not in known
-    )
-
-
-def require_known(names: Iterable[str], every: Callable[[], Iterable[str]]) -> None:
-    """Refuse variables that stand for no option of any command.
-
-    A limit whose name is misspelt would not be judged, and the run would pass: as with the
-    keys of a file, what is not known is an error.
-
-    Args:
-        names: variables with our prefix.
-        every: returns the variables of all options; asked only if there is need.
-
-    Raises:
-        UsageError: ``environment``; the nearest known variable is named.
-    """
-    wanted = list(names)
-    known = _EVERYWHERE | frozenset(every()) if wanted else frozenset()
-    unknown = next((name for name in wanted if name not in known), None)
-    if unknown is None:
-        return
-    from difflib import get_close_matches
-
-    from mipaudit.statements.text.printable_names import safe_name
-
-    # Without the prefix, which would make all of them alike.
-    keys = sorted(name.removeprefix(PREFIX) for name in known)
-    near = get_close_matches(unknown.upper().removeprefix(PREFIX), keys, n=1, cutoff=_NEAR)
-    raise UsageError(
-        "environment",
-        f"The environment variable {safe_name(unknown)} is unknown.",
-        hint=(f"Did you mean {PREFIX}{near[0]}? " if near else "")
-        + f"Variables that begin with {PREFIX} are the long names of options; unset the others.",
-    )
 
 
 def check_listed(config: ConfigFile) -> None:

@@ -11,11 +11,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.document import Grid, Heading, Pairs, Section
-from mipaudit.statements.origin import value_words
+from mipaudit.options.declare import declared, is_left_out
+from mipaudit.statements.origin import FOREIGN, value_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
+    from mipaudit.options.declare import Declared, Options
     from mipaudit.statements.estimate import Design
     from mipaudit.statements.origin import Provenance, Setting
     from mipaudit.statements.sources import InputFile
@@ -56,6 +58,44 @@ def short_seed(provenance: Provenance) -> str | None:
     if len(provenance.seeds) <= 1:
         return seed_words(provenance)
     return seed_words(replace(provenance, seeds=()))
+
+
+def policy_words(provenance: Provenance, *classes: type[Options]) -> tuple[str, ...]:
+    """Return what a policy file chose, and which one it was where readers may not expect it.
+
+    Args:
+        provenance: of the report.
+        classes: of the options of its command, of how it is shown last.
+    """
+    settings = [one for one in provenance.settings if one.source == "file"]
+    file = next((one for one in settings if one.name == "config"), None)
+    if file is None:
+        return ()
+    # Those of the first class last: what is declared of a release has names of its own.
+    options = {one.recorded_name: one for kind in reversed(classes) for one in declared(kind)}
+    chosen = [one for one in settings if one.name in options and _is_told(options[one.name], one)]
+    name = safe_name(str(file.value))
+    whose = FOREIGN if FOREIGN in (file.where or "") else ""
+    if chosen:
+        said = "; ".join(_chosen_words(one, options[one.name]) for one in chosen)
+        return (f"The policy file {name}{whose} chooses: {said}.",)
+    return (f"The policy file is {name}{whose}.",) if whose or "/" in name else ()
+
+
+def _is_told(option: Declared, setting: Setting) -> bool:
+    """Tell whether a file made a choice of which readers must know; a column has its finding."""
+    how, value = option.option, setting.value
+    if how.steers != "choice" or option.name == "score_col" or is_left_out(option, value):
+        return False
+    return bool(value) and (how.needs_word is None or how.needs_word(value))
+
+
+def _chosen_words(setting: Setting, option: Declared) -> str:
+    value, flag = setting.value, option.option.flag
+    if flag is None and isinstance(value, list):  # waivers
+        return f"{len(value)} {setting.name if len(value) > 1 else setting.name[:-1]}"
+    name = f"`{setting.name}`" if str(flag).startswith("-") else "the input"
+    return f"{name} {safe_name(value_words(value))}"
 
 
 def origin_section(provenance: Provenance) -> Section:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
 from mipaudit.formats.document import Grid, Heading, Picture, plain
-from mipaudit.formats.origin_sections import origin_section, seed_section, short_seed
+from mipaudit.formats.origin_sections import origin_section, policy_words, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, Section, View
     from mipaudit.formats.html_page import Front
+    from mipaudit.options.declare import Options
     from mipaudit.statements.reports.any_report import AnyReport
 
 
@@ -151,7 +152,7 @@ def _brief(report: AnyReport, *, python: bool = False, told: Sequence[str] = ())
     """
     from mipaudit.formats.brief import brief_of, first_sentence
 
-    kind, stale, report = kind_of(report.command), _stale(report), _standing(report)
+    kind, first, report = kind_of(report.command), _first(report), _standing(report)
     brief: Brief = named(kind.brief)(report) if kind.brief else brief_of(_document(report, "text"))
     findings = getattr(report, "findings", ())
     notes = [*brief.notes, *(first_sentence(one.text) for one in findings if not one.serious)]
@@ -161,7 +162,7 @@ def _brief(report: AnyReport, *, python: bool = False, told: Sequence[str] = ())
         notes.append(f"Seed {seed}{brief.moves}.")
     said = (*brief.told, *told)
     warnings = (one.text for one in findings if one.serious and one.code not in said)
-    whole = brief._replace(warnings=(*stale, *brief.warnings, *warnings), notes=tuple(notes))
+    whole = brief._replace(warnings=(*first, *brief.warnings, *warnings), notes=tuple(notes))
     if python:
         whole = whole._replace(more=_MORE)
     typed: Brief = _typed(whole, _names(report.command, python=python))
@@ -222,13 +223,18 @@ def key_picture(report: AnyReport) -> Picture:
 
 
 def _document(report: AnyReport, view: View, *, python: bool = False) -> Document:
-    kind, stale, report = kind_of(report.command), _stale(report), _standing(report)
+    kind, first, report = kind_of(report.command), _first(report), _standing(report)
     draw = named(kind.document)
     document: Document = draw(report, view) if kind.views else draw(report)
     if view != "page":  # whose head says it
-        document = document._replace(summary=" ".join((*stale, document.summary)))
+        document = document._replace(summary=" ".join((*first, document.summary)))
     typed: Document = _typed(document, _names(report.command, python=python))
     return typed
+
+
+def _first(report: AnyReport) -> tuple[str, ...]:
+    """Return what stands before all else: a waiver that is gone, and what a policy file chose."""
+    return (*_stale(report), *policy_words(report.provenance, *_asked(report.command)))
 
 
 def _stale(report: AnyReport) -> tuple[str, ...]:
@@ -255,12 +261,16 @@ def _standing(report: AnyReport) -> AnyReport:
 
 def _names(command: str, *, python: bool) -> Mapping[str, str]:
     """Return the options of the command that made a report, as callers write them."""
+    asked, shown = _asked(command)
+    return {**_METHODS, **keywords_of(asked)} if python else flags_of(asked, shown)
+
+
+def _asked(command: str) -> tuple[type[Options], type[Options]]:
+    """Return the classes of what the command that made a report may be asked."""
     from mipaudit.options.commands import BY_NAME
 
     row = BY_NAME.get(command) or BY_NAME[command.split(maxsplit=1)[0]]
-    if python:
-        return {**_METHODS, **keywords_of(named(row.asked))}
-    return flags_of(named(row.asked), named(row.shown))
+    return named(row.asked), named(row.shown)
 
 
 def _typed(part: Any, flags: Mapping[str, str]) -> Any:  # noqa: ANN401 - a document, or of one

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from mipaudit.statements.text.printable_names import public_address
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from mipaudit.statements.sources import Declaration, InputFile, SeedInUse
 
 # What JSON has. Tuples are lists, and days and infinities texts.
+# Stands behind the sha256 of such a file.
+FOREIGN: Final = ", of another user"
 Value: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 
@@ -26,7 +28,7 @@ class Setting:
 
     ``value`` is as the option has it, or as it was typed in reports of version 0.1.0.
     ``where`` is the environment variable or the policy file that set it; of the setting
-    ``config``, the policy file itself, it is the sha256.
+    ``config``, the policy file itself, it is the sha256, and whether it is of another user.
     """
 
     name: str

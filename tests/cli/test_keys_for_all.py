@@ -122,12 +122,14 @@ def asked(monkeypatch, capsys, tmp_path):
 @pytest.mark.parametrize("command", CONFIGURED, ids=lambda command: command.name)
 def test_a_key_at_the_top_stops_no_command_that_it_means_nothing_to(asked, command):
     own = keys_of(command)
-    foreign = [(key, one) for key, one in EVERY.items() if key not in own]
+    foreign = [
+        (key, one) for key, one in EVERY.items() if key not in own and one.option.steers != "act"
+    ]
     assert asked(command, lines(foreign))[0] == 0
     for key, one in own.items():
         found = asked(command, lines([(key, one)]))
 
-        stopped = key in ASKS.get(command.name, ())
+        stopped = key in ASKS.get(command.name, ()) or one.option.steers == "act"
         assert found[0] == (2 if stopped else 0), (key, found)
         assert found[1].startswith("Error: ") == stopped, (key, found)
 
@@ -142,6 +144,31 @@ def test_a_table_of_a_command_has_its_own_keys_and_no_others(asked, command):
         unknown = f"The key '{key}' under '{command.name}' in 'mipaudit.toml' is unknown."
         assert (unknown in text) == (key not in own), (key, text)
         assert status == 2 if key not in own else "is unknown" not in text, (key, text)
+
+
+# Whoever writes a file that others run under could do all of this to them.
+ACTS = {
+    *("output", "format", "report", "curve", "plot", "resume", "apply", "sha256"),
+    *("scheduler", "engine", "exit_zero"),
+}
+
+
+def test_what_writes_connects_or_excuses_is_an_error_in_any_file_for_any_command(asked):
+    estimate = next(one for one in CONFIGURED if one.name == "estimate")
+    found = {key: one for key, one in EVERY.items() if one.option.steers == "act"}
+    assert set(found) == ACTS
+    for command in (estimate, CONFIGURED[-1]):
+        for key, one in found.items():
+            status, text = asked(command, lines([(key, one)]))
+            assert status == 2, key
+            assert f"'{key}' in 'mipaudit.toml' is refused" in text, text
+            assert f"MIPAUDIT_{key.upper()}" in text, text
+    for text in (
+        'allow_scheme = "sftp"',
+        '[estimate]\nallow-scheme = ["sftp"]',
+        "[records]\nreport='x'",
+    ):
+        assert "is refused: what writes, connects or excuses" in asked(estimate, text)[1], text
 
 
 @pytest.mark.parametrize(("place", "said"), [("", ""), ("[estimate]\n", " under 'estimate'")])

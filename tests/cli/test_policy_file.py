@@ -190,6 +190,9 @@ def test_both_at_once_are_an_error(mipaudit, write, words):
         ("[declare]\nseen_by = 'nobody'", "--seen-by"),
         ("prior = true", "must be a number"),
         ("prior = '0.1'", "must be a number"),
+        ("", "has no key of mipaudit"),
+        ("# max_advantage = 0.1\n", "has no key of mipaudit"),
+        ("[estimate]\n[[limit]]\n".replace("[[limit]]", "[records]"), "has no key of mipaudit"),
         ("seed = 1.5", "must be a whole number, or the text 'fresh'"),
         ("seed = true", "must be a whole number, or the text 'fresh'"),
         ("seed = 'new'", "must be a whole number, or the text 'fresh'"),
@@ -408,7 +411,8 @@ def test_variables_of_other_commands_and_of_completion_are_known(mipaudit):
 def test_a_limit_that_the_command_does_not_judge_is_told(
     mipaudit, write, scores, text, variable, named
 ):
-    write(text)
+    if text:
+        write(text)
     env = {} if variable is None else {variable: "0.05"}
     done = mipaudit("records", scores, env=env)
     assert done.returncode == 0

@@ -84,7 +84,7 @@ def test_one_command_takes_one_of_several(mipaudit, folder):
 @pytest.mark.parametrize(
     ("words", "file", "status"),
     [
-        (["estimate", "private.parquet", "--require-policy"], "", 2),
+        (["estimate", "private.parquet", "--require-policy"], "prior = 0.5", 2),
         (["estimate", "private.parquet"], "require_policy = true\n", 2),
         (["estimate", "private.parquet"], "[estimate]\nrequire_policy = true\n", 2),
         (["records", "private.parquet"], "[estimate]\nrequire_policy = true\n", 0),

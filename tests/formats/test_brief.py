@@ -370,19 +370,14 @@ def test_a_typed_form_that_contradicts_the_ending_is_refused(mipaudit, tmp_path)
     assert mipaudit("estimate", "scores.csv", "-f", "html", "-o", "r.htm").returncode == 0
 
 
-@pytest.mark.parametrize("table", ["", "[estimate]\n"])
-def test_a_form_for_all_reports_gives_way_to_the_ending_of_one(mipaudit, tmp_path, table):
+def test_a_form_for_all_reports_gives_way_to_the_ending_of_one(mipaudit, tmp_path):
     _scores(tmp_path)
-    (tmp_path / "p.toml").write_text(f'{table}format = "json"\n')
-    filed = ("estimate", "scores.csv", "--config", "p.toml")
-    assert mipaudit(*filed, "-o", "r.html").returncode == 0
-    assert _begins(tmp_path / "r.html") == "html"
-    assert mipaudit(*filed, "-o", "r").returncode == 0
-    assert _begins(tmp_path / "r") == "json"
     env = {"MIPAUDIT_FORMAT": "json"}
-    assert mipaudit("estimate", "scores.csv", "-o", "s.html", env=env).returncode == 0
-    assert _begins(tmp_path / "s.html") == "html"
-    typed = mipaudit(*filed, "-f", "json", "-o", "t.html")
+    assert mipaudit("estimate", "scores.csv", "-o", "r.html", env=env).returncode == 0
+    assert _begins(tmp_path / "r.html") == "html"
+    assert mipaudit("estimate", "scores.csv", "-o", "r", env=env).returncode == 0
+    assert _begins(tmp_path / "r") == "json"
+    typed = mipaudit("estimate", "scores.csv", "-f", "json", "-o", "t.html", env=env)
     assert typed.returncode == 2
 
 

@@ -29,10 +29,8 @@ def answer_compare(asked: CompareOptions) -> CompareReport | ReportComparison:
     """
     if asked.of_reports:
         from mipaudit.commands.compare.reports.answer import compare_reports
-        from mipaudit.reading.report_file import foreign
 
-        with foreign(*(one.data for one in asked.named_scores)):
-            return compare_reports(asked)
+        return compare_reports(asked)
     from mipaudit.commands.compare.queries.run import compare_queries
 
     return compare_queries(asked)

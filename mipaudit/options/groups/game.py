@@ -29,7 +29,7 @@ ConfidenceOption = Annotated[
         "Confidence of every pair of limits: 1 - alpha.",
         metavar="C",
         within=CONFIDENCE,
-        needs_word=lambda given: given < USUAL_CONFIDENCE,
+        needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
         also=("alpha", "confidence-level", "level", "significance", "ci"),
     ),
 ]

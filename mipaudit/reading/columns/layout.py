@@ -6,7 +6,7 @@ Which column says who is a member, and how.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
@@ -136,6 +136,8 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
     roles = _roles(fields, where, request, unreadable)
     if request.score_columns:
         selection = select_named(fields, request.score_columns, vectors=request.vectors)
+        if request.chosen_by is not None:
+            selection = replace(selection, unaudited=_left_out(selection, fields, roles))
     else:
         _check_kinds(fields, parts)
         selection = select_scores(fields, frozenset(roles))
@@ -169,6 +171,18 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
         copies=copies,
         carried=frozenset(carried),
     )
+
+
+def _left_out(
+    selection: Selection, fields: Sequence[Field], roles: Collection[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return the columns that would be scores had none been named, each with why it is not."""
+    try:
+        found = select_scores(fields, frozenset(roles)).scores
+    except InputError:  # none is a score by its name and its type
+        return ()
+    left = {field.name for field in found} - {field.name for field in selection.scores}
+    return tuple(one for one in selection.skipped if one[0] in left)
 
 
 def _tells_copies(fields: Sequence[Field]) -> bool:

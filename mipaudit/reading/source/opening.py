@@ -40,11 +40,13 @@ from mipaudit.reading.source.part import (
     named_fault,
 )
 from mipaudit.reading.source.source import ScoreSource
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.column import Field, Kind
     from mipaudit.reading.columns.membership import Where
+    from mipaudit.reading.columns.score_selection import Selection
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.summaries.plan import ScoreKind
 
@@ -253,8 +255,21 @@ def open_groups(
     )
     _name_scores(source, layout)
     source.chosen_words = selection_findings(layout.selection)
+    if request.chosen_by is not None:
+        source.chosen_words += (_chosen_by_file(layout.selection, request.chosen_by),)
     source.rounded, source.mixed = rounded, mixed
     return _checked(source, layout, request)
+
+
+def _chosen_by_file(selection: Selection, file: str) -> Finding:
+    """Say which scores a policy file audits, and how many it leaves out."""
+    names = ", ".join(f"'{safe_name(one.name)}'" for one in selection.scores)
+    left = len(selection.unaudited)
+    rest = "no other score column is there"
+    if left:
+        rest = f"{left} score {'column is' if left == 1 else 'columns are'} left out"
+    text = f"{safe_name(file)} audits {names} alone; {rest}."
+    return Finding(code="scores_of_policy", serious=left > 0, text=text)
 
 
 def _name_scores(source: ScoreSource, layout: Layout) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from mipaudit.options.groups.scores import Columns, Membership
+    from mipaudit.statements.origin import Setting
     from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.unit_scores import UnitRule
 
@@ -42,6 +43,7 @@ class ReadRequest:
         group_option: how the user names those columns.
         named: the values of the key column are to be written out.
         left_out: names of files that cannot be read and are skipped.
+        chosen_by: the policy file that names the score columns; None where the caller did.
     """
 
     scores: str | tuple[str, ...] | None = None
@@ -63,6 +65,7 @@ class ReadRequest:
     group_option: str = "`by`"
     named: bool = False
     left_out: frozenset[str] = frozenset()
+    chosen_by: str | None = None
 
 
 def read_request(
@@ -95,7 +98,15 @@ def read_request(
         vectors=vectors,
         run_column=run_column,
         named=named,
+        chosen_by=_choosing_file(asked),
     )
+
+
+def _choosing_file(asked: Columns) -> str | None:
+    settings: tuple[Setting, ...] = getattr(asked, "settings", None) or ()
+    # The second is its name in reports, which `verify` has the settings of.
+    names = {"score_col", "score_columns"}
+    return next((one.where for one in settings if one.name in names and one.source == "file"), None)
 
 
 def rows_request(
