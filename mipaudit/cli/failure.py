@@ -83,8 +83,14 @@ def _short_flags(word: str) -> str:
 def failure_of(error: BaseException) -> Failure:
     """Return what to say about an exception that ended the run."""
     if isinstance(error, MipauditError):
+        # What led to it, where that is more than the message says.
+        cause = error.__cause__
         return Failure(
-            code=error.code, message=error.message, hint=error.hint, status=error.exit_code
+            code=error.code,
+            message=error.message,
+            hint=error.hint,
+            status=error.exit_code,
+            place=None if cause is None else _place(cause.__traceback__),
         )
     if isinstance(error, KeyboardInterrupt):
         return Failure(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.declare import checked
+from mipaudit.options.commands import BY_NAME
+from mipaudit.options.declare import checked, declared
 from mipaudit.options.public import options_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from mipaudit.options.declare import Declared
     from mipaudit.options.plain_values import Given
@@ -18,29 +20,28 @@ if TYPE_CHECKING:
 
 # Judging a report again makes no kind of report of its own.
 _REJUDGE: Final = "rejudge"
+# The setting that names it: of no option, since it is read before there are any.
+_POLICY_FILE: Final = "config"
 
 
 def recorded_keywords(command: str, settings: Iterable[Setting]) -> dict[str, Any]:
     """Return the keywords of the function of a command.
 
     Settings that the function does not take are left out: how the report is shown, files
-    beside it, and what later versions may add.
+    beside it, and what later versions may add. So is what names a file or a place to read: a
+    report was written by anybody, and what is read is given anew.
 
     Raises:
         InputError: ``bad_setting``: a setting is no value of its option.
     """
-    options = {
-        one.recorded_name: one for one in options_of(function_of(command)) if one.option.recorded
-    }
+    options = _recorded_options(command)
     found = {}
     for one in settings:
         option = options.get(one.name)
-        if option is None or (one.value is None and option.default is not None):
+        if option is None or option.option.is_input or _is_unset(one, option):
             continue
         try:
-            # What is read is given anew.
-            given = option.option.is_input or option.option.told is not None
-            found[option.name] = one.value if given else checked(option, _number(one.value, option))
+            found[option.name] = checked(option, _number(one.value, option))
         except (UsageError, ValueError):
             raise InputError(
                 "bad_setting",
@@ -48,6 +49,37 @@ def recorded_keywords(command: str, settings: Iterable[Setting]) -> dict[str, An
                 hint="Use the version of mipaudit that the report's provenance names.",
             ) from None
     return found
+
+
+def _recorded_options(command: str) -> dict[str, Declared]:
+    of_function = options_of(function_of(command))
+    return {one.recorded_name: one for one in of_function if one.option.recorded}
+
+
+def _is_unset(one: Setting, option: Declared) -> bool:
+    """Tell whether a setting says that an option which always has a value has none."""
+    return one.value is None and option.default is not None
+
+
+def without_effect(command: str, settings: Sequence[Setting]) -> list[str]:
+    """Return the settings of a report by which nothing is computed, though it states them.
+
+    Args:
+        command: of the report.
+        settings: as it states them: also of how it was shown, and of its policy file.
+    """
+    options = _recorded_options(command)
+    row = BY_NAME.get(command.partition(" ")[0])
+    shown = () if row is None else declared(named(row.shown))
+    known = {*options, *(one.name for one in shown if one.option.recorded), _POLICY_FILE}
+    times = Counter(one.name for one in settings)
+    return [
+        one.name
+        for one in settings
+        if one.name not in known
+        or times[one.name] > 1
+        or (one.name in options and _is_unset(one, options[one.name]))
+    ]
 
 
 def _number(value: Value, option: Declared) -> Value:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.options.plain_values import Given, path_of
 from mipaudit.statements.policy import check_status
 from mipaudit.statements.verdict import WITHHELD, VerdictStatus
@@ -28,6 +29,42 @@ _STDIN: Final = "-"
 _MADE: Final = "Give a file that a command wrote as JSON: mipaudit estimate SCORES -o report.json."
 # A limit in other units is compared in those of the advantage: the last digits can differ.
 _ROUNDING: Final = 1e-9
+
+
+@contextmanager
+def foreign(*reports: Given) -> Iterator[None]:
+    """Read reports, draw them, judge them or compute them again: whoever wrote the files.
+
+    A file may say anything that its types allow, and no list of checks holds all of it. So
+    whatever goes wrong within is an error of the file. What this process made is not suspected:
+    a fault with that is one of the program.
+
+    Args:
+        reports: as they were given.
+
+    Raises:
+        InputError: ``bad_report``: a fault, which is its cause.
+    """
+    try:
+        yield
+    except (MipauditError, OSError, MemoryError, ImportError):
+        raise  # these have words of their own, or are no matter of what a file says
+    except Exception as error:
+        if reports and all(map(_is_ours, reports)):
+            raise
+        what = "a number" if isinstance(error, ArithmeticError) else "something"
+        raise InputError(
+            "bad_report",
+            f"The report holds {what} that no command writes: it cannot be read, drawn or computed "
+            "again.",
+            hint="Use the file as the command wrote it. If this is that file, run again with -v "
+            "and report the lines of code that are printed.",
+        ) from error
+
+
+def _is_ours(report: Given) -> bool:
+    path = isinstance(report, (str, bytes, bytearray, os.PathLike))
+    return not path and hasattr(report, "schema")
 
 
 def report_bytes(report: Given) -> bytes:
@@ -62,11 +99,12 @@ def read_report(report: Given) -> AnyReport:
     from mipaudit.statements.reports.codec import from_json
 
     found: AnyReport
-    if not isinstance(report, (str, bytes, bytearray, os.PathLike)) and hasattr(report, "schema"):
+    if _is_ours(report):
         found = report
         return found
-    found = from_json(report_bytes(report))
-    place = contradiction(found)
+    with foreign(report):
+        found = from_json(report_bytes(report))
+        place = contradiction(found)
     if place is not None:
         raise InputError(
             "bad_report",

@@ -29,8 +29,10 @@ def answer_compare(asked: CompareOptions) -> CompareReport | ReportComparison:
     """
     if asked.of_reports:
         from mipaudit.commands.compare.reports.answer import compare_reports
+        from mipaudit.reading.report_file import foreign
 
-        return compare_reports(asked)
+        with foreign(*(one.data for one in asked.named_scores)):
+            return compare_reports(asked)
     from mipaudit.commands.compare.queries.run import compare_queries
 
     return compare_queries(asked)

@@ -11,7 +11,7 @@ from mipaudit.commands.shift.words import widest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.options.plain_values import path_of
-from mipaudit.reading.report_file import read_report, report_bytes
+from mipaudit.reading.report_file import foreign, read_report, report_bytes
 from mipaudit.statements.origin import changed_file
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.text.rounding import lower_text, number_text
@@ -64,7 +64,8 @@ def read_blind(asked: EstimateOptions) -> Blind | None:
             "The report of shift was made without `strict`: its limits are approximate.",
             hint="Run mipaudit shift with `strict`, too.",
         )
-    return _asserted(_blind(report, digest, asked.blind_against), asked.blind_bound)
+    with foreign(asked.blind):
+        return _asserted(_blind(report, digest, asked.blind_against), asked.blind_bound)
 
 
 def _asserted(blind: Blind, bound: float | None) -> Blind:

@@ -17,7 +17,7 @@ from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastR
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
-from mipaudit.reading.report_file import read_report, report_bytes, why_unread
+from mipaudit.reading.report_file import foreign, read_report, report_bytes, why_unread
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.provenance import provenance, waiver_day
 from mipaudit.statements.reports.codec import to_json
@@ -57,6 +57,11 @@ def answer_history(asked: HistoryOptions) -> HistoryReport:
         UsageError: none is given.
         InputError: a file cannot be read or is no report; a folder has none.
     """
+    with foreign(*asked.reports):
+        return _side_by_side(asked)
+
+
+def _side_by_side(asked: HistoryOptions) -> HistoryReport:
     passed: list[str] = []
     found = _apart(
         sorted(

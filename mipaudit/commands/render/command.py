@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.policy_file import read_config
 from mipaudit.cli.policy_keys import defaults_of, scores_of
-from mipaudit.commands.render.forms import annexed, as_written, exchanged, stored_report
+from mipaudit.commands.render.forms import annexed, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
@@ -19,7 +19,7 @@ from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import report_exit
 from mipaudit.output.presentation import present
 from mipaudit.output.terminal import note_written
-from mipaudit.reading.report_file import read_report
+from mipaudit.reading.report_file import foreign, read_report
 from mipaudit.statements.origin import Setting, plain_value
 
 if TYPE_CHECKING:
@@ -121,20 +121,20 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
         inputs=(*asked.inputs(), shown.policy, *shown.inputs()),
         sha256=shown.sha256,
     )
-    form = shown.exchange
-    if form is not None:
-        return _run_exchange(form, asked, shown, destination, judged=bool(limits.settings))
-    found = read_report(asked.report)
-    if limits.settings:
-        from mipaudit.commands.render.run import answer_rejudge
+    with foreign(asked.report, *shown.others):
+        form = shown.exchange
+        if form is not None:
+            return _run_exchange(form, asked, shown, destination, judged=bool(limits.settings))
+        found = read_report(asked.report)
+        if limits.settings:
+            from mipaudit.commands.render.run import answer_rejudge
 
-        if found.command == "estimate":
-            require_same_audit(found.provenance.settings, audit)
-        found = answer_rejudge(limits.but(report=found))
-    with as_written():
-        present(found, shown, destination)  # type: ignore[arg-type] # the form is one of all reports
-    note_written(found, destination, quiet=shown.quiet)
-    return report_exit(found, exit_zero=shown.exit_zero)
+            if found.command == "estimate":
+                require_same_audit(found.provenance.settings, audit)
+            found = answer_rejudge(limits.but(report=found))
+        present(found, shown, destination)  # type: ignore[arg-type] # a form of all reports
+        note_written(found, destination, quiet=shown.quiet)
+        return report_exit(found, exit_zero=shown.exit_zero)
 
 
 def _run_exchange(
@@ -152,8 +152,8 @@ def _run_exchange(
             f"{form.name} names the file of the report, which holds another verdict.",
             hint="Write the report that is judged again as .json, and then that one in this form.",
         )
-    stored = stored_report(asked.report, shown.subject)
-    said = stored.report.provenance.declared
+    given = stored_report(asked.report, shown.subject)
+    said = given.report.provenance.declared
     if said is not None and said.release is not None and shown.release_name is not None:
         require(
             shown.release_name == said.release,
@@ -162,10 +162,9 @@ def _run_exchange(
             "Leave it out: this form names the report's file, which says what it is of.",
         )
     if shown.annex is not None:
-        made = partial(annexed, shown.annex, stored, shown.others, shown.output or "")
+        made = partial(annexed, shown.annex, given, shown.others, shown.output or "")
     else:
-        made = partial(exchanged, form.name, stored)
-    with as_written():
-        present(stored.report, shown, destination, make=made)  # type: ignore[arg-type] # more forms
-    note_written(stored.report, destination, quiet=shown.quiet)
-    return report_exit(stored.report, exit_zero=shown.exit_zero)
+        made = partial(exchanged, form.name, given)
+    present(given.report, shown, destination, make=made)  # type: ignore[arg-type] # more forms
+    note_written(given.report, destination, quiet=shown.quiet)
+    return report_exit(given.report, exit_zero=shown.exit_zero)

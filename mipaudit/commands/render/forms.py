@@ -7,7 +7,6 @@ forms, and the commands that make reports do not.
 from __future__ import annotations
 
 import stat
-from contextlib import contextmanager
 from hashlib import file_digest, sha256
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -21,7 +20,7 @@ from mipaudit.statements.reports.codec import is_page
 from mipaudit.statements.reports.kinds import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from mipaudit.formats.exchange.annex_points import AnnexName
     from mipaudit.statements.reports.any_report import AnyReport
@@ -67,23 +66,6 @@ def ending_says(name: str) -> ExchangeForm | None:
     """Return the form that the ending of a file's name says; None where it says none of these."""
     lower = name.lower()
     return next((one for one in EXCHANGE if one.ending and lower.endswith(one.ending)), None)
-
-
-@contextmanager
-def as_written() -> Iterator[None]:
-    """Draw a stored report; what cannot be reckoned with was not written by a command.
-
-    Raises:
-        InputError: ``bad_report``: a number in it is out of all bounds.
-    """
-    try:
-        yield
-    except ArithmeticError:
-        raise InputError(
-            "bad_report",
-            "The report holds a number that no command writes: it cannot be drawn.",
-            hint="Use the file as the command wrote it.",
-        ) from None
 
 
 def exchanged(name: str, stored: Stored, report: AnyReport) -> str:

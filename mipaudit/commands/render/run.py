@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from mipaudit.commands.estimate.report import Report
 from mipaudit.commands.estimate.words import asserted_words, blind_words, summary
-from mipaudit.commands.render.forms import (
-    ExchangeName,
-    as_written,
-    exchange_form,
-    exchanged,
-    stored_report,
-)
+from mipaudit.commands.render.forms import ExchangeName, exchange_form, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Allowance, make_allowance
@@ -25,11 +19,14 @@ from mipaudit.options.groups.recorded import several
 from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
-from mipaudit.reading.report_file import read_report
+from mipaudit.reading.report_file import foreign, read_report
 from mipaudit.statements.copies import copy_checks
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
 from mipaudit.statements.rejudged import Rejudged, is_rejudged_words, rejudged_words
 from mipaudit.statements.verdict import PARTS_SKIPPED, led, promised, reach_verdict, settled, waive
+
+if TYPE_CHECKING:
+    from mipaudit.statements.reports.any_report import AnyReport
 
 # Findings about the policy that is replaced.
 _POLICY_CODES: Final = ("waiver_", "limits_elsewhere")
@@ -59,13 +56,11 @@ def render_report(
 
         return to_json(read_report(report)).decode()
     form = exchange_form(format)
-    if form is None:
-        found = read_report(report)
-        with as_written():
-            return report_as(found, cast("Form", format))
-    stored = stored_report(report, several(subject))
-    with as_written():
-        return exchanged(form.name, stored, stored.report)
+    with foreign(report):
+        if form is None:
+            return report_as(read_report(report), cast("Form", format))
+        found = stored_report(report, several(subject))
+        return exchanged(form.name, found, found.report)
 
 
 def answer_rejudge(asked: RejudgeOptions) -> Report:
@@ -80,20 +75,19 @@ def answer_rejudge(asked: RejudgeOptions) -> Report:
             there is none; or the report is not of ``estimate``.
         InputError: the file cannot be read, or holds no report.
     """
-    found = read_report(asked.report)
-    if not isinstance(found, Report):
+    with foreign(asked.report):
+        return _rejudged(_meant(read_report(asked.report), asked), asked)
+
+
+def _meant(report: AnyReport, asked: RejudgeOptions) -> Report:
+    """Return a report of estimate, of no other prior and no less confidence than is meant."""
+    if not isinstance(report, Report):
         raise UsageError(
             "not_an_estimate",
-            f"A report of {found.command} cannot be judged again: only one of estimate holds "
+            f"A report of {report.command} cannot be judged again: only one of estimate holds "
             "limits that a policy names.",
             hint="Leave the limits out to write it in another form.",
         )
-    _require_meant(found, asked)
-    return _rejudged(found, asked)
-
-
-def _require_meant(report: Report, asked: RejudgeOptions) -> None:
-    """Refuse limits that are meant for another prior, or for more confidence."""
     design = report.design
     require(
         asked.prior in {None, design.prior},
@@ -109,6 +103,7 @@ def _require_meant(report: Report, asked: RejudgeOptions) -> None:
         "limits.",
         "Audit the scores at that confidence: mipaudit estimate SCORES --confidence C.",
     )
+    return report
 
 
 def _rejudged(report: Report, asked: RejudgeOptions) -> Report:

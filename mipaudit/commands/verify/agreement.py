@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
+from mipaudit.options.recorded import without_effect
 from mipaudit.statements.provenance import provenance, settings_from
 from mipaudit.statements.reports.codec import indented, is_page, taken_out, to_json
 from mipaudit.statements.sources import Declaration
@@ -35,7 +36,8 @@ LIMITATIONS: Final = (
         "that the scores are those of the release, nor that the settings were wise."
     ),
     (
-        "When it was made, by which version, the names of its inputs, and what is declared ("
+        "When it was made, by which version, the names of its inputs, the sources and "
+        "places of its settings, the path of its policy, and what is declared ("
         f"{', '.join(one.name for one in fields(Declaration))}) are as stated: nobody checked "
         "them, so the figures in people rest on that word."
     ),
@@ -59,6 +61,7 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
     parts = (
         *_inputs(report.provenance, again.provenance),
         *_seed(report.provenance, again.provenance),
+        *_settings(report),
         *_values(
             json.loads(taken_out(data)), json.loads(to_json(again)), same_version=same_version
         ),
@@ -151,6 +154,21 @@ def _seed(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
         yield compared_part("seed", 1, 1, "the seed is not that of the settings")
 
 
+def _settings(report: AnyReport) -> Iterator[VerifiedPart]:
+    """Tell which settings are stated that had no part in what was computed now."""
+    stated = report.provenance.settings
+    wrong = without_effect(report.command, stated)
+    rejudged = getattr(report, "rejudged", None)
+    if rejudged is not None:
+        wrong += without_effect("rejudge", rejudged.settings)
+    if getattr(report, "blind", None) is None:
+        wrong += [one.name for one in stated if one.name == "blind" and one.value is not None]
+    if wrong:
+        names = ", ".join(map(safe_name, dict.fromkeys(wrong[:_NAMED_PLACES])))
+        text = f"unknown, stated twice or stated falsely, and nothing follows from them: {names}"
+        yield compared_part("settings", len(stated), len(wrong), text)
+
+
 def _records_alone(report: AnyReport) -> Iterator[VerifiedPart]:
     """Say what was not computed again: what the records alone tell."""
     blind = getattr(report, "blind", None)
@@ -183,7 +201,8 @@ def _shown(data: bytes, report: AnyReport, *, same_version: bool) -> Iterator[Ve
 def _stated(one: Provenance) -> VerifiedPart:
     """Say what nothing computed again can tell."""
     names = " and input names" if one.declared is None else ", input names and what was declared"
-    return noted_part("as stated", f"made at, by version{names} are as stated, not checked")
+    text = "made at, by version, sources and places of settings, the policy's path"
+    return noted_part("as stated", f"{text}{names} are as stated, not checked")
 
 
 def _values(then: Json, now: Json, *, same_version: bool) -> Iterator[VerifiedPart]:

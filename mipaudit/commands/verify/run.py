@@ -48,12 +48,17 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
         UsageError: the report is of another command, or the input is missing or superfluous.
         InputError: the report or the input cannot be read.
     """
+    from mipaudit.reading.report_file import foreign, report_bytes
+
+    with foreign(asked.report):
+        return _verified(report_bytes(asked.report), asked)
+
+
+def _verified(data: bytes, asked: VerifyOptions) -> VerifyReport:
     from mipaudit.commands.verify.agreement import verification
     from mipaudit.commands.verify.statement import statement_in, verify_statement
-    from mipaudit.reading.report_file import report_bytes
     from mipaudit.statements.reports.codec import from_json
 
-    data = report_bytes(asked.report)
     stated = statement_in(data)
     if stated is not None:
         return verify_statement(stated, asked, lambda report: recomputed(report, asked))
@@ -141,10 +146,10 @@ def _seed_of(provenance: Provenance, stated: Given) -> Given:
 
 def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> None:
     """Refuse scores for a report that has none, and none for one that has."""
+    named = {one.name for one in report.provenance.settings if one.value is not None}
     if report.command == "noise":
-        made = [one for one in report.provenance.settings if one.name in {"splits", "release"}]
         require(
-            not report.provenance.inputs and all(one.value is None for one in made),
+            not report.provenance.inputs and not {"splits", "pairs", "release"} & named,
             "not_verifiable",
             "A report of noise that was made from splits cannot be verified.",
             "Run the command again on the same splits.",
@@ -171,7 +176,7 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOp
         "The report was made without scores: it is verified without them too.",
         "Leave `input`, `members` and `holdout` out.",
     )
-    claimed = keywords.get("claimed_curve") is not None
+    claimed = "claimed_curve" in named
     require(
         claimed == (asked.claimed_curve is not None),
         "claimed_curve",

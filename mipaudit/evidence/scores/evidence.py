@@ -3,9 +3,9 @@
 Nothing here is a limit yet. A table and a policy share the error differently, so the
 suprema and held-out means are computed once and each limit when it is asked for.
 
-For all attackers of a discrete score the upper limit is the better of two. Both use only rows
-outside the burn-in, because the burn-in's values are the cells and its number of values decides
-how the error is shared.
+The upper limit of a class is the largest of each set's own, on all rows: no row is chosen, and
+no seed has a part in it. For all attackers of a discrete score with many values the limit may
+be that of a distance between the classes, whose weights the first rows fix.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.evidence.scores.prequential_sets import equal_mass_starts
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
-from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
-from mipaudit.maths.class_limits.class_upper import (
-    noncentrality_upper,
-    noncentrality_weights,
-    oracle_upper,
-    oracle_upper_strict,
+from mipaudit.maths.class_limits.class_sets import (
+    ClassSets,
+    interval_sets,
+    threshold_sets,
+    value_sets,
 )
+from mipaudit.maths.class_limits.class_upper import noncentrality_upper, noncentrality_weights
 from mipaudit.maths.class_limits.roc_counts import Ladder
+from mipaudit.maths.class_limits.set_upper import class_upper, class_upper_strict
 from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, tpr_at_fpr, tpr_upper
-from mipaudit.maths.draws import LateGenerator, in_proportion, proportional_sizes, thin
+from mipaudit.maths.draws import LateGenerator
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
@@ -55,28 +56,8 @@ BINS: Final = 16
 _LEARN_AT_ONCE: Final = 32
 FALSE_POSITIVE_RATES: Final = (0.001, 0.01, 0.1)  # of the tables
 CLASSES: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4", "bins-16")
-_ORDERED: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4")
-_INTERVALS: Final = (1, 4)
-
-
-def discrete_upper(counts: ScoreCounts, prior: float, alpha: float) -> float:
-    """Return an upper limit of the advantage over all attackers, one-sided alpha.
-
-    With few values, or a prior far from 1/2, the oracle limit on W_N alone; otherwise
-    the smaller of that and the noncentrality limit, at half the error each.
-
-    Args:
-        counts: of a discrete score.
-        prior: p in (0, 1).
-        alpha: one-sided error in (0, 1).
-    """
-    both = int(counts.single.sum()) > _FEW_CELLS and _MIDDLE_PRIORS[0] <= prior <= _MIDDLE_PRIORS[1]
-    share = alpha / 2 if both else alpha
-    ladder = counts.evaluated
-    by_oracle = oracle_upper(
-        best_sets(ladder, prior), ladder.n_members, ladder.n_holdout, prior=prior, alpha=share
-    )
-    return min(by_oracle, _by_noncentrality(counts, prior, share)) if both else by_oracle
+_INTERVALS: Final[tuple[tuple[Attackers, int], ...]] = (("intervals-1", 1), ("intervals-4", 4))
+_ORDERED: Final[tuple[Attackers, ...]] = ("thresholds", *(name for name, _ in _INTERVALS))
 
 
 def _by_noncentrality(counts: ScoreCounts, prior: float, alpha: float) -> float:
@@ -133,7 +114,7 @@ class Evidence:
     member_side: Side | None = None
     seed: int = 0
     ordered: bool = True
-    _observed: dict[Attackers, tuple[float, int, int]] = field(default_factory=dict)
+    _sets: dict[Attackers, ClassSets] = field(default_factory=dict)
     _starts: dict[int, NDArray[np.intp]] = field(default_factory=dict)
 
     @property
@@ -196,7 +177,7 @@ class Evidence:
 
     def at_prior(self, prior: float) -> Evidence:
         """Return the same counts as evidence at another prior."""
-        return replace(self, prior=prior, _observed={})
+        return replace(self, prior=prior, _sets={})
 
     def asked(self, attackers: Attackers) -> tuple[Evidence | None, Attackers]:
         """Return whose evidence a class of attackers is about, and what it is called there.
@@ -212,25 +193,43 @@ class Evidence:
 
     def observed(self, attackers: Attackers) -> tuple[float, int, int]:
         """Return the best observed advantage of a class, and the rows behind it."""
-        if attackers not in self._observed:
-            self._observe(attackers)
-        return self._observed[attackers]
+        sets = self._of_class(attackers)
+        return sets.best, sets.n_members, sets.n_holdout
 
     def upper(self, attackers: Attackers, alpha: float) -> float | None:
         """Return an upper limit for a class, one-sided alpha; None where there is none."""
-        if attackers == "any":
-            if not self.discrete:
-                return None
-            if not self.strict:
-                return discrete_upper(self.counts, self.prior, alpha)
+        if attackers == "any" and not self.discrete:
+            return None
         if attackers == "bins-16" and not self.divisible:
             return None
-        value, n_members, n_holdout = self.observed(attackers)
-        if not self.strict:
-            return oracle_upper(value, n_members, n_holdout, prior=self.prior, alpha=alpha)
-        if in_proportion(n_members, n_holdout, self.prior):
-            return oracle_upper_strict(value, n_members, n_holdout, prior=self.prior, alpha=alpha)
-        return _bounded_differences(value, n_members, n_holdout, self.prior, alpha)
+        if attackers == "any" and self._by_distance:
+            return min(self._own_limits(attackers, alpha / 2), self._noncentrality(alpha / 2))
+        return self._own_limits(attackers, alpha)
+
+    def _own_limits(self, attackers: Attackers, alpha: float) -> float:
+        """Return the largest of each set's own limit, one-sided alpha."""
+        limit = class_upper_strict if self.strict else class_upper
+        found = limit(self._of_class(attackers), alpha=alpha)
+        if attackers in _ORDERED and self.discrete:
+            # Where values are few what holds of every set is closer than what tangents show.
+            found = min(found, limit(self._of_class("any"), alpha=alpha))
+        return found
+
+    @cached_property
+    def _by_distance(self) -> bool:
+        """Tell whether half the error for all attackers is for the distance of the classes."""
+        low, high = _MIDDLE_PRIORS
+        many = int(self.counts.single.sum()) > _FEW_CELLS
+        return many and low <= self.prior <= high and not self.strict
+
+    def _noncentrality(self, alpha: float) -> float:
+        return _by_noncentrality(self.counts, self.prior, alpha)
+
+    @cached_property
+    def few_values(self) -> bool:
+        """Tell whether all rows have no more values than bins: any set of them is one of bins."""
+        ladder = self.counts.everyone
+        return ladder.exact and int(np.count_nonzero(ladder.members + ladder.holdout)) <= BINS
 
     @cached_property
     def area(self) -> tuple[Area, Side]:
@@ -296,27 +295,25 @@ class Evidence:
         """Return the last cell of each of at most ``bins`` equal-mass bins but the last."""
         return self._bin_starts(bins)[1:] - 1
 
-    def _observe(self, attackers: Attackers) -> None:
+    def _of_class(self, attackers: Attackers) -> ClassSets:
+        """Return where the sets of a class lie on the data."""
+        if attackers not in self._sets:
+            self._sets.update(self._found(attackers))
+        return self._sets[attackers]
+
+    def _found(self, attackers: Attackers) -> dict[Attackers, ClassSets]:
+        ladder = self.counts.everyone
+        if attackers == "any" or (attackers == "bins-16" and self.few_values):
+            return {attackers: value_sets(ladder, self.prior)}
         if attackers == "bins-16":
-            merged = np.add.reduceat(self.counts.scored, self._bin_starts(BINS), axis=0)
-            table = self._proportional(merged)
-            n_holdout, n_members = (int(n) for n in table.sum(axis=0))
-            found = (_sets_advantage(table, self.prior), n_members, n_holdout)
-            self._observed[attackers] = found
-            return
-        ladder = self.counts.evaluated if attackers == "any" else self.counts.everyone
-        if self.strict:
-            table = np.stack([ladder.holdout, ladder.members], axis=1)
-            table = self._proportional(table)
-            ladder = Ladder(members=table[:, 1], holdout=table[:, 0], single=ladder.single)
-        sizes = ladder.n_members, ladder.n_holdout
-        if attackers == "any":
-            self._observed[attackers] = (best_sets(ladder, self.prior), *sizes)
-            return
-        suprema = best_ordered(ladder, self.prior, _INTERVALS)
-        self._observed.update(
-            {name: (value, *sizes) for name, value in zip(_ORDERED, suprema, strict=True)}
-        )
+            bins = np.add.reduceat(self.counts.scored, self._bin_starts(BINS), axis=0)
+            one = np.ones(len(bins), dtype=bool)
+            ladder = Ladder(members=bins[:, 1], holdout=bins[:, 0], single=one)
+            return {attackers: value_sets(ladder, self.prior)}
+        if attackers == "thresholds":
+            return {attackers: threshold_sets(ladder, self.prior)}
+        unions = interval_sets(ladder, self.prior, [count for _, count in _INTERVALS])
+        return {name: one for (name, _), one in zip(_INTERVALS, unions, strict=True)}
 
     def _bin_starts(self, bins: int) -> NDArray[np.intp]:
         """Return the first cell of each of at most ``bins`` runs of equal burn-in mass."""
@@ -324,23 +321,6 @@ class Evidence:
             mass = self.counts.trained.sum(axis=1)
             self._starts[bins] = equal_mass_starts(mass / max(1, int(mass.sum())), bins)
         return self._starts[bins]
-
-    def _proportional(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Drop rows of a (K, 2) table at random until the classes stand as the prior does.
-
-        The strict upper limits are proved for that proportion only. Where it costs
-        too many rows, the table stays, and a wider limit is used.
-        """
-        if not self.strict:
-            return table
-        n_holdout, n_members = (int(n) for n in table.sum(axis=0))
-        sizes = proportional_sizes(n_members, n_holdout, self.prior)
-        if sizes is None:
-            return table
-        rng = self._rng(1)
-        return np.stack(
-            [thin(table[:, 0], sizes[1], rng), thin(table[:, 1], sizes[0], rng)], axis=1
-        )
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, stream])
@@ -364,13 +344,3 @@ def _sets_advantage(table: NDArray[np.int64], prior: float) -> float:
     """Return sum_j |p P_j - (1-p) Q_j| of a table of shape (K, 2)."""
     share = table / np.maximum(table.sum(axis=0), 1)
     return float(np.abs(prior * share[:, 1] - (1 - prior) * share[:, 0]).sum())
-
-
-def _bounded_differences(
-    value: float, n_members: int, n_holdout: int, prior: float, alpha: float
-) -> float:
-    """Return the upper limit by McDiarmid's inequality, for a fixed set of any sizes."""
-    if min(n_members, n_holdout) <= 0:
-        return 1.0
-    spread = prior**2 / n_members + (1 - prior) ** 2 / n_holdout
-    return min(1.0, value + 2 * float(np.sqrt(np.log(1 / alpha) / 2 * spread)))

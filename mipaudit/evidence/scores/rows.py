@@ -131,11 +131,13 @@ def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers
     observed, n_members, n_holdout = evidence.observed(attackers)
     validity: Validity = "finite-sample" if evidence.strict else "approximate"
     upper = evidence.upper(attackers, share.one_sided)
-    on_burn_in = f"{BINS} cells of equal mass cut on the burn-in, the other rows counted"
+    selection = "all rows; the class was fixed before"
+    if attackers == "bins-16" and not evidence.few_values:
+        selection = f"{BINS} cells of equal mass cut on the burn-in, the other rows counted"
     return Estimate(
         quantity="advantage",
         score=evidence.score,
-        method="oracle limit of the class supremum",
+        method="largest of each set's own limit",
         attackers=attackers,
         value=None,
         value_reason="only the same-data optimum is known; it is biased upward (plugin)",
@@ -145,7 +147,7 @@ def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers
         upper=upper,
         upper_reason="too few rows in the burn-in to cut 16 bins" if upper is None else None,
         confidence=share.confidence,
-        selection=on_burn_in if attackers == "bins-16" else "all rows; the class was fixed before",
+        selection=selection,
         validity=validity,
         n_members=n_members,
         n_holdout=n_holdout,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import mipaudit as mipaudit_
+from mipaudit.errors import InputError
 from tests.places import REPORTS
 
 SAMPLES = REPORTS
@@ -186,3 +188,64 @@ def test_no_text_of_a_report_steers_a_terminal(mipaudit, tmp_path):
         done = mipaudit("render", name, "-f", form)
         assert done.returncode == 1
         assert not {"\x1b", "\x00"} & set(done.stdout)
+
+
+def _without_advantages(fields):
+    fields["estimates"] = [one for one in fields["estimates"] if one["quantity"] != "advantage"]
+
+
+FAULTS = {
+    "bounds": lambda f: f["guarantee"].update(parameters={}),
+    "truth": lambda f: f["truths"][0].update(quantity="luck"),
+    "three_scores": _without_advantages,
+}
+
+
+@pytest.mark.parametrize(
+    ("sample", "form"),
+    [
+        *(("bounds", form) for form in ("table", "html", "markdown", "junit")),
+        *(("truth", form) for form in ("html", "markdown")),
+        *(("three_scores", form) for form in ("table", "html")),
+    ],
+)
+def test_whatever_a_file_says_is_no_bug_of_the_program(mipaudit, tmp_path, sample, form):
+    fields = json.loads((SAMPLES / f"{sample}.json").read_bytes())
+    FAULTS[sample](fields)
+    (tmp_path / "edited.json").write_text(json.dumps(fields))
+
+    done = mipaudit("render", "edited.json", "-f", form)
+    told = mipaudit("render", "edited.json", "-f", form, "-v").stderr
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "that no command writes" in done.stderr
+    assert "Traceback (most recent call last, without values)" in told
+    assert "luck" not in told
+
+
+@pytest.mark.parametrize("form", ["table", "cyclonedx"])
+def test_a_page_that_is_no_text_is_an_error_of_the_page(mipaudit, tmp_path, form):
+    made = mipaudit("render", ONE, "-o", "page.html")
+    page = tmp_path / "page.html"
+    data = page.read_bytes()
+    at = data.index(b'"mipaudit.report/2"')
+    page.write_bytes(data[:at] + b'"mipaudit.rep\xe9rt/2"' + data[at + 19 :])
+
+    done = mipaudit("render", "page.html", "-f", form)
+
+    assert (made.returncode, done.returncode, done.stdout) == (0, 2, "")
+
+
+def test_a_fault_with_what_this_process_made_is_one_of_the_program(monkeypatch):
+    report = mipaudit_.bounds(epsilon=1)
+
+    def fail(_report):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("mipaudit.commands.bounds.page.bounds_document", fail)
+
+    with pytest.raises(KeyError):
+        mipaudit_.render_report(report, format="markdown")
+    with pytest.raises(InputError) as caught:
+        mipaudit_.render_report(mipaudit_.to_json(report), format="markdown")
+    assert isinstance(caught.value.__cause__, KeyError)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -216,6 +218,95 @@ def test_a_changed_setting_gives_other_numbers(scores):
     found = mipaudit.verify(change(mipaudit.estimate(scores), edit), input=scores)
 
     assert {"design", "estimates"} <= {p.part for p in found.parts if p.status == "differs"}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda stated: stated.append({"name": "reviewed", "value": True, "source": "file"}),
+        lambda stated: stated.append({"name": "prior", "value": 0.5, "source": "api"}),
+        lambda stated: stated.append({"name": "input", "value": "s.csv", "source": "api"}),
+        lambda stated: named(stated, "confidence").update(value=None),
+        lambda stated: named(stated, "blind").update(value="shift.json"),
+    ],
+)
+def test_a_setting_that_had_no_part_in_the_figures_is_found(scores, edit):
+    report = mipaudit.estimate(scores)
+    data = change(report, lambda fields: edit(fields["provenance"]["settings"]))
+
+    found = mipaudit.verify(data, input=scores)
+
+    assert [one.part for one in found.parts if one.status == "differs"] == ["settings"]
+
+
+def named(stated, name):
+    return next(one for one in stated if one["name"] == name)
+
+
+def test_a_setting_of_the_new_verdict_that_nothing_follows_from_is_found(scores):
+    again = mipaudit.rejudge(mipaudit.estimate(scores), max_advantage=0.9)
+    data = change(
+        again,
+        lambda fields: fields["rejudged"]["settings"].append(
+            {"name": "max_harm", "value": 0.1, "source": "file", "where": "mipaudit.toml"}
+        ),
+    )
+
+    assert mipaudit.verify(again, input=scores).agrees
+    assert "max_harm" in str(mipaudit.verify(data, input=scores).parts)
+
+
+@pytest.mark.parametrize("name", ["blind", "pairs", "splits", "claimed_curve", "data", "release"])
+def test_no_place_that_a_report_names_is_opened(scores, tmp_path, monkeypatch, name):
+    def opened(event, arguments):
+        if event == "open" and watched and str(arguments[0]) == str(trap):
+            raise AssertionError(trap)
+
+    trap, watched = tmp_path / "trap.csv", [1]
+    trap.write_text("fpr,tpr\n0,0\n1,1\n")
+    sys.addaudithook(opened)  # it stays, and looks no more once the list is empty
+    made = {
+        "estimate": mipaudit.estimate(scores),
+        "noise": mipaudit.noise(eta=0.1, sensitivity=1, dimension=2),
+        "epsilon": mipaudit.epsilon(scores, design="independent-runs"),
+    }
+
+    def edit(fields):
+        fields["provenance"]["settings"] = [
+            *(one for one in fields["provenance"]["settings"] if one["name"] != name),
+            {"name": name, "value": str(trap), "source": "file", "where": str(trap)},
+        ]
+
+    for command, report in made.items():
+        given = {} if command == "noise" else {"input": scores}
+        # It differs, or a file of its own is asked for.
+        with suppress(UsageError):
+            assert not mipaudit.verify(change(report, edit), **given).agrees
+    watched.clear()
+
+
+def test_where_settings_came_from_is_said_to_be_as_stated(scores):
+    def edit(fields):
+        named(fields["provenance"]["settings"], "prior").update(source="file", where="../m.toml")
+        fields["provenance"]["settings"].append(
+            {"name": "config", "value": "../m.toml", "source": "file", "where": "sha256 0"}
+        )
+
+    found = mipaudit.verify(change(mipaudit.estimate(scores), edit), input=scores)
+
+    (stated,) = [one for one in found.parts if one.part == "as stated"]
+    assert found.agrees
+    assert "sources and places of settings, the policy's path" in stated.text
+
+
+def test_a_number_beyond_all_bounds_is_an_error_of_the_report(scores):
+    def edit(fields):
+        fields["design"]["n_members"] = 10**400
+
+    with pytest.raises(InputError) as caught:
+        mipaudit.verify(change(mipaudit.estimate(scores), edit), input=scores)
+
+    assert caught.value.code == "bad_report"
 
 
 def test_other_scores_differ_and_the_input_is_named(scores, tmp_path):

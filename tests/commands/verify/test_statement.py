@@ -239,6 +239,13 @@ def test_a_name_that_stands_twice_in_a_statement_is_refused(verify, folder):
     assert "two members of one name" in text
 
 
+def test_half_a_character_in_a_statement_is_an_error_of_the_statement(verify, folder):
+    path = folder / "model.intoto.json"
+    path.write_text(path.read_text().replace('"configuration": [', '"configuration": ["\\ud800",'))
+    status, _, text = verify()
+    assert (status, "no command writes" in text) == (2, True)
+
+
 def test_what_waits_to_be_written_to_is_no_file_beside_a_statement(verify, folder):
     (folder / "model.bin").unlink()
     os.mkfifo(folder / "model.bin")

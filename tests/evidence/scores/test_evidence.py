@@ -12,6 +12,7 @@ from scipy import stats
 
 from mipaudit.evidence.scores.evidence import CLASSES, _by_noncentrality, learn_together
 from mipaudit.maths.class_limits.area_limits import area_of, better_side
+from mipaudit.maths.class_limits.class_sets import value_sets
 from mipaudit.maths.class_limits.class_upper import (
     noncentrality_upper,
     noncentrality_weights,
@@ -19,6 +20,7 @@ from mipaudit.maths.class_limits.class_upper import (
     oracle_upper_strict,
 )
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
+from mipaudit.maths.class_limits.set_upper import class_upper
 from mipaudit.summaries.tally import ColumnCounts
 
 # Name to (members, holdout, kind of column): everything that has broken an audit.
@@ -183,7 +185,7 @@ def swapped(evidence_from, members, holdout, **settings):
             everyone=turned(counts.everyone),
             evaluated=turned(counts.evaluated),
         ),
-        _observed={},
+        _sets={},
     )
     return here, there
 
@@ -239,20 +241,25 @@ def test_larger_classes_observe_more(evidence_from):
 @pytest.mark.parametrize("sizes", [(300, 300), (300, 500), (90, 810), (95, 812)])
 @pytest.mark.parametrize("prior", [0.1, 0.5])
 def test_strict_upper_limits_are_of_a_proven_form(evidence_from, sizes, prior):
+    """Of classes in proportion Hoeffding's, else Clopper-Pearson's of each threshold."""
     rng = np.random.default_rng(8)
-    evidence = evidence_from(
-        rng.normal(1, 1, sizes[0]), rng.normal(0, 1, sizes[1]), prior=prior, strict=True
-    )
-    observed, n1, n2 = evidence.observed("thresholds")
+    members, holdout = rng.normal(1, 1, sizes[0]), rng.normal(0, 1, sizes[1])
+    evidence = evidence_from(members, holdout, prior=prior, strict=True)
     upper = evidence.upper("thresholds", 0.025)
-    if n1 == prior * (n1 + n2):
-        expected = oracle_upper_strict(observed, n1, n2, prior=prior, alpha=0.025)
+    if sizes == (300, 300) and prior == 0.5:
+        expected = oracle_upper_strict(
+            evidence.observed("thresholds")[0], *sizes, prior=prior, alpha=0.025
+        )
     else:
-        # McDiarmid: a member moves the advantage by 2p/n1, a holdout record by 2(1-p)/n2.
-        ranges = n1 * (2 * prior / n1) ** 2 + n2 * (2 * (1 - prior) / n2) ** 2
-        expected = min(1, observed + np.sqrt(np.log(1 / 0.025) / 2 * ranges))
-    assert upper == pytest.approx(expected)
-    assert upper >= oracle_upper(observed, n1, n2, prior=prior, alpha=0.025) - 1e-9
+        cuts = np.append(np.concatenate([members, holdout]), -np.inf)
+        expected = 0.0
+        for above in (True, False):
+            x, y = (((one[:, None] > cuts) == above).sum(axis=0) for one in (members, holdout))
+            tpr = np.where(x == sizes[0], 1.0, stats.beta.isf(0.0125, x + 1, sizes[0] - x))
+            fpr = np.where(y == 0, 0.0, stats.beta.ppf(0.0125, y, sizes[1] - y + 1))
+            gain = prior * tpr - (1 - prior) * fpr
+            expected = max(expected, 1 - 2 * prior + 2 * float(gain.max()))
+    assert upper == pytest.approx(min(1, expected))
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
@@ -342,16 +349,19 @@ def scattered(size, strength):
     return leaky / leaky.sum(), uniform
 
 
-def test_few_values_get_the_oracle_limit_on_the_rows_outside_the_burn_in(evidence_from):
+@pytest.mark.parametrize("attackers", ["any", "bins-16"])
+def test_few_values_get_the_largest_limit_of_a_set_on_all_rows(evidence_from, attackers):
+    """No row is left out, and no seed has a part in it."""
     rng = np.random.default_rng(0)
     members, holdout = rng.random(800) < 0.7, rng.random(600) < 0.3
-    evidence = evidence_from(members.astype(float), holdout.astype(float))
-    assert evidence.discrete
-    table = evidence.counts.scored
-    n2, n1 = (int(n) for n in table.sum(axis=0))
-    plugin = np.abs(table[:, 1] / n1 - table[:, 0] / n2).sum() / 2
-    expected = oracle_upper(plugin, n1, n2, prior=0.5, alpha=0.025)
-    assert evidence.upper("any", 0.025) == pytest.approx(expected)
+    found = set()
+    for seed in range(3):
+        evidence = evidence_from(members.astype(float), holdout.astype(float), seed=seed)
+        assert evidence.discrete
+        found.add(evidence.upper(attackers, 0.025))
+    sets = value_sets(evidence.counts.everyone, 0.5)
+    assert (sets.n_members, sets.n_holdout) == (800, 600)
+    assert found == {class_upper(sets, alpha=0.025)}
 
 
 @pytest.mark.parametrize("prior", [0.1, 0.3, 0.5])
