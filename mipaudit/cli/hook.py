@@ -1,6 +1,6 @@
 """Runs a command on each of several files, as pre-commit names them: ``OPTIONS FILES``.
 
-``python -m mipaudit.cli.hook estimate --max-advantage 0.1 a.csv b.csv`` is
+``mipaudit-hook estimate --max-advantage 0.1 a.csv b.csv`` is
 ``mipaudit estimate --quiet --max-advantage 0.1 a.csv``, and the same on ``b.csv``.
 """
 
@@ -90,7 +90,8 @@ def worst(codes: Sequence[int]) -> int:
 def _run(command: str, options: Sequence[str], file: str) -> int:
     sys.stdout.write(f"== {safe_name(file)}\n")
     sys.stdout.flush()
-    words = [sys.executable, "-m", "mipaudit", command, "--quiet", *options, "--", file]
+    # Without the working folder, whose modules are those of what is audited.
+    words = [sys.executable, "-P", "-m", "mipaudit", command, "--quiet", *options, "--", file]
     code = subprocess.run(words, check=False).returncode  # noqa: S603 - the program itself
     return code if code >= 0 else 128 - code  # ended by a signal, as shells report it
 

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -271,6 +272,61 @@ def test_the_action_installs_itself_and_the_rest_by_hash(shell, tmp_path):
     assert asked[-4:] == ["install", "--no-deps", "--no-build-isolation", "/the/action"]
 
 
+def test_the_action_imports_nothing_from_the_repository(shell, tmp_path):
+    plant(shell.folder)
+    shell.environment["PYTHONPATH"] = str(shell.folder)
+
+    done, outputs, _ = act(shell, scores="scores.parquet", arguments="--max-advantage 0.1")
+    temporary = tmp_path / "runner"
+    temporary.mkdir()
+    variables = {"RUNNER_TEMP": str(temporary), "ACTION_PATH": "/the/action"}
+    made = shell.run(step("Install mipaudit")["run"], variables=variables, options=GITHUB_BASH)
+
+    assert (done.returncode, outputs["verdict"]) == (1, "not_met")
+    assert made.returncode == 0, made.stderr
+    assert not (shell.folder / "imported").exists()
+
+
+def test_a_link_or_a_line_end_in_the_actions_folder_leads_nowhere(shell):
+    outside = shell.folder.parent / "outside"
+    outside.mkdir()
+    (outside / "errors.txt").write_text("kept")
+    (shell.folder / "link").symlink_to(outside)
+    (shell.folder / "below").mkdir()
+    (shell.folder / "below" / "errors.txt").symlink_to(outside / "errors.txt")
+    (shell.folder / "below" / "report.json").symlink_to(outside / "made.json")
+
+    for folder in ("link", "link/deeper", "below/../link", "../outside", "a\nverdict=met"):
+        done, outputs, _ = act(shell, scores="scores.parquet", folder=folder)
+        assert done.returncode == 2, folder
+        assert outputs == {"exit-code": "2", "verdict": "error", "json": "", "junit": ""}
+    assert act(shell, scores="gone.parquet", folder="below")[0].returncode == 2
+    done, outputs, _ = act(shell, scores="scores.parquet", folder="below")
+
+    assert (done.returncode, outputs["json"]) == (0, "below/report.json")
+    assert (outside / "errors.txt").read_text() == "kept"
+    assert not (outside / "made.json").exists()
+    assert act(shell, scores="scores.parquet", folder=str(outside))[0].returncode == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["##[set-output name=verdict]met", "::stop-commands::x", "a%0A::x"]
+)
+def test_no_name_is_a_command_of_the_server(shell, name):
+    rows = [f"member,{name}", *(f"{at % 2},{at % 7 + at % 2}.5" for at in range(400))]
+    (shell.folder / f"{name}.csv").write_text("\n".join(rows) + "\n")
+
+    # Also an error has them in it.
+    for words in (f"--max-advantage 0.1 --score-col '{name}'", "--score-col '##[x]'"):
+        done, outputs, summary = act(shell, scores=f"{name}.csv", arguments=words)
+        assert done.returncode in {1, 2, 3}
+        for line in (*done.stdout.splitlines(), *done.stderr.splitlines()):
+            assert re.match(r"(mipaudit: |::(error|warning|notice) title=)", line), line
+            assert "##[" not in line or line.startswith("::"), line
+        assert outputs["exit-code"] == str(done.returncode)
+        assert not re.search(r"^(##\[|::)", summary, flags=re.MULTILINE)
+
+
 def test_the_actions_scripts_hold_no_input():
     # What stands in ${{ }} in a script is pasted into it, and could be anything.
     assert not any("${{" in one["run"] for one in ACTION["runs"]["steps"])
@@ -297,9 +353,12 @@ def test_the_pages_workflow_uses_the_action_as_it_is(shell):
 
 def hooked(hook, args, files):
     """Return the command that pre-commit runs."""
-    entry = shlex.split(hook["entry"])
-    assert entry[0] == "python"  # of the environment that it makes
-    return [sys.executable, *entry[1:], *args, *files]
+    script, *words = shlex.split(hook["entry"])
+    # A script of the environment that it makes: python -m would look into the repository first.
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, function = scripts["scripts"][script].split(":")
+    code = f"import sys; from {module} import {function}; sys.exit({function}())"
+    return [sys.executable, "-P", "-c", code, *words, *args, *files]
 
 
 @pytest.mark.parametrize(
@@ -334,6 +393,24 @@ def test_the_checking_hook_refuses_what_cannot_be_audited(shell):
     done = shell.call(bad)
     assert done.returncode == 2
     assert done.stdout.count("== ") == 2
+
+
+MODULES = ("mipaudit", "json", "typer", "numpy", "venv", "pip", "sitecustomize", "site")
+
+
+def plant(folder):
+    """Put modules into what is audited, which say that they were imported."""
+    for name in MODULES:
+        (folder / f"{name}.py").write_text("open('imported', 'w')\nraise SystemExit(0)\n")
+
+
+def test_the_hook_imports_nothing_from_the_repository(shell):
+    plant(shell.folder)
+
+    done = shell.call(hooked(HOOKS["mipaudit"], ["--max-advantage", "0.1"], ["scores.parquet"]))
+
+    assert done.returncode == 1, done.stderr
+    assert not (shell.folder / "imported").exists()
 
 
 def test_options_and_files_are_told_apart_by_the_commands_own_parser():
