@@ -112,7 +112,7 @@ def test_tpr_upper_limit_where_the_roc_curve_is_steep() -> None:
     misses = 0
     for _ in range(draws):
         ladder = exact_ladder(_steep(rng, size, cut), rng.normal(size=size))
-        misses += tpr_upper(ladder, fpr, alpha=alpha, rng=rng) < 0.6
+        misses += tpr_upper(ladder, fpr, alpha=alpha) < 0.6
     assert binom.sf(misses - 1, draws, alpha) > 1e-3
 
 
@@ -123,7 +123,7 @@ def test_tpr_lower_limit_where_the_roc_curve_is_steep() -> None:
     misses = 0
     for _ in range(draws):
         ladder = exact_ladder(_steep(rng, size, cut), rng.normal(size=size))
-        lower = tpr_at_fpr(ladder, fpr, alpha=alpha, rng=rng).lower
+        lower = tpr_at_fpr(ladder, fpr, alpha=alpha).lower
         misses += lower is not None and lower > 0.3 + NEAR
     assert binom.sf(misses - 1, draws, alpha) > 1e-3
 

@@ -161,7 +161,7 @@ def _attacked(source: ScoreSource, asked: AttackOptions, at: int, ordered: Order
     (counts,) = ordered.over(partial(Tally, plan)).counts()
     evidence = Evidence(score=column.name, counts=counts, prior=asked.prior, seed=ordered.seed)
     (scores,) = rows.scores
-    side: Side = "low" if asked.residuals else asked.side or evidence.side
+    side: Side = "low" if asked.residuals else asked.side or evidence.trained_side
     loss = np.abs(scores) if asked.residuals else scores if side == "low" else -scores
     blocks = row_blocks(rows, ordered.seed)
     return Attacked(

@@ -57,7 +57,7 @@ def tpr_check(
     status = check_status(tpr, point.lower, upper)
     needed = None
     if status == "inconclusive":
-        needed = _tpr_records(evidence, (tpr, fpr), point, upper, lower_error)
+        needed = _tpr_records(evidence, (tpr, fpr), point, upper, evidence.side_error(lower_error))
     return PolicyCheck(
         quantity="tpr_at_fpr",
         score=evidence.score,

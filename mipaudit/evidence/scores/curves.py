@@ -76,7 +76,7 @@ def score_curves(evidence: Evidence, alpha: float) -> ScoreCurves:
     """
     return ScoreCurves(
         score=evidence.score,
-        side=evidence.side if evidence.ordered else None,
+        side=evidence.area[1] if evidence.ordered else None,
         roc=tuple(_point(evidence, fpr, alpha) for fpr in ROC_FPRS) if evidence.ordered else (),
         bins=_bins(evidence.counts.everyone),
     )

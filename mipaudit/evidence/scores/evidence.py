@@ -38,7 +38,6 @@ from mipaudit.maths.class_limits.class_upper import noncentrality_upper, noncent
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.maths.class_limits.set_upper import class_upper, class_upper_strict
 from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, tpr_at_fpr, tpr_upper
-from mipaudit.maths.draws import LateGenerator
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
@@ -101,8 +100,7 @@ class Evidence:
         prior: p in (0, 1).
         strict: use finite-sample methods where there are any.
         member_side: the side of the score on which members are guessed; None to
-            choose it: for the TPR on the burn-in, whose rows then do not count, for the
-            AUC on all rows.
+            choose it on all rows.
         seed: for the draws of the strict methods.
         ordered: whether a larger score means anything; labels have no order.
     """
@@ -158,8 +156,8 @@ class Evidence:
         return _sets_advantage(self.counts.scored, self.prior)
 
     @cached_property
-    def side(self) -> Side:
-        """Return the side of the score on which members are guessed."""
+    def trained_side(self) -> Side:
+        """Return the side on which members are guessed, chosen on the burn-in if none is given."""
         if self.member_side is not None:
             return self.member_side
         trained = self.counts.trained
@@ -170,10 +168,9 @@ class Evidence:
 
     @cached_property
     def one_sided(self) -> Ladder:
-        """Return the rows that the TPR at an FPR may use, members on the high side."""
-        fixed = self.member_side is not None
-        ladder = self.counts.everyone if fixed else self.counts.evaluated
-        return ladder if self.side == "high" else ladder.reversed()
+        """Return all rows, members on the high side."""
+        ladder = self.counts.everyone
+        return ladder if self.area[1] == "high" else ladder.reversed()
 
     def at_prior(self, prior: float) -> Evidence:
         """Return the same counts as evidence at another prior."""
@@ -248,9 +245,13 @@ class Evidence:
         area, _ = self.area
         return area.limits(alpha) if self.member_side is not None else better_side(area, alpha)
 
+    def side_error(self, alpha: float) -> float:
+        """Return the error of a lower limit on one side: half if the side is chosen on its rows."""
+        return alpha if self.member_side is not None else alpha / 2
+
     def tpr(self, fpr: float, alpha: float) -> OperatingPoint:
         """Return TPR at an FPR with its lower limit, one-sided alpha."""
-        return tpr_at_fpr(self.one_sided, fpr, alpha=alpha, rng=LateGenerator([self.seed, 2]))
+        return tpr_at_fpr(self.one_sided, fpr, alpha=self.side_error(alpha))
 
     def tpr_upper(self, fpr: float, alpha: float) -> float:
         """Return an upper limit of TPR at an FPR over both sides, one-sided alpha.
@@ -285,10 +286,7 @@ class Evidence:
         if (fpr, alpha) not in known:
             ladder = self.counts.everyone
             sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
-            known[fpr, alpha] = max(
-                tpr_upper(side, fpr, alpha=alpha, rng=LateGenerator([self.seed, 3]))
-                for side in sides
-            )
+            known[fpr, alpha] = max(tpr_upper(side, fpr, alpha=alpha) for side in sides)
         return known[fpr, alpha]
 
     def bin_ends(self, bins: int) -> NDArray[np.intp]:

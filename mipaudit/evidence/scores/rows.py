@@ -179,7 +179,7 @@ def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
     ladder = evidence.one_sided
     point = evidence.tpr(fpr, share.one_sided)
     upper = evidence.tpr_upper(fpr, share.one_sided)
-    needed = fewest_holdout(fpr, share.one_sided)
+    needed = fewest_holdout(fpr, evidence.side_error(share.one_sided))
     short = None
     if point.lower is None:
         short = (
@@ -189,7 +189,7 @@ def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
     return Estimate(
         quantity="tpr_at_fpr",
         score=evidence.score,
-        method="staircase of holdout ranks, ties broken at random",
+        method="staircase of holdout ranks, no draws among ties",
         attackers="thresholds",
         value=point.value if short is None else None,
         value_reason=short,
@@ -199,20 +199,19 @@ def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
         upper_reason=_TOO_FEW if upper >= 1 else None,
         confidence=share.confidence,
         selection=_side_selection(evidence)
-        + "; upper limit over both sides on all rows"
         + (", as wide as at a lower FPR" if evidence.tpr_widened(fpr, share.one_sided) else ""),
         validity="finite-sample",
         n_members=ladder.n_members,
         n_holdout=ladder.n_holdout,
         fpr=fpr,
-        side=evidence.side,
+        side=evidence.area[1],
     )
 
 
 def _side_selection(evidence: Evidence) -> str:
     if evidence.member_side is not None:
-        return "side given, all rows"
-    return "side chosen on the burn-in, the other rows counted"
+        return "all rows, side given"
+    return "all rows, side chosen on them at half the error; upper limit over both sides"
 
 
 def any_difference(evidence: Evidence, confidence: float) -> Estimate:

@@ -1,9 +1,12 @@
 """TPR at a fixed FPR, for attackers who put a threshold on the score.
 
-Such an attacker may toss a coin among records of equal score, so ties are broken at
-random: what is true of a score without ties is then true of any. All functions take
-the ladder of one side: high scores are guessed to be members. For the other side pass
-`Ladder.reversed`.
+Such an attacker may toss a coin among records of equal score: his rates lie on the line between
+those of the sets without and with the tied records. No coin is tossed here. A seed that follows
+from the rows tosses the same coins for ever where few files are possible, and then the error is
+no mean over coins.
+
+All functions take the ladder of one side: high scores are guessed to be members. For the other
+side pass `Ladder.reversed`.
 """
 
 from __future__ import annotations
@@ -17,11 +20,10 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.maths.binomial import least_lower
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, least_lower
 
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.roc_counts import Ladder
-    from mipaudit.maths.draws import Draws
 
 _Bound = Literal["lower", "upper"]
 _DEVIATES: Final = np.arange(0.5, 8.0, 0.0025)
@@ -30,6 +32,10 @@ _DEVIATES: Final = np.arange(0.5, 8.0, 0.0025)
 _REACH: Final = 4.0
 _BEYOND_SHARE: Final = 1 / 200
 _MARGIN: Final = 8
+# Ranks within one tie beyond so many in all are looked at in runs, each at its worse ends.
+_RUNS: Final = 128
+# To what errors two limits may be mixed.
+_LARGEST_ERROR: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +49,20 @@ class OperatingPoint:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Staircase:
     """Thresholds at holdout ranks, each with an error for the members above it.
+
+    Let A be the records above the true threshold, B those and the ones at it, and w the share
+    of the latter that an attacker of FPR f takes: A and B are fixed sets, (1 - w) FPR(A) +
+    w FPR(B) = f, and the truth is (1 - w) TPR(A) + w TPR(B). Of two nested fixed sets the limits
+    of Clopper and Pearson at one error e, mixed as w says, fail with at most e (e at most 1/2;
+    where w is 0 or 1, or A and B are one, that is their theorem; in between it is found by
+    enumeration, and twice e is a bound). So the least error p at which the limits of the
+    holdout, mixed, come to f is at most any x with probability at most x. Let p(k) be the
+    chance of as many holdout records above as k, or more outward, without ties, and a(k) the
+    error of the first rank: where p lies in (p(k + 1), p(k)] the limit of the members is taken
+    at a(k), for all w of such p. Given the holdout it fails with at most a(k), so the sum of
+    (p(k) - p(k + 1)) a(k), which is the one of a score without ties, bounds the error.
+    The true threshold is one of those of the file, or lies between two, and the worst limit
+    over all of them is no better than its own.
 
     Attributes:
         ranks: how many holdout records lie above the threshold, int64, shape (r,).
@@ -125,14 +145,13 @@ def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Stairc
     return Staircase(ranks=ranks[used], errors=error[used])
 
 
-def tpr_at_fpr(ladder: Ladder, fpr: float, *, alpha: float, rng: Draws) -> OperatingPoint:
+def tpr_at_fpr(ladder: Ladder, fpr: float, *, alpha: float) -> OperatingPoint:
     """Return TPR at an FPR and its finite-sample lower limit.
 
     Args:
         ladder: counts along the score; without one of the classes nothing is known.
         fpr: in (0, 1).
         alpha: one-sided error in (0, 1).
-        rng: breaks ties.
 
     Returns:
         The empirical TPR, interpolated within ties, and the limit, or None where the
@@ -144,12 +163,10 @@ def tpr_at_fpr(ladder: Ladder, fpr: float, *, alpha: float, rng: Draws) -> Opera
     steps = staircase(ladder.n_holdout, fpr, alpha, "lower")
     if steps is None:
         return OperatingPoint(value=value, lower=None)
-    hits = members_above(ladder, steps.ranks, rng, divided="without")
-    limit = least_lower(hits.astype(np.float64), ladder.n_members, steps.errors)
-    return OperatingPoint(value=value, lower=limit)
+    return OperatingPoint(value=value, lower=_least(ladder, fpr, steps, "lower"))
 
 
-def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: Draws) -> float:
+def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float) -> float:
     """Return a finite-sample one-sided upper limit of TPR at an FPR, in [0, 1].
 
     Args as for `tpr_at_fpr`; 1 where the holdout is too small.
@@ -159,10 +176,8 @@ def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: Draws) -> float:
     steps = staircase(ladder.n_holdout, fpr, alpha, "upper")
     if steps is None or not steps.ranks.size:
         return 1.0
-    hits = members_above(ladder, steps.ranks, rng, divided="with")
-    misses = (ladder.n_members - hits).astype(np.float64)
     # 1 - (1 - x) loses nothing here: limits are rounded outward at 4 digits.
-    return 1.0 - least_lower(misses, ladder.n_members, steps.errors)
+    return 1.0 - _least(ladder, fpr, steps, "upper")
 
 
 def _empirical(ladder: Ladder, fpr: float) -> float:
@@ -180,50 +195,63 @@ def _empirical(ladder: Ladder, fpr: float) -> float:
     return float(tpr[0] + min(1.0, share) * (tpr[1] - tpr[0]))
 
 
-def members_above(
-    ladder: Ladder,
+def _least(ladder: Ladder, fpr: float, steps: Staircase, bound: _Bound) -> float:
+    """Return the least lower limit over the steps: of hits, or of misses for an upper limit.
+
+    Of a cell of several values, whose order is unknown, the worse end is taken.
+    """
+    members, holdout = ladder.from_the_top(int(steps.ranks[-1]) + 1)
+    step = np.searchsorted(holdout, steps.ranks.astype(holdout.dtype), side="right") - 1
+    trials, inside = ladder.n_members, ladder.members[::-1][step]
+    without = members[step].astype(np.float64)
+    fewest = without if bound == "lower" else trials - without - inside
+    tied = ladder.single[::-1][step] & (inside > 0)
+    if not tied.any():
+        return least_lower(fewest, trials, steps.errors)
+    least = 1.0 if tied.all() else least_lower(fewest[~tied], trials, steps.errors[~tied])
+    near, far = _runs(step[tied], bound)
+    step, errors = step[tied][near], steps.errors[tied][near]
+    share = _share(
+        holdout[step].astype(np.float64),
+        ladder.holdout[::-1][step],
+        steps.ranks[tied][far],
+        (ladder.n_holdout, fpr, bound),
+    )
+    one = clopper_pearson_lower(fewest[tied][near], trials, errors)
+    other = clopper_pearson_lower((fewest + inside)[tied][near], trials, errors)
+    of_more = share if bound == "lower" else 1 - share
+    return min(least, float((one + of_more * (other - one)).min()))
+
+
+def _runs(step: NDArray[np.int64], bound: _Bound) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the nearest and the farthest of each run of ranks within a step."""
+    first = np.arange(step.size) % math.ceil(step.size / _RUNS) == 0
+    first[1:] |= step[1:] != step[:-1]
+    starts = first.nonzero()[0]
+    ends = np.append(starts[1:], step.size) - 1
+    return (ends, starts) if bound == "lower" else (starts, ends)
+
+
+def _share(
+    above: NDArray[np.float64],
+    inside: NDArray[np.int64],
     ranks: NDArray[np.int64],
-    rng: Draws,
-    *,
-    divided: Literal["with", "without"],
-) -> NDArray[np.int64]:
-    """Return how many members lie above the next holdout record after each rank.
+    known: tuple[int, float, _Bound],
+) -> NDArray[np.float64]:
+    """Return how much of each tie an attacker of this FPR may take: least, or most.
 
     Args:
-        ladder: counts along the score.
-        ranks: numbers of holdout records above, increasing, below their total.
-        rng: puts the rows of a single step in a random order.
-        divided: whether the members of a cell of several values, whose order is
-            unknown, are counted when the threshold lies in it.
+        above: holdout records above the tie, shape (r,).
+        inside: holdout records in it, above 0, shape (r,).
+        ranks: of the steps, in [above, above + inside), shape (r,).
+        known: number of holdout records, FPR and which limit it is for.
     """
-    members, holdout = ladder.from_the_top(int(ranks[-1]) + 1 if ranks.size else 0)
-    step = np.searchsorted(holdout, ranks.astype(holdout.dtype), side="right") - 1
-    hits = members[step].astype(np.int64)
-    inside = ladder.members[::-1][step]
-    if not inside.any():
-        return hits
-    several = ~ladder.single[::-1][step]
-    if divided == "with":
-        hits = hits + np.where(several, inside, 0)
-    tied = ~several & (inside > 0)
-    places, sizes = ranks + 1 - holdout[step], ladder.holdout[::-1][step]
-    ends = np.append((step[1:] != step[:-1]).nonzero()[0] + 1, step.size).tolist()
-    for start, end in zip([0, *ends], ends, strict=False):
-        if tied[start]:
-            same = slice(start, end)
-            hits[same] += _before(places[same], int(sizes[start]), int(inside[start]), rng)
-    return hits
+    from scipy.special import bdtr, bdtrc
 
-
-def _before(places: NDArray[np.int64], size: int, members: int, rng: Draws) -> NDArray[np.int64]:
-    """Return how many of ``members`` come before given places among ``size`` others.
-
-    All are in one random order. The others' positions are order statistics of uniform
-    draws, made of gamma spacings.
-    """
-    shapes = np.empty(places.size + 1)
-    shapes[:-1], shapes[-1] = places, size + 1
-    shapes[1:] -= shapes[:-1].copy()
-    spacings = rng.standard_gamma(shapes)
-    spacings /= spacings.sum()
-    return rng.multinomial(members, spacings)[:-1].cumsum()
+    trials, fpr, bound = known
+    chance, limit = (
+        (bdtr, clopper_pearson_upper) if bound == "lower" else (bdtrc, clopper_pearson_lower)
+    )
+    error = np.clip(chance(ranks, trials, fpr), 1e-300, _LARGEST_ERROR)
+    without, together = limit(above, trials, error), limit(above + inside, trials, error)
+    return np.asarray(np.clip((fpr - without) / (together - without), 0, 1))

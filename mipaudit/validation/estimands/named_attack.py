@@ -75,7 +75,7 @@ class _Named(Estimand):
         rows, seed = audited.in_order
         blocks = micro_blocks(position_bytes(seed, 0, rows.member.size))
         judged = blocks >= audited.evidence.counts.burn_in
-        side = audited.evidence.side
+        side = audited.evidence.trained_side
         loss = rows.scores[0] if side == "low" else -rows.scores[0]
         taught = Labelled(loss=loss[~judged], member=rows.member[~judged])
         for name, cut in _cuts(taught, audited.prior):

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
-from mipaudit.maths.class_limits.roc_counts import exact_ladder
+from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.maths.class_limits.threshold_limits import (
     fewest_holdout,
-    members_above,
     staircase,
     tpr_at_fpr,
     tpr_upper,
@@ -121,79 +120,157 @@ def test_many_rows_have_limits_at_tiny_errors(bound):
     assert staircase(10**6, 0.1, 1e-6, bound) is not None
 
 
-def above_by_hand(ladder, ranks, rng):
-    """Members above the next holdout record, the rows of each step put in a random order."""
-    order = np.concatenate(
-        [
-            rng.permutation(np.repeat([True, False], [m, h]))
-            for m, h in zip(ladder.members[::-1], ladder.holdout[::-1], strict=True)
-        ]
+def clopper_pearson(n, error):
+    """Upper limits of 0 to n hits."""
+    hits = np.arange(n)
+    return np.append(1 - special.betaincinv(n - hits, hits + 1, error), 1.0)
+
+
+def worst_of_mixed_limits(n, error, share):
+    """Largest chance that the mixed upper limits of two nested sets lie below the mixed rates.
+
+    Exact, just beyond every mixed limit, over pairs of rates whose mixture is the same.
+    """
+    upper = clopper_pearson(n, error)
+    first, both = np.tril_indices(n + 1)[::-1]
+    mixed = (1 - share) * upper[first] + share * upper[both]
+    counts = np.stack([first, both - first, n - both], axis=1)
+    worst = 0.0
+    for truth in np.unique(mixed)[:-1] + 1e-12:
+        least = max(0.0, (truth - share) / (1 - share))
+        for inner in least + (truth - least) * np.array([0, 1e-3, 0.1, 0.3, 0.5, 0.8, 0.99, 1]):
+            outer = min(max((truth - (1 - share) * inner) / share, inner), 1.0)
+            rates = [inner, outer - inner, 1 - outer]
+            chance = stats.multinomial.pmf(counts[mixed < truth], n, rates)
+            worst = max(worst, float(np.nansum(chance)))
+    return worst
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+@pytest.mark.parametrize("error", [0.5, 0.3, 0.05, 0.0025])
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.9])
+def test_mixed_limits_of_two_nested_sets_fail_no_more_than_one(n, error, share):
+    assert worst_of_mixed_limits(n, error, share) <= error * (1 + NEAR)
+
+
+def test_at_errors_above_a_half_mixed_limits_fail_more():
+    assert worst_of_mixed_limits(25, 0.9, 0.5) > 1.005 * 0.9
+
+
+def binary(member_hits, holdout_hits, sizes):
+    """The ladder of a score of 1 for so many of each class, else 0."""
+    return Ladder(
+        members=np.array([sizes[0] - member_hits, member_hits]),
+        holdout=np.array([sizes[1] - holdout_hits, holdout_hits]),
+        single=np.ones(2, dtype=bool),
     )
-    return [int(order[: np.flatnonzero(~order)[rank]].sum()) for rank in ranks]
+
+
+def upper_by_lot(member_hits, holdout_hits, sizes, fpr, alpha):
+    """The control: ties broken by a lot whose seed follows from the file."""
+    rng = np.random.default_rng([member_hits, holdout_hits])
+    scores = [
+        rng.random(size) + (np.arange(size) < hits)
+        for size, hits in zip(sizes, (member_hits, holdout_hits), strict=True)
+    ]
+    return tpr_upper(exact_ladder(*scores), fpr, alpha=alpha)
+
+
+def worst_of_binary(share, sizes, fpr, alpha, limit, bound):
+    """Largest exact chance of a wrong limit, over FPRs of the flag just beyond every limit."""
+    members = np.array([sizes[0]]) if share == 1 else np.arange(sizes[0] + 1)
+    holdout = np.arange(sizes[1] + 1)
+    table = np.array([[limit(x, y) for y in holdout] for x in members])
+    found = np.unique(table[(table > 1e-6) & (table <= share)])
+    worst = 0.0
+    for rate in np.clip(share * fpr / found[:, None] * [1 - 1e-9, 1 + 1e-9], fpr, 1).ravel():
+        truth = share * fpr / rate
+        missed = table > truth + 1e-12 if bound == "lower" else table < truth - 1e-12
+        chances = stats.binom.pmf(holdout, sizes[1], rate)
+        worst = max(worst, float(stats.binom.pmf(members, sizes[0], share) @ missed @ chances))
+    return worst
+
+
+def binary_limits(sizes, fpr, alpha):
+    """Both limits of a binary score as functions of the hits."""
+
+    def lower(x, y):
+        return tpr_at_fpr(binary(x, y, sizes), fpr, alpha=alpha).lower or 0.0
+
+    def upper(x, y):
+        return tpr_upper(binary(x, y, sizes), fpr, alpha=alpha)
+
+    return {"lower": lower, "upper": upper}
+
+
+@pytest.mark.parametrize("sizes", [(20, 20), (36, 36), (97, 97), (30, 150), (400, 400)])
+@pytest.mark.parametrize("fpr", [0.001, 0.01, 0.1])
+@pytest.mark.parametrize("alpha", [0.05, 0.025, 0.0025])
+def test_exact_misses_where_every_member_is_flagged(sizes, fpr, alpha):
+    """All files of such a law, and their chances: no lot is fixed for any of them."""
+    for bound, limit in binary_limits(sizes, fpr, alpha).items():
+        assert worst_of_binary(1, sizes, fpr, alpha, limit, bound) <= alpha
+
+
+@pytest.mark.parametrize("share", [0.97, 0.95, 0.6])
+@pytest.mark.parametrize("sizes", [(24, 31), (45, 40)])
+def test_exact_misses_where_most_members_are_flagged(sizes, share):
+    for bound, limit in binary_limits(sizes, 0.1, 0.025).items():
+        assert worst_of_binary(share, sizes, 0.1, 0.025, limit, bound) <= 0.025
+
+
+def test_a_lot_that_is_fixed_for_each_file_is_caught():
+    sizes, fpr, alpha = (97, 97), 0.1, 0.025
+
+    def limit(x, y):
+        return upper_by_lot(x, y, sizes, fpr, alpha)
+
+    assert worst_of_binary(1, sizes, fpr, alpha, limit, "upper") > 1.5 * alpha
+
+
+def test_a_pair_of_sets_says_more_than_a_whole_tie():
+    """90 of 200 others are flagged with all members: the limit is near .01 / .45, not 1."""
+    assert 0.01 / 0.45 < tpr_upper(binary(200, 90, (200, 200)), 0.01, alpha=0.025) < 0.06
 
 
 @given(
-    steps=st.lists(
-        st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda step: 0 in step),
-        min_size=1,
-        max_size=25,
-    ).filter(lambda steps: sum(s[1] for s in steps) > 0),
-    data=st.data(),
+    steps=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=6),
+    fpr=st.sampled_from([0.01, 0.1, 0.4]),
+    bound=st.sampled_from(BOUNDS),
 )
-def test_members_above_where_the_classes_share_no_value(ladder_from, steps, data):
-    ladder = ladder_from(*zip(*steps, strict=True))
-    every = st.lists(st.integers(0, ladder.n_holdout - 1), min_size=1, unique=True)
-    ranks = np.array(sorted(data.draw(every)), dtype=np.int64)
-    rng = np.random.default_rng(0)
-    expected = above_by_hand(ladder, ranks, rng)
-    for divided in ("with", "without"):
-        assert members_above(ladder, ranks, rng, divided=divided).tolist() == expected
+def test_limits_lie_between_those_with_ties_won_and_lost(ladder_from, steps, fpr, bound):
+    members, holdout = (np.array(side) for side in zip(*steps, strict=True))
+    assume(min(members.sum(), holdout.sum()) > 0)
+    zero = np.zeros_like(members)
+    alpha = 0.1
 
+    def limit(ladder):
+        if bound == "upper":
+            return tpr_upper(ladder, fpr, alpha=alpha)
+        return tpr_at_fpr(ladder, fpr, alpha=alpha).lower or 0.0
 
-@pytest.mark.parametrize("ranks", [(2, 4), (3, 7), (0, 6)])
-def test_members_above_among_ties_have_the_law_of_a_random_order(ladder_from, ranks):
-    ladder = ladder_from([3, 4, 2, 1], [1, 6, 3, 0])
-    rng, draws = np.random.default_rng(1), 3000
-    ranks = np.array(ranks)
-    made = [tuple(members_above(ladder, ranks, rng, divided="with").tolist()) for _ in range(draws)]
-    by_hand = [tuple(above_by_hand(ladder, ranks, rng)) for _ in range(draws)]
-    pairs = sorted(set(made) | set(by_hand))
-    table = np.array([[sample.count(pair) for pair in pairs] for sample in (made, by_hand)])
-    common = table.sum(axis=0) >= 20
-    assert common.sum() > 2
-    assert stats.chi2_contingency(table[:, common]).pvalue > 1e-3
-
-
-def test_members_above_in_one_tie_are_negative_hypergeometric(ladder_from):
-    members, holdout, draws = 6, 9, 4000
-    ladder = ladder_from([members], [holdout])
-    rng = np.random.default_rng(2)
-    for rank in (0, 4, 8):
-        hits = [
-            int(members_above(ladder, np.array([rank]), rng, divided="without")[0])
-            for _ in range(draws)
-        ]
-        law = stats.nhypergeom(members + holdout, members, rank + 1).pmf(np.arange(members + 1))
-        seen = np.bincount(hits, minlength=members + 1)
-        assert stats.chisquare(seen, law / law.sum() * draws).pvalue > 1e-3
+    won, lost = (
+        limit(ladder_from(*(np.ravel(pair, order="F") for pair in sides)))
+        for sides in (
+            ([zero, members], [holdout, zero]),
+            ([members, zero], [zero, holdout]),
+        )
+    )
+    assert lost - NEAR <= limit(ladder_from(members, holdout)) <= won + NEAR
 
 
 def test_members_of_a_cell_count_with_it_or_not_at_all(ladder_from):
-    ladder = ladder_from([1, 5, 2, 3], [4, 6, 2, 0], [True, False, True, True])
-    ranks = np.array([2, 5, 7])  # all in the cell
-    rng = np.random.default_rng(3)
-    assert members_above(ladder, ranks, rng, divided="without").tolist() == [5, 5, 5]
-    assert members_above(ladder, ranks, rng, divided="with").tolist() == [10, 10, 10]
-    assert members_above(ladder, np.array([8]), rng, divided="without")[0] >= 10
+    cell = ladder_from([10, 50, 20, 30], [40, 60, 20, 0], [True, False, True, True])
+    without = ladder_from([10, 50, 0, 20, 30], [40, 0, 60, 20, 0])
+    together = ladder_from([10, 0, 50, 20, 30], [40, 60, 0, 20, 0])
+    for fpr in (0.3, 0.4):  # all ranks lie in the cell
+        low, high = (tpr_at_fpr(one, fpr, alpha=0.2).lower for one in (cell, without))
+        assert low == high
+        assert tpr_upper(cell, fpr, alpha=0.2) == tpr_upper(together, fpr, alpha=0.2)
 
 
 def rows_with_ties(rng, n, shift, step):
     return np.round(rng.normal(shift, 1, n) / step) * step
-
-
-def jittered(values, rng):
-    """The same rows with ties broken at random: noise far below the step."""
-    return values + 1e-6 * rng.random(values.size)
 
 
 def limits_by_hand(members, holdout, fpr, alpha):
@@ -222,9 +299,9 @@ def test_limits_from_rows_without_ties(sizes, fpr):
     members, holdout = rng.normal(1, 1, sizes[0]), rng.normal(0, 1, sizes[1])
     ladder = exact_ladder(members, holdout)
     lower, upper = limits_by_hand(members, holdout, fpr, 0.025)
-    found = tpr_at_fpr(ladder, fpr, alpha=0.025, rng=rng)
+    found = tpr_at_fpr(ladder, fpr, alpha=0.025)
     assert found.lower == (None if lower is None else pytest.approx(lower))
-    assert tpr_upper(ladder, fpr, alpha=0.025, rng=rng) == pytest.approx(upper)
+    assert tpr_upper(ladder, fpr, alpha=0.025) == pytest.approx(upper)
 
 
 @pytest.mark.parametrize("step", [1e-9, 0.7])
@@ -238,27 +315,8 @@ def test_value_lies_on_the_line_between_the_steps_of_the_curve(fpr, step):
     )
     # On a vertical stretch the best point counts: ask just beyond it.
     expected = np.interp(fpr + 1e-12, false, true)
-    found = tpr_at_fpr(exact_ladder(members, holdout), fpr, alpha=0.025, rng=rng)
+    found = tpr_at_fpr(exact_ladder(members, holdout), fpr, alpha=0.025)
     assert found.value == pytest.approx(expected, abs=1e-9)
-
-
-def test_ties_are_as_good_as_jittered_ones():
-    rng, draws = np.random.default_rng(7), 400
-    members, holdout = (rows_with_ties(rng, 200, shift, 1.0) for shift in (1, 0))
-    ladder = exact_ladder(members, holdout)
-    tied, apart = [], []
-    for _ in range(draws):
-        broken = exact_ladder(jittered(members, rng), jittered(holdout, rng))
-        for sample, found in ((tied, ladder), (apart, broken)):
-            sample.append(
-                (
-                    tpr_at_fpr(found, 0.1, alpha=0.025, rng=rng).lower,
-                    tpr_upper(found, 0.1, alpha=0.025, rng=rng),
-                )
-            )
-    for one, other in zip(np.transpose(tied), np.transpose(apart), strict=True):
-        assert np.unique(one).size > 3
-        assert stats.ks_2samp(one, other).pvalue > 1e-3
 
 
 def truth_with_ties(fpr, step):
@@ -278,9 +336,9 @@ def test_limits_cover_the_interpolated_truth(step):
         ladder = exact_ladder(
             rows_with_ties(rng, 60, 1.0, step), rows_with_ties(rng, 120, 0.0, step)
         )
-        lower = tpr_at_fpr(ladder, fpr, alpha=alpha, rng=rng).lower
+        lower = tpr_at_fpr(ladder, fpr, alpha=alpha).lower
         low += lower is not None and lower > truth
-        high += tpr_upper(ladder, fpr, alpha=alpha, rng=rng) < truth
+        high += tpr_upper(ladder, fpr, alpha=alpha) < truth
     assert low + high > 0
     assert max(low, high) <= stats.binom.ppf(0.999, runs, alpha)
 
@@ -288,16 +346,15 @@ def test_limits_cover_the_interpolated_truth(step):
 @cache
 def table_of_limits(n_members, n_holdout, fpr, alpha, bound):
     """Limits by (members on top, members at a cluster, holdout above the cluster)."""
-    rng = np.random.default_rng(0)  # unused: the classes share no value
     table = np.zeros((n_members + 1, n_members + 1, n_holdout + 1))
     for top in range(n_members + 1):
         for cluster in range(n_members + 1 - top):
             for above in range(n_holdout + 1):
                 ladder = _clustered(n_members, n_holdout, top, cluster, above)
                 table[top, cluster, above] = (
-                    tpr_at_fpr(ladder, fpr, alpha=alpha, rng=rng).lower
+                    tpr_at_fpr(ladder, fpr, alpha=alpha).lower
                     if bound == "lower"
-                    else tpr_upper(ladder, fpr, alpha=alpha, rng=rng)
+                    else tpr_upper(ladder, fpr, alpha=alpha)
                 )
     return table
 
@@ -343,17 +400,15 @@ def test_worst_miss_where_members_cluster_at_the_threshold(bound):
     alphas=st.tuples(st.floats(1e-3, 0.4), st.floats(1e-3, 0.4)),
 )
 def test_limits_enclose_the_value_and_move_with_the_error(members, holdout, fpr, alphas):
-    # The classes share no value: the limits do not depend on the random order.
-    ladder = exact_ladder(np.array(members, float), np.array(holdout) + 0.5)
-    rng = np.random.default_rng(0)
+    ladder = exact_ladder(np.array(members, float), np.array(holdout, float))
     small, large = sorted(alphas)
-    cautious, bold = (tpr_at_fpr(ladder, fpr, alpha=alpha, rng=rng) for alpha in (small, large))
+    cautious, bold = (tpr_at_fpr(ladder, fpr, alpha=alpha) for alpha in (small, large))
     assert 0 <= bold.value <= 1
     assert bold.value == cautious.value
     if cautious.lower is not None:
         assert 0 <= cautious.lower <= bold.lower + 1e-12
         assert bold.lower <= bold.value + 1e-12
-    wide, narrow = (tpr_upper(ladder, fpr, alpha=alpha, rng=rng) for alpha in (small, large))
+    wide, narrow = (tpr_upper(ladder, fpr, alpha=alpha) for alpha in (small, large))
     assert 0 <= narrow <= wide + 1e-12
     assert bold.value <= narrow + 1e-12
 
@@ -368,8 +423,6 @@ def test_cells_are_wider_than_the_values_in_them(ladder_from):
     ]
     cells = ladder_from(*counts, np.zeros(51, bool))
     for fpr in (0.01, 0.1):
-        lower, inner = (
-            tpr_at_fpr(ladder, fpr, alpha=0.025, rng=rng).lower for ladder in (cells, exact)
-        )
-        upper, outer = (tpr_upper(ladder, fpr, alpha=0.025, rng=rng) for ladder in (cells, exact))
+        lower, inner = (tpr_at_fpr(ladder, fpr, alpha=0.025).lower for ladder in (cells, exact))
+        upper, outer = (tpr_upper(ladder, fpr, alpha=0.025) for ladder in (cells, exact))
         assert lower < inner < outer < upper
