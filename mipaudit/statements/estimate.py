@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from mipaudit.statements.choices import Side  # noqa: TC001 - the codec reads it
+from mipaudit.statements.text.rounding import lower_text
 
 Quantity = Literal[
     "advantage",
@@ -86,7 +87,8 @@ class Design:
     ``n_members`` and ``n_holdout`` count the rows that were audited; ``prior``
     is in (0, 1); ``baseline`` is |2p-1|, the advantage of the trivial attacker;
     ``confidence`` holds for each quantity, jointly over the score columns; with ``joint``
-    for all rows together.
+    for all rows together. ``alone`` is the lower limit of the first score at the whole error,
+    where scores or limits share it.
     """
 
     n_members: int
@@ -98,6 +100,20 @@ class Design:
     member_column: str | None
     skipped_columns: tuple[str, ...]
     joint: bool = False
+    alone: float | None = None
+
+    def shared(self, limits: int = 0) -> str:
+        """Return by how many the error is shared, and the first score's limit without that.
+
+        Args:
+            limits: that a verdict is over; 0 where there is none.
+        """
+        scores = len(self.score_columns)
+        if self.alone is None or (max(scores, limits) < 2 and not self.joint):  # noqa: PLR2004
+            return ""
+        by = f"{limits} limits" if limits > scores else f"{scores} scores"
+        by = "all rows" if self.joint and not limits else by
+        return f"shared by {by}; alone {lower_text(self.alone)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

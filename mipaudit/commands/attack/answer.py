@@ -1,9 +1,9 @@
 """From the rows to the report on named adversaries, and how far mean losses are apart."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import led, settled
 
+RowT = TypeVar("RowT")
 _NO_BOUND: Final = (
     "the mean of a loss without a bound has no valid limits; give `loss_bound` B if the loss "
     "cannot exceed B"
@@ -92,7 +93,14 @@ def attack_report(
     left_out: tuple[Finding, ...] = ()
     if asked.by:
         groups, left_out = class_attacks(scores, _names(source), asked, share.two_sided)
-    checks = tuple(attack_checks(attackers, asked))
+    together = tuple(together_limits(attackers, asked))
+    order = _strongest_first(asked, (together, optimum, (*attacks, *groups), gaps))
+    scores = sorted(scores, key=lambda one: order.index(one.name))
+    # The named attacks first: of the best attacker there is no upper limit.
+    judged = sorted(
+        attack_checks(attackers, asked), key=lambda one: (one.subject == "any", -_lower(one))
+    )
+    checks = _of_scores(judged, order)
     design = _design(source, scores, asked)
     findings = [
         *source.told,
@@ -114,18 +122,52 @@ def attack_report(
         command="attack",
         design=design,
         summary="",
-        optimum=tuple(optimum),
-        attacks=tuple(attacks),
-        groups=groups,
-        gaps=tuple(gaps),
+        optimum=_of_scores(optimum, order),
+        attacks=_of_scores(attacks, order),
+        groups=_of_scores(groups, order),
+        gaps=_of_scores(gaps, order),
         findings=tuple(findings),
         limitations=attack_limitations(attacks, held=bool(checks)),
         policy=checks,
         verdict=settled(stated_verdict(checks), source.findings()),
-        together=tuple(together_limits(attackers, asked)),
+        together=_of_scores(together, order),
         provenance=provenance,
     )
     return replace(report, summary=led(findings, attack_summary(report)))
+
+
+def _lower(row: Any) -> float:  # noqa: ANN401 - of any table
+    """Return what a row shows at least; the least of all where it shows nothing."""
+    return -math.inf if row.lower is None else row.lower
+
+
+def _strongest_first(asked: AttackOptions, tables: Sequence[Sequence[Any]]) -> list[str]:
+    """Return the scores by what the answer names first, then by their best estimate.
+
+    Args:
+        asked: the settings.
+        tables: the limits together, of the best attacker and of the named ones, and the gaps: the
+            first of these that shows more than blind guessing is the answer.
+    """
+    blind = abs(2 * asked.prior - 1)
+    together, optimum, named, gaps = tables
+    strength: dict[str, list[float]] = {one.score: [] for one in together}
+    for rows in (together, optimum, named):
+        for score, found in strength.items():
+            lowers = (_lower(one) for one in rows if one.score == score)
+            found.append(max(blind, *lowers))
+    for one in gaps:
+        apart = one.lower is not None and one.upper is not None and one.lower * one.upper > 0
+        strength[one.score].append(apart)
+    for one in optimum:
+        if one.attackers == "any":
+            strength[one.score].append(one.value or 0.0)
+    return sorted(strength, key=lambda score: strength[score], reverse=True)
+
+
+def _of_scores(rows: Iterable[RowT], order: Sequence[str]) -> tuple[RowT, ...]:
+    """Return rows score by score, in the order of these."""
+    return tuple(sorted(rows, key=lambda one: order.index(one.score)))  # type: ignore[attr-defined]
 
 
 def _design(source: ScoreSource, scores: Sequence[Attacked], asked: AttackOptions) -> AttackDesign:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.attack.page import ADVERSARIES
+from mipaudit.commands.attack.page import ADVERSARIES, strongest_first
 from mipaudit.formats.brief import (
     AXIS,
     NO_VERDICT,
@@ -109,14 +109,12 @@ def _about(report: AttackReport) -> str:
 
 def _attacks(report: AttackReport) -> Grid:
     anyone = [one for one in report.optimum if one.attackers == "any"]
-    anyone.sort(key=lambda one: (one.lower or 0.0, one.value or 0.0), reverse=True)
     judged = [one for one in report.attacks if one.value is not None]
     marks = sorted({one.limit for one in report.policy})
     mark = marks[0] if len(marks) == 1 else None
     scores = report.design.score_columns
     several = len(scores) > 1
     names = short_names(scores)
-    order = [one.score for one in anyone]
     baseline = report.design.baseline
     width = _NARROW if several else AXIS
     axis = Axis.over([*anyone, *judged], marks, start=baseline, width=width)
@@ -127,15 +125,16 @@ def _attacks(report: AttackReport) -> Grid:
 
     of = "" if several else f" with '{short_name(scores[0])}'"
     return Grid(
-        caption=f"Advantage{of}, {advantage_ends(baseline)}, each line by itself."
-        + ("" if mark is None else f" ┃ limit: {number_text(mark)}."),
+        caption=f"Advantage{of}, {advantage_ends(baseline)}, each line by itself; the best as in "
+        "mipaudit estimate." + ("" if mark is None else f" ┃ limit: {number_text(mark)}."),
         head=("attacker", *["score"] * several, axis.head, AT_LEAST, "best", AT_MOST),
         rows=(
             *(row("the best", one.score, one) for one in anyone),
             *(
                 row(ADVERSARIES[one.adversary], one.score, one)
                 for one in sorted(
-                    report.attacks, key=lambda one: (one.value is None, order.index(one.score))
+                    strongest_first(report.attacks),
+                    key=lambda one: (one.value is None, scores.index(one.score)),
                 )
             ),
         ),

@@ -67,6 +67,10 @@ _POLICY: Final = (
     "said of these attacks alone, never of the best one: for that, `mipaudit estimate` has limits."
 )
 _LONGEST_REASON: Final = 2000
+_RELATED: Final = (
+    "'The best' has the limit of mipaudit estimate on these scores; limits over all lines share "
+    "its error with the attacks."
+)
 _NOT_JOINT: Final = (
     "Each pair of limits holds by itself, jointly over the score columns. A lower limit of a named "
     "attack may so be above that of the best attacker: both hold, and the best attacker has what "
@@ -184,7 +188,17 @@ def attack_limitations(attacks: Sequence[NamedAttack], *, held: bool) -> tuple[s
     """
     predicted = (_PREDICTED,) if any(one.predicted is not None for one in attacks) else ()
     policy = (_POLICY,) if held else ()
-    return (*policy, _NO_SAFETY, _LEARNED, _SAME_ROWS, *predicted, _ALIKE, _NOT_JOINT, _APPROXIMATE)
+    return (
+        *policy,
+        _NO_SAFETY,
+        _LEARNED,
+        _SAME_ROWS,
+        *predicted,
+        _ALIKE,
+        _NOT_JOINT,
+        _RELATED,
+        _APPROXIMATE,
+    )
 
 
 def attack_document(report: AttackReport) -> Document:
@@ -258,8 +272,14 @@ def _score(report: AttackReport, name: str) -> Iterator[Section]:
     yield _groups(report, name)
 
 
+def strongest_first(rows: Sequence[NamedAttack]) -> list[NamedAttack]:
+    """Return attacks by what each has at least, those that were not judged last."""
+    return sorted(rows, key=lambda one: (one.lower is None, -(one.lower or 0.0)))
+
+
 def _attacks(rows: Sequence[NamedAttack], caption: str) -> Grid:
     formula = any(one.predicted is not None for one in rows)
+    rows = strongest_first(rows)
     return Grid(
         caption=caption,
         head=("attack", "judged on", *_HEAD, "TPR", "FPR", "same rows", *["formula"] * formula),

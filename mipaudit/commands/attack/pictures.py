@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mipaudit.commands.attack.page import strongest_first
 from mipaudit.formats.document import ATTACKERS, quoted
 from mipaudit.formats.drawing import Interval, intervals, marks_of
 
@@ -24,7 +25,7 @@ def attack_pictures(report: AttackReport) -> Iterator[Picture]:
         ]
         named = [
             Interval(one.adversary.replace("-", " "), one.lower, one.value, one.upper)
-            for one in report.attacks
+            for one in strongest_first(report.attacks)
             if one.score == score
         ]
         if best or named:

@@ -37,7 +37,7 @@ class AttackDesign:
         prior: p in (0, 1).
         baseline: the trivial attacker's advantage, |2p-1|.
         confidence: of each pair of limits, jointly over the score columns.
-        score_columns: that were attacked, in the order of the input.
+        score_columns: that were attacked, the strongest first.
         member_column: None when files or arrays say it.
         skipped_columns: that were not taken as scores.
         residuals: whether the scores are residuals, whose size is what is attacked.
@@ -167,7 +167,7 @@ class AttackReport(AnyReport):
     Attributes:
         summary: the answer in plain words.
         optimum: advantage of the best attacker: any, and of each class.
-        attacks: in a fixed order, score by score.
+        attacks: in a fixed order, score by score, as all tables are, the strongest first.
         groups: the per-class attack within each class of records, jointly over these.
         gaps: generalization gap of each score.
         policy: one check for each named adversary, and one for the best attacker (``any``)

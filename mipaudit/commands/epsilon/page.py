@@ -287,6 +287,7 @@ def _drawn(report: EpsilonReport) -> Grid:
     rows = report.statements
     named = any(one.score is not None for one in rows)
     graded = len({_standing(one) for one in rows}) > 1
+    twice = len({(one.score, _standing(one)) for one in rows}) < len(rows)
     claimed = report.claim.epsilon if report.claim is not None else None
     marks = [] if claimed is None else [claimed]
     axis = Axis.over(map(_interval, rows), [*marks, *(one.lower or 0.0 for one in rows)])
@@ -301,17 +302,23 @@ def _drawn(report: EpsilonReport) -> Grid:
         rows,
         *[("score", lambda one: names[one.score or ""])] * named,
         *[("", _standing)] * graded,
+        *[("from", _source)] * twice,
         (axis.head, line),
         (AT_LEAST, lambda one: _lower(one.lower, _NONE)),
         ("best", lambda one: best(one.estimate)),
         ("right guesses", lambda one: guesses_behind(one) or "-"),
         caption=f"Epsilon at delta {number_text(report.design.delta)}{stands}.{claim}",
-        words=1 + named + graded,
+        words=1 + named + graded + twice,
     )
 
 
 def _interval(one: EpsilonStatement) -> Interval:
     return Interval(one.lower, one.estimate, None)
+
+
+def _source(one: EpsilonStatement) -> str:
+    """Return what a limit follows from, in two words."""
+    return {"advantage": "advantage", "conditional": "surest guesses"}.get(one.method, one.method)
 
 
 def _standing(one: EpsilonStatement) -> str:

@@ -146,6 +146,9 @@ def audit(
         source.findings(),
     )
     design = _design(source, counts, asked, [one.score for one in evidence])
+    if max(share.columns, len(judgement.checks)) > 1:
+        alone = evidence[0].lower((1 - asked.confidence) / 2)
+        design = replace(design, alone=alone)
     advantages = defaultdict(list)
     for row in estimates:
         advantages[row.score].append(row)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.estimate.page import mood
 from mipaudit.commands.estimate.sections import Contents
-from mipaudit.commands.estimate.words import blind_line
+from mipaudit.commands.estimate.words import SAME, blind_line, shared_line
 from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.formats.brief import (
@@ -46,8 +46,6 @@ _HEIGHT: Final = 24
 _NARROW: Final = 12  # characters of an interval: the limits of AUC and TPR stand beside it
 _FEW: Final = 3
 _SHOWN_FPR: Final = 0.01
-# Limits on these are limits on the advantage, in other units.
-_SAME: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 # The standard deviation over seeds, as a share of what is between limit and best estimate: the
 # median over laws, from 300 to 10,000 rows.
 _SEED_SHARE: Final = 0.1
@@ -87,13 +85,14 @@ def _found(report: Report) -> str:
     baseline = report.design.baseline
     # Jointly over the scores, so that the largest may be picked.
     first = max(_main(report), key=lambda one: one.lower or 0.0)
-    lower = first.lower or 0.0
+    lower, shared = first.lower or 0.0, report.design.shared()
+    shared = f" ({shared})" if shared else ""
     if lower > baseline and report.blind is not None:
         return _beyond(report.blind, first, baseline)
     if lower > baseline:
         return (
             f"Membership leaks: whoever sees {quoted_name(first.score)} has an advantage of at "
-            f"least {lower_text(lower)}{blind_guessing(baseline)}."
+            f"least {lower_text(lower)}{shared}{blind_guessing(baseline)}."
         )
     copied = any(one.code == COPIES for one in report.findings)
     beside = "Exact copies stand in the release. " if copied else ""
@@ -120,7 +119,7 @@ def _found(report: Report) -> str:
     limit = "" if most is None else f", at most {upper_text(most.upper or 0.0)} {_whom(most)}"
     return (
         f"{beside}{shown}: the advantage{with_score} is at least {lower_text(lower)}"
-        f"{blind_guessing(baseline)}{limit}."
+        f"{shared}{blind_guessing(baseline)}{limit}."
     )
 
 
@@ -177,7 +176,7 @@ def judged_attackers(report: Report, contents: Contents) -> Attackers:
     One that limits every score, if any does: the column says once for whom it holds.
     """
     asked: list[Attackers] = [
-        one.against for one in report.policy if one.quantity in _SAME and one.prior is None
+        one.against for one in report.policy if one.quantity in SAME and one.prior is None
     ]
     widest = _widest(contents.by_score[contents.scores[0]])
     asked += ["any" if widest is None else widest.attackers, "intervals-4"]
@@ -338,6 +337,8 @@ def _span(row: Estimate | None, *, percent: bool = False) -> str:
 
 
 def _notes(report: Report, against: Attackers) -> Iterator[str]:
+    if report.blind is None and report.rejudged is None:
+        yield shared_line(report.design, report.policy)
     yield from _other_class(report, against)
     p = joint_p_value(report.estimates)
     if p is not None:

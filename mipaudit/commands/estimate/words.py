@@ -10,7 +10,7 @@ from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import against_phrase, shared_note
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import (
     lower_text,
     number_text,
@@ -60,6 +60,8 @@ _CLAIMED: Final = {
     "not_comparable": "not comparable: its adjacency is not known",
 }
 _JUDGED: Final = "advantage"
+# Limits on these are limits on the advantage, in other units.
+SAME: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 _ONE_QUERY: Final = (
     "The limits concern this score of this release. Another query, or an attacker who "
     "sees more than the score, may learn more."
@@ -298,6 +300,7 @@ def _measured(
     score = f"the score {name}" if columns == 1 else f"{name}, the strongest of {columns} scores,"
     lower, value = first.lower or 0.0, first.value or 0.0
     figures = f"best estimate {value_text(value)}, blind guessing {value_text(design.baseline)}"
+    figures += f"; {design.shared()}" if design.shared() else ""
     sure = f"{percent_text(design.confidence)} confidence"
     if lower <= design.baseline and implied is not None:
         return (
@@ -375,6 +378,15 @@ def _at_most(estimates: Sequence[Estimate], first: Estimate) -> str:
         return ""
     _, upper, attackers = max(limits)
     return f"It is at most {upper_text(upper)} {against_phrase(attackers)}."
+
+
+def shared_line(design: Design, policy: Sequence[PolicyCheck]) -> str:
+    """Say by how many limits the error of a verdict on the advantage is shared; or nothing."""
+    checks = [one for one in policy if one.quantity != "copies"]
+    told = design.shared(len(checks))
+    if not told or not any(one.quantity in SAME for one in checks):
+        return ""
+    return f"The error of 'at least' is {told} ({quoted_name(design.score_columns[0])})."
 
 
 def _claimed(claims: Sequence[Claim]) -> list[str]:

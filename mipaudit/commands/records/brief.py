@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from mipaudit.commands.records.page import COUNTS, RECORD, RISK
+from mipaudit.commands.records.page import COUNTS, RECORD, RELATED, RISK
 from mipaudit.commands.records.report import CellRisk, Direction, GroupRisk, RecordsReport, RiskBand
 from mipaudit.formats.brief import (
     AXIS,
@@ -163,8 +163,14 @@ def _found(report: RecordsReport) -> tuple[str, bool]:
     if lower > design.baseline:
         what = "value" if design.discrete else "cell"
         most = f", and no cell one above {upper_text(upper)}" if upper < 1 else ""
+        told = next(iter(report.members_first(report.cells)), None)
+        members = ""
+        if told is not None and told.speaks_for == "member" and told.lower < lower:
+            least = lower_text(told.lower)
+            members = f"gives members away most has a risk of at least {least}, that which "
         return (
-            f"Records are exposed: the {what} of the score that tells most has a risk of at least "
+            f"Records are exposed: the {what} of the score that {members}tells most "
+            f"{'one' if members else 'has a risk'} of at least "
             f"{lower_text(lower)}{blind_guessing(design.baseline)}{most}."
         ), True
     group = max(report.groups, key=lambda one: one.lower, default=None)
@@ -239,7 +245,8 @@ def _cells(report: RecordsReport) -> Grid:
     baseline = report.design.baseline
     axis = Axis.over([], [1.0])
     mark = baseline or None
-    sure = [one for one in report.cells if one.in_list or one.lower > baseline]
+    cells = report.members_first(report.cells)
+    sure = [one for one in cells if one.in_list or one.lower > baseline]
     shown = sure or report.cells[:_FEW]
     return Grid.of(
         shown,
@@ -291,6 +298,7 @@ def _drawn(group: GroupRisk) -> Interval:
 
 
 def _notes(report: RecordsReport) -> Iterator[str]:
+    yield RELATED
     if report.listed_members + report.listed_holdout:
         yield _listed(report)
     if report.groups and all(one.differs == "not shown" for one in report.groups):

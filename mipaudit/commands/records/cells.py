@@ -287,10 +287,10 @@ class TopRecords:
         return bool(self.quota.any())
 
     def records(self, risks: RecordRisks) -> tuple[ExposedRecord, ...]:
-        """Return the records found, the most exposed first, ties by row."""
+        """Return the records found, as :attr:`RecordRisks.members_first` has them, ties by row."""
         limits = risks.together
         place = np.zeros(self.quota.size, dtype=np.intp)
-        place[risks.order] = np.arange(risks.order.size)
+        place[risks.members_first] = np.arange(risks.order.size)
         order = np.lexsort((self.found["row"], place[self.found["cell"]]))
         return tuple(
             ExposedRecord(
@@ -320,7 +320,7 @@ def top_records(risks: RecordRisks, count: int, seed: int) -> TopRecords:
     rows = risks.everyone.sum(axis=1)
     quota = np.zeros(rows.size, dtype=np.int64)
     tied, left = 0, count
-    for cell in risks.order.tolist():
+    for cell in risks.members_first.tolist():
         if left <= 0:
             break
         tied = int(rows[cell])

@@ -60,6 +60,7 @@ class RecordCounts:
             tau=asked.tau,
             rate=asked.fdr,
             population=asked.member_population,
+            limit=asked.least_risk,
         )
 
     def of_groups(self, prior: float, confidence: float) -> list[Estimate]:

@@ -98,6 +98,12 @@ class _RiskPolicy(Game, Discreteness, _Risks, ListedPolicy):
             return listed
         return (Limit(quantity="risk", max=self.max_risk), *listed)
 
+    @property
+    def least_risk(self) -> float | None:
+        """The least limit on the risk; None where there is none."""
+        risks = (one.max for one in self.judged_limits if one.quantity == "risk")
+        return min(risks, default=None)
+
     @cached_property
     def judged_waivers(self) -> tuple[Waiver, ...]:
         """The waivers of such limits."""

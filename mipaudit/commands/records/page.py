@@ -71,6 +71,10 @@ _BURN_IN: Final = (
 _POINTWISE: Final = (
     "Limits named pointwise hold for one cell at a time: among many cells some will miss."
 )
+RELATED: Final = (
+    "A risk is that of one cell, of all the largest, and no average over records as the advantage "
+    "of mipaudit estimate is."
+)
 _LIST: Final = (
     "The list bounds the expected share of cells listed wrongly, not that of records, "
     "and takes the counts of different cells to be independent or nearly so."
@@ -152,7 +156,7 @@ def _bands(report: RecordsReport) -> Section:
 
 
 def _cells(report: RecordsReport) -> Section:
-    shown = report.cells[:_MOST_CELLS]
+    shown = report.members_first(report.cells)[:_MOST_CELLS]
     if not shown:
         return ()
     grid = Grid.of(
@@ -339,6 +343,7 @@ def records_limitations(design: RecordsDesign) -> tuple[str, ...]:
         _BURN_IN,
         _POINTWISE,
         _LIST,
+        RELATED,
         *([_GROUPS] if design.group_columns else []),
         *([_POPULATION] if design.member_population is not None else []),
         _APPROXIMATE,

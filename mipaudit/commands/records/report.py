@@ -6,8 +6,9 @@ numbers, counts, and the names of groups that the user asked for.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
@@ -160,6 +161,9 @@ class GroupRisk:
     differs: Literal["higher", "lower", "not shown"]
 
 
+RowT = TypeVar("RowT", CellRisk, ExposedRecord)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RecordsReport(AnyReport):
     """The risk of every record, as counts.
@@ -197,3 +201,12 @@ class RecordsReport(AnyReport):
     limitations: tuple[str, ...]
     provenance: Provenance
     schema: str = schema_of("records")
+
+    def members_first(self, rows: Iterable[RowT]) -> tuple[RowT, ...]:
+        """Return cells or records, those that surely give members away above the limit first.
+
+        The limit is the least on the risk of the policy, and without one ``tau``.
+        """
+        limits = [one.limit for one in self.policy if one.quantity == "risk"]
+        limit = min(limits, default=self.design.tau)
+        return tuple(sorted(rows, key=lambda one: one.speaks_for != "member" or one.lower <= limit))

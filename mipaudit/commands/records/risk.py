@@ -37,6 +37,7 @@ class RecordRisks:
         rate: false-discovery rate of the list, in (0, 1).
         population: n training records, of which the members are a sample; None where the
             members stand for all that might have been members.
+        limit: on the risk, of the policy; None for ``tau``.
     """
 
     counts: NDArray[np.int64]
@@ -45,6 +46,7 @@ class RecordRisks:
     tau: float = 0.5
     rate: float = 0.05
     population: int | None = None
+    limit: float | None = None
 
     @cached_property
     def members(self) -> NDArray[np.int64]:
@@ -131,6 +133,13 @@ class RecordRisks:
     def order(self) -> NDArray[np.intp]:
         """Return the occupied cells, the most exposed first."""
         return np.asarray(self._ranked[self.occupied[self._ranked]])
+
+    @property
+    def members_first(self) -> NDArray[np.intp]:
+        """Return the same, those that surely give members away above the limit before others."""
+        limits, limit = self.together, self.tau if self.limit is None else self.limit
+        away = (limits.direction > 0) & (limits.risk_lower > limit)
+        return np.asarray(self.order[np.argsort(~away[self.order], kind="stable")])
 
     @property
     def largest_lower(self) -> float:

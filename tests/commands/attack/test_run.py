@@ -6,6 +6,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.formats.report_forms import answer_of, brief_report
 
 
 def losses(n=1200, seed=0, gap=0.6):
@@ -311,3 +312,28 @@ def test_an_infinite_loss_is_an_extreme_and_no_bug(seed, extreme, options):
         assert (one.value is None) == (one.value_reason is not None)
         if one.adversary == "mean":
             assert (one.same_rows is None) == member[at]
+
+
+@pytest.mark.parametrize(("limit", "seed"), [(None, 1), (None, 2), (0.05, 3)])
+def test_the_strongest_score_stands_first_everywhere(limit, seed):
+    rng, size = np.random.default_rng(seed), 600
+    member = np.repeat([1, 0], size)
+    strength = {"b weak": 0.2, "a strong": 1.0, "c none": 0.0, "d middle": 0.6}
+    table = {name: rng.normal(0, 1, 2 * size) + apart * member for name, apart in strength.items()}
+    frame = pd.DataFrame({"member": member, **table})
+    report = mipaudit.attack(frame, member_side="high", max_advantage=limit)
+    order = ["a strong", "d middle", "b weak", "c none"]
+    assert [*report.design.score_columns] == order
+    for rows in (report.optimum, report.attacks, report.gaps, report.together, report.policy):
+        assert [*dict.fromkeys(one.score for one in rows)] == order[: 4 if rows else 0]
+    assert "'a strong'" in answer_of(report)
+    assert "c none" not in report.summary
+    assert "a strong" in report.plot().caption
+    lower = {one.score: one.lower for one in report.optimum if one.attackers == "any"}
+    alike = mipaudit.estimate(frame, member_side="high").estimates
+    for row in alike:  # as the note says
+        if (row.quantity, row.attackers) == ("advantage", "any"):
+            assert row.lower == lower[row.score]
+    text = " ".join(brief_report(report, width=80).split())
+    assert "the best as in mipaudit estimate" in text
+    assert text.index("a strong") < text.index("d middle") < text.index("b weak")

@@ -7,13 +7,14 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from mipaudit.commands.epsilon.page import epsilon_document
 from mipaudit.commands.epsilon.report import ProfilePoint
 from mipaudit.commands.epsilon.run import encode_profile, epsilon
-from mipaudit.formats.report_forms import report_text
+from mipaudit.formats.report_forms import brief_report, report_text
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import lower_figure
 
@@ -135,3 +136,16 @@ def test_the_verdict_is_the_pages_first_line_and_is_said_once_in_the_table():
     assert epsilon_document(report).headline == "Claim: REFUTED."
     assert epsilon_document(report).mood == "bad"
     assert report_text(report, width=80).startswith("Claim refuted. ")
+
+
+@pytest.mark.parametrize("scores", [1, 3])
+def test_rows_of_one_score_say_what_they_follow_from(scores):
+    rng = np.random.default_rng(scores)
+    names = [f"s{at}" for at in range(scores)]
+    table = {name: rng.normal(size=800) + (np.arange(800) % 2) for name in names}
+    frame = pa.table({"member": np.arange(800) % 2, **table})
+    report = epsilon(frame, design="one-model")
+    lines = brief_report(report, width=80).splitlines()
+    rows = [line.split()[:2] for line in lines if line.split()[:1] and line.split()[0] in names]
+    assert len(rows) == 2 * scores
+    assert len({*map(tuple, rows)}) == len(rows)

@@ -110,7 +110,7 @@ def test_a_waiver_and_a_limit_of_one_score():
     report = mipaudit.estimate(
         **classes(0.8), limits=[NOTHING], waivers=[waiver], max_advantage=1.0
     )
-    assert (report.verdict.status, report.verdict.waived) == ("met", 1)
+    assert (report.verdict.status, report.verdict.waived) == ("waived", 1)
     with pytest.raises(UsageError) as caught:
         mipaudit.estimate(**classes(0.8), limits=[{**NOTHING, "score": "lost"}])
     assert caught.value.code == "no_such_score"

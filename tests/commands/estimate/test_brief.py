@@ -248,3 +248,50 @@ def test_the_figures_beside_a_verdict_are_those_that_it_rests_on():
         (row,) = [line for line in text.splitlines() if line.startswith(f"  {check.score} ")]
         assert f" {lower_text(check.lower)} " in row
         assert f" {upper_text(check.upper)} " in row
+
+
+@pytest.mark.parametrize("leaks", [(0.9, 0.2), (0.0, 0.1, 0.7, 0.3, 0.0), (0.0, 0.0)])
+@pytest.mark.parametrize("given", [{}, {"max_advantage": 0.04}, {"confidence": 0.9}])
+def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
+    frame = table(leaks)
+    report = mipaudit.estimate(frame, **given)
+    first = report.design.score_columns[0]
+    alone = mipaudit.estimate(frame, score_col=first, **given)
+    (row,) = (
+        one for one in alone.estimates if (one.quantity, one.attackers) == ("advantage", "any")
+    )
+    said = f"shared by {len(leaks)} scores; alone {lower_text(row.lower)}"
+    text = " ".join(brief_report(report, width=80).split())
+    assert said in text
+    assert said in report.summary
+    assert "shared by" not in brief_report(alone, width=80) + alone.summary
+    assert alone.design.alone is None
+
+
+def test_limits_of_one_score_share_its_error_too():
+    report = mipaudit.estimate(table((0.9,)), max_advantage=0.9, max_eta=0.45)
+    (row,) = (
+        one for one in report.estimates if (one.quantity, one.attackers) == ("advantage", "any")
+    )
+    text = " ".join(brief_report(report, width=80).split())
+    assert f"shared by 2 limits; alone {lower_text(row.lower)}" in text
+    assert "shared by" not in report.summary
+
+
+@pytest.mark.parametrize("scores", range(1, 9))
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"max_advantage": 0.3},
+        {"max_advantage": 0.9, "max_eta": 0.2, "against": "thresholds"},
+        {"joint": True, "prior": 0.3},
+    ],
+)
+def test_the_answer_of_up_to_eight_scores_fits_a_screen(scores, given):
+    frame = table(np.linspace(0, 1, scores), rows=600)
+    named = frame.rename(columns={f"s{at}": f"a score of number {at}" for at in range(scores)})
+    text = brief_report(mipaudit.estimate(named, **given), width=80)
+    lines = text.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80

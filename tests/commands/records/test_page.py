@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from mipaudit.formats.csv import report_csv
 from mipaudit.formats.html_page import document_html
 from mipaudit.formats.junit import document_junit
 from mipaudit.formats.markdown import document_markdown
-from mipaudit.formats.report_forms import document_of, report_text
+from mipaudit.formats.report_forms import brief_report, document_of, report_text
 from mipaudit.statements.policy import Waiver
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 from mipaudit.statements.verdict import Verdict
@@ -111,3 +112,24 @@ def test_a_waiver_and_its_expiry_decide_the_case(report):
     open_one = replace(check, status="inconclusive", expired=waiver)
     (case,) = records_document(replace(report, policy=(open_one,))).cases
     assert case.status == "failed"
+
+
+@pytest.mark.parametrize(("limit", "first"), [(None, "member"), (0.3, "member"), (0.86, "holdout")])
+def test_those_who_are_given_away_as_members_stand_first(limit, first):
+    # More holdout records have a value of their own than members have one.
+    members = np.repeat([0, 1, 2], [900, 60, 0])
+    holdout = np.repeat([0, 1, 2], [860, 0, 100])
+    found = mipaudit.records(members=members, holdout=holdout, max_risk=limit)
+    lower = {one.cell: one.lower for one in found.cells}
+    assert 0.8 < lower[1] < 0.86 < lower[2]
+    assert [*lower.values()] == sorted(lower.values(), reverse=True)
+    for text in (brief_report(found, width=80), report_text(found, width=80)):
+        assert re.search(r"^  \d +(member|holdout) ", text, re.MULTILINE)[1] == first
+    top = mipaudit.records(members=members, holdout=holdout, max_risk=limit, top=3).top
+    assert {one.member for one in top} == {first == "member"}
+    if limit is None:
+        said = " ".join(brief_report(found, width=80).split())
+        assert (
+            "the value of the score that gives members away most has a risk of at least "
+            f"{lower_text(lower[1])}, that which tells most one of at least {lower_text(lower[2])}"
+        ) in said

@@ -162,7 +162,8 @@ def _ranking(report: CompareReport) -> Grid:
     axis = Axis.over([figure for _, figure in rows], start=trivial)
     against = against_phrase(report.design.against)
     return Grid(
-        caption=f"Advantage, {advantage_ends(trivial)}. At least: some attacker. Best, at most, "
+        caption=f"Advantage, {advantage_ends(trivial)}. At least: some attacker, as in mipaudit "
+        "estimate but for the order of the rows. Best, at most, "
         f"and place (1 leaks most): {against}.",
         head=("place", "query", axis.head, AT_LEAST, "best", AT_MOST),
         rows=tuple(

@@ -28,6 +28,10 @@ _CLASS: Final = (
     "A difference is stated for a named class of attackers, the best of it on either query. For "
     "all attackers there is no upper limit on a continuous score, and so none on a difference."
 )
+_RELATED: Final = (
+    "'At least' may differ a little from mipaudit estimate: the queries share the error, and one "
+    "order of the rows."
+)
 _NOT_JOINT: Final = (
     "Advantages hold jointly over the queries, and the differences of one class jointly over the "
     "pairs. Different classes, and different tables, are not joint."
@@ -268,4 +272,4 @@ def compare_limitations(
         extra.append(_NAIVE)
     if gains:
         extra.append(_TOGETHER)
-    return (_ONLY_THESE, _ALIKE, _CLASS, *extra, _NOT_JOINT, _APPROXIMATE, _ONE_RUN)
+    return (_ONLY_THESE, _ALIKE, _CLASS, *extra, _NOT_JOINT, _RELATED, _APPROXIMATE, _ONE_RUN)
