@@ -317,7 +317,7 @@ def open_arrays(
             f"Members have {widths[0]} scores a record, and holdout {widths[1]}.",
         )
     titles = tuple(field.name for field in parts[0].fields)
-    request = ReadRequest(score_columns=titles, nan=nan)
+    request = ReadRequest(score_columns=titles, nan=nan, arrays=True)
     return open_groups([(True, parts[:1]), (False, parts[1:])], request)
 
 

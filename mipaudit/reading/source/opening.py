@@ -29,6 +29,7 @@ from mipaudit.reading.rows.copies import check_copies
 from mipaudit.reading.rows.repetition import check_ids
 from mipaudit.reading.rows.rows_of_chunk import Assembly, GroupColumns
 from mipaudit.reading.rows.units import stand_for_units
+from mipaudit.reading.source.model_outputs import ModelOutputs
 from mipaudit.reading.source.part import (
     BadPartsError,
     Load,
@@ -236,6 +237,8 @@ def open_groups(
     if groups[0][0] is None and request.member_column is None and not candidate_columns(fields):
         raise no_member_column(parts)
     layout = plan_columns(fields, parts, request)
+    outputs = ModelOutputs(groups=groups, fields=fields, layout=layout, request=request)
+    layout = outputs.with_others()
     if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
         raise unreadable_column(candidate_columns(fields)[0], option="`member_col`")
     (load_each if load is None else load)([layout.load(part) for part in parts])
@@ -258,7 +261,7 @@ def open_groups(
     if request.chosen_by is not None:
         source.chosen_words += (_chosen_by_file(layout.selection, request.chosen_by),)
     source.rounded, source.mixed = rounded, mixed
-    return _checked(source, layout, request)
+    return _checked(source, outputs, request)
 
 
 def _chosen_by_file(selection: Selection, file: str) -> Finding:
@@ -320,13 +323,15 @@ def _assembly(layout: Layout, request: ReadRequest, precision: Mapping[str, str]
     )
 
 
-def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> ScoreSource:
+def _checked(source: ScoreSource, outputs: ModelOutputs, request: ReadRequest) -> ScoreSource:
+    layout = outputs.layout
     if not source.rows_hint:
         raise InputError("no_rows", "The input has no rows.")
     taken = {source.member_column, *(column.name for column in source.columns)}
     source.skipped = tuple((name, why) for name, why in source.skipped if name not in taken)
     if layout.where is not None:
         check_where(source, layout.where)
+    source.chosen_words += outputs.findings(source)
     source.assumed = check_ids(source, layout, request) or check_copies(source, request)
     if request.unit_column is not None:
         source.unit_seed = source.position_seed

@@ -42,6 +42,7 @@ class ReadRequest:
         group_columns: columns whose values together name a row's group.
         group_option: how the user names those columns.
         named: the values of the key column are to be written out.
+        arrays: the score columns are those of arrays, which nobody named.
         left_out: names of files that cannot be read and are skipped.
         chosen_by: the policy file that names the score columns; None where the caller did.
     """
@@ -64,6 +65,7 @@ class ReadRequest:
     group_columns: tuple[str, ...] = ()
     group_option: str = "`by`"
     named: bool = False
+    arrays: bool = False
     left_out: frozenset[str] = frozenset()
     chosen_by: str | None = None
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.query.model.class_columns import read_class_columns
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, blob_format
 from mipaudit.reading.bytes.foreign import HEAD, require_table
@@ -30,7 +31,6 @@ from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
-LABELS: Final = ("label", "labels", "y", "y_true", "target", "targets", "class")
 LABEL_HINT: Final = "Number the classes in the order of the outputs, from 0."
 _HINTS: Final = {
     "unparsable": "Save a table that has only the outputs, label and member.",
@@ -83,12 +83,15 @@ class ArrayFile:
         """
         return self._found(names, dimensions) is not None
 
-    def coordinates(self, names: Sequence[str], *, reserved: Sequence[str] = ()) -> Coordinates:
+    def coordinates(
+        self, names: Sequence[str], *, reserved: Sequence[str] = (), classes: bool = False
+    ) -> Coordinates:
         """Return finite numbers of shape (rows, columns), with the names that a table has.
 
         Args:
             names: what the array may be called in an archive; the only matrix otherwise.
             reserved: columns of a table that have another role.
+            classes: they are probabilities of classes, which a table's other columns are not.
 
         Raises:
             InputError: there is no such array, or it holds no finite numbers;
@@ -98,7 +101,8 @@ class ArrayFile:
             if self.sheet is not None:
                 folded = {name.casefold() for name in reserved}
                 taken = [f.name for f in self.sheet.fields if f.name.strip().casefold() in folded]
-                found = read_coordinates(self.sheet, self.name, reserved=taken)
+                read = read_class_columns if classes else read_coordinates
+                found = read(self.sheet, self.name, reserved=taken)
             else:
                 values = self._numbers(self._matrix(names))
                 found = Coordinates(columns=(), values=values, skipped=())

@@ -9,17 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.answer import require_rows
-from mipaudit.commands.query.model.array_files import (
-    LABEL_HINT,
-    LABELS,
-    ArrayFile,
-    arrays_of,
-    described,
-    opened,
-)
+from mipaudit.commands.query.model.array_files import ArrayFile, arrays_of, described, opened
 from mipaudit.commands.query.model.options import LossesOptions
+from mipaudit.commands.query.model.true_classes import true_classes
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import Precision, coarsest, precision_of, rounded_to
+from mipaudit.reading.columns.class_outputs import LABELS, ROUNDING, add_up, sum_tolerance, within
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.score_selection import shown_names
 from mipaudit.reading.sheets.coordinates import Coordinates
@@ -30,10 +25,6 @@ Floats = NDArray[np.float64]
 _CONSTANT: Final = "The model answers the same for every record: is it trained?"
 _LOGITS: Final = ("logits", "outputs", "scores")
 _PROBABILITIES: Final = ("probabilities", "probs", "predictions", "confidences")
-# Sums of float32 or rounded probabilities stray from 1.
-_SUM_TOLERANCE: Final = 1e-2
-# A softmax or a mean of votes may leave [0, 1] by rounding.
-_ROUNDING: Final = 1e-6
 # What the options of each set of files begin with.
 _SIDES: Final = {"outputs": "", "members": "", "holdout": "holdout_"}
 
@@ -126,7 +117,7 @@ def _stored(given: tuple[Any, Any], name: str) -> _Stored:
             f"{file.name}: it holds {called[logits]} and is given as {called[not logits]}.",
             hint=f"Use --{called[logits]}.",
         )
-    found = file.coordinates(wanted, reserved=(*LABELS, *CANDIDATES))
+    found = file.coordinates(wanted, reserved=(*LABELS, *CANDIDATES), classes=not logits)
     # Sums round by how an array lies in memory, which must not tell files apart.
     found = replace(found, values=np.ascontiguousarray(found.values))
     return _Stored(file, logits, found, precision_of(found.values))
@@ -154,7 +145,7 @@ def _answers(
     label_file = opened(given, "the labels") or file
     labels = None
     if given is not None or need or label_file.has(LABELS):
-        labels, sorted_words = _labels(label_file, classes, names, alone=given is not None)
+        labels, sorted_words = true_classes(label_file, classes, names, alone=given is not None)
         require_rows(labels.size, rows, label_file.name)
         findings += sorted_words
         unseen = classes - np.unique(labels).size
@@ -253,52 +244,6 @@ def _require_same_classes(names: Sequence[tuple[str, ...]], name: str) -> None:
         )
 
 
-def _labels(
-    file: ArrayFile, classes: int, names: tuple[str, ...], *, alone: bool
-) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
-    """Return the class of each record, and what was taken of labels that are words."""
-    words = file.words(LABELS, alone=alone)
-    if words is not None:
-        return _classes_of(words, classes, names, file.name)
-    values = file.vector(LABELS, "labels", alone=alone)
-    wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= classes))
-    if wrong.size:
-        raise InputError(
-            "bad_labels",
-            f"{file.name}: labels that are no class from 0 to {classes - 1}: {wrong.size:,}, the "
-            f"first in row {wrong[0] + 1}.",
-            hint=LABEL_HINT,
-        )
-    return values.astype(np.intp), ()
-
-
-def _classes_of(
-    words: NDArray[np.str_], classes: int, names: tuple[str, ...], name: str
-) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
-    """Return the classes of labels that are words.
-
-    A word is the column by its name; otherwise the classes are the words in order, as
-    scikit-learn's ``classes_`` are, of which none may be absent.
-    """
-    known, codes = np.unique(words, return_inverse=True)
-    if "" not in known and set(known.tolist()) <= set(names):
-        places = np.array([names.index(word) for word in known.tolist()], dtype=np.intp)
-        return places[codes.reshape(-1)], ()
-    if "" in known or known.size != classes:
-        raise InputError(
-            "bad_labels",
-            f"{name}: {known.size} different labels that are words, where the outputs have "
-            f"{classes} classes.",
-            hint="Name the columns of the outputs after the classes, or number the classes.",
-        )
-    text = (
-        f"{name}: the labels are words. The classes of the outputs are taken to be in the order "
-        "of the alphabet, as scikit-learn has them."
-    )
-    found = (Finding(code="labels_sorted", serious=True, text=text),)
-    return codes.reshape(-1).astype(np.intp), found
-
-
 def _of_true_class(
     reference: _Stored, log_p: Floats, names: tuple[str, ...], labels: NDArray[np.intp]
 ) -> Floats:
@@ -327,16 +272,16 @@ def _log_probabilities(stored: _Stored) -> tuple[Floats, tuple[Finding, ...]]:
     findings = _taken(stored.found, name)
     if not stored.logits:
         return _log_of(values, name), findings
-    within = bool(((values >= 0) & (values <= 1)).all())
+    inside = within(values.reshape(-1))
     several = values.shape[1] > 1
-    if within and several and (np.abs(values.sum(axis=1) - 1) <= _SUM_TOLERANCE).all():
+    if inside and several and add_up(list(values.T)):
         raise InputError(
             "look_like_probabilities",
             f"{name}: every row has numbers from 0 to 1 that add up to 1, as probabilities do and "
             "logits do not.",
             hint="Give them with `probabilities`.",
         )
-    if within and not several:
+    if inside and not several:
         text = (
             f"{name}: every number is from 0 to 1. If they are probabilities, give them with "
             "`probabilities`: as logits they make false scores."
@@ -357,18 +302,19 @@ def _taken(found: Coordinates, name: str) -> tuple[Finding, ...]:
 
 def _log_of(values: Floats, name: str) -> Floats:
     """Return the logarithms of probabilities, scaled to add up to 1."""
-    outside = ((values < -_ROUNDING) | (values > 1 + _ROUNDING)).any(axis=1)
+    outside = ((values < -ROUNDING) | (values > 1 + ROUNDING)).any(axis=1)
     values = np.clip(values, 0.0, 1.0)
     if values.shape[1] == 1:
         values = np.concatenate([1 - values, values], axis=1)
     total = values.sum(axis=1)
-    wrong = np.flatnonzero(outside | (np.abs(total - 1) > _SUM_TOLERANCE))
+    wrong = np.flatnonzero(outside | (np.abs(total - 1) > sum_tolerance(list(values.T))))
     if wrong.size:
         raise InputError(
             "no_probabilities",
             f"{name}: rows that are no probabilities that add up to 1: {wrong.size:,}, the first "
             f"is row {wrong[0] + 1}.",
-            hint="If these are outputs before softmax, use `logits`.",
+            hint="If these are outputs before softmax, use `logits`; other columns of numbers than "
+            "outputs have to be left out.",
         )
     with np.errstate(divide="ignore"):
         log_p = np.log(values)

@@ -12,13 +12,7 @@ from mipaudit.commands.query.model.answer import (
     require_both_classes,
     require_rows,
 )
-from mipaudit.commands.query.model.array_files import (
-    LABELS,
-    ArrayFile,
-    arrays_of,
-    described,
-    opened,
-)
+from mipaudit.commands.query.model.array_files import ArrayFile, arrays_of, described, opened
 from mipaudit.commands.query.model.lira_scores import (
     ShadowLaw,
     counts_tell,
@@ -33,6 +27,7 @@ from mipaudit.commands.query.model.options import LiraOptions, Variance
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
+from mipaudit.reading.columns.class_outputs import LABELS
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.provenance import provenance
 
