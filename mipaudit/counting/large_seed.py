@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.options.groups.working import fresh_seed
-from mipaudit.statements.estimate import Finding
+from mipaudit.statements.estimate import STATED_SEED, Finding
 from mipaudit.summaries.identity.content import DIGEST_BYTES, RowStream
 from mipaudit.summaries.identity.seed import Content, SeedChoice
 from mipaudit.summaries.plan import kept_exactly
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mipaudit.summaries.rows import Rows
 
 _STATED: Final = Finding(
-    code="stated_seed",
+    code=STATED_SEED,
     serious=True,
     text="The seed was stated (`seed`) for an input that is too large for its rows to decide, and "
     "of which no digest was made: whoever ordered the rows could have chosen which of them only "

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,17 +81,12 @@ def independence_p(inside: Counts, cell: Counts, members: int, rows: int) -> Flo
 
 def _upper_tail(seen: Counts, cell: Counts, marked: int, rows: int) -> Floats:
     """Return an upper limit, nearly always the value, of the chance of so many or more."""
-    from scipy.special import gammaln
-
-    def log_choose(n: Floats, k: Floats) -> Floats:
-        return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
-
     x, k = seen.astype(np.float64), cell.astype(np.float64)
     m, n = float(marked), float(rows)
     term = np.exp(
-        log_choose(np.asarray(m), x)
-        + log_choose(np.asarray(n - m), k - x)
-        - log_choose(np.asarray(n), k)
+        _log_choose(np.asarray(m), x)
+        + _log_choose(np.asarray(n - m), k - x)
+        - _log_choose(np.asarray(n), k)
     )
     total = np.zeros_like(x)
     for step in range(_TERMS):
@@ -104,6 +99,32 @@ def _upper_tail(seen: Counts, cell: Counts, marked: int, rows: int) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         rest = np.where(term > 0, np.where(ratio < 1, term / (1 - ratio), 1.0), 0.0)
     return np.asarray(np.minimum(1.0, (total + rest) * _ROUNDING))
+
+
+def larger_share_p(inside: int, members: int, beside: int, others: int) -> float:
+    """Return Fisher's one-sided p-value of the share of one class being the larger, in [0, 1].
+
+    Args:
+        inside: marked among ``members``, in [0, members].
+        members: rows of the one class, at least 1.
+        beside: marked among ``others``, in [0, others].
+        others: rows of the other class, at least 1.
+    """
+    marked, rows = inside + beside, members + others
+    # Further off than that are less than e^-800: the terms at hand are a few thousand.
+    mean, reach = marked * members / rows, 40 * (math.sqrt(marked) + 1)
+    first = max(inside, marked - others, math.ceil(mean - reach))
+    x = np.arange(first, min(marked, members, math.floor(mean + reach)) + 1, dtype=np.float64)
+
+    of_all = _log_choose(np.asarray(rows), np.asarray(marked))
+    drawn = _log_choose(np.asarray(members), x) + _log_choose(np.asarray(others), marked - x)
+    return min(1.0, float(np.exp(drawn - of_all).sum()))
+
+
+def _log_choose(n: NDArray[Any], k: NDArray[Any]) -> Floats:
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 def holm(p_values: Floats) -> Floats:

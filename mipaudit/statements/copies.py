@@ -8,10 +8,16 @@ from typing import Final
 
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import PolicyCheck, check_status
-from mipaudit.statements.verdict import COPIES, RECORDS
+from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.verdict import COMMON, COPIES, RECORDS
 
 # The column of a score file that says of each record whether it was released.
 COPY_COLUMN: Final = "exact_copy"
+# The generator never saw the holdout: a share of copies there that is near to that of the members
+# is what chance does. Both must say so: few copies are no proof that there is a difference.
+_NEAR: Final = 0.5
+_SURELY_MORE: Final = 0.05
+_STAND: Final = "stand in the release word for word"
 _SILENT: Final = (
     "how many members the release holds word for word is not told of all records: the input lacks "
     f"the column {COPY_COLUMN}, which `mipaudit query` writes, or it is neither 0 nor 1"
@@ -38,21 +44,92 @@ class Copies:
     n_members: int
     n_holdout: int
 
+    @property
+    def chance(self) -> bool:
+        """Tell whether the members that are copied are as many as chance copies.
 
-def copy_findings(copies: Copies | None) -> tuple[Finding, ...]:
-    """Return that records were released word for word; nothing where none is known to be."""
+        The holdout's share is at least half of theirs, and Fisher's exact test, one-sided, does
+        not show that theirs is larger (p > .05).
+        """
+        from mipaudit.maths.exact_tests import larger_share_p
+
+        members, holdout = self._sizes
+        if not self.members * holdout:
+            return not self.members
+        near = self.holdout * members >= _NEAR * self.members * holdout
+        return near and larger_share_p(self.members, members, self.holdout, holdout) > _SURELY_MORE
+
+    @property
+    def of_members(self) -> str:
+        """How many members are copied, in words."""
+        return f"{self.members:,} of {self._sizes[0]:,} members"
+
+    @property
+    def of_holdout(self) -> str:
+        """How many holdout records are, in words."""
+        return f"{self.holdout:,} of {self._sizes[1]:,} holdout records"
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        """Of how many of each class they are: rows that are not told of are not copied."""
+        # More are told of than were audited where the copies were left out.
+        return max(self.told_members, self.n_members), max(self.told_holdout, self.n_holdout)
+
+
+def copy_findings(copies: Copies | None, limit: int | None = None) -> tuple[Finding, ...]:
+    """Return that records were released word for word; nothing where none is known to be.
+
+    Args:
+        copies: as the input tells; None where it says nothing.
+        limit: the most members that may be, at least 0, or None.
+    """
     if copies is None or not copies.members + copies.holdout:
         return ()
-    text = (
-        f"Exact copies: {_of(copies.members, copies.told_members, 'members')} and "
-        f"{_of(copies.holdout, copies.told_holdout, 'holdout records')} stand in the release word "
-        "for word. No limit on a score speaks for them; `max_copies` 0 forbids it."
-    )
-    return (Finding(code=COPIES, serious=True, text=text),)
+    both = f"Exact copies: {copies.of_members} and {copies.of_holdout}"
+    if limit is not None:
+        text = f"{both} {_STAND}: {accepted_words(copies, limit)}."
+    elif not copies.chance:
+        text = (
+            f"{both} {_STAND}. No limit on a score speaks for them: nothing is met unless "
+            "`max_copies` says how many members may be."
+        )
+    elif copies.members:
+        text = (
+            f"Exact copies: {copies.of_members} {_STAND}, and such rows are common: "
+            f"{copies.of_holdout} too."
+        )
+    else:
+        text = f"{both} {_STAND}."
+    common = limit is None and copies.chance
+    return (Finding(code=COMMON if common else COPIES, serious=True, text=text),)
 
 
-def _of(count: int, told: int, noun: str) -> str:
-    return f"{count:,} of {told:,} {noun}"
+def with_copies(
+    findings: Sequence[Finding], copies: Copies | None, limit: int | None
+) -> tuple[Finding, ...]:
+    """Return findings that say of the copies what a limit, or none, makes of them.
+
+    Args:
+        findings: of the input; of summaries, or of a report, as they were said.
+        copies: as the input tells; where it says nothing, the findings stay as they are.
+        limit: the most members that may be, at least 0, or None.
+    """
+    if copies is None:
+        return tuple(findings)
+    others = (one for one in findings if one.code not in {COPIES, COMMON})
+    return (*copy_findings(copies, limit), *others)
+
+
+def accepted_words(copies: Copies, limit: int) -> str:
+    """Return how many copied members a limit accepts, and of one that is kept how many there are.
+
+    Args:
+        copies: as the input tells.
+        limit: the most members that may be, at least 0.
+    """
+    if copies.members > limit:
+        return f"at most {count_text(limit)} accepted"
+    return f"{count_text(copies.members)} of at most {count_text(limit)} accepted"
 
 
 def copy_checks(limit: int | None, copies: Copies | None) -> Sequence[PolicyCheck]:
@@ -64,18 +141,15 @@ def copy_checks(limit: int | None, copies: Copies | None) -> Sequence[PolicyChec
     """
     if limit is None:
         return ()
-    known = copies is not None and copies.told_members == copies.n_members
+    known = copies is not None and copies.told_members >= copies.n_members
     lower = None if copies is None else float(copies.members)
     upper = lower if known else None
     status = check_status(limit, lower, upper)
     reason = _SILENT
     if copies is not None and status != "inconclusive":
-        verb = "above" if status == "not_met" else "within"
-        reason = (
-            f"{_of(copies.members, copies.told_members, 'members')} stand in the release word for "
-            f"word, {verb} the limit of {limit} "
-            f"(and {_of(copies.holdout, copies.told_holdout, 'holdout records')})"
-        )
+        broken = f"above the limit of {limit}"
+        decided = broken if status == "not_met" else accepted_words(copies, limit)
+        reason = f"{copies.of_members} {_STAND}, {decided} (and {copies.of_holdout})"
     return (
         PolicyCheck(
             quantity="copies",

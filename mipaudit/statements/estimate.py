@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from mipaudit.statements.choices import Side  # noqa: TC001 - the codec reads it
@@ -126,3 +127,22 @@ class Finding:
     code: str
     text: str
     serious: bool = False
+
+
+# What it is called that a seed was stated of rows which do not decide with it.
+STATED_SEED: Final = "stated_seed"
+STRICT_SEED: Final = Finding(
+    code="strict_seed",
+    serious=True,
+    text="`strict` was asked for with a seed that was stated: whoever knew it could write scores "
+    "that suit it. The limits hold as a mean over seeds alone, and are marked approximate. Leave "
+    "`seed` out: one is drawn then, which nobody could know.",
+)
+
+
+def approximate(rows: Iterable[Estimate]) -> list[Estimate]:
+    """Return rows of which nothing is promised at every sample size: their seed was stated."""
+    return [
+        replace(row, validity="approximate") if row.validity == "finite-sample" else row
+        for row in rows
+    ]

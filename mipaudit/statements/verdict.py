@@ -28,6 +28,11 @@ _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "me
 NO_LIMIT: Final = "no limit was given to compare with"
 # The code of a finding: records were released word for word.
 COPIES: Final = "exact_copies"
+COMMON: Final = "common_copies"  # of another: as many others are like it by chance
+UNLIMITED: Final = (
+    "members are released word for word, and no limit on copies accepts that; of the scores the "
+    "limits are kept"
+)
 # The code of another: columns that may be scores were left out by rule.
 LEFT_OUT: Final = "score_left_out"
 # That of another: ids or files repeat, and rows are taken for independent on the user's word.
@@ -55,7 +60,12 @@ _NOT_COVERED: Final = (
 )
 _UNCOUNTED: Final = f"{_NOT_COVERED}; on those of the other sites they are kept"
 _NOT_RELEASED: Final = "no record of a site that was left out is in the release"
-_UNSEEN: Final = ((BLUNTED, ROUNDED), (DIGITS_LOST, LOST), (SITES_MISSING, _UNCOUNTED))
+_UNSEEN: Final = (
+    (COPIES, UNLIMITED),
+    (BLUNTED, ROUNDED),
+    (DIGITS_LOST, LOST),
+    (SITES_MISSING, _UNCOUNTED),
+)
 _ASSUMED: Final = ((ROWS_TAKEN, _INDEPENDENT), (SITES_LEFT_OUT, _NOT_RELEASED))
 RECORDS: Final = "the records"  # what stands where a report names a score
 INCOMPLETE: Final = (
@@ -248,14 +258,25 @@ def left_out_note(findings: Sequence[Finding]) -> str:
     return note
 
 
-def settled(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
+def limits_copies(checks: Sequence[object]) -> bool:
+    """Tell whether a limit on members that are released word for word is among the checks."""
+    return any(getattr(check, "quantity", None) == "copies" for check in checks)
+
+
+def settled(
+    verdict: Verdict, findings: Sequence[Finding], checks: Sequence[PolicyCheck] = ()
+) -> Verdict:
     """Return the verdict with what it assumes of the rows, and open where it cannot be 'met'.
 
     Rounding is a function of the score: a leak of the rounded score is one of the score, and
     'not met' stands. An upper limit is of the rounded score alone. Of the records of a site that
-    is missing nothing is known; what leaks among the others leaks all the same.
+    is missing nothing is known; what leaks among the others leaks all the same. No score speaks
+    for a member who is released word for word: where a limit on copies is among the ``checks``
+    it decides, and without one nothing is met.
     """
     codes = {found.code for found in findings}
+    if limits_copies(checks):
+        codes.discard(COPIES)
     told = [verdict.assuming, *(words for code, words in _ASSUMED if code in codes)]
     assuming = " and that ".join(one for one in told if one)
     verdict = replace(verdict, assuming=assuming or None)
@@ -368,7 +389,7 @@ def _reason(check: PolicyCheck) -> str:
 def led(findings: Sequence[Finding], text: str) -> str:
     """Return the paragraph of a report after what must be known before it is read."""
     codes = {found.code for found in findings}
-    copies = [found.text for found in findings if found.code == COPIES]
+    copies = [found.text for found in findings if found.code in {COPIES, COMMON}]
     return " ".join([*copies, *(words for code, words in _FIRST.items() if code in codes), text])
 
 

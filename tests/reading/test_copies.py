@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import comb
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis.strategies import data, integers
 
 import mipaudit
 from mipaudit.commands.estimate.page import estimate_document, headline
 from mipaudit.errors import UsageError
 from mipaudit.formats.policy.blocks import policy_section
-from mipaudit.reading.report_file import contradiction
+from mipaudit.formats.report_forms import report_as
+from mipaudit.maths.exact_tests import larger_share_p
+from mipaudit.reading.report_file import contradiction, read_report
+from mipaudit.statements.copies import Copies
 from mipaudit.statements.reports.codec import from_json, to_json
+from mipaudit.statements.verdict import COMMON, COPIES, UNLIMITED
+from mipaudit.statements.verdict import judged as judged_words
 from tests.places import ROOT
 
 SAMPLES = ROOT / "sample_data"
@@ -27,13 +38,19 @@ def scores(request, tmp_path_factory):
     return path
 
 
-def frame(copied: int, *, holdout: int = 0, rows: int = 200) -> pd.DataFrame:
+WIDE = {"max_advantage": 0.9, "against": "thresholds"}  # what these scores keep
+
+
+def frame(
+    copied: int, *, holdout: int = 0, rows: int = 200, others: int | None = None
+) -> pd.DataFrame:
     rng = np.random.default_rng(12)
-    member = np.arange(2 * rows) < rows
-    copy = np.zeros(2 * rows, dtype=bool)
+    whole = rows + (rows if others is None else others)
+    member = np.arange(whole) < rows
+    copy = np.zeros(whole, dtype=bool)
     copy[:copied] = True
     copy[rows : rows + holdout] = True
-    return pd.DataFrame({"member": member, "nn": rng.random(2 * rows), "exact_copy": copy})
+    return pd.DataFrame({"member": member, "nn": rng.random(whole), "exact_copy": copy})
 
 
 def test_a_score_file_tells_of_copies_first(scores):
@@ -48,10 +65,10 @@ def test_a_score_file_tells_of_copies_first(scores):
 
 
 def test_a_policy_can_forbid_them(scores):
-    wide = mipaudit.estimate(scores, max_advantage=0.9, against="thresholds")
-    assert wide.verdict.status == "met"
+    wide = mipaudit.estimate(scores, **WIDE)
+    assert wide.verdict.status == "inconclusive"
     assert "; records are released word for word" in headline(wide)
-    report = mipaudit.estimate(scores, max_advantage=0.9, against="thresholds", max_copies=0)
+    report = mipaudit.estimate(scores, max_copies=0, **WIDE)
     assert report.verdict.status == "not_met"
     assert report.verdict.reasons[0].startswith("27 of 300 members stand in the release word")
     assert contradiction(report) is None
@@ -152,3 +169,210 @@ def test_a_limit_that_is_none_is_refused(wrong):
 def test_copies_are_no_listed_limit():
     with pytest.raises(UsageError):
         mipaudit.estimate(frame(0), limits=[{"quantity": "copies", "max": 0}])
+
+
+def judged(table: pd.DataFrame, command: str) -> Any:
+    """Return the report of a command whose limits these scores keep."""
+    match command:
+        case "estimate":
+            return mipaudit.estimate(table, **WIDE)
+        case "records":
+            return mipaudit.records(table, max_risk=0.99)
+        case "attack":
+            return mipaudit.attack(table, max_advantage=0.99)
+        case "compare":
+            return mipaudit.compare(table.assign(b=0.5 + table["nn"] / 2), baseline="b", max_increase=0.9)
+        case _:
+            words = table.assign(attribute="a", guess=np.where(np.arange(len(table)) % 2, "a", "b"))
+            return mipaudit.attribute(words, max_attribute_advantage=0.9)
+
+
+@pytest.mark.parametrize("command", ["estimate", "records", "attack", "compare", "attribute"])
+def test_nothing_is_met_where_members_are_copied_unless_it_is_chance(command):
+    report = judged(frame(27, rows=300), command)
+    assert report.verdict.status == "inconclusive"
+    assert report.verdict.reasons[0] == UNLIMITED
+    assert contradiction(report) is None
+    page = report_as(report, "markdown")
+    assert "INCONCLUSIVE" in page
+    assert "Verdict: MET" not in page
+    assert 'failures="1"' in report_as(report, "junit")
+    chance = judged(frame(290, holdout=288, rows=300), command)
+    assert chance.verdict.status == "met"
+    (said,) = (one for one in chance.findings if one.code == COMMON)
+    assert said.serious
+    assert "such rows are common: 288 of 300 holdout records too" in said.text
+    assert judged(frame(0, rows=300), command).verdict.status == "met"
+
+
+@pytest.mark.parametrize(
+    ("members", "holdout", "sizes", "chance"),
+    [
+        (290, 288, (300, 300), True),
+        (5, 1, (300, 300), False),
+        (4, 2, (300, 300), True),
+        (1, 0, (300, 300), False),
+        (0, 7, (300, 300), True),
+        (40, 20, (300, 300), False),  # half the share, and surely less
+        (9, 45, (200, 1000), True),
+        (9, 18, (200, 1000), False),  # twice as many of five times as many
+        (100, 1, (1000, 20), True),
+        (100, 0, (1000, 20), False),
+        (30_000, 29_500, (1_000_000, 1_000_000), False),
+    ],
+)
+def test_what_is_chance(members, holdout, sizes, chance):
+    told = {"told_members": sizes[0], "told_holdout": sizes[1]}
+    same = {"n_members": sizes[0], "n_holdout": sizes[1]}
+    assert Copies(members=members, holdout=holdout, **told, **same).chance is chance
+    table = frame(members, holdout=holdout, rows=sizes[0], others=sizes[1])
+    if len(table) <= 2000:
+        found = mipaudit.estimate(table, **WIDE).verdict.status
+        assert found == ("met" if chance else "inconclusive")
+
+
+@given(data())
+def test_the_test_of_two_shares_is_fishers(draw):
+    sizes = [draw.draw(integers(1, 60)) for _ in range(2)]
+    inside, beside = (draw.draw(integers(0, size)) for size in sizes)
+    p = larger_share_p(inside, sizes[0], beside, sizes[1])
+    marked, rows = inside + beside, sum(sizes)
+    ways = sum(
+        comb(sizes[0], x) * comb(sizes[1], marked - x) for x in range(inside, marked + 1)
+    ) / comb(rows, marked)
+    assert p == pytest.approx(ways, rel=1e-9)
+
+
+def test_a_zero_in_another_column_is_no_copy():
+    table = frame(0).assign(lnr=0.0)
+    table.loc[:40, "nn"] = 0.0
+    for one in (table, table.drop(columns="exact_copy")):
+        report = mipaudit.estimate(one, score_col=["nn"], **WIDE)
+        assert report.verdict.status == "met"
+        assert not {COPIES, COMMON} & {found.code for found in report.findings}
+
+
+@pytest.mark.parametrize("words", ["01", "truth", "yes"])
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet"])
+def test_whoever_is_said_to_be_copied_counts_however_it_is_written(tmp_path, words, kind):
+    table = frame(27)
+    said = {"01": ("0", "1"), "truth": ("False", "True"), "yes": ("no", " Yes")}[words]
+    table["exact_copy"] = np.where(table["exact_copy"], *reversed(said))
+    path = tmp_path / f"s.{kind}"
+    if kind == "csv":
+        table.to_csv(path, index=False)
+    elif kind == "parquet":
+        table.to_parquet(path)
+    data = table if kind == "frame" else path
+    report = mipaudit.estimate(data, **WIDE)
+    assert report.verdict.status == "inconclusive"
+    assert "27 of 200 members" in report.findings[0].text
+
+
+def test_who_leaves_the_copies_out_of_the_rows_has_released_them_all_the_same(tmp_path):
+    table = frame(27)
+    for where in ("exact_copy = 0", "exact_copy = False"):
+        report = mipaudit.estimate(table, where=where, **WIDE)
+        assert (report.design.n_members, report.verdict.status) == (173, "inconclusive")
+        assert "27 of 200 members" in report.findings[0].text
+        assert mipaudit.estimate(table, where=where, max_copies=26).verdict.status == "not_met"
+        assert mipaudit.estimate(table, where=where, max_copies=27).verdict.status == "met"
+    inside, outside = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    table[table["member"]].drop(columns="member").to_parquet(inside)
+    table[~table["member"]].drop(columns="member").to_parquet(outside)
+    apart = mipaudit.estimate(members=inside, holdout=outside, **WIDE)
+    assert apart.verdict.status == "inconclusive"
+
+
+@pytest.mark.parametrize("names", [["exact_copy"], ["exact_copy", "nn"]])
+def test_the_column_counts_where_it_is_a_score_too(names):
+    report = mipaudit.estimate(frame(27), score_col=names, **WIDE)
+    assert report.verdict.status == "inconclusive"
+    assert report.copies.members == 27
+
+
+@pytest.mark.parametrize("command", ["estimate", "records"])
+def test_a_limit_that_is_kept_says_how_many_are_accepted(command):
+    ask = getattr(mipaudit, command)
+    wide = WIDE if command == "estimate" else {"max_risk": 0.99}
+    table = frame(27, rows=300)
+    kept = ask(table, max_copies=30, **wide)
+    assert kept.verdict.status == "met"
+    assert "27 of at most 30 accepted" in kept.verdict.reasons[0]
+    assert "27 of at most 30 accepted" in kept.findings[0].text
+    assert "27 of at most 30 accepted" in report_as(kept, "html")
+    broken = ask(table, max_copies=26, **wide)
+    assert broken.verdict.status == "not_met"
+    assert "at most 26 accepted" in broken.findings[0].text
+    # Chance is no excuse where somebody said how many may be.
+    common = frame(290, holdout=288, rows=300)
+    assert ask(common, max_copies=0, **wide).verdict.status == "not_met"
+
+
+def test_a_report_made_before_copies_counted_is_open_until_they_are_limited(tmp_path):
+    table = frame(27)
+    now = mipaudit.estimate(table, **WIDE)
+    met = replace(now.verdict, status="met", reasons=now.verdict.reasons[1:])
+    before = replace(now, verdict=met, summary=f"{judged_words(met)} And so on.")
+    path = tmp_path / "old.json"
+    path.write_bytes(to_json(before))
+    read = read_report(path)
+    assert (read.verdict.status, read.verdict.reasons[0]) == ("inconclusive", UNLIMITED)
+    assert read.summary == f"{judged_words(read.verdict)} And so on."
+    assert mipaudit.history(path).reports[0].verdict == "inconclusive"
+    assert mipaudit.rejudge(path, **WIDE).verdict.status == "inconclusive"
+    accepted = mipaudit.rejudge(path, max_copies=30, **WIDE)
+    assert accepted.verdict.status == "met"
+    assert "27 of at most 30 accepted" in accepted.findings[0].text
+    assert read_report(to_json(accepted)) == accepted
+    # Its finding did not yet tell chance apart: the counts do.
+    copies = replace(now.copies, members=190, holdout=188)
+    assert mipaudit.rejudge(replace(before, copies=copies), **WIDE).verdict.status == "met"
+
+
+def test_reports_are_compared_by_the_copies_of_the_new_release():
+    copied, none = (mipaudit.estimate(frame(count), **WIDE) for count in (27, 0))
+    accepted = mipaudit.rejudge(copied, max_copies=27, **WIDE)
+    again = mipaudit.estimate(frame(0).assign(nn=lambda one: one["nn"] * 2), **WIDE)
+    statuses = [
+        mipaudit.compare(old, new, max_increase=0.9).verdict.status
+        for old, new in ((none, copied), (none, accepted), (copied, again))
+    ]
+    assert statuses == ["inconclusive", "met", "met"]
+
+
+def test_a_waiver_does_not_stand_for_the_copies():
+    waiver = {
+        "quantity": "advantage",
+        "reason": "r",
+        "person": "p",
+        "expires": "2999-12-31",
+    }
+    table = frame(27).assign(nn=lambda one: one["nn"] + 5 * one["member"])
+    report = mipaudit.estimate(table, max_advantage=0.1, waivers=[waiver])
+    assert report.policy[0].waived is not None
+    assert report.verdict.status == "inconclusive"
+
+
+def test_a_program_ends_with_the_code_of_an_open_answer(mipaudit, tmp_path):
+    frame(27).to_csv(tmp_path / "s.csv", index=False)
+    limits = ("--max-advantage", "0.9", "--against", "thresholds")
+    done = mipaudit("estimate", "s.csv", *limits, "-q", "-o", "r.json")
+    assert done.returncode == 3
+    said = mipaudit("render", "r.json").stdout
+    assert said.startswith("INCONCLUSIVE: members are released word for word")
+    assert "--max-copies" in said
+    assert mipaudit("render", "r.json", *limits).returncode == 3
+    assert mipaudit("render", "r.json", *limits, "--max-copies", "27").returncode == 0
+    assert "::warning" in mipaudit("render", "r.json", "-f", "github").stdout
+    signed = mipaudit("render", "r.json", "-f", "in-toto", "--subject", "s.csv").stdout
+    assert '"result": "WARNED"' in signed
+    risks = mipaudit("records", "s.csv", "--max-risk", "0.99", "-q")
+    assert risks.returncode == 3
+    (tmp_path / "mipaudit.toml").write_text("max_copies = 27\n")
+    assert mipaudit("records", "s.csv", "--max-risk", "0.99", "-q").returncode == 0
+    assert mipaudit("estimate", "s.csv", *limits, "-q").returncode == 0
+    frame(190, holdout=188).to_csv(tmp_path / "c.csv", index=False)
+    common = mipaudit("estimate", "c.csv", "--no-config", *limits)
+    assert common.returncode == 0
+    assert "such rows are common: 188 of 200 holdout records too" in " ".join(common.stdout.split())

@@ -129,7 +129,7 @@ def attack_report(
         findings=tuple(findings),
         limitations=attack_limitations(attacks, held=bool(checks)),
         policy=checks,
-        verdict=settled(stated_verdict(checks), source.findings()),
+        verdict=settled(stated_verdict(checks), (*source.told, *source.findings())),
         together=_of_scores(together, order),
         provenance=provenance,
     )

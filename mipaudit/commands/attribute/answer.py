@@ -27,6 +27,7 @@ from mipaudit.commands.attribute.report import (
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.reading.source.source import ScoreSource
+from mipaudit.statements.copies import copy_findings
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import StatedCheck, stated_check, stated_verdict
 from mipaudit.statements.origin import Provenance
@@ -53,6 +54,7 @@ def attribute_report(
         _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
     )
     checks = _checks(every, asked)
+    told = (*copy_findings(source.copies), *source.assumed)
     values = [_value(name, one, alpha / len(shown)) for name, one in shown.items()]
     design = AttributeDesign(
         n_members=whole.n_members,
@@ -71,14 +73,14 @@ def attribute_report(
         summary="",
         figures=figures,
         by_value=tuple(sorted(values, key=_place)),
-        findings=(*source.assumed, *_findings(guesses, whole, shown)),
+        findings=(*told, *_findings(guesses, whole, shown)),
         limitations=ATTRIBUTE_LIMITATIONS,
         provenance=provenance,
         policy=checks,
-        verdict=settled(stated_verdict(checks), source.assumed),
+        verdict=settled(stated_verdict(checks), told),
         commonest=_commonest(guesses.values, asked.min_cell),
     )
-    return replace(report, summary=led(source.assumed, attribute_summary(report)))
+    return replace(report, summary=led(told, attribute_summary(report)))
 
 
 def _commonest(values: dict[str, ValueGuesses], least: int) -> CommonestValue | None:

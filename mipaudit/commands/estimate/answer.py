@@ -43,8 +43,8 @@ from mipaudit.evidence.scores.rows import (
     score_estimates,
 )
 from mipaudit.options.checked_limits import limits_elsewhere
-from mipaudit.statements.copies import copy_checks
-from mipaudit.statements.estimate import Design, Estimate
+from mipaudit.statements.copies import copy_checks, with_copies
+from mipaudit.statements.estimate import STATED_SEED, STRICT_SEED, Design, Estimate, approximate
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import led, promised, reach_verdict, settled, waive
@@ -131,9 +131,11 @@ def audit(
 
         excess = tuple(score_excess(one, blind, share.one_sided) for one in evidence)
         blind = replace(blind, excess=excess)
+    most = asked.judged.policy.max_copies
+    known = (*with_copies(source.told, source.copies, most), *source.findings())
     found = promised(judgement.checks, source.findings())
     judged = waive(found, asked.judged.policy.waivers, waiver_day())
-    checks = (*copy_checks(asked.judged.policy.max_copies, source.copies), *judged.checks)
+    checks = (*copy_checks(most, source.copies), *judged.checks)
     incomplete = bool(source.left_out)
     verdict = settled(
         reach_verdict(
@@ -143,18 +145,22 @@ def audit(
             incomplete=incomplete,
             assuming=asserted_words(blind),
         ),
-        source.findings(),
+        known,
+        checks,
     )
     design = _design(source, counts, asked, [one.score for one in evidence])
     if max(share.columns, len(judgement.checks)) > 1:
         alone = evidence[0].lower((1 - asked.confidence) / 2)
         design = replace(design, alone=alone)
+    stated = asked.seed_stated or (asked.strict and any(f.code == STATED_SEED for f in known))
+    if stated:
+        estimates = approximate(estimates)
     advantages = defaultdict(list)
     for row in estimates:
         advantages[row.score].append(row)
     findings = [
-        *source.told,
-        *source.findings(),
+        *known,
+        *([STRICT_SEED] if stated else []),
         *size_findings(counts.n_members, counts.n_holdout),
         *findings_of(asked.judged.metrics, asked.min_recall),
         *judged.findings,
@@ -178,6 +184,7 @@ def audit(
     mace_rows, mace_cells = mace_estimates(counts.mace, names, asked)
     vector_mace_rows, mace_findings = vector_mace(source, counts, asked)
     kernel_rows = kernel_rows_of(counts, names, share, asked)
+    kernel_rows = approximate(kernel_rows) if stated else kernel_rows
     return Report(
         command="estimate",
         design=design,
@@ -209,7 +216,7 @@ def audit(
             columns=columns,
             published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
             blind=blind,
-            strict_seed=_strict_seed(asked, provenance),
+            strict_seed="stated" if stated else _strict_seed(asked, provenance),
             joint=asked.joint,
         ),
         provenance=provenance,

@@ -61,8 +61,9 @@ def read_blind(asked: EstimateOptions) -> Blind | None:
     if asked.strict and not report.design.strict:
         raise UsageError(
             "blind",
-            "The report of shift was made without `strict`: its limits are approximate.",
-            hint="Run mipaudit shift with `strict`, too.",
+            "The report of shift was made without `strict`, or with a seed that was stated: its "
+            "limits are approximate.",
+            hint="Run mipaudit shift with `strict`, too, and without `seed`.",
         )
     with foreign(asked.blind):
         return _asserted(_blind(report, digest, asked.blind_against), asked.blind_bound)

@@ -20,6 +20,7 @@ from mipaudit.formats.html_page import (
 )
 from mipaudit.formats.policy.blocks import limit_name
 from mipaudit.formats.policy.judged import UNDECIDED, verdict_head
+from mipaudit.statements.copies import accepted_words
 from mipaudit.statements.policy import against_phrase, restatement, settling_words
 from mipaudit.statements.text.guesses import (
     advantage_words,
@@ -32,7 +33,7 @@ from mipaudit.statements.text.guesses import (
 )
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import number_text, upper_text
-from mipaudit.statements.verdict import COPIES
+from mipaudit.statements.verdict import COMMON, COPIES, UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,7 +111,7 @@ def estimate_front(report: Report, brief: Brief) -> Front:
             ALIKE,
             _UNSAID[report.verdict.status],
         ),
-        told=(COPIES,),
+        told=(COPIES, COMMON),
     )
 
 
@@ -126,12 +127,17 @@ def _copies(report: Report) -> Iterator[str]:
     copies: Copies | None = report.copies
     if copies is None or not copies.members + copies.holdout:
         return
-    judged = any(one.quantity == "copies" for one in report.policy)
-    yield (
-        f"{copies.members:,} of {copies.told_members:,} members, and {copies.holdout:,} of "
-        f"{copies.told_holdout:,} holdout records, stand in the release word for word."
-        + ("" if judged else " No limit on copies was set: they do not count in what follows.")
-    )
+    limit = next((int(one.limit) for one in report.policy if one.quantity == "copies"), None)
+    if limit is not None:
+        said = f"{accepted_words(copies, limit).capitalize()}."
+    elif copies.chance:
+        said = "Such rows are common."
+    elif UNLIMITED in report.verdict.reasons:
+        said = "No limit on copies was set: nothing is met."
+    else:
+        said = "No limit on copies was set: they do not count in what follows."
+    of = f"{copies.of_members}, and {copies.of_holdout},"
+    yield f"{of} stand in the release word for word. {said}"
 
 
 def _verdict(report: Report) -> str:

@@ -109,8 +109,8 @@ _PROVED_OF_SUMMARIES: Final = (
     "was drawn; over a stated one they hold as a mean over seeds, of which it is one."
 )
 _STATED: Final = (
-    "The seed was stated. Limits marked 'finite-sample' then hold as a mean over seeds, of which "
-    "this is one; without `seed`, `strict` draws one that nobody could choose."
+    "The seed was stated. The limits of `strict` then hold as a mean over seeds, of which this is "
+    "one; without `seed`, `strict` draws one that nobody could choose."
 )
 
 
@@ -279,7 +279,7 @@ def limitations(
     extra.append(_JOINT if joint else _NOT_JOINT)
     if columns > 1:
         extra.append(f"Every limit shares its error over the {columns} score columns.")
-    if any(e.validity == "approximate" for e in estimates):
+    if strict_seed != "stated" and any(e.validity == "approximate" for e in estimates):
         extra.append(_APPROXIMATE)
     if strict_seed is not None:
         proved = {"fresh": _PROVED, "summaries": _PROVED_OF_SUMMARIES}

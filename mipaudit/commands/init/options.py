@@ -21,6 +21,8 @@ uses mipaudit.toml. Read the limits, change what does not fit, and keep the file
 Examples:
   mipaudit init
       mipaudit.toml, for what leaves the house: an answer that is not sure fails.
+  mipaudit init --policy synthetic
+      The same for a synthetic table: no record of a member may be released word for word.
   mipaudit init --policy research -o research.toml
       Another file, for work in progress: wider limits, and an answer that is not sure is only told.
   mipaudit estimate scores.parquet --config research.toml
@@ -28,8 +30,11 @@ Examples:
 """
 
     policy: Annotated[
-        Literal["release", "research"],
-        Free("--policy", "For what leaves the house, or for work in progress."),
+        Literal["release", "synthetic", "research"],
+        Free(
+            "--policy",
+            "For what leaves the house, likewise for a synthetic table, or for work in progress.",
+        ),
     ] = "release"
 
 

@@ -30,8 +30,19 @@ _FOOT: Final = """
 [estimate]
 require_policy = true
 """
-_LIMITS: Final = {
-    "release": """
+# What a synthetic table must keep besides, and how another file holds it.
+_COPIES: Final = """
+# Synthetic records: nobody's record may be released word for word. It needs scores that
+# mipaudit query made: what does not tell of every member shows nothing, and fails.
+max_copies = 0
+"""
+_MARKED: Final = """
+# Synthetic records: nobody's record may be released word for word. It needs scores that
+# mipaudit query made: take the mark away then. `mipaudit init --policy synthetic` does.
+# max_copies = 0
+"""
+_RELEASE: Final = (
+    """
 # Advantage: whoever sees a score guesses who was in the data. Of 100 guesses on even odds, 50
 # are right by luck, and at 0.1 at most 55: a guess stays a guess.
 max_advantage = 0.1
@@ -39,11 +50,8 @@ max_advantage = 0.1
 # What is neither shown to be kept nor to be broken fails: a release is not an experiment. With
 # too few records nothing can be shown; the report says how many would settle each limit, if any.
 on_inconclusive = "fail"
-
-# Synthetic records: nobody's record may be released word for word. It needs scores that
-# mipaudit query made: take the mark away then.
-# max_copies = 0
-
+""",
+    """
 # Few who are surely exposed hide in an average: where 1 of 100 who were not in the data is taken
 # for a member, at most 5 of 100 members may be found.
 [[limit]]
@@ -51,6 +59,10 @@ quantity = "tpr_at_fpr"
 fpr = 0.01
 max = 0.05
 """,
+)
+_LIMITS: Final = {
+    "release": _MARKED.join(_RELEASE),
+    "synthetic": _COPIES.join(_RELEASE),
     "research": """
 # Advantage: whoever sees a score guesses who was in the data. Of 100 guesses on even odds, 50
 # are right by luck, and at 0.2 at most 60. Enough to find what leaks before it matters.
@@ -60,14 +72,18 @@ max_advantage = 0.2
 on_inconclusive = "review"
 """,
 }
-_OF: Final = {"release": "what leaves the house", "research": "work in progress"}
+_OF: Final = {
+    "release": "what leaves the house",
+    "synthetic": "a synthetic table that leaves the house",
+    "research": "work in progress",
+}
 
 
 def policy_text(policy: str, name: str = FOUND) -> str:
     """Return the policy file.
 
     Args:
-        policy: ``release`` or ``research``.
+        policy: ``release``, ``synthetic`` or ``research``.
         name: of the file: only one name is used without being named.
     """
     used = _USED.format(name=name) if name != FOUND else _FOUND

@@ -35,6 +35,7 @@ from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.reading.source.part import BadPartsError
 from mipaudit.reading.source.request import read_request
 from mipaudit.reading.source.source import ScoreSource
+from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.provenance import provenance, waiver_day
@@ -137,9 +138,10 @@ def _report(
         waiver_day(),
     )
     incomplete = bool(source.left_out)
+    checks = (*copy_checks(asked.max_copies, source.copies), *judged.checks)
+    told = (*with_copies(source.told, source.copies, asked.max_copies), *source.findings())
     verdict = settled(
-        reach_verdict(judged.checks, (), asked.on_inconclusive, incomplete=incomplete),
-        source.findings(),
+        reach_verdict(checks, (), asked.on_inconclusive, incomplete=incomplete), told, checks
     )
     holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
     cells = _cells(risks, asked.min_cell)
@@ -157,11 +159,10 @@ def _report(
         top_tied=top.tied,
         groups=_groups(counts, estimates),
         rows_written=written,
-        policy=judged.checks,
+        policy=checks,
         verdict=verdict,
         findings=(
-            *source.told,
-            *source.findings(),
+            *told,
             *judged.findings,
             *limits_elsewhere("estimate", asked.limits_elsewhere),
             *_findings(asked, counts, risks),
@@ -170,7 +171,7 @@ def _report(
         provenance=provenance,
     )
     summary = records_summary(report, incomplete=incomplete)
-    return replace(report, summary=led((*source.told, *source.findings()), summary))
+    return replace(report, summary=led(told, summary))
 
 
 def _design(

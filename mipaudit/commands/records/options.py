@@ -8,7 +8,7 @@ from mipaudit.errors import UsageError
 from mipaudit.options.checked_limits import check_limits, check_waivers, of_records
 from mipaudit.options.declare import Act, Choice, Free, Options, but
 from mipaudit.options.groups.game import Game
-from mipaudit.options.groups.policy import ListedPolicy
+from mipaudit.options.groups.policy import ListedPolicy, MaxCopiesOption
 from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Scores
 from mipaudit.options.groups.shown import Beside, ExitZero, OutputOption, RequirePolicy, Said
 from mipaudit.options.groups.tables import ByOption, MinCellOption
@@ -72,6 +72,7 @@ class _Risks(Options):
     max_risk: Annotated[
         float | None, Free("--max-risk", "Policy: the largest risk is at most X.", metavar="X")
     ] = None
+    max_copies: MaxCopiesOption = None
 
 
 class _RiskPolicy(Game, Discreteness, _Risks, ListedPolicy):

@@ -20,7 +20,7 @@ from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.report_file import foreign, read_report
-from mipaudit.statements.copies import copy_checks
+from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
 from mipaudit.statements.rejudged import Rejudged, is_rejudged_words, rejudged_words
 from mipaudit.statements.verdict import PARTS_SKIPPED, led, promised, reach_verdict, settled, waive
@@ -149,7 +149,8 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
     found = promised(judge_stored(stored, limits), report.findings)
     waived = waive(found, limits.waivers, waiver_day())
     checks = (*copy_checks(limits.max_copies, report.copies), *waived.checks)
-    incomplete = any(found.code == PARTS_SKIPPED for found in report.findings)
+    told = with_copies(report.findings, report.copies, limits.max_copies)
+    incomplete = any(found.code == PARTS_SKIPPED for found in told)
     verdict = settled(
         reach_verdict(
             checks,
@@ -158,10 +159,11 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
             incomplete=incomplete,
             assuming=asserted_words(report.blind),
         ),
-        report.findings,
+        told,
+        checks,
     )
     said = led(
-        report.findings,
+        told,
         summary(
             design,
             _valid(report),
@@ -179,7 +181,7 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         verdict=verdict,
         summary=f"{said} {rejudged_words(how)}",
         findings=(
-            *(one for one in report.findings if not one.code.startswith(_POLICY_CODES)),
+            *(one for one in told if not one.code.startswith(_POLICY_CODES)),
             *waived.findings,
             *limits_elsewhere("records", judged.elsewhere),
         ),

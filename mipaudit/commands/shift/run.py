@@ -48,7 +48,7 @@ from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.scores.findings import crossing_findings, size_findings
 from mipaudit.evidence.vectors.derived_scores import vector_burn_in_blocks
 from mipaudit.options.public import public
-from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.statements.estimate import STRICT_SEED, Estimate, Finding, approximate
 from mipaudit.statements.policy import Limit, Policy, PolicyCheck
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.verdict import RECORDS, reach_verdict
@@ -185,7 +185,10 @@ def _report(
     differing = [one for one in tests if one.adjusted <= 1 - asked.confidence]
     sure = {one.column for one in differing}
     telling = [name for name in compress(names, count.columns.telling()) if name in sure]
+    if asked.seed_stated:
+        estimates = approximate(estimates)
     findings = [
+        *([STRICT_SEED] if asked.seed_stated else []),
         *_findings(source, rows, sample, constant, learner, estimates),
         *telling_findings(telling, unknown),
     ]
@@ -246,7 +249,7 @@ def _design(
         counted_holdout=int(sizes[0]),
         prior=PRIOR,
         confidence=asked.confidence,
-        strict=asked.strict,
+        strict=asked.strict and not asked.seed_stated,
         id_column=source.id_column,
         features=tuple(FeatureUsed(column=one.name, kind=one.kind) for one in used),
         skipped=tuple(SkippedFeature(column=name, why=why) for name, why in skipped),

@@ -53,7 +53,7 @@ _TESTS: Final = (
 )
 _APPROXIMATE: Final = (
     "The limits of the advantage are approximate at some sample sizes; their coverage is in the "
-    "documentation. With `strict` they hold at every sample size."
+    "documentation. With `strict`, and no stated seed, they hold at every sample size."
 )
 _PERSONS: Final = (
     "Rows are taken to be independent. Where a person can have several, give `id_col`: one row "

@@ -14,7 +14,7 @@ import numpy as np
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.summaries.sites import same_name
-from mipaudit.statements.estimate import Finding
+from mipaudit.statements.estimate import STATED_SEED, Finding
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.seed import Content, SeedChoice
@@ -34,7 +34,6 @@ _SHOWN: Final = 3
 _ANY_PRIOR: Final = 0.5
 _SEED_BITS: Final = 64
 _DIGEST_BYTES: Final = 32
-_STATED: Final = "stated_seed"
 
 
 def drawn_seed(stated: int | None, site: str | None, scores: Sequence[ScoreName]) -> int:
@@ -67,14 +66,14 @@ def stated_findings(
         seed: of its rows: what those who made its cuts stated counts, too.
     """
     told = [one.manifest for one in sites if one.manifest.seed == seed]
-    if stated is None and not any(f.code == _STATED for one in told for f in one.findings):
+    if stated is None and not any(f.code == STATED_SEED for one in told for f in one.findings):
         return ()
     text = (
         "The seed of this part was stated (`seed`), and nothing of its rows is in it: whoever "
         "ordered the rows, or named their keys, could have chosen which of them only train. "
         "Leave `seed` out: every site then draws its own."
     )
-    return (Finding(code=_STATED, serious=True, text=text),)
+    return (Finding(code=STATED_SEED, serious=True, text=text),)
 
 
 def own_cuts(site: str | None, sites: Sequence[SummaryFile]) -> SummaryFile | None:

@@ -123,7 +123,7 @@ class LinearEvidence(MetricEvidence):
     def class_method(self) -> str:
         """Name the method of the upper limits."""
         if self.evidence.strict:
-            return "finite-sample limit of the class supremum, as of an advantage"
+            return "strict limit of the class supremum, as of an advantage"
         return "oracle limit of the class supremum, linearised"
 
     @property

@@ -154,9 +154,11 @@ def check_cases(
         yield from input_cases(command, checks, verdict)
 
 
-def input_cases(command: str, checks: Sequence[PolicyCheck], verdict: Verdict) -> Iterator[Case]:
+def input_cases(command: str, checks: Sequence[Check], verdict: Verdict) -> Iterator[Case]:
     """Yield the case of an input that cannot bear a verdict although every limit is kept."""
-    kept = all(check.status == "met" or check.waived is not None for check in checks)
+    kept = all(
+        check.status == "met" or getattr(check, "waived", None) is not None for check in checks
+    )
     if verdict.status == "inconclusive" and kept:
         status: CaseStatus = "skipped" if verdict.on_inconclusive == "pass" else "open"
         yield Case(group=command, name="input", status=status, text=verdict.reasons[0])
@@ -255,6 +257,7 @@ def judged_document(
         marked=_not_met(checks),
     )
     cases = [Case(*case(one), status=CASE_STATUS[one.status], text=one.reason) for one in checks]
+    cases += input_cases(report.command, checks, report.verdict)
     return framed(
         report,
         ((Heading(text="Policy"), grid) if checks else (), *sections),

@@ -13,8 +13,10 @@ from mipaudit.statements.text.rounding import count_text
 from mipaudit.statements.verdict import (
     PARTS_SKIPPED,
     SITES_MISSING,
+    UNLIMITED,
     Verdict,
     left_out_note,
+    limits_copies,
     verdict_note,
 )
 
@@ -98,6 +100,8 @@ def _first(checks: Sequence[CheckT]) -> CheckT | None:
 def _settling(report: Judged[Check], settles: tuple[str, str]) -> tuple[str, str]:
     """Return what may settle an open answer: first what the input lacks, and the page on it."""
     codes = {one.code for one in report.findings}
+    if UNLIMITED in report.verdict.reasons:
+        return "how many copies are accepted, which `max_copies` says", "synthetic-data"
     # What leaks among the records that are here leaks whatever the others have.
     if report.verdict.status == "inconclusive" and codes & _LACKING.keys():
         return next(words for code, words in _LACKING.items() if code in codes), "scale"
@@ -191,9 +195,8 @@ def _again(verdict: Verdict, checks: Sequence[Check], *, alone: bool) -> str:
 def _next(verdict: Verdict, checks: Sequence[Check], helps: str, topic: str) -> str:
     """Return what to look at where a limit is not met or open, in a line; empty for neither."""
     deciding = [one for one in checks if one.status == verdict.status]
-    copies = any(getattr(one, "quantity", None) == "copies" for one in deciding)
     match verdict.status:
-        case "not_met" if copies:
+        case "not_met" if limits_copies(deciding):
             what, topic = "leave the copies out of the release", "synthetic-data"
         case "not_met":
             what = "more records do not help; what may"

@@ -37,7 +37,8 @@ StrictOption = Annotated[
     bool,
     Free(
         "--strict",
-        "Finite-sample limits where there are any; only the AUC stays approximate.",
+        "Finite-sample limits where there are any; only the AUC stays approximate, and all do with "
+        "a stated seed.",
         in_python="Without a `seed` one is drawn.",
     ),
 ]

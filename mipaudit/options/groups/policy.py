@@ -59,6 +59,16 @@ AgainstOption = Annotated[
         also=("attacker", "attackers", "adversary"),
     ),
 ]
+MaxCopiesOption = Annotated[
+    int | None,
+    Free(
+        "--max-copies",
+        "Policy: at most N members are released word for word, as column exact_copy tells. Without "
+        "it nothing is met where some are, unless as many others are.",
+        metavar="N",
+        within=at_least(0),
+    ),
+]
 
 
 class _MaxAdvantage(Options):
@@ -146,15 +156,7 @@ class _ScoreLimits(_MaxAdvantage):
             within=OPERATING_POINT,
         ),
     ] = None
-    max_copies: Annotated[
-        int | None,
-        Free(
-            "--max-copies",
-            "Policy: at most N members are released word for word, as column exact_copy tells.",
-            metavar="N",
-            within=at_least(0),
-        ),
-    ] = None
+    max_copies: MaxCopiesOption = None
     against: AgainstOption = None
     max_metric: Annotated[
         Mapping[str, float] | Sequence[str],

@@ -133,6 +133,11 @@ class StrictlySeeded(_Strict, Seeded):
         """The choice of the seed: what `strict` proves is proved over a fresh one."""
         return seed_choice(self.seed, strict=self.strict)
 
+    @property
+    def seed_stated(self) -> bool:
+        """Whether `strict` was asked for with a seed that somebody could know: nothing is sure."""
+        return self.strict and self.chosen_seed.origin == "stated"
+
 
 class Followed(Options):
     """Who is told how far the work is."""

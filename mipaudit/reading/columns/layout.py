@@ -187,7 +187,7 @@ def _left_out(
 
 def _tells_copies(fields: Sequence[Field]) -> bool:
     """Tell whether a column says which records were released word for word."""
-    kinds = {"bool", "integer", "float"}
+    kinds = {"bool", "integer", "float", "string"}
     return any(field.name == COPY_COLUMN and field.kind in kinds for field in fields)
 
 

@@ -45,6 +45,7 @@ _KNOWN_PAIRS: Final = (
     "1 and 0, true and false, yes and no, in and out, member and holdout, train and test"
 )
 _TRUE: Final = frozenset({"true", "t", "yes", "y"})
+SAYS_YES: Final = _TRUE | {"1", "1.0"}
 _FALSE: Final = frozenset({"false", "f", "no", "n"})
 
 _HOLDOUT, _MEMBER, _UNKNOWN, _NULL = 0, 1, 2, 3

@@ -30,7 +30,7 @@ from mipaudit.reading.columns.column import (
     mix64,
     rounded_decimals,
 )
-from mipaudit.reading.columns.membership import MemberRule, distinct_labels
+from mipaudit.reading.columns.membership import SAYS_YES, MemberRule, distinct_labels, normal_label
 from mipaudit.reading.rows.intake import Intake, Spread
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
@@ -246,14 +246,16 @@ class Assembly:
             intake.note("null_groups", "", _and(unnamed, keep), chunk.first_row)
         kept = None if keep is None else np.flatnonzero(keep)
         groups = None if self.groups is None else self.groups.hashes(chunk.columns, kept)
+        if self.copies:
+            # Who leaves the copies out of the rows has not left them out of the release.
+            of = None if where is not None and where.column == COPY_COLUMN else kept
+            _count_copies(chunk.columns[COPY_COLUMN], of, member, intake)
         if kept is not None:
             member, scores = member[kept], [score[kept] for score in scores]
             keys = None if keys is None else keys[kept]
             names = None if names is None else names[kept]
         self._count_spread(scores, intake)
         intake.classes("present", member)
-        if self.copies:
-            _count_copies(chunk.columns[COPY_COLUMN], kept, member, intake)
         for name, side in product(self.coarse, (True, False)):
             intake.coarse[name, side] += int(np.count_nonzero(member == side))
         return Rows(
@@ -383,8 +385,13 @@ def _count_copies(
 ) -> None:
     """Count the released rows among those kept, and of how many that is told."""
     if isinstance(column, Labels):
-        return
-    said = column_scores(column) if kept is None else column_scores(column)[kept]
+        # A text is taken at its word where it says yes; that it says no does not clear anybody.
+        yes = [1.0 if normal_label(one) in SAYS_YES else np.nan for one in column.vocabulary.words]
+        said = np.array([*yes, np.nan])[column.codes]
+    else:
+        said = column_scores(column)
+    if kept is not None:
+        said, member = said[kept], member[kept]
     for side, rows in ((True, said[member]), (False, said[~member])):
         intake.rows["copied", side] += int(np.count_nonzero(rows == 1))
         intake.rows["told", side] += int(np.count_nonzero((rows == 1) | (rows == 0)))

@@ -9,12 +9,13 @@ from mipaudit.commands.compare.reports.report import Pairing, unmatched
 from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.report_file import report_bytes
+from mipaudit.statements.copies import with_copies
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import value_words
 from mipaudit.statements.reports.codec import from_json
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import percent_text
-from mipaudit.statements.verdict import WEIGHED
+from mipaudit.statements.verdict import COPIES, WEIGHED, limits_copies
 
 _DIGITS: Final = 12
 # What makes other scores of the same files.
@@ -149,9 +150,11 @@ def report_findings(
     names: Sequence[str], reports: Sequence[Report], old: int, pairs: Sequence[Pairing]
 ) -> Iterator[Finding]:
     """Yield how the reports differ in more than their numbers."""
-    for name, report in zip(names, reports, strict=True):
-        for one in report.findings:
-            if one.code in WEIGHED:
+    for number, (name, report) in enumerate(zip(names, reports, strict=True)):
+        # Copies that are accepted, or were in the old release, are no matter of the new one.
+        apart = {COPIES} if number == old or limits_copies(report.policy) else set()
+        for one in with_copies(report.findings, report.copies, None):
+            if one.code in WEIGHED - apart:
                 yield replace(one, text=f"{quoted_name(name)}: {one.text}")
     for number, report in enumerate(reports):
         if number != old:
