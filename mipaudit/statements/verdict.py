@@ -29,10 +29,7 @@ NO_LIMIT: Final = "no limit was given to compare with"
 # The code of a finding: records were released word for word.
 COPIES: Final = "exact_copies"
 COMMON: Final = "common_copies"  # of another: as many others are like it by chance
-UNLIMITED: Final = (
-    "members are released word for word, and no limit on copies accepts that; of the scores the "
-    "limits are kept"
-)
+UNLIMITED: Final = "members are released word for word, and no limit on copies accepts that"
 # The code of another: columns that may be scores were left out by rule.
 LEFT_OUT: Final = "score_left_out"
 # That of another: ids or files repeat, and rows are taken for independent on the user's word.

@@ -181,7 +181,9 @@ def judged(table: pd.DataFrame, command: str) -> Any:
         case "attack":
             return mipaudit.attack(table, max_advantage=0.99)
         case "compare":
-            return mipaudit.compare(table.assign(b=0.5 + table["nn"] / 2), baseline="b", max_increase=0.9)
+            return mipaudit.compare(
+                table.assign(b=0.5 + table["nn"] / 2), baseline="b", max_increase=0.9
+            )
         case _:
             words = table.assign(attribute="a", guess=np.where(np.arange(len(table)) % 2, "a", "b"))
             return mipaudit.attribute(words, max_attribute_advantage=0.9)

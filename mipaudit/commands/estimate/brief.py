@@ -32,7 +32,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import COPIES, verdict_note
+from mipaudit.statements.verdict import COMMON, COPIES, verdict_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -94,7 +94,7 @@ def _found(report: Report) -> str:
             f"Membership leaks: whoever sees {quoted_name(first.score)} has an advantage of at "
             f"least {lower_text(lower)}{shared}{blind_guessing(baseline)}."
         )
-    copied = any(one.code == COPIES for one in report.findings)
+    copied = any(one.code in {COPIES, COMMON} for one in report.findings)
     beside = "Exact copies stand in the release. " if copied else ""
     implied = strongest_implication(report.estimates, report.design.prior)
     if implied is not None:

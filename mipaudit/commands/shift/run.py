@@ -205,7 +205,7 @@ def _report(
         policy=checks,
         verdict=verdict,
         findings=(*findings, *copy_findings(copies), *repeated_findings(copies, design)),
-        limitations=shift_limitations(design, estimates),
+        limitations=shift_limitations(design, estimates, stated=asked.seed_stated),
         provenance=provenance(
             seed=rows.choice,
             inputs=source.inputs(hash_all=asked.hash_inputs),

@@ -53,8 +53,9 @@ _TESTS: Final = (
 )
 _APPROXIMATE: Final = (
     "The limits of the advantage are approximate at some sample sizes; their coverage is in the "
-    "documentation. With `strict`, and no stated seed, they hold at every sample size."
+    "documentation."
 )
+_STRICTER: Final = "With `strict` they hold at every sample size."
 _PERSONS: Final = (
     "Rows are taken to be independent. Where a person can have several, give `id_col`: one row "
     "for each person and class is then kept, and persons in both classes are counted."
@@ -165,8 +166,11 @@ def _meaning(estimates: Sequence[Estimate], *, limited: bool) -> str:
     )
 
 
-def shift_limitations(design: ShiftDesign, estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    """Return what the numbers do not show."""
+def shift_limitations(
+    design: ShiftDesign, estimates: Sequence[Estimate], *, stated: bool
+) -> tuple[str, ...]:
+    """Return what the numbers do not show; ``stated``: `strict` and a seed were asked for."""
+    approximate = _APPROXIMATE if stated else f"{_APPROXIMATE} {_STRICTER}"
     limited = any(one.attackers == "any" and one.upper is not None for one in estimates)
     return (
         _BLIND,
@@ -174,7 +178,7 @@ def shift_limitations(design: ShiftDesign, estimates: Sequence[Estimate]) -> tup
         _PASSING,
         _BURN_IN,
         _TESTS,
-        *(() if design.strict else (_APPROXIMATE,)),
+        *(() if design.strict else (approximate,)),
         *(() if design.id_column is not None else (_PERSONS,)),
     )
 

@@ -45,6 +45,21 @@ def _waived(report: Any) -> Any:  # noqa: ANN401 - of any kind
     return reworded(report, replace(verdict, status="waived"))
 
 
+def _with_copies(report: Any) -> Any:  # noqa: ANN401 - of any kind
+    """Return a report as open where copies leave it so, which earlier versions let pass."""
+    from mipaudit.statements.verdict import COPIES, UNLIMITED, reworded, settled
+
+    copied = [one for one in getattr(report, "findings", ()) if one.code == COPIES]
+    # Of `shift` they are copies between the groups. Earlier findings did not tell chance apart.
+    if not copied or report.command == "shift" or not hasattr(report, "policy"):
+        return report
+    if UNLIMITED in report.verdict.reasons or getattr(
+        getattr(report, "copies", None), "chance", False
+    ):
+        return report
+    return reworded(report, settled(report.verdict, copied, report.policy))
+
+
 _HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
 # An annex looks like the page of a report, and is none.
 _OTHER: Final = (
@@ -107,7 +122,7 @@ def from_json(data: bytes) -> AnyReport:
         raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
     if report.schema.endswith(FIRST):
         report = _migrated(report)
-    report = _waived(report)
+    report = _with_copies(_waived(report))
     # It decides how the report is shown.
     if report.command not in kind.commands:
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.estimate.words import summary
+from mipaudit.errors import UsageError
+from mipaudit.formats.report_forms import report_as
 
 SHARED = "The verdict shares the error over its own limits"
 
@@ -129,3 +132,43 @@ def test_the_exact_test_is_over_all_scores():
     assert "(p = 0.0400, over all scores)" in said(found, estimates=(shut, *small[1:]))
     more = tuple(replace(e, value=0.03) if e in rows else e for e in found.estimates)
     assert "exact test" not in said(found, estimates=(shut, *more[1:]))
+
+
+PROVED = re.compile(r"finite.sample|\bproved|every sample size", re.IGNORECASE)
+
+
+def stored(report):
+    """Return a report in all of its forms."""
+    written = [report_as(report, form) for form in ("html", "markdown", "junit")]
+    return "\n".join((mipaudit.to_json(report).decode(), repr(report), *written))
+
+
+@pytest.mark.parametrize("seed", [7, "fresh", None])
+def test_with_a_stated_seed_strict_proves_nothing(seed):
+    rng = np.random.default_rng(11)
+    frame = pd.DataFrame({"member": np.arange(360) < 160, "a": rng.integers(0, 5, 360)})
+    frame["b"] = rng.normal(size=360)
+    known = seed == 7
+    given = {"strict": True, "seed": seed}
+    asked = {"metric": ["ppv", "accuracy"], "max_advantage": 0.3, "claimed_epsilon": 1}
+    report = mipaudit.estimate(frame, **asked, **given)
+    told = [one for one in report.findings if one.code == "strict_seed"]
+    assert [one.serious for one in told] == [True] * known
+    assert bool(PROVED.search(stored(report))) is not known
+    assert mipaudit.verify(mipaudit.to_json(report), input=frame).agrees
+    again = mipaudit.rejudge(report, max_advantage=0.2)
+    assert bool(PROVED.search(stored(again))) is not known
+    assert "strict_seed" not in {one.code for one in mipaudit.estimate(frame, seed=seed).findings}
+
+    tables = (frame[frame["member"]], frame[~frame["member"]])
+    blind = mipaudit.shift(*(one.drop(columns="member") for one in tables), **given)
+    assert ("strict_seed" in {one.code for one in blind.findings}) is known
+    assert bool(PROVED.search(stored(blind))) is not known
+    if known:
+        with pytest.raises(UsageError, match="seed that was stated"):
+            mipaudit.estimate(frame, blind=blind, strict=True)
+
+    counted = mipaudit.summarize(frame, **({"seed": 7} if known else {}))
+    of_counts = mipaudit.estimate(counted, strict=True)
+    assert ("strict_seed" in {one.code for one in of_counts.findings}) is known
+    assert bool(PROVED.search(stored(of_counts))) is not known

@@ -11,7 +11,7 @@ from mipaudit.commands.init.run import policy_text
 from mipaudit.options.checked_limits import check_limits
 from tests.places import ROOT
 
-POLICIES = ("release", "research")
+POLICIES = ("release", "synthetic", "research")
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -24,8 +24,10 @@ def test_it_is_used_at_once(mipaudit, tmp_path, policy):
     assert (done.returncode, done.stdout) == (0, "")
     assert "mipaudit estimate scores.parquet" in done.stderr
     assert (tmp_path / "mipaudit.toml").read_text() == policy_text(policy)
-    assert mipaudit("estimate", "private.parquet").stdout.startswith("Verdict: MET.")
-    assert mipaudit("estimate", "leaky.parquet").returncode == (1 if policy == "release" else 3)
+    # Scores that do not tell of copies are open where none may be.
+    first = "Verdict: INCONCLUSIVE" if policy == "synthetic" else "Verdict: MET."
+    assert mipaudit("estimate", "private.parquet").stdout.startswith(first)
+    assert mipaudit("estimate", "leaky.parquet").returncode == (3 if policy == "research" else 1)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -69,7 +71,7 @@ def test_a_file_of_another_name_says_how_it_is_used(mipaudit, tmp_path, policy):
     assert said in done.stderr
     assert "Every run" not in text
     assert mipaudit("estimate", "scores.parquet").returncode == 0  # it is not used unnamed
-    assert mipaudit(*said.split()[1:]).returncode == (1 if policy == "release" else 3)
+    assert mipaudit(*said.split()[1:]).returncode == (3 if policy == "research" else 1)
 
 
 def test_a_place_that_is_none_is_refused(mipaudit):
@@ -77,3 +79,11 @@ def test_a_place_that_is_none_is_refused(mipaudit):
 
     assert done.returncode == 2
     assert "cannot be written" in done.stderr
+
+
+def test_that_of_synthetic_tables_is_the_release_with_no_copy():
+    texts = {policy: policy_text(policy) for policy in POLICIES}
+    release, synthetic = (tomllib.loads(texts[policy]) for policy in ("release", "synthetic"))
+    assert synthetic == release | {"max_copies": 0}
+    assert "# max_copies = 0" in texts["release"]
+    assert "max_copies" not in texts["research"]
