@@ -17,6 +17,7 @@ COPY_COLUMN: Final = "exact_copy"
 # is what chance does. Both must say so: few copies are no proof that there is a difference.
 _NEAR: Final = 0.5
 _SURELY_MORE: Final = 0.05
+_MOST: Final = 10**10
 _STAND: Final = "stand in the release word for word"
 _SILENT: Final = (
     "how many members the release holds word for word is not told of all records: the input lacks "
@@ -54,8 +55,10 @@ class Copies:
         from mipaudit.maths.exact_tests import larger_share_p
 
         members, holdout = self._sizes
-        if not self.members * holdout:
-            return not self.members
+        # A report that others wrote may hold any numbers.
+        sound = 0 <= self.members <= members < _MOST and 0 <= self.holdout <= holdout < _MOST
+        if not sound or not self.members * holdout:
+            return sound and not self.members
         near = self.holdout * members >= _NEAR * self.members * holdout
         return near and larger_share_p(self.members, members, self.holdout, holdout) > _SURELY_MORE
 

@@ -181,6 +181,23 @@ class PolicyCheck:
     blind: float | None = None
 
 
+def covers(waiver: Waiver, check: PolicyCheck) -> bool:
+    """Tell whether a waiver is about a check."""
+    asked = (waiver.score, waiver.metric, waiver.fpr)
+    found = (check.score, check.metric, check.fpr)
+    everyone = waiver.group == EVERY_GROUP and check.group is not None
+    return (
+        waiver.quantity == check.quantity
+        and (everyone or waiver.group == check.group)
+        and all(one is None or one == other for one, other in zip(asked, found, strict=True))
+    )
+
+
+def limits_copies(checks: Iterable[object]) -> bool:
+    """Tell whether a limit on members that are released word for word is among the checks."""
+    return any(getattr(check, "quantity", None) == "copies" for check in checks)
+
+
 def shared_note(estimates: Iterable[Estimate], checks: Iterable[PolicyCheck]) -> str:
     """Say why a verdict names other limits than the estimates have; empty where it does not."""
     shown: dict[tuple[object, ...], Estimate] = {

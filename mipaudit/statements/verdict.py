@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import (
-    EVERY_GROUP,
     CheckStatus,
     OnInconclusive,
     PolicyCheck,
     Waiver,
+    covers,
+    limits_copies,
     unpromised,
 )
 from mipaudit.statements.text.printable_names import quoted_name, safe_name, safe_text
@@ -133,18 +134,6 @@ def promised(checks: Sequence[PolicyCheck], findings: Sequence[Finding]) -> tupl
     return tuple(unpromised(check) if missing else check for check in checks)
 
 
-def covers(waiver: Waiver, check: PolicyCheck) -> bool:
-    """Tell whether a waiver is about a check."""
-    asked = (waiver.score, waiver.metric, waiver.fpr)
-    found = (check.score, check.metric, check.fpr)
-    everyone = waiver.group == EVERY_GROUP and check.group is not None
-    return (
-        waiver.quantity == check.quantity
-        and (everyone or waiver.group == check.group)
-        and all(one is None or one == other for one, other in zip(asked, found, strict=True))
-    )
-
-
 def _marked(check: PolicyCheck, waivers: Sequence[Waiver], today: date) -> PolicyCheck:
     if check.status == "met":
         return check
@@ -255,11 +244,6 @@ def left_out_note(findings: Sequence[Finding]) -> str:
     return note
 
 
-def limits_copies(checks: Sequence[object]) -> bool:
-    """Tell whether a limit on members that are released word for word is among the checks."""
-    return any(getattr(check, "quantity", None) == "copies" for check in checks)
-
-
 def settled(
     verdict: Verdict, findings: Sequence[Finding], checks: Sequence[PolicyCheck] = ()
 ) -> Verdict:
@@ -268,8 +252,7 @@ def settled(
     Rounding is a function of the score: a leak of the rounded score is one of the score, and
     'not met' stands. An upper limit is of the rounded score alone. Of the records of a site that
     is missing nothing is known; what leaks among the others leaks all the same. No score speaks
-    for a member who is released word for word: where a limit on copies is among the ``checks``
-    it decides, and without one nothing is met.
+    for a member who is released word for word: only a limit on copies among the ``checks`` does.
     """
     codes = {found.code for found in findings}
     if limits_copies(checks):

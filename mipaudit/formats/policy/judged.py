@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.formats.brief import short_names
 from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid
 from mipaudit.formats.policy.blocks import ALONE, check_limits, limit_name, policy_mood
+from mipaudit.statements.policy import limits_copies
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.statements.verdict import (
@@ -16,7 +17,6 @@ from mipaudit.statements.verdict import (
     UNLIMITED,
     Verdict,
     left_out_note,
-    limits_copies,
     verdict_note,
 )
 

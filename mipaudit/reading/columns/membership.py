@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.columns.column import Column, Hashes, Labels, Numbers
+from mipaudit.reading.columns.column import Column, Hashes, Labels, Numbers, column_scores
 from mipaudit.statements.text.printable_names import quoted_name
 
 # A number (booleans are 0 and 1) or a string without case and outer spaces.
@@ -45,7 +45,7 @@ _KNOWN_PAIRS: Final = (
     "1 and 0, true and false, yes and no, in and out, member and holdout, train and test"
 )
 _TRUE: Final = frozenset({"true", "t", "yes", "y"})
-SAYS_YES: Final = _TRUE | {"1", "1.0"}
+_SAYS_YES: Final = _TRUE | {"1", "1.0"}
 _FALSE: Final = frozenset({"false", "f", "no", "n"})
 
 _HOLDOUT, _MEMBER, _UNKNOWN, _NULL = 0, 1, 2, 3
@@ -114,6 +114,18 @@ def _decoded(codes: NDArray[np.uint8]) -> Decoded:
 def normal_label(word: str) -> Label:
     """Return ``word`` as labels are compared: no outer spaces, no case."""
     return word.strip().casefold()
+
+
+def said_of(column: Column) -> NDArray[np.float64]:
+    """Return 1 for yes, 0 for no, and what is neither, or nothing, as another number or NaN.
+
+    A text is taken at its word where it says yes; that it says no clears nobody.
+    """
+    if not isinstance(column, Labels):
+        return column_scores(column)
+    words = [normal_label(word) in _SAYS_YES for word in column.vocabulary.words]
+    said: NDArray[np.float64] = np.where([*words, False], 1.0, np.nan)[column.codes]
+    return said
 
 
 def distinct_labels(column: Column) -> set[Label]:

@@ -30,7 +30,7 @@ from mipaudit.reading.columns.column import (
     mix64,
     rounded_decimals,
 )
-from mipaudit.reading.columns.membership import SAYS_YES, MemberRule, distinct_labels, normal_label
+from mipaudit.reading.columns.membership import MemberRule, distinct_labels, said_of
 from mipaudit.reading.rows.intake import Intake, Spread
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
@@ -248,7 +248,7 @@ class Assembly:
         groups = None if self.groups is None else self.groups.hashes(chunk.columns, kept)
         if self.copies:
             # Who leaves the copies out of the rows has not left them out of the release.
-            of = None if where is not None and where.column == COPY_COLUMN else kept
+            of = kept if where is None or where.column != COPY_COLUMN else None
             _count_copies(chunk.columns[COPY_COLUMN], of, member, intake)
         if kept is not None:
             member, scores = member[kept], [score[kept] for score in scores]
@@ -384,14 +384,8 @@ def _count_copies(
     column: Column, kept: NDArray[np.intp] | None, member: NDArray[np.bool_], intake: Intake
 ) -> None:
     """Count the released rows among those kept, and of how many that is told."""
-    if isinstance(column, Labels):
-        # A text is taken at its word where it says yes; that it says no does not clear anybody.
-        yes = [1.0 if normal_label(one) in SAYS_YES else np.nan for one in column.vocabulary.words]
-        said = np.array([*yes, np.nan])[column.codes]
-    else:
-        said = column_scores(column)
-    if kept is not None:
-        said, member = said[kept], member[kept]
+    at = slice(None) if kept is None else kept
+    said, member = said_of(column)[at], member[at]
     for side, rows in ((True, said[member]), (False, said[~member])):
         intake.rows["copied", side] += int(np.count_nonzero(rows == 1))
         intake.rows["told", side] += int(np.count_nonzero((rows == 1) | (rows == 0)))

@@ -50,12 +50,12 @@ def _with_copies(report: Any) -> Any:  # noqa: ANN401 - of any kind
     from mipaudit.statements.verdict import COPIES, UNLIMITED, reworded, settled
 
     copied = [one for one in getattr(report, "findings", ()) if one.code == COPIES]
-    # Of `shift` they are copies between the groups. Earlier findings did not tell chance apart.
+    # Of `shift` they are copies between the groups.
     if not copied or report.command == "shift" or not hasattr(report, "policy"):
         return report
-    if UNLIMITED in report.verdict.reasons or getattr(
-        getattr(report, "copies", None), "chance", False
-    ):
+    # Earlier findings did not tell chance apart.
+    chance = getattr(getattr(report, "copies", None), "chance", False)
+    if chance or UNLIMITED in report.verdict.reasons:
         return report
     return reworded(report, settled(report.verdict, copied, report.policy))
 

@@ -12,10 +12,11 @@ from mipaudit.reading.report_file import report_bytes
 from mipaudit.statements.copies import with_copies
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import value_words
+from mipaudit.statements.policy import limits_copies
 from mipaudit.statements.reports.codec import from_json
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import percent_text
-from mipaudit.statements.verdict import COPIES, WEIGHED, limits_copies
+from mipaudit.statements.verdict import COPIES, WEIGHED
 
 _DIGITS: Final = 12
 # What makes other scores of the same files.
