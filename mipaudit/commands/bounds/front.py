@@ -96,7 +96,7 @@ def bounds_pictures(report: BoundsReport) -> Iterator[Picture]:
         (harsher,) = report.other_readings
         promises = [
             (f"{name}, {READINGS[harsher.game]}", promise._replace(twice=True)),
-            (f"the same, {READINGS[attacker.game]}", promise),
+            (f"the same, {READINGS[attacker.game]}", promise._replace(twice=False)),
         ]
         attacker = harsher
     points = [

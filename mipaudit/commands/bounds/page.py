@@ -156,7 +156,7 @@ def _guarantee(stated: Guarantee) -> Paragraph:
     if stated.adjacency_assumed:
         text += (
             " Which neighbours it is about was not said (`adjacency`): both readings are shown, "
-            "and the first is used below."
+            "and the harsher one, added or removed, is used below."
         )
     elif stated.kind != "counting-queries":
         text += f" Neighbours: {_NEIGHBOURS[stated.adjacency]}."

@@ -232,6 +232,8 @@ def bounds_figure(report: BoundsReport) -> Figure:
     stated, attacker, curves = report.guarantee, report.attacker, report.curves
     if stated is None or attacker is None or curves is None:
         raise ValueError("Only a report on a guarantee, with its curves, can be drawn.")
+    if stated.adjacency_assumed:
+        (attacker,) = report.other_readings
     figure = Figure(figsize=_SIZE, dpi=_DPI)
     figure.suptitle(_guarantee_text(stated), fontsize=11, x=_MARGINS["left"], ha="left")
     left, right = figure.subplots(1, 2, gridspec_kw=_MARGINS)

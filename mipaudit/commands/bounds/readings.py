@@ -81,7 +81,7 @@ class Guarantee:
     Attributes:
         kind: what sort of guarantee or mechanism.
         parameters: its numbers, by name.
-        adjacency: the neighbours it is read for.
+        adjacency: the neighbours it is read for, wherever it is read in one way.
         adjacency_assumed: whether that reading was assumed, not given.
         delta: the delta at which ``epsilon`` is stated.
         epsilon: least epsilon at that delta, for those neighbours; None if there is none.

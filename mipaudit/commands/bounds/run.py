@@ -142,7 +142,7 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
         delta = 0.0 if math.isfinite(found.curve.loss) else _USUAL_DELTA
     description = readings.guarantee(found, delta)
     ways = readings.readings(found)
-    first, *others = (
+    allowed = [
         readings.allowance(
             way,
             game=game,
@@ -151,8 +151,12 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
             baselines=asked.baseline,
         )
         for game, way in ways
-    )
-    curve = ways[0][1]
+    ]
+    # Both are shown; where one is used, and nobody said which, it is the harsher: two steps.
+    used = 0 if found.adjacency else -1
+    if not found.adjacency:
+        description = replace(description, adjacency="add-remove")
+    curve = ways[used][1]
     points = None
     if asked.curves:
         from mipaudit.commands.bounds.curves import curves
@@ -161,9 +165,9 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
     return replace(
         empty,
         guarantee=description,
-        attacker=first,
-        other_readings=tuple(others),
-        bounds=readings.bounds_of(description, curve, first),
+        attacker=allowed[0],
+        other_readings=tuple(allowed[1:]),
+        bounds=readings.bounds_of(description, curve, allowed[used]),
         counting_queries=_averaging_attack(found),
         curves=points,
         tuned=_tuned(asked, delta),
@@ -171,7 +175,7 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
             *_ALLOWED_LIMITATIONS,
             *(_SUCCESS_LIMITATIONS if asked.baseline else ()),
             *(_TUNED_LIMITATIONS if asked.best_of is not None else ()),
-            *_remarks(first, curve),
+            *_remarks(allowed[used], curve),
         ),
     )
 

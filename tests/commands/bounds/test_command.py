@@ -124,7 +124,9 @@ def test_a_report_goes_to_its_file(mipaudit, tmp_path):
 
 
 def test_curves_as_csv(mipaudit, tmp_path):
-    done = mipaudit("bounds", "--scale", "1", "--curve", "curves.csv")
+    done = mipaudit(
+        "bounds", "--scale", "1", "--curve", "curves.csv", "--adjacency", "substitution"
+    )
 
     assert done.returncode == 0
     assert "Laplace noise" in done.stdout

@@ -31,7 +31,7 @@ assert "matplotlib.pyplot" not in sys.modules
 
 @pytest.fixture(scope="module")
 def pure():
-    return mipaudit.bounds(epsilon=1.0, curves=True)
+    return mipaudit.bounds(epsilon=1.0, adjacency="substitution", curves=True)
 
 
 def panels(report):
@@ -65,7 +65,7 @@ def test_the_picture_has_its_size(pure):
 
 @pytest.mark.parametrize("form", SIGNATURES)
 def test_equal_reports_give_equal_bytes_that_name_no_time(pure, form):
-    again = mipaudit.bounds(epsilon=1.0, curves=True)
+    again = mipaudit.bounds(epsilon=1.0, adjacency="substitution", curves=True)
     other = mipaudit.bounds(epsilon=1.5, curves=True)
 
     assert draw_bounds(pure, form) == draw_bounds(again, form)
@@ -149,15 +149,26 @@ def test_at_another_prior_only_its_bounds_are_drawn_above_the_trivial_attacker()
     assert axes.get_ylabel() == "advantage at prior 0.1, at most"
 
 
+def used(report):
+    """Return the reading that is drawn: where nobody said which, the harsher."""
+    (*_, last) = (report.attacker, *report.other_readings)
+    return last if report.guarantee.adjacency_assumed else report.attacker
+
+
 @pytest.mark.parametrize(
     ("keywords", "epsilon", "text"),
     [
-        ({"epsilon": 1.0}, 1.0, "0.46212 (epsilon 1)"),
+        ({"epsilon": 1.0, "adjacency": "substitution"}, 1.0, "0.46212 (epsilon 1)"),
         ({"epsilon": 0.0}, 0.0, "0 (epsilon 0)"),
-        ({"epsilon": 8.0, "delta": 1e-5}, 8.0, "0.99933 (epsilon 8, delta 1e-5)"),
+        (
+            {"epsilon": 8.0, "delta": 1e-5, "adjacency": "substitution"},
+            8.0,
+            "0.99933 (epsilon 8, delta 1e-5)",
+        ),
         ({"randomized_response": 0.75}, math.log(3), "0.5 (epsilon 1.1)"),
         # By add or remove, telling members from holdout takes two steps.
         ({"epsilon": 1.0, "adjacency": "add-remove"}, 2.0, "0.63213 (epsilon 2)"),
+        ({"epsilon": 1.0}, 2.0, "0.63213 (epsilon 2)"),
         ({"scale": 1.0, "adjacency": "add-remove"}, 2.0, "0.63213 (epsilon 2)"),
     ],
 )
@@ -168,7 +179,7 @@ def test_the_guarantee_is_marked_at_its_epsilon_and_advantage(keywords, epsilon,
 
     assert label == f"this guarantee: {text}"
     assert list(mark.get_xdata()) == pytest.approx([epsilon])
-    assert list(mark.get_ydata()) == [report.attacker.advantage]
+    assert list(mark.get_ydata()) == [used(report).advantage]
     assert mark.get_marker() == "D"
 
 
@@ -190,7 +201,7 @@ def test_without_an_epsilon_on_the_axis_the_advantage_is_a_line(keywords):
     label, line = guarantee_line(panels(report)[0])
 
     assert label.endswith("(epsilon not on this axis)")
-    assert set(line.get_ydata()) == {report.attacker.advantage}
+    assert set(line.get_ydata()) == {used(report).advantage}
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 3.9, 4.1, 9.0])

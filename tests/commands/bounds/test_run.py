@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import mipaudit
 from mipaudit.commands.bounds.run import bounds
 from mipaudit.errors import UsageError
+from mipaudit.formats.report_forms import report_text
 from mipaudit.statements.reports.codec import to_json
 
 TP, FN, FP, TN = 90, 10, 1, 99
@@ -213,7 +214,7 @@ def test_the_delta_that_nobody_gave():
 
 
 def test_curves():
-    found = bounds(mu=1.0, curves=True).curves
+    found = bounds(mu=1.0, adjacency="substitution", curves=True).curves
     assert (found.fpr[0], found.fpr[-1]) == (0, 1)
     assert (found.tpr[0], found.tpr[-1]) == (0, 1)
     assert np.all(np.diff(found.fpr) > 0)
@@ -222,7 +223,24 @@ def test_curves():
     assert found.delta[-1] == pytest.approx(1e-10, rel=1e-6)
     assert set(found.advantage) == {"yeom", "erlingsson", "mace", "izzo", "humphries"}
     assert bounds(mu=1.0).curves is None
-    assert bounds(epsilon=1, curves=True).curves.epsilon[-1] == pytest.approx(1)
+    assert bounds(epsilon=1, curves=True).curves.epsilon[-1] == pytest.approx(2)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+@pytest.mark.parametrize(
+    "asked",
+    [{"epsilon": 0.7}, {"epsilon": 3, "delta": 1e-4}, {"mu": 0.4}, {"rho": 0.1}, {"scale": 2.0}],
+    ids=repr,
+)
+def test_the_harsher_reading_is_used_where_nobody_said_which(asked, prior):
+    ways = ({}, {"adjacency": "add-remove"})
+    unsaid, said = (bounds(**asked, **way, prior=prior, curves=True) for way in ways)
+    assert unsaid.guarantee.adjacency_assumed
+    assert unsaid.guarantee.adjacency == "add-remove"
+    assert unsaid.other_readings == (said.attacker,)
+    assert (unsaid.bounds, unsaid.curves) == (said.bounds, said.curves)
+    words = " ".join(report_text(unsaid, width=80).split())
+    assert "the harsher one, added or removed, is used below" in words
 
 
 @pytest.mark.parametrize(
