@@ -126,6 +126,20 @@ def test_copies_that_are_told_of_some_rows_alone_count(tmp_path):
     assert mipaudit.estimate(str(tmp_path), max_copies=0).verdict.status == "not_met"
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_parts_that_write_it_in_other_ways_count_together(tmp_path, form):
+    parts = [frame(9).iloc[at::3] for at in range(3)]
+    parts[1] = parts[1].assign(exact_copy=np.where(parts[1]["exact_copy"], "yes", "no"))
+    if form == "parquet":
+        parts[2] = parts[2].assign(exact_copy=[[1.0]] * len(parts[2]))  # which tells nothing
+    for at, part in enumerate(parts):
+        save = part.to_parquet if form == "parquet" else part.to_csv
+        save(tmp_path / f"{at}.{form}", index=False)
+    report = mipaudit.estimate(str(tmp_path), **WIDE)
+    assert report.copies.members == (6 if form == "parquet" else 9)
+    assert report.verdict.status == "inconclusive"
+
+
 def test_metadata_and_order_change_nothing(tmp_path):
     mipaudit.query("nn", **TABLES, output=tmp_path / "s.parquet")
     table = pq.read_table(tmp_path / "s.parquet")

@@ -153,7 +153,7 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
     if request.named and request.key_column is not None:
         carried.add(request.key_column)
     plain |= carried
-    copies = _tells_copies(fields)
+    copies = any(tells_copies(part.fields) for part in parts)
     plain |= {COPY_COLUMN} if copies else set()
     ids, splits = _id_columns(
         parts, unreadable | scores | roles, persons=request.unit_column is not None
@@ -185,8 +185,8 @@ def _left_out(
     return tuple(one for one in selection.skipped if one[0] in left)
 
 
-def _tells_copies(fields: Sequence[Field]) -> bool:
-    """Tell whether a column says which records were released word for word."""
+def tells_copies(fields: Sequence[Field]) -> bool:
+    """Tell whether a column of a part says which records were released word for word."""
     kinds = {"bool", "integer", "float", "string"}
     return any(field.name == COPY_COLUMN and field.kind in kinds for field in fields)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, BoundBlob, describe_blob, each_at_once
+from mipaudit.reading.columns.layout import tells_copies
 from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.columns.score_selection import UNUSED
 from mipaudit.reading.rows.intake import (
@@ -28,7 +29,7 @@ from mipaudit.reading.source.part import (
     named_fault,
     skipped_finding,
 )
-from mipaudit.statements.copies import COPY_COLUMN, Copies, copy_findings
+from mipaudit.statements.copies import Copies, copy_findings
 from mipaudit.statements.sources import InputFile
 
 if TYPE_CHECKING:
@@ -177,8 +178,7 @@ class ScoreSource:
         coarse = frozenset(
             f.name for f in part.fields if f.storage == how.precision.get(f.name, "")
         )
-        copies = how.copies and any(f.name == COPY_COLUMN for f in part.fields)
-        assembly = replace(how, coarse=coarse, copies=copies)
+        assembly = replace(how, coarse=coarse, copies=how.copies and tells_copies(part.fields))
         for piece in part.pieces():
             one = PiecePartition(
                 part=part.name, piece=piece, first_row=first_row, assembly=assembly
