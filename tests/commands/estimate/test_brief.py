@@ -37,7 +37,11 @@ def test_at_most_is_never_that_of_an_estimator_without_limits(prior, method):
     widest = max(
         one.upper
         for one in report.estimates
-        if one.quantity == "advantage" and one.upper and one.validity != "not-an-interval"
+        if one.quantity == "advantage"
+        and one.upper
+        and one.validity != "not-an-interval"
+        # That of the score with noise is of another release.
+        and one.attackers != "noised-query"
     )
     assert f"at most {np.ceil(widest * 1e4) / 1e4:.4f}" in answer(report)
     if prior != 0.5:
