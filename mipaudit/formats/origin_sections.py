@@ -87,15 +87,16 @@ def _is_told(option: Declared, setting: Setting) -> bool:
     how, value = option.option, setting.value
     if how.steers != "choice" or option.name == "score_col" or is_left_out(option, value):
         return False
-    return bool(value) and (how.needs_word is None or how.needs_word(value))
+    given = value is not None and value != []  # no number is nothing
+    return given and (how.needs_word is None or how.needs_word(value))
 
 
 def _chosen_words(setting: Setting, option: Declared) -> str:
     value, flag = setting.value, option.option.flag
     if flag is None and isinstance(value, list):  # waivers
         return f"{len(value)} {setting.name if len(value) > 1 else setting.name[:-1]}"
-    name = f"`{setting.name}`" if str(flag).startswith("-") else "the input"
-    return f"{name} {safe_name(value_words(value))}"
+    key = option.name if str(flag).startswith("-") else "scores"
+    return f"{key} = {safe_name(value_words(value))}"
 
 
 def origin_section(provenance: Provenance) -> Section:

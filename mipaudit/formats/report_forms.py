@@ -234,7 +234,12 @@ def _document(report: AnyReport, view: View, *, python: bool = False) -> Documen
 
 def _first(report: AnyReport) -> tuple[str, ...]:
     """Return what stands before all else: a waiver that is gone, and what a policy file chose."""
-    return (*_stale(report), *policy_words(report.provenance, *_asked(report.command)))
+    return (*_stale(report), *chosen_words(report))
+
+
+def chosen_words(report: AnyReport) -> tuple[str, ...]:
+    """Return what a policy file chose, and which one it was where readers may not expect it."""
+    return policy_words(report.provenance, *_asked(report.command))
 
 
 def _stale(report: AnyReport) -> tuple[str, ...]:

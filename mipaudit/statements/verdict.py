@@ -33,6 +33,8 @@ COMMON: Final = "common_copies"  # of another: as many others are like it by cha
 UNLIMITED: Final = "members are released word for word, and no limit on copies accepts that"
 # The code of another: columns that may be scores were left out by rule.
 LEFT_OUT: Final = "score_left_out"
+# A policy file named the score columns.
+CHOSEN: Final = "scores_of_policy"
 # That of another: ids or files repeat, and rows are taken for independent on the user's word.
 ROWS_TAKEN: Final = "rows_taken_as_independent"
 _INDEPENDENT: Final = "rows with the same id, or of equal files, are independent"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from mipaudit.errors import UsageError
 from mipaudit.formats.document import plain
 from mipaudit.formats.exchange.stored import input_name, printable, sha256_of
-from mipaudit.formats.report_forms import document_of
+from mipaudit.formats.report_forms import chosen_words, document_of
 from mipaudit.statements.policy import class_words
-from mipaudit.statements.verdict import left_out_note, verdict_note
+from mipaudit.statements.verdict import CHOSEN, left_out_note, verdict_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -134,12 +134,15 @@ def _described(stored: Stored, tests: Sequence[_Test]) -> dict[str, Any]:
     # One that was judged again, without the data, is less sure than its figures are.
     judged = getattr(report, "rejudged", None) or getattr(report, "design", None)
     sure = getattr(judged, "confidence", None)
+    findings = getattr(report, "findings", ())
+    chosen = (*chosen_words(report), *(one.text for one in findings if one.code == CHOSEN))
     unhashed = [input_name(one) for one in report.provenance.inputs if sha256_of(one) is None]
     return {
         **_file(*stored.file),
         "annotations": {
             **said,
             **({} if sure is None else {"confidence": sure}),
+            **({"policy_file": [plain(text) for text in chosen]} if chosen else {}),
             **({"inputs_without_sha256": unhashed} if unhashed else {}),
             "why": [{"test": one.name, "says": one.text} for one in tests],
         },

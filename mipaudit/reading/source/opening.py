@@ -43,6 +43,7 @@ from mipaudit.reading.source.part import (
 from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.verdict import CHOSEN
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.column import Field, Kind
@@ -272,7 +273,7 @@ def _chosen_by_file(selection: Selection, file: str) -> Finding:
     if left:
         rest = f"{left} score {'column is' if left == 1 else 'columns are'} left out"
     text = f"{safe_name(file)} audits {names} alone; {rest}."
-    return Finding(code="scores_of_policy", serious=left > 0, text=text)
+    return Finding(code=CHOSEN, serious=left > 0, text=text)
 
 
 def _name_scores(source: ScoreSource, layout: Layout) -> None:
