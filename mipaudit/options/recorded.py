@@ -72,11 +72,15 @@ def without_effect(command: str, settings: Sequence[Setting]) -> list[str]:
     row = BY_NAME.get(command.partition(" ")[0])
     shown = () if row is None else declared(named(row.shown))
     known = {*options, *(one.name for one in shown if one.option.recorded), _POLICY_FILE}
+    # Of what is read, only which of it the policy file named.
+    files = [one.value for one in settings if one.name == _POLICY_FILE]
+    inputs = {one.name for one in options_of(function_of(command)) if one.option.is_input}
     times = Counter(one.name for one in settings)
     return [
         one.name
         for one in settings
-        if one.name not in known
+        if one.name
+        not in (known | inputs if one.source == "file" and one.where in files else known)
         or times[one.name] > 1
         or (one.name in options and _is_unset(one, options[one.name]))
     ]

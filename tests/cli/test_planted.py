@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
@@ -272,6 +273,13 @@ def test_the_input_that_a_file_beside_it_chooses_is_said(run, work):
     assert status == 0, err
     assert "The policy file mipaudit.toml chooses: scores = s.parquet." in out
     assert "chooses" not in run("estimate", "s.parquet", "-q")[1]
+    run("estimate", "-q", "-o", "r.json")
+    assert run("verify", "r.json", "--input", "s.parquet", "-q", "--no-sha256")[0] == 0
+    forged = json.loads((work / "r.json").read_text())
+    (data,) = [one for one in forged["provenance"]["settings"] if one["name"] == "data"]
+    data["source"] = "command line"
+    (work / "r.json").write_text(json.dumps(forged))
+    assert run("verify", "r.json", "--input", "s.parquet", "-q", "--no-sha256")[0] == 1
 
 
 @pytest.mark.parametrize(
