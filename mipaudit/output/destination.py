@@ -6,21 +6,20 @@ import errno
 import os
 import stat
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Self, cast
 
 from mipaudit.errors import OutputError
+from mipaudit.output.staged_file import staged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from mipaudit.options.plain_values import Given
 
-_LONGEST_STEM: Final = 100
+
 _LONGEST_NAME: Final = 200
-_MODE: Final = 0o666
-_PRIVATE_MODE: Final = 0o600
-_OWN_FILES: Final = Path("/proc/self/fd")
 DIGEST_SUFFIX: Final = ".sha256"
 
 
@@ -63,8 +62,8 @@ class Destination(NamedTuple):
             option: what the user named it with.
             sha256: whether the sha256 of a regular file is written beside it, into a file
                 of the same name and ``.sha256``.
-            private: the file holds what belongs to persons; its owner alone may read it,
-                unless a file of other rights is there already.
+            private: the file holds what belongs to persons; its owner alone may read it. Of a
+                file that is there already, the owner and the group keep their rights.
 
         Raises:
             OutputError: the place cannot be written to.
@@ -74,12 +73,11 @@ class Destination(NamedTuple):
             _require_stdout()
             return cls(path=None, atomic=False)
         # Here, since most answers go to standard output.
+        from mipaudit.output.followed_path import followed_path
         from mipaudit.output.input_guard import refuse_inputs
 
         try:
-            path = Path(name).resolve()
-            if path.is_symlink():  # from Python 3.13 on, a ring of links is no error above
-                path.stat()
+            path = followed_path(name)
             refuse_inputs(Path(name), inputs, option)
             atomic = _probe(path)
             digest = None
@@ -88,8 +86,7 @@ class Destination(NamedTuple):
             return cls(
                 path=path, atomic=atomic, option=option, name=name, digest=digest, private=private
             )
-        except (OSError, ValueError, RuntimeError) as error:
-            # ValueError: a NUL in the name. RuntimeError: links that go round in a ring.
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
             raise _refused(error, name, option) from None
 
     @property
@@ -119,6 +116,25 @@ class Destination(NamedTuple):
         with self.stream() as file:
             file.write(data)
 
+    def write_new(self, data: bytes) -> None:
+        """Write all of ``data`` to a regular file that is not there yet, or nothing.
+
+        Raises:
+            FileExistsError: there is one by now.
+            OutputError: the system refused.
+        """
+        if self.path is None or os.path.lexists(self.name):
+            raise FileExistsError
+        try:
+            with staged(self.path, private=self.private) as one:
+                one.file.write(data)
+                one.name()
+                one.take_place(new=True)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise _refused(error, self.name, self.option) from None
+
     @contextmanager
     def stream(self) -> Iterator[BinaryIO]:
         """Yield a binary file; a regular file appears when all of it is written.
@@ -133,10 +149,10 @@ class Destination(NamedTuple):
                 yield cast("BinaryIO", _Patient(sys.stdout.buffer))
                 sys.stdout.buffer.flush()
             elif self.atomic:
-                mode = _PRIVATE_MODE if self.private else _MODE
-                with _staged(self.path, mode) as (file, beside):
-                    yield file
-                _take_place(beside, self.path)
+                with staged(self.path, private=self.private) as one:
+                    yield one.file
+                    one.name()
+                    one.take_place()
             else:
                 with self.path.open("wb") as file:
                     yield file
@@ -144,6 +160,26 @@ class Destination(NamedTuple):
             raise
         except OSError as error:
             raise _refused(error, self.name, self.option) from None
+
+
+@contextmanager
+def row_file(output: Given, *, inputs: Iterable[Any] = ()) -> Iterator[BinaryIO]:
+    """Yield a binary file for rows that belong to persons; of a path it is private, or as it was.
+
+    Args:
+        output: a path, or an open binary file.
+        inputs: what is read; a path among them may not be written to.
+
+    Raises:
+        UsageError: the path is one of the inputs, or would be at the next run.
+        OutputError: the system refused.
+    """
+    if not isinstance(output, (str, os.PathLike)):
+        yield output
+        return
+    paths = [os.fspath(one) for one in inputs if isinstance(one, (str, os.PathLike))]
+    with Destination.open(os.fspath(output), inputs=paths, private=True).stream() as file:
+        yield file
 
 
 def write_together(
@@ -162,26 +198,27 @@ def write_together(
         OutputError: the system refused; regular files are as they were.
         BrokenPipeError: the reader of a pipe has gone.
     """
-    staged: list[tuple[Path, Path]] = []
     name = ""
     try:
-        for destination, data in parts:
-            name = destination.name
-            if destination.path is None or not destination.atomic:
-                destination.write(data)
-            else:
-                staged.append((_stage(destination.path, data), destination.path))
-        with _withdrawn(outdated):
-            for beside, path in staged:
-                name = str(path)
-                beside.replace(path)
+        with ExitStack() as stack:
+            whole = []
+            for destination, data in parts:
+                name = destination.name
+                if destination.path is None or not destination.atomic:
+                    destination.write(data)
+                    continue
+                one = stack.enter_context(staged(destination.path, private=destination.private))
+                one.file.write(data)
+                one.name()
+                whole.append(one)
+            with _withdrawn(outdated):
+                for one in whole:
+                    name = str(one.path)
+                    one.take_place()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise _refused(error, name) from None
-    finally:
-        for beside, _ in staged:
-            beside.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -225,98 +262,8 @@ def _probe(path: Path) -> bool:
         if not stat.S_ISREG(mode):
             return False
     # Making a file is the only true test: permissions, quotas, read-only mounts.
-    descriptor = _open_nameless(path.parent)
-    if descriptor is not None:
-        os.close(descriptor)
+    with staged(path, private=True):
         return True
-    beside = _beside(path)
-    os.close(_create(beside))
-    # It is removed at once, so that a killed run leaves nothing behind.
-    beside.unlink()
-    return True
-
-
-def _stage(path: Path, data: bytes) -> Path:
-    """Write a file that can take the place of ``path``; return where it is."""
-    with _staged(path) as (file, beside):
-        file.write(data)
-    return beside
-
-
-@contextmanager
-def _staged(path: Path, mode: int = _MODE) -> Iterator[tuple[BinaryIO, Path]]:
-    """Yield a file that can take the place of ``path`` when it is written, and where it is.
-
-    Where the system can, it has no name until it is whole: of a run that is killed nothing
-    is left behind.
-    """
-    beside = _beside(path)
-    descriptor = _open_nameless(path.parent, mode)
-    nameless = descriptor is not None
-    if descriptor is None:
-        descriptor = _create(beside, mode)
-    try:
-        with os.fdopen(descriptor, "w+b" if nameless else "wb") as file:
-            yield file, beside
-            file.flush()
-            os.fsync(file.fileno())
-            if path.exists() and hasattr(os, "fchmod"):  # Windows has it from Python 3.13 on
-                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
-            if nameless:
-                _give_name(file, beside)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-
-
-def _take_place(beside: Path, path: Path) -> None:
-    try:
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-
-
-def _beside(path: Path) -> Path:
-    """Return a hidden name beside ``path`` that nobody uses."""
-    return path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.urandom(6).hex()}.tmp")
-
-
-def _create(beside: Path, mode: int = _MODE) -> int:
-    # The mode less the umask, as any program would make the file.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return os.open(beside, flags, mode)
-
-
-def _open_nameless(folder: Path, mode: int = _MODE) -> int | None:
-    """Open a new file without a name in ``folder``, or return None where there are none."""
-    flag = getattr(os, "O_TMPFILE", None)
-    if flag is None or not _OWN_FILES.is_dir():
-        return None
-    try:
-        return os.open(folder, flag | os.O_RDWR, mode)
-    except OSError:
-        # Not on this file system; what else is wrong shows when a named file is made.
-        return None
-
-
-def _give_name(file: BinaryIO, beside: Path) -> None:
-    """Let a file without a name appear, whole."""
-    descriptor = file.fileno()
-    try:
-        # Only with a directory's descriptor does the system follow the link to the open file.
-        own = _OWN_FILES / str(descriptor)
-        os.link(own, beside, src_dir_fd=descriptor, follow_symlinks=True)
-    except OSError:
-        # Some file systems have such files and cannot name them.
-        import shutil
-
-        file.seek(0)
-        with os.fdopen(_create(beside, _PRIVATE_MODE), "wb") as copy:
-            os.fchmod(copy.fileno(), stat.S_IMODE(os.fstat(descriptor).st_mode))
-            shutil.copyfileobj(file, copy)
-            copy.flush()
-            os.fsync(copy.fileno())
 
 
 class _Patient:
@@ -339,9 +286,7 @@ class _Patient:
         self._stream.flush()
 
 
-def _refused(
-    error: OSError | ValueError | RuntimeError, name: str, option: str = "`output`"
-) -> OutputError:
+def _refused(error: OSError | ValueError, name: str, option: str = "`output`") -> OutputError:
     # Here, since most reports are written without it.
     from mipaudit.statements.text.printable_names import safe_name
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.output.destination import row_file
 from mipaudit.sklearn.models import SAME, labels_of, places, rows_of
 
 if TYPE_CHECKING:
@@ -60,11 +61,15 @@ class ShadowScores:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an archive for ``mipaudit query lira``, whose values are probabilities."""
+        """Write an archive for ``mipaudit query lira``, whose values are probabilities.
+
+        Raises:
+            OutputError: the file cannot be written; one that is there stays as it was.
+        """
         named: dict[str, Any] = {"shadow": self.shadow, "inclusion": self.inclusion}
         if self.target is not None and self.member is not None:
             named |= {"target": self.target, "member": self.member}
-        with open(path, "wb") as file:  # noqa: PTH123 - np.savez would add a suffix
+        with row_file(path) as file:  # by its path np.savez would add a suffix
             np.savez_compressed(file, **named)
 
 

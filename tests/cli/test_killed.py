@@ -14,20 +14,21 @@ import pandas as pd
 import pytest
 
 # Runs the program once, and then, as often as it is asked to, in a copy of the process that has
-# all loaded: the copy dies by SIGKILL at a step of writing, counted over all files.
+# all loaded: the copy gets a signal at a step of writing, counted over all files.
 KILLER = """
 import os, signal, sys
-from mipaudit.output import destination
+from mipaudit.output import staged_file
 
 named = sys.argv.pop(1) == "named"
+number = int(sys.argv.pop(1))
 left = 10**6
 
 
 def step():
     global left
     left -= 1
-    if left < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
+    if left == -1:
+        os.kill(os.getpid(), number)
 
 
 class Doomed:
@@ -62,11 +63,11 @@ def before(function):
 
 
 fdopen = os.fdopen
-destination.os.fdopen = lambda *a, **k: Doomed(fdopen(*a, **k))
+os.fdopen = lambda *a, **k: Doomed(fdopen(*a, **k))
 for name in ("link", "fsync", "fchmod", "rename", "replace", "unlink"):
     setattr(os, name, before(getattr(os, name)))
 if named:
-    destination._open_nameless = lambda *_: None
+    staged_file._open_nameless = lambda *_: None
 from mipaudit.cli.app import main, run
 
 answers = fdopen(os.dup(1), "w")
@@ -92,12 +93,12 @@ def scores(tmp_path):
 
 
 @contextmanager
-def killer(environment, folder, arguments, way):
+def killer(environment, folder, arguments, way, number=signal.SIGKILL):
     """Run the program; yield a function that runs it up to a step and returns how it ended."""
     with (
         (folder.parent / "errors").open("w+", encoding="utf-8") as errors,
         subprocess.Popen(
-            [sys.executable, "-c", KILLER, way, *arguments],
+            [sys.executable, "-c", KILLER, way, str(number.value), *arguments],
             env={
                 **environment,
                 "OPENBLAS_NUM_THREADS": "1",
@@ -170,6 +171,36 @@ def test_whatever_is_there_is_whole(environment, scores, command, way):
             pytest.fail("it never got to its end")
     assert kills >= 4
     assert {path.name: path.read_bytes() for path in scores.iterdir()} == {**old, **whole}
+
+
+@pytest.mark.parametrize("way", ["nameless", "named"])
+@pytest.mark.parametrize(
+    ("number", "command"),
+    [
+        (signal.SIGTERM, COMMANDS[0]),
+        (signal.SIGINT, ("bounds", "--epsilon", "1", "-q", "-o", "out/b.json")),
+        (signal.SIGTERM, ("init", "-q", "-o", "out/new.toml")),
+    ],
+    ids=lambda one: one[0] if isinstance(one, tuple) else one.name,
+)
+def test_a_run_that_is_told_to_end_leaves_nothing(environment, scores, number, command, way):
+    name = Path(command[-1]).name
+    old = None if command[0] == "init" else b"old"  # which is never written over
+    with killer(environment, scores, command, way, number) as up_to:
+        for steps in range(60):
+            for path in scores.iterdir():
+                path.unlink()
+            if old is not None:
+                (scores / name).write_bytes(old)
+            status = up_to(steps)
+            assert {path.name for path in scores.iterdir()} <= {name, f"{name}.sha256"}
+            assert old is None or (scores / name).exists()
+            if status == 0:
+                break
+            assert status in {-number, 130}
+        else:
+            pytest.fail("it never got to its end")
+    assert steps >= 4
 
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="no files without a name here")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mipaudit.errors import OutputError, UsageError
-from mipaudit.output.destination import Destination
+from mipaudit.output.destination import Destination, row_file
 
 
 def names(folder):
@@ -146,3 +146,66 @@ def test_inputs_that_do_not_exist_do_not_matter(tmp_path):
     with pytest.raises(UsageError):
         Destination.open(str(tmp_path / "out"), inputs=(None, "-", str(tmp_path / "out")))
     assert Destination.open(str(tmp_path / "out"), inputs=(None, "-", "missing")).atomic
+
+
+@pytest.mark.parametrize(("before", "after"), [(0o666, 0o660), (0o604, 0o600), (0o640, 0o640)])
+def test_of_rows_that_belong_to_persons_nobody_else_has_rights(tmp_path, before, after):
+    path = tmp_path / "rows.csv"
+    for private, expected in ((True, after), (False, before)):
+        path.write_bytes(b"old")
+        path.chmod(before)
+        Destination.open(str(path), private=private).write(b"new")
+        assert stat.S_IMODE(path.stat().st_mode) == expected
+    path.chmod(before)
+    with row_file(path) as file:
+        file.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == after
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """A folder such as /tmp: of another, and open to everybody, who may remove their own alone."""
+    if os.geteuid():
+        pytest.skip("only root can make files of others")
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    os.chown(folder, 4001, 4001)
+    folder.chmod(0o1777)
+    (tmp_path / "mine").mkdir()
+    return folder
+
+
+def laid(link, target, owner):
+    link.symlink_to(target)
+    os.chown(link, owner, owner, follow_symlinks=False)
+
+
+@pytest.mark.parametrize("name", ["out.json", "deep/out.json", "../shared/out.json", "ring.json"])
+def test_a_link_that_another_laid_in_a_shared_folder_is_not_followed(
+    mipaudit, shared, tmp_path, name
+):
+    laid(shared / "out.json", tmp_path / "mine" / "rc", 4002)
+    laid(shared / "deep", tmp_path / "mine", 4002)
+    laid(tmp_path / "ring.json", shared / "out.json", 0)
+
+    folder = tmp_path if name == "ring.json" else shared
+    done = mipaudit("bounds", "--epsilon", "1", "-o", str(folder / name))
+
+    assert done.returncode == 2
+    assert "a link that another user laid" in done.stderr
+    assert names(tmp_path / "mine") == []
+
+
+def test_other_links_are_followed(shared, tmp_path):
+    for place, (owner, mode) in enumerate([(0, 0o1777), (4001, 0o1777), (4002, 0o777)]):
+        shared.chmod(mode)
+        laid(shared / f"{place}", tmp_path / "mine" / f"{place}", owner)
+        Destination.open(str(shared / f"{place}")).write(b"text")
+    assert names(tmp_path / "mine") == ["0", "1", "2"]
+
+
+def test_a_ring_of_links_is_no_place(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OutputError):
+        Destination.open(str(tmp_path / "a"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import tempfile
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, TypeAlias
 
 from mipaudit.commands.doctor.report import KnownFigure
@@ -54,14 +55,16 @@ def _audited() -> _Figures:
     from pyarrow import parquet
 
     from mipaudit.commands.estimate.run import estimate
+    from mipaudit.output.staged_file import unfinished
 
     row = np.arange(_ROWS)
     member = row % 2 == 0
     # One division and one product: the same on every processor.
     score = (row * 617 % 997) / 997
     score[member] *= score[member]
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "scores.parquet"
+    path = Path(tempfile.gettempdir()) / f"mipaudit-{os.urandom(6).hex()}.parquet"
+    with unfinished(path):
+        path.touch(mode=0o600, exist_ok=False)
         parquet.write_table(pa.table({"member": member, "score": score}), path)
         report = estimate(path)
     return {

@@ -96,27 +96,23 @@ def run_init(asked: InitOptions, shown: InitShown) -> int:
     Raises:
         OutputError: it exists, or cannot be written.
     """
+    from pathlib import PurePath
+
     from mipaudit.output import exit_code
+    from mipaudit.output.destination import Destination
     from mipaudit.output.terminal import note
     from mipaudit.statements.text.printable_names import safe_name
 
     name = safe_name(shown.output)
-    # Of commands that load as little as this one, none has pathlib.
-    alone = os.path.basename(name)  # noqa: PTH119
     try:
-        with open(shown.output, "x", encoding="utf-8") as file:  # noqa: PTH123 - nothing else is loaded
-            file.write(policy_text(asked.policy, alone))
+        # A name with its folder: a dash alone would be standard output.
+        place = Destination.open(os.path.join(os.curdir, shown.output))  # noqa: PTH118
+        place.write_new(policy_text(asked.policy, PurePath(name).name).encode())
     except FileExistsError:
         raise OutputError(
             "file_exists",
             f"{name} exists, and is not written over.",
             hint="Read it, or choose another name with `output`.",
-        ) from None
-    except (OSError, ValueError):
-        raise OutputError(
-            "cannot_write",
-            f"{name} cannot be written.",
-            hint="Choose a file in a directory that exists and may be written to.",
         ) from None
     config = "" if name == FOUND else f" --config {name}"
     note(

@@ -43,11 +43,11 @@ from mipaudit.options.public import public
 from mipaudit.options.spelling import flags_of
 from mipaudit.output import exit_code
 from mipaudit.output.beside import report_beside
-from mipaudit.output.destination import Destination
+from mipaudit.output.destination import Destination, row_file
 from mipaudit.output.presentation import present
 from mipaudit.output.terminal import note_written, progress_bar
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
-from mipaudit.reading.rows.output import RowFormat, record_file, write_rows
+from mipaudit.reading.rows.output import RowFormat, write_rows
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
@@ -72,7 +72,7 @@ def answer_query(asked: QueryOptions) -> "QueryReport":
     """
     answer = query_tables(asked)
     if asked.form is not None:
-        with record_file(asked.output, inputs=asked.inputs()) as file:
+        with row_file(asked.output, inputs=asked.inputs()) as file:
             answer.write(file, asked.form)
     return answer.report
 

@@ -44,12 +44,13 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
         OutputError: the records cannot be written.
     """
     from mipaudit.commands.records.answer import answer_with
-    from mipaudit.reading.rows.output import record_file, write_rows
+    from mipaudit.output.destination import row_file
+    from mipaudit.reading.rows.output import write_rows
 
     form = asked.form
     if form is None:
         return answer_with(asked, sink=None)
-    with record_file(asked.output, inputs=asked.inputs()) as file:
+    with row_file(asked.output, inputs=asked.inputs()) as file:
 
         def write(chunks: Chunks, columns: Sequence[str]) -> None:
             write_rows(

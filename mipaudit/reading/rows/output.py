@@ -1,21 +1,14 @@
-"""Rows that are written as they are made: CSV, compressed or not, and Parquet.
-
-The file of records: what the caller opened, or a path of which all or nothing is written.
-"""
+"""Rows that are written as they are made: CSV, compressed or not, and Parquet."""
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
-from mipaudit.errors import InputError, OutputError, UsageError
+from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import Given, path_of
-from mipaudit.statements.text.printable_names import inert_text, safe_name
+from mipaudit.statements.text.printable_names import inert_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,9 +23,6 @@ SUFFIXES: Final[Mapping[str, RowFormat]] = {
 }
 # zlib's own default: more takes twice the time for a percent.
 _COMPRESSION: Final = 6
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-_PRIVATE_MODE: Final = 0o600
-_LONGEST_NAME: Final = 200
 
 
 def row_format(name: str) -> RowFormat | None:
@@ -213,48 +203,3 @@ def require_csv(form: RowFormat | None, *, safe_csv: bool) -> None:
             "`safe_csv` is about records in a CSV file, and none is written.",
             hint="Name one with `output`, such as risks.csv, or leave `safe_csv` out.",
         )
-
-
-@contextmanager
-def record_file(output: Given, *, inputs: Iterable[Any] = ()) -> Iterator[BinaryIO]:
-    """Yield a binary file; one given by its path is there when all of it is written.
-
-    A new file is readable by its owner alone: it holds what belongs to persons.
-
-    Args:
-        output: a path, or an open binary file.
-        inputs: what is read; a path among them may not be written to.
-
-    Raises:
-        UsageError: ``output_is_input``.
-        OutputError: the system refused.
-    """
-    for read in inputs:
-        paths = isinstance(read, (str, PathLike)) and isinstance(output, (str, PathLike))
-        if paths and os.path.realpath(read) == os.path.realpath(output):
-            raise UsageError(
-                "output_is_input",
-                "The records would take the place of the scores.",
-                hint="Choose another file for the records.",
-            )
-    if not isinstance(output, (str, PathLike)):
-        yield output
-        return
-    path = Path(path_of(output))
-    beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
-    try:
-        with os.fdopen(os.open(beside, _NEW, _PRIVATE_MODE), "wb") as file:
-            if path.exists() and hasattr(os, "fchmod"):  # Windows has it from Python 3.13 on
-                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
-            yield file
-        beside.replace(path)
-    except OSError as error:
-        raise OutputError(
-            "unwritable_output",
-            f"The output {safe_name(str(path), longest=_LONGEST_NAME)} cannot be written: "
-            f"{os.strerror(error.errno or 5)}.",
-            hint="Choose another file for `output`, in a directory that exists and may be "
-            "written to.",
-        ) from None
-    finally:
-        beside.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tomllib
 
@@ -87,3 +88,31 @@ def test_that_of_synthetic_tables_is_the_release_with_no_copy():
     assert synthetic == release | {"max_copies": 0}
     assert "# max_copies = 0" in texts["release"]
     assert "max_copies" not in texts["research"]
+
+
+def test_all_of_it_is_there_or_nothing(mipaudit, tmp_path, monkeypatch):
+    def fail(_descriptor):
+        raise OSError(28, "No space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", fail)
+        done = mipaudit("init")
+
+    assert (done.returncode, [*tmp_path.iterdir()]) == (2, [])
+    assert "cannot be written: No space left on device" in done.stderr
+    (tmp_path / "mipaudit.toml").symlink_to("nothing")
+    assert "exists, and is not written over" in mipaudit("init").stderr
+
+
+def test_a_file_that_appears_meanwhile_is_not_written_over(mipaudit, tmp_path, monkeypatch):
+    sync = os.fsync
+
+    def meanwhile(descriptor):
+        (tmp_path / "mipaudit.toml").write_text("prior = 0.3\n")
+        sync(descriptor)
+
+    monkeypatch.setattr("os.fsync", meanwhile)
+    done = mipaudit("init")
+
+    assert (done.returncode, "exists" in done.stderr) == (2, True)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["prior = 0.3\n"]
