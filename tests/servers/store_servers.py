@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from email.utils import formatdate
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -102,6 +103,8 @@ class WebSite:
         self.ranges = True
         self.cut = False
         self.html = False
+        self.pace = None  # seconds before each byte of a body
+        self.redirects = {}
         self.stamps = {"ETag", "Last-Modified"}
         site = self
 
@@ -138,6 +141,12 @@ class _Handler(SimpleHTTPRequestHandler):
             return self.send_error(503)
         if site.status is not None:
             return self.send_error(site.status)
+        if self.path in site.redirects:
+            self.send_response(302)
+            self.send_header("Location", site.redirects[self.path])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return None
         path = Path(self.translate_path(urlsplit(self.path).path))
         if not path.is_file():
             return super().send_head()
@@ -169,6 +178,14 @@ class _Handler(SimpleHTTPRequestHandler):
                 self.close_connection = True
                 stop = data.index(b"\n", (start + stop) // 2) + 1
         return io.BytesIO(data[start:stop])
+
+    def copyfile(self, source, outputfile):
+        if self.website.pace is None:
+            super().copyfile(source, outputfile)
+            return
+        while byte := source.read(1):
+            outputfile.write(byte)
+            time.sleep(self.website.pace)
 
 
 @pytest.fixture

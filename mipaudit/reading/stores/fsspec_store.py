@@ -107,9 +107,14 @@ class WebStore(FsspecStore):
     _deepest = 16
 
     def __init__(self, address: Address) -> None:
-        """Make a client that honours proxies and .netrc, and never asks for compression."""
+        """Make a client that honours proxies and .netrc, and never asks for compression.
+
+        Where it may be led, and how slow a server may be, its answers say.
+        """
         import aiohttp
         from fsspec.implementations.http import HTTPFileSystem
+
+        from mipaudit.reading.stores.web_response import WebResponse
 
         wait = store_seconds()
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=wait, sock_read=wait)
@@ -117,7 +122,7 @@ class WebStore(FsspecStore):
             simple_links=False,
             encoded=True,
             headers=_HEADERS,
-            client_kwargs={"trust_env": True, "timeout": timeout},
+            client_kwargs={"trust_env": True, "timeout": timeout, "response_class": WebResponse},
             skip_instance_cache=True,
         )
         super().__init__(address, system, f"{address.scheme}://{address.authority}")

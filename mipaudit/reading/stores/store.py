@@ -234,6 +234,9 @@ class Store:
             except MipauditError:
                 raise
             except Exception as error:  # noqa: BLE001 - libraries raise what they like
+                ours = next((one for one in _chain(error) if isinstance(one, MipauditError)), None)
+                if ours is not None:  # a library made another error of it
+                    raise ours from None
                 lasting = self.tries_again and not isinstance(error, ShortReadError)
                 if pause is None or lasting or not is_transient(error):
                     failure = store_error(

@@ -6,19 +6,22 @@ import gzip
 import pickle
 import socket
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from yarl import URL
 
-from mipaudit.errors import MipauditError
+from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.bytes import blob as blobs
 from mipaudit.reading.bytes.paths import find_blobs
 from mipaudit.reading.source.opening import open_part, open_scores
 from mipaudit.reading.source.request import ReadRequest
-from mipaudit.reading.stores import cloud_store, objects, store
+from mipaudit.reading.stores import cloud_store, objects, store, web_response
 
 HUSH = "s3cr3t"
 
@@ -249,6 +252,78 @@ def test_a_server_that_falls_silent(fails, monkeypatch):
         error = fails("no_network", f"{place}/x.csv")
         assert time.monotonic() - started < 3
     assert "`store_timeout`" in error.hint
+
+
+@pytest.mark.parametrize("stamps", [{"ETag"}, set()], ids=["in parts", "at once"])
+def test_a_server_that_sends_a_byte_now_and_then(read, fails, web, website, monkeypatch, stamps):
+    """It is never silent; a body that comes as slowly and is short is read all the same."""
+    here, there = web
+    monkeypatch.setattr(web_response, "SECONDS", 0.3)
+    website.stamps, website.pace = stamps, 0.02
+    started = time.monotonic()
+    assert fails("slow_store", f"{there}/one.csv").hint
+    assert time.monotonic() - started < 3
+    monkeypatch.setattr(web_response, "SLOWEST", 20)
+    assert read(f"{there}/one.csv") == read(f"{here}/one.csv")
+
+
+@pytest.fixture
+def named(monkeypatch):
+    """Let names that end in .example be this machine, and let nothing be told yet."""
+
+    def found(host, *rest, **more):
+        return resolve("127.0.0.1" if str(host).endswith(".example") else host, *rest, **more)
+
+    resolve = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    monkeypatch.setattr(web_response, "_TOLD", set())
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "a.localhost.", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]"]
+)
+def test_a_public_server_leads_to_no_address_within(fails, website, named, web, host):
+    port = urlsplit(website.url).port
+    website.redirects["/away.csv"] = f"http://{host}:{port}/one.csv"
+    error = fails("redirect", f"http://scores.example:{port}/away.csv")
+    assert "of this machine or of a private network" in error.message
+    assert {path for _, path, _ in website.asked} == {"/away.csv"}
+
+
+def test_that_a_server_leads_to_another_host_is_told_once(read, website, named, web, capsys):
+    port = urlsplit(website.url).port
+    website.redirects |= {
+        "/away.csv": f"http://other.example:{port}/more.csv",
+        "/more.csv": f"http://other.example:{port}/one.csv",
+        "/within.csv": "/one.csv",
+    }
+    wanted = read(f"{web[0]}/one.csv")
+    assert read(f"http://scores.example:{port}/away.csv") == wanted
+    said = "http://scores.example redirects to http://other.example.\n"
+    assert capsys.readouterr().err == said
+    assert read(f"{website.url}/within.csv") == wanted
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "refused"),
+    [
+        ("https://a.example/x", "http://a.example/x", True),
+        ("https://a.example/x", "//b.example/x", False),
+        ("http://a.example/x", "https://b.example/x", False),
+        ("http://8.8.8.8/x", "http://10.0.0.1/x", True),
+        ("http://a.example/x", "http://169.254.169.254/latest", True),
+        ("http://a.example/x", "http://[fe80::1%25eth0]/x", True),
+        ("http://a.example/x", "http://[fd00::1]/x", True),
+        ("http://a.example/x", "http://0/x", True),
+        ("http://a.example/x", "http://192.168.1.1.example/x", False),
+        ("http://10.0.0.2/x", "http://10.0.0.1/x", False),
+        ("http://localhost/x", "http://127.0.0.1/x", False),
+    ],
+)
+def test_where_a_redirect_may_lead(source, target, refused):
+    with pytest.raises(InputError) if refused else nullcontext():
+        web_response._require_fit(URL(source), target)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "1e9", "soon"])

@@ -1,0 +1,161 @@
+"""What a web server answers: a body that comes fast enough, and redirects to where one may go."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import TYPE_CHECKING, Any, Final
+
+from aiohttp import ClientResponse
+from yarl import URL
+
+from mipaudit.errors import InputError
+from mipaudit.reading.stores.address import store_seconds
+from mipaudit.statements.text.printable_names import safe_name
+
+if TYPE_CHECKING:
+    from aiohttp.connector import Connection
+
+# A body that brings less than so many bytes a second while it is waited for so long is given up.
+SLOWEST: Final = 1024
+SECONDS: Final = 60.0
+_BLOCK: Final = 1 << 16
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_THIS_MACHINE: Final = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+# From which host to which other it was said that one was led.
+_TOLD: Final[set[tuple[str | None, str | None]]] = set()
+
+
+class WebResponse(ClientResponse):
+    """An answer that is refused where it leads astray, or takes for ever.
+
+    A server that sends a byte now and then is never silent, so that no wait between two bytes
+    ends it.
+    """
+
+    async def start(self, connection: Connection) -> WebResponse:
+        """Take in the head of the answer.
+
+        Raises:
+            InputError: ``redirect``, or ``slow_store``.
+        """
+        limit = asyncio.timeout(SECONDS + store_seconds())
+        try:
+            async with limit:
+                await super().start(connection)
+        except TimeoutError:
+            if limit.expired():
+                raise _too_slow(self.url) from None
+            raise
+        if self.status in _REDIRECTS:
+            _require_fit(self.url, self.headers.get("Location") or self.headers.get("URI"))
+        self.content: Any = _Watched(self.content, self.url)
+        return self
+
+
+class _Watched:
+    """The body of an answer, as aiohttp has it, but for how long is waited for it."""
+
+    def __init__(self, content: Any, url: URL) -> None:  # noqa: ANN401 - a stream of aiohttp
+        self._content, self._url = content, url
+        self._waited, self._got = 0.0, 0
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the stream has
+        return getattr(self._content, name)
+
+    async def read(self, size: int = -1) -> bytes:
+        """Return what there is, of at most ``size`` bytes; all that comes where it is negative.
+
+        Raises:
+            InputError: ``slow_store``.
+        """
+        if size < 0:
+            blocks = []
+            while block := await self.read(_BLOCK):
+                blocks.append(block)
+            return b"".join(blocks)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        limit = asyncio.timeout(SECONDS - self._waited)
+        try:
+            async with limit:
+                found: bytes = await self._content.read(size)
+        except TimeoutError:
+            if limit.expired():
+                raise _too_slow(self._url) from None
+            raise
+        self._waited += clock() - began
+        self._got += len(found)
+        if self._got >= SLOWEST * SECONDS:
+            self._waited, self._got = 0.0, 0
+        return found
+
+
+def _too_slow(url: URL) -> InputError:
+    return InputError(
+        "slow_store",
+        f"{_shown(url)} sends less than 1 KiB a second.",
+        hint="Try again later, or copy the file here.",
+    )
+
+
+def _require_fit(url: URL, location: str | None) -> None:
+    """Refuse a redirect that takes away encryption, or leads inside; say where another leads.
+
+    A public server can send its readers to what only this machine, or this network, can reach.
+
+    Raises:
+        InputError: ``redirect``.
+    """
+    try:
+        target = url.join(URL(location or ""))
+    except ValueError:
+        return  # no address: aiohttp refuses it
+    why = None
+    if url.scheme == "https" and target.scheme != "https":
+        why = "from https to an address that is not encrypted"
+    elif _is_public(url.host) and not _is_public(target.host):
+        why = "from a public server to an address of this machine or of a private network"
+    if why is not None:
+        raise InputError(
+            "redirect",
+            f"{_shown(url)} redirects {why}: it is not followed.",
+            hint="If that is where the file is, give its own address.",
+        )
+    hosts = url.host, target.host
+    if target.host != url.host and hosts not in _TOLD:
+        _TOLD.add(hosts)
+        # Nobody may listen there, and a note is not worth a failure.
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(f"{_shown(url)} redirects to {_shown(target)}.\n")
+
+
+def _shown(url: URL) -> str:
+    return safe_name(f"{url.scheme}://{url.host}")
+
+
+def _is_public(host: str | None) -> bool:
+    """Tell whether a host is neither this machine nor, by its number, one of a private network.
+
+    What a name means is not looked up: it may be another a moment later.
+    """
+    name = (host or "").rstrip(".").lower()
+    if name in _THIS_MACHINE or name.endswith(".localhost"):
+        return False
+    address = _literal(name)
+    return address is None or address.is_global
+
+
+def _literal(name: str) -> IPv4Address | IPv6Address | None:
+    try:
+        found = ip_address(name.partition("%")[0])
+    except ValueError:
+        try:
+            # 127.1, 0x7f000001 and 2130706433 are the loopback address, too.
+            return IPv4Address(socket.inet_aton(name))
+        except (OSError, UnicodeError):
+            return None
+    return getattr(found, "ipv4_mapped", None) or found
