@@ -285,9 +285,12 @@ def short_name(name: str) -> str:
 def short_names(names: Iterable[str]) -> dict[str, str]:
     """Return names for a narrow column, no two the same: alike ones by where they differ."""
     shown = {name: short_name(name) for name in names}
-    for short in set(shown.values()):
-        alike = [name for name, one in shown.items() if one == short]
+    groups: dict[str, list[str]] = {}
+    for name, short in shown.items():
+        groups.setdefault(short, []).append(name)
+    for alike in groups.values():
         if len(alike) > 1:
+            taken: set[str] = set()
             safe = [safe_name(name) for name in alike]
             signs = enumerate(zip(*safe, strict=False))
             same = next((at for at, these in signs if len(set(these)) > 1), 0)
@@ -296,6 +299,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
                 part = whole[start : start + _LONGEST_NAME - 2]
                 rest = "…" if len(whole) > start + len(part) else ""
                 shown[name] = f"{'…' if start else ''}{part}{rest}"
-                if shown[name] in [shown[other] for other in alike[:at]]:
+                if shown[name] in taken:
                     shown[name] = f"{part[: _LONGEST_NAME - 6]}…~{at + 1}"
+                taken.add(shown[name])
     return shown

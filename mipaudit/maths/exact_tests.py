@@ -91,6 +91,8 @@ def _upper_tail(seen: Counts, cell: Counts, marked: int, rows: int) -> Floats:
     total = np.zeros_like(x)
     for step in range(_TERMS):
         total += term
+        if not term.any():
+            break  # of small cells, after a few terms
         at = x + step
         ratio = (m - at) * (k - at) / ((at + 1) * (n - m - k + at + 1))
         term = term * np.maximum(ratio, 0.0)

@@ -6,7 +6,7 @@ import errno
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 # a single huge row group must not be held in memory.
 _READ_AT_ONCE: Final = 32 << 20
 _BUFFER: Final = 4 << 20
+# Of a file with more row groups than that, those of so many rows in all are read as one.
+_MANY_GROUPS: Final = 1 << 10
+_SMALL_TOGETHER: Final = 1 << 14
 # The same for all columns of a row group together, where there are many.
 _READ_TOGETHER: Final = 32 << 20
 _LEAST_BUFFER: Final = 1 << 16
@@ -106,12 +109,16 @@ class ParquetPart:
         """Do nothing: rows are decoded as they are asked for."""
 
     def pieces(self) -> Sequence[Piece]:
-        """Return the row groups that have rows."""
-        return tuple(
-            RowGroup(self.blob, group, rows, self)
-            for group, rows in enumerate(self.footer.rows)
-            if rows
-        )
+        """Return the row groups that have rows; of many, small ones together: each takes time."""
+        found: list[RowGroup] = []
+        most = _SMALL_TOGETHER if len(self.footer.rows) > _MANY_GROUPS else 0
+        for group, rows in enumerate(self.footer.rows):
+            last = found[-1] if found else None
+            if last is not None and last.rows + rows <= most:
+                found[-1] = replace(last, count=group + 1 - last.first, rows=last.rows + rows)
+            elif rows:
+                found.append(RowGroup(self.blob, group, 1, rows, self))
+        return tuple(found)
 
     def close(self) -> None:
         """Release the bytes."""
@@ -120,17 +127,19 @@ class ParquetPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGroup:
-    """One row group. Every call opens the file anew, so threads share nothing.
+    """One row group, or small ones in a row. Every call opens the file anew: threads share nothing.
 
     Attributes:
         blob: the file's bytes.
-        group: number of the row group.
-        rows: how many.
+        first: number of the first row group.
+        count: how many row groups.
+        rows: how many rows.
         part: the file; None where it travelled, and its footer is read where the rows are.
     """
 
     blob: Blob
-    group: int
+    first: int
+    count: int
     rows: int
     part: ParquetPart | None = None
 
@@ -140,8 +149,13 @@ class RowGroup:
         return isinstance(self.blob, BoundBlob)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Travel as place and number: the footer of a file may be larger than its rows."""
-        return RowGroup, (self.blob, self.group, self.rows)
+        """Travel as place and numbers: the footer of a file may be larger than its rows."""
+        return RowGroup, (self.blob, self.first, self.count, self.rows)
+
+    @property
+    def groups(self) -> range:
+        """The numbers of the row groups."""
+        return range(self.first, self.first + self.count)
 
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
         """Decode the named columns in chunks.
@@ -151,7 +165,7 @@ class RowGroup:
                 run found it.
         """
         part = _last_opened(self.blob) if self.part is None else self.part
-        if part.footer.rows[self.group : self.group + 1] != (self.rows,):
+        if sum(part.footer.rows[self.first : self.groups.stop]) != self.rows:
             raise input_changed(self.blob)
         readers = {name: ArrowReader() for name in names}
         left = self.rows
@@ -165,13 +179,13 @@ class RowGroup:
 
     def _batches(self, part: ParquetPart, names: Collection[str]) -> Iterator[pa.RecordBatch]:
         for name in names:
-            if any(place.encrypted for place in _places(part, self.group, [name])):
+            if any(place.encrypted for place in _places(part, self.groups, [name])):
                 raise encrypted(part.name, name)
         with arrow_errors(part.name), _opened(part.blob) as source:
-            file = _parquet_file(source, part, self.group, names)
+            file = _parquet_file(source, part, self.groups, names)
             yield from file.iter_batches(
                 batch_size=CHUNK_ROWS,
-                row_groups=[self.group],
+                row_groups=[*self.groups],
                 columns=list(names),
                 use_threads=False,
             )
@@ -188,13 +202,14 @@ def _opened(blob: Blob) -> Iterator[str | IO[bytes] | RawIOBase]:
 
 
 def _parquet_file(
-    source: str | IO[bytes] | RawIOBase, part: ParquetPart, group: int, names: Collection[str]
+    source: str | IO[bytes] | RawIOBase, part: ParquetPart, groups: range, names: Collection[str]
 ) -> pq.ParquetFile:
     import pyarrow.parquet as pq
 
     strings = [f.name for f in part.fields if f.name in names and f.kind == "string"]
-    few = [name for name in strings if _few_words(part, group, name)]
-    buffer = _buffer_size(part, group, names)
+    # Each row group has words of its own: of small ones, every batch would be one of them alone.
+    few = [name for name in strings if len(groups) == 1 and _few_words(part, groups, name)]
+    buffer = _buffer_size(part, groups, names)
     return pq.ParquetFile(
         source,
         metadata=part.metadata,
@@ -206,23 +221,23 @@ def _parquet_file(
     )
 
 
-def _places(part: ParquetPart, group: int, names: Iterable[str]) -> list[ColumnPlace]:
-    """Return where the named columns without parts are in a row group."""
-    leaves = (part.leaves[name] for name in names if name in part.leaves)
-    return [part.footer.column(group, leaf) for leaf in leaves]
+def _places(part: ParquetPart, groups: range, names: Iterable[str]) -> list[ColumnPlace]:
+    """Return where the named columns without parts are in row groups."""
+    leaves = [part.leaves[name] for name in names if name in part.leaves]
+    return [part.footer.column(group, leaf) for group in groups for leaf in leaves]
 
 
-def _few_words(part: ParquetPart, group: int, name: str) -> bool:
+def _few_words(part: ParquetPart, groups: range, name: str) -> bool:
     """Tell whether a string column has a small dictionary, which is cheaper as it is."""
     return any(
         place.dictionary is not None and 0 < place.data - place.dictionary <= _SMALL_DICTIONARY
-        for place in _places(part, group, [name])
+        for place in _places(part, groups, [name])
     )
 
 
-def _buffer_size(part: ParquetPart, group: int, names: Collection[str]) -> int:
+def _buffer_size(part: ParquetPart, groups: range, names: Collection[str]) -> int:
     """Return the bytes to read of a column at once, 0 for all: many columns share the room."""
-    sizes = [place.size for place in _places(part, group, names)]
+    sizes = [place.size for place in _places(part, groups, names)]
     if max(sizes, default=0) > _READ_AT_ONCE:
         return _BUFFER
     if sum(sizes) > _READ_TOGETHER:

@@ -6,10 +6,10 @@ at cheaply before it is audited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.blob import Blob, BoundBlob, blob_format, each_at_once
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 Loader = Callable[[Sequence[Load]], None]
 
 _STDIN_IN_MEMORY = 4 << 20
+# Of 40 rows each, 1,000 take some three seconds.
+MOST_SCORES: Final = 1024
 
 
 def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
@@ -240,6 +242,7 @@ def open_groups(
     layout = plan_columns(fields, parts, request)
     outputs = ModelOutputs(groups=groups, fields=fields, layout=layout, request=request)
     layout = outputs.with_others()
+    _require_few(layout.selection.scalars)
     if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
         raise unreadable_column(candidate_columns(fields)[0], option="`member_col`")
     (load_each if load is None else load)([layout.load(part) for part in parts])
@@ -274,6 +277,22 @@ def _chosen_by_file(selection: Selection, file: str) -> Finding:
         rest = f"{left} score {'column is' if left == 1 else 'columns are'} left out"
     text = f"{safe_name(file)} audits {names} alone; {rest}."
     return Finding(code=CHOSEN, serious=left > 0, text=text)
+
+
+def _require_few(scores: Collection[str]) -> None:
+    """Refuse more scores than can be judged together in some seconds, or with any power.
+
+    Raises:
+        UsageError: ``too_many_scores``.
+    """
+    if len(scores) > MOST_SCORES:
+        raise UsageError(
+            "too_many_scores",
+            f"There are {len(scores):,} scores, and at most {MOST_SCORES:,} are audited together: "
+            "they share one error, of which hardly any is left for each.",
+            hint="Name those that were released with `score_col`, or as coordinates of one vector "
+            "score in a comma list.",
+        )
 
 
 def _name_scores(source: ScoreSource, layout: Layout) -> None:

@@ -84,3 +84,17 @@ def test_four_times_as_wide_is_four_times_the_work(tmp_path, command, suffix):
     run(tmp_path, suffix, 3)  # loads what is loaded once
     narrow, wide = (calls(lambda w=w: run(tmp_path, suffix, w)) for w in (120, 480))
     assert wide < 5 * narrow
+
+
+@pytest.mark.parametrize("command", ["estimate", "check", "attack"])
+def test_of_more_scores_than_can_be_judged_some_must_be_named(mipaudit, tmp_path, command):
+    names = [f"s{at}" for at in range(1025)]
+    lines = [",".join(["member", *names]), *(f"{at % 2}" + f",{at / 8}" * 1025 for at in range(40))]
+    (tmp_path / "wide.csv").write_text("\n".join(lines) + "\n")
+
+    done = mipaudit(command, "wide.csv")
+    named = mipaudit(command, "wide.csv", "--score-col", "s7", "-q")
+
+    assert (done.returncode, done.stdout, named.returncode) == (2, "", 0)
+    assert "There are 1,025 scores, and at most 1,024 are audited together" in done.stderr
+    assert "--score-col" in done.stderr

@@ -168,6 +168,35 @@ def test_null_membership(fails, save):
     fails("null_membership", save(table, row_group_size=1))
 
 
+def test_small_row_groups_are_read_together_and_large_ones_apart(read, save, monkeypatch):
+    """A row group costs its time, however small: writers that flush often make 10^5 of them."""
+    from mipaudit.reading.parquet import parquet
+    from mipaudit.reading.source.opening import open_part
+
+    monkeypatch.setattr(parquet, "_SMALL_TOGETHER", 60)
+    monkeypatch.setattr(parquet, "_MANY_GROUPS", 3)
+    score, member = columns(400)
+    labels = np.where(member, "train", "test")
+    table = pa.table({"score": score, "split": pa.array(labels).dictionary_encode()})
+    sizes = {}
+    for size in (1, 7, 50, 100):
+        path = save(table, row_group_size=size)
+        ((blob, _),) = parquet_blobs(path)
+        sizes[size] = [piece.rows for piece in open_part(blob).pieces()]
+        found = read(path)
+        assert (found.scores, found.member) == ([score.tolist()], member.tolist())
+    assert sizes[1] == [60] * 6 + [40]
+    assert sizes[7] == [56] * 7 + [8]
+    assert sizes[50] == [50] * 8
+    assert sizes[100] == [100] * 4
+
+
+def parquet_blobs(path):
+    from mipaudit.reading.bytes.paths import find_blobs
+
+    return find_blobs(str(path), in_memory=0)
+
+
 def test_third_label_far_down(fails, save):
     score, member = columns()
     labels = np.where(member, "train", "test").astype(object)
