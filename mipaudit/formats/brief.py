@@ -193,7 +193,7 @@ class Axis(NamedTuple):
 
     Attributes:
         start: below which nothing is drawn: 0, or what blind guessing has.
-        end: beyond which nothing is; larger.
+        end: beyond which nothing is; the same where blind guessing has all there is.
         width: in characters, at least 3.
     """
 
@@ -257,7 +257,8 @@ class Axis(NamedTuple):
         return "".join(line)
 
     def _place(self, value: float) -> int:
-        share = (value - self.start) / (self.end - self.start)
+        # At a prior next to 0 or 1 blind guessing has all there is, and the axis no length.
+        share = (value - self.start) / max(self.end - self.start, _ROUNDING)
         return min(self.width - 1, max(0, round(share * (self.width - 1))))
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 SAMPLE_SIZE: Final = 1 << 16
 _LARGEST_BURN_IN: Final = 0.3
 _SMALLEST_BURN_IN: Final = 0.1
-# Those of any burn-in, however large the input.
+# Those of any burn-in, however large the input, or small.
 FEWEST_BURN_IN_BLOCKS: Final = math.ceil(MICRO_BLOCKS * _SMALLEST_BURN_IN)
-_CANDIDATE_BLOCKS: Final = math.ceil(MICRO_BLOCKS * _LARGEST_BURN_IN)
+MOST_BURN_IN_BLOCKS: Final = math.ceil(MICRO_BLOCKS * _LARGEST_BURN_IN)
 _MOST_VALUES: Final = 1 << 20
 _FEWEST_ROWS: Final = 8192
 
@@ -48,7 +48,7 @@ class ClassSample:
         self.rows = 0
         self.ranks = np.empty(0, dtype=np.uint64)
         self.scores = np.empty((0, columns), dtype=np.float64)
-        self.limit = np.uint64(((_CANDIDATE_BLOCKS << 58) - 1) & ((1 << 64) - 1))
+        self.limit = np.uint64(((MOST_BURN_IN_BLOCKS << 58) - 1) & ((1 << 64) - 1))
         self._pending: list[tuple[NDArray[np.uint64], NDArray[np.float64]]] = []
         self._waiting = 0
         self._size = size

@@ -169,6 +169,14 @@ def test_beside_blind_guessing_the_axis_begins_there_and_ends_at_most_at_1(a, b,
         assert ("●" in line) == (value >= start - 1e-9)
 
 
+@pytest.mark.parametrize("start", [1.0, 1 - 1e-12])
+def test_where_blind_guessing_has_all_the_axis_has_no_length(start):
+    row = Row(1.0, 1.0, 1.0)
+    line = Axis.over([row], start=start).drawn(row, 1.0)
+    assert len(line) == 20
+    assert line.count("●") == 1
+
+
 def test_a_limit_that_there_is_not_is_an_arrow():
     axis = Axis(0.0, 1.0, 11)
     assert axis.drawn(Row(0.2, 0.5, None)).endswith("→")

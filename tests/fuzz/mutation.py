@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-# Cases of each test; `make fuzz` sets more.
+# Cases of each test; `make fuzz` sets as many as the long form has.
+LONG: Final = 4000
 CASES: Final = int(os.environ.get("FUZZ_CASES", "60"))
 SEED: Final = int(os.environ.get("FUZZ_SEED", "0"))
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import faulthandler
-import importlib.util
 import io
 import os
 import random
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location("mutation", Path(__file__).with_name("mutation.py"))
-mutation = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(mutation)
-CASES, SEED, keep, status_of = mutation.CASES, mutation.SEED, mutation.keep, mutation.status_of
-changed_bytes, changed_text = mutation.changed_bytes, mutation.changed_text
+from tests.fuzz.bases import table
+from tests.fuzz.mutation import CASES, SEED, changed_bytes, changed_text, keep, status_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENDINGS = {0, 1, 2, 3}
 
@@ -80,18 +78,6 @@ quantity = "advantage"
 max = 0.5
 """,
 }
-
-
-def table(rows: int = 60) -> pd.DataFrame:
-    draw = np.random.default_rng(1)
-    member = draw.random(rows) < 0.5
-    return pd.DataFrame(
-        {
-            "member": member,
-            "score": draw.normal(size=rows) + member,
-            "note": [f"n{at % 2}" for at in range(rows)],
-        }
-    )
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,7 @@ from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.identity.seed import Content
+from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, MOST_BURN_IN_BLOCKS
 from mipaudit.summaries.sites.cuts import ColumnCuts, Cuts
 from mipaudit.summaries.tally import ColumnCounts, Summary, sum_of
 
@@ -114,7 +115,7 @@ class _Reader:
         self._burn_in = manifest.burn_in
         self._require(
             bool(manifest.scores)
-            and 0 < self._burn_in < MICRO_BLOCKS
+            and FEWEST_BURN_IN_BLOCKS <= self._burn_in <= MOST_BURN_IN_BLOCKS
             and (manifest.least is None or 1 < manifest.least <= MOST_ROWS)
             and (manifest.content == "cuts" or manifest.plan is not None)
         )

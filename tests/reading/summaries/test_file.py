@@ -123,6 +123,19 @@ def test_counts_that_do_not_add_up_are_refused(made):
         assert caught.value.code == "bad_summary", change
 
 
+@pytest.mark.parametrize("burn_in", [1, 6, 21, 43, 63])
+def test_counts_of_a_burn_in_that_no_run_has_are_refused(made, burn_in):
+    blocks = made[0].arrays["0/blocks"].astype(np.int64)
+    early, late = blocks[:burn_in].sum(axis=(0, 1)), blocks[burn_in:].sum(axis=(0, 1))
+    steps = np.concatenate([late, early])[None].astype(np.uint16)
+    arrays = {"0/steps": steps, "0/step_single": np.array([False])}
+
+    with pytest.raises(InputError) as caught:
+        counts_of(edited(made[0], arrays=arrays, burn_in=burn_in))
+
+    assert caught.value.code == "bad_summary"
+
+
 def test_cuts_that_are_out_of_order_are_refused(made):
     file = made[1]
     edges = file.arrays["0/edges"]
