@@ -92,12 +92,14 @@ def present(
     form = shown.format or form_of(place.name) or "table"
     found = _declared(report, shown)
     line = shown.quiet and not beside_data and place.leaves_stdout
+    # Before anything is written, also what `note_written` says: of a report by others it may fail.
+    said = b"" if path is None else encode(found, "table", to_file=False, length="line")
     if make is not None:
         place.write(make(found).encode())
     else:
         place.write(encode(found, form, to_file=path is not None, length=_length(shown, path)))
     if line:
-        Destination.open(None).write(encode(found, "table", to_file=False, length="line"))
+        Destination.open(None).write(said)
 
 
 def _declared(report: AnyReport, shown: Shown) -> AnyReport:

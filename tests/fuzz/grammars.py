@@ -174,7 +174,7 @@ def report(draw: random.Random) -> Case:
     else:
         files["good.json"] = base_files()["good.json"]
         words = [command, "good.json", name]
-    return Case((*words, "-q", "-o", "out"), files)
+    return Case((*words, *draw.choice(((), ("-q",))), "-o", "out"), files)
 
 
 def _stated(report: bytes, draw: random.Random) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def summary(draw: random.Random) -> Case:
         parts = {"x.summary": _made_counts(draw)}
     else:
         parts = {name: _parts(name) for name in ("a.summary", "b.summary")[: draw.choice((1, 2))]}
-    odd = draw.random() < 0.35
+    odd = draw.random() < 0.25
     files = {name: _packed(*(_odd(*one, draw) if odd else one)) for name, one in parts.items()}
     command = "estimate" if draw.random() < 0.95 else draw.choice(("check", "records", "compare"))
     words = [command, *files, "-q", "-o", "out.csv" if command == "records" else "out"]

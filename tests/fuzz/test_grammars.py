@@ -22,8 +22,9 @@ from tests.fuzz.runs import case_of, outcomes
 OFTEN = dict(archives=6, policies=4, cuts=3, summaries=3, reports=6, statements=4)  # noqa: C408
 PARTS = 4
 MUTATED = 9
-# Of the inputs of each kind, the fewest that are of their format.
+# Of the inputs of each kind, the fewest that are of their format; of a few, chance has a say.
 PAST = 0.7
+LEAST = PAST if CASES >= LONG else 0.5
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -44,7 +45,7 @@ def test_every_input_has_an_answer_or_one_clear_error(tmp_path, name, part):
     assert wrong[:5] == []
     assert len(found) == count
     past = sum(map(kind.is_past_the_parser, found))
-    assert past >= PAST * count
+    assert past >= LEAST * count
 
 
 def test_the_long_form_has_100_000_inputs_and_half_are_past_the_parser():

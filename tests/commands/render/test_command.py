@@ -44,6 +44,20 @@ def test_the_exit_code_is_that_of_the_report(mipaudit, name, status):
     assert mipaudit("render", str(path), "--exit-zero").returncode == 0
 
 
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+@pytest.mark.parametrize("form", ["csv", "json", "metrics"])
+def test_a_report_whose_answer_cannot_be_drawn_leaves_no_file(mipaudit, tmp_path, form, quiet):
+    report = json.loads((SAMPLES / "three_scores.json").read_bytes())
+    report["estimates"] = [one for one in report["estimates"] if one["quantity"] != "advantage"]
+    (tmp_path / "report.json").write_text(json.dumps(report), encoding="utf-8")
+
+    done = mipaudit("render", "report.json", "-f", form, *quiet, "-o", "out")
+
+    assert done.returncode == 2
+    assert "The report holds something that no command writes" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
+
+
 @pytest.mark.parametrize(("limit", "status"), [("0.05", 1), ("0.25", 3), ("0.9", 0)])
 def test_other_limits_another_exit_code(mipaudit, limit, status):
     path = str(SAMPLES / "one_score.json")
