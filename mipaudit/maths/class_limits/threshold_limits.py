@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, least_lower
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mipaudit.maths.class_limits.roc_counts import Ladder
 
 _Bound = Literal["lower", "upper"]
@@ -32,8 +34,10 @@ _DEVIATES: Final = np.arange(0.5, 8.0, 0.0025)
 _REACH: Final = 4.0
 _BEYOND_SHARE: Final = 1 / 200
 _MARGIN: Final = 8
-# Ranks within one tie beyond so many in all are looked at in runs, each at its worse ends.
-_RUNS: Final = 128
+# Ranks in ties are looked at in so many runs, and the worst of them in parts, so many times.
+_RUNS: Final = 8
+_PARTS: Final = 8
+_ROUNDS: Final = 4
 # To what errors two limits may be mixed.
 _LARGEST_ERROR: Final = 0.5
 
@@ -209,27 +213,49 @@ def _least(ladder: Ladder, fpr: float, steps: Staircase, bound: _Bound) -> float
     if not tied.any():
         return least_lower(fewest, trials, steps.errors)
     least = 1.0 if tied.all() else least_lower(fewest[~tied], trials, steps.errors[~tied])
-    near, far = _runs(step[tied], bound)
-    step, errors = step[tied][near], steps.errors[tied][near]
-    share = _share(
-        holdout[step].astype(np.float64),
-        ladder.holdout[::-1][step],
-        steps.ranks[tied][far],
-        (ladder.n_holdout, fpr, bound),
-    )
-    one = clopper_pearson_lower(fewest[tied][near], trials, errors)
-    other = clopper_pearson_lower((fewest + inside)[tied][near], trials, errors)
-    of_more = share if bound == "lower" else 1 - share
-    return min(least, float((one + of_more * (other - one)).min()))
+    outward = tied.nonzero()[0][:: -1 if bound == "lower" else 1]
+    step, ranks, errors = step[outward], steps.ranks[outward], steps.errors[outward]
+    fewest, inside = fewest[outward], inside[outward]
+
+    def limits(near: NDArray[np.intp], far: NDArray[np.intp]) -> NDArray[np.float64]:
+        # The nearest rank of a run has the least error, the farthest the fewest hits.
+        share = _share(
+            holdout[step[far]].astype(np.float64),
+            ladder.holdout[::-1][step[far]],
+            ranks[far],
+            (ladder.n_holdout, fpr, bound),
+        )
+        of_more = np.where(step[near] == step[far], share if bound == "lower" else 1 - share, 0)
+        one = clopper_pearson_lower(fewest[far], trials, errors[near])
+        other = clopper_pearson_lower(fewest[far] + inside[far], trials, errors[near])
+        return np.asarray(one + of_more * (other - one))
+
+    return min(least, _least_of_runs(ranks.size, limits))
 
 
-def _runs(step: NDArray[np.int64], bound: _Bound) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the nearest and the farthest of each run of ranks within a step."""
-    first = np.arange(step.size) % math.ceil(step.size / _RUNS) == 0
-    first[1:] |= step[1:] != step[:-1]
-    starts = first.nonzero()[0]
-    ends = np.append(starts[1:], step.size) - 1
-    return (ends, starts) if bound == "lower" else (starts, ends)
+def _least_of_runs(
+    size: int, limits: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]
+) -> float:
+    """Return a lower limit, nearly always the value, of the least of so many limits.
+
+    Args:
+        size: how many there are, above 0.
+        limits: returns one for each run, given its first and last: no limit in it is lower.
+    """
+    edges = np.linspace(0, size, min(size, _RUNS) + 1).astype(np.intp)
+    near, far = edges[:-1], edges[1:] - 1
+    found = limits(near, far)
+    for _ in range(_ROUNDS):
+        worst = int(found.argmin())
+        first, last = int(near[worst]), int(far[worst])
+        if first == last:
+            break
+        edges = np.linspace(first, last + 1, min(last + 1 - first, _PARTS) + 1).astype(np.intp)
+        parts = limits(edges[:-1], edges[1:] - 1)
+        near = np.append(np.delete(near, worst), edges[:-1])
+        far = np.append(np.delete(far, worst), edges[1:] - 1)
+        found = np.append(np.delete(found, worst), parts)
+    return float(found.min())
 
 
 def _share(

@@ -233,6 +233,37 @@ def test_a_pair_of_sets_says_more_than_a_whole_tie():
     assert 0.01 / 0.45 < tpr_upper(binary(200, 90, (200, 200)), 0.01, alpha=0.025) < 0.06
 
 
+def upper_in_ties(ladder, fpr, alpha):
+    """The upper limit by its definition, each rank by itself."""
+    steps, trials = staircase(ladder.n_holdout, fpr, alpha, "upper"), ladder.n_holdout
+    members, holdout = (side[::-1].cumsum() for side in (ladder.members, ladder.holdout))
+    at = np.searchsorted(holdout, steps.ranks, side="right")
+    errors = np.minimum(stats.binom.sf(steps.ranks, trials, fpr), 0.5)
+    share_ends, ends = [], []
+    for above, inside in zip((holdout, members), (ladder.holdout, ladder.members), strict=True):
+        for hits in (above[at] - inside[::-1][at], above[at]):
+            if above is holdout:
+                found = special.betaincinv(np.maximum(hits, 1e-300), trials - hits + 1, errors)
+                share_ends.append(found)
+            else:
+                missed = np.maximum(ladder.n_members - hits, 1e-300)
+                ends.append(1 - special.betaincinv(missed, hits + 1, steps.errors))
+    share = np.clip((fpr - share_ends[0]) / (share_ends[1] - share_ends[0]), 0, 1)
+    return float(((1 - share) * ends[0] + share * ends[1]).max())
+
+
+@pytest.mark.parametrize("step", [0.01, 0.3, 3.0])
+@pytest.mark.parametrize("size", [300, 20_000])
+def test_runs_of_ranks_cost_next_to_nothing(size, step):
+    rng = np.random.default_rng(8)
+    ladder = exact_ladder(*(rows_with_ties(rng, size, shift, step) for shift in (1, 0)))
+    for fpr in (0.01, 0.1):
+        found, by_hand = tpr_upper(ladder, fpr, alpha=0.025), upper_in_ties(ladder, fpr, 0.025)
+        value = tpr_at_fpr(ladder, fpr, alpha=0.025).value
+        assert by_hand <= found * (1 + NEAR)
+        assert found - value <= 1.06 * (by_hand - value) + NEAR
+
+
 @given(
     steps=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=6),
     fpr=st.sampled_from([0.01, 0.1, 0.4]),
