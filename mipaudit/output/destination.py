@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Self, cast
 
 from mipaudit.errors import OutputError
-from mipaudit.output.staged_file import staged
+from mipaudit.output.staged_file import StagedFile, staged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.options.plain_values import Given
 
@@ -211,7 +211,7 @@ def write_together(
                 one.file.write(data)
                 one.name()
                 whole.append(one)
-            with _withdrawn(outdated):
+            with _withdrawn(outdated, whole):
                 for one in whole:
                     name = str(one.path)
                     one.take_place()
@@ -222,8 +222,8 @@ def write_together(
 
 
 @contextmanager
-def _withdrawn(path: Path | None) -> Iterator[None]:
-    """Remove a small file; put it back if what follows fails."""
+def _withdrawn(path: Path | None, whole: Sequence[StagedFile]) -> Iterator[None]:
+    """Remove a small file; put it back if none of the whole files takes its place."""
     try:
         old = path.read_bytes() if path is not None else None
     except FileNotFoundError:
@@ -236,8 +236,10 @@ def _withdrawn(path: Path | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        path.write_bytes(old)
-        path.chmod(mode)
+        # A signal may come when one has, of which this would be wrong.
+        if all(one.beside.exists() for one in whole):
+            path.write_bytes(old)
+            path.chmod(mode)
         raise
 
 

@@ -99,3 +99,20 @@ def test_a_digest_that_cannot_be_replaced_is_put_back(tmp_path, monkeypatch):
     assert hashlib.sha256(b"new").hexdigest() in beside.read_text()
     assert beside.stat().st_mode & 0o777 == 0o640
     assert listed(tmp_path) == ["r.txt", "r.txt.sha256"]
+
+
+def test_no_old_digest_comes_back_beside_a_new_file(tmp_path, monkeypatch):
+    path = tmp_path / "r.txt"
+    Destination.open(str(path), sha256=True).write(b"old")
+    replace = Path.replace
+
+    def interrupted(self, target):
+        replace(self, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Destination.open(str(path), sha256=True).write(b"new")
+
+    assert path.read_bytes() == b"new"
+    assert listed(tmp_path) == ["r.txt"]
