@@ -35,7 +35,8 @@ QuietOption = Annotated[
     bool,
     Free(
         "-q/--quiet",
-        "The answer in a line, also beside a file; no progress bar and no notes on stderr.",
+        "The answer in a line, also beside a file; no progress bar and no notes on stderr, except "
+        "on a policy file that is elsewhere or not yours, and on variables that excuse.",
         recorded=False,
         also=("silent", "brief", "short", "summary"),
     ),
