@@ -6,14 +6,19 @@ leave anything half written. The long form (``make fuzz``) makes more than 100,0
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
 if sys.platform == "win32":
     pytest.skip("needs fork", allow_module_level=True)
 
+from tests.fuzz import runs
 from tests.fuzz.grammars import KINDS
 from tests.fuzz.mutation import CASES, LONG, SEED
 from tests.fuzz.runs import case_of, outcomes
@@ -46,6 +51,40 @@ def test_every_input_has_an_answer_or_one_clear_error(tmp_path, name, part):
     assert len(found) == count
     past = sum(map(kind.is_past_the_parser, found))
     assert past >= LEAST * count
+
+
+FAULTS = {
+    "bug": (lambda: 70, "exit code 70"),
+    "abort": (lambda: os.kill(os.getpid(), signal.SIGSEGV), "the process ended with -11"),
+    "endless": (lambda: time.sleep(9), "longer than"),
+    "greedy": (lambda: len(b"x" * (runs.BYTES // 2)) * 0, "more than 1 GiB"),
+    "stray": (lambda: Path(".out.1.tmp").write_bytes(b"") or 0, "left behind"),
+    "early": (lambda: Path("out").write_bytes(b"") or 2, "written with exit code 2"),
+    "half": (
+        lambda: Path("out.sha256").write_bytes(b"") or Path("out").write_bytes(b"") or 0,
+        "not what its digest says",
+    ),
+    "told": (lambda: sys.stderr.write("row 3 holds 0.7391\n") and 2, "a value of the data"),
+    "none": (lambda: Path("out").write_bytes(b"") or 0, ""),
+}
+
+
+def test_every_fault_of_the_program_is_seen_and_the_cases_after_it_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "SECONDS", 2)
+    monkeypatch.setattr(runs, "BYTES", 400 << 20)
+    monkeypatch.setattr("mipaudit.cli.app.run", lambda words: FAULTS[words[0]][0]())
+    names = [*FAULTS]
+
+    found = [
+        *outcomes(
+            lambda at: runs.Case((names[at],), {}, secrets=("0.7391",)), range(len(names)), tmp_path
+        )
+    ]
+
+    assert [one.number for one in found] == [*range(len(names))]
+    for one, name in zip(found, names, strict=True):
+        assert FAULTS[name][1] in one.wrong, name
+        assert bool(one.wrong) == (name != "none")
 
 
 def test_the_long_form_has_100_000_inputs_and_half_are_past_the_parser():
