@@ -113,15 +113,14 @@ def value_sets(ladder: Ladder, prior: float) -> ClassSets:
     n1, n2 = ladder.n_members, ladder.n_holdout
     if members.size * (min(n1, n2) + 1) <= _MOST_STEPS:
         tpr, fpr = (np.stack([one, one]) for one in _rates(*_undominated(members, holdout), n1, n2))
+        advantage = _advantage(tpr[0], fpr[0], prior)
     else:
-        tpr, fpr = _followed(*_rates(members, holdout, n1, n2))
-    # Between two ends of a box sets are mixtures of those at the ends, or worse.
-    ends = _advantage(tpr, fpr, prior)
+        tpr, fpr, advantage = _followed(*_rates(members, holdout, n1, n2), prior)
     return ClassSets(
         tpr=tpr,
         fpr=fpr,
-        advantage=ends.max(axis=0),
-        best=float(ends.max()),
+        advantage=advantage,
+        best=float(advantage.max()),
         n_members=n1,
         n_holdout=n2,
         prior=prior,
@@ -213,22 +212,28 @@ def _undominated(members: Ints, holdout: Ints) -> tuple[Ints, Ints]:
     return best[rises], rises
 
 
-def _followed(tpr: Floats, fpr: Floats) -> tuple[Floats, Floats]:
-    """Return boxes of the sets of many values: ends of TPR and FPR, shape (2, b) each."""
+def _followed(tpr: Floats, fpr: Floats, prior: float) -> tuple[Floats, Floats, Floats]:
+    """Return boxes of the sets of many values: ends of TPR and FPR, (2, b), and advantages."""
     by_size = np.argsort(-(tpr + fpr), kind="stable")
     large, small = np.split(by_size, [_LARGE_VALUES])
     sets = (np.arange(1 << large.size)[:, None] >> np.arange(large.size)) & 1
     # The best of what is left, by the likelihood ratio: the upper hull.
     order = small[np.argsort(fpr[small] / np.maximum(tpr[small] + fpr[small], 1e-300))]
     step = max(1, -(-order.size * (1 << large.size) // (_MOST_BOXES * 4)))
+    starts = np.arange(0, max(1, order.size), step)
+    stops = np.minimum(starts + step, order.size)
+
+    def corners(rates: Floats) -> tuple[Floats, Floats]:
+        return (sets @ rates[large])[:, None], np.concatenate([[0.0], np.cumsum(rates[order])])
+
     found = []
-    for rates in (tpr, fpr):
-        hull = np.concatenate([[0.0], np.cumsum(rates[order])])[::step]
-        hull = np.append(hull, rates[order].sum())
-        ends = np.stack([hull[:-1], hull[1:]])
-        whole = (sets @ rates[large])[None, :, None] + ends[:, None]
-        found.append(np.minimum(whole.reshape(2, -1), 1.0))
-    return found[0], found[1]
+    for whole, hull in (corners(tpr), corners(fpr)):
+        ends = np.stack([(whole + hull[at]).ravel() for at in (starts, stops)])
+        found.append(np.minimum(ends, 1.0))
+    # A box holds all corners from its first to its last, and mixtures of neighbours, or worse.
+    whole, hull = corners(_advantage(tpr, fpr, prior) - (1 - 2 * prior))
+    most = np.maximum(np.maximum.reduceat(hull, starts), hull[stops])
+    return found[0], found[1], np.minimum(1 - 2 * prior + whole + most, 1.0).ravel()
 
 
 def _in_cells(ladder: Ladder) -> Ladder:

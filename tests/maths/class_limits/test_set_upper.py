@@ -190,6 +190,22 @@ def test_more_than_a_knapsack_holds_and_cells_only_widen(form, monkeypatch):
         assert plain[-1] - 1e-9 <= boxes <= plain[-1] + 0.05
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("values", [97, 130, 256])
+def test_the_best_set_of_many_values_may_end_within_a_box(form, values):
+    """Rows enough for boxes; of values that are never shared the truth is 1."""
+    rng = np.random.default_rng(values)
+    for theirs in (values // 2, values // 2 + 1, values // 3):
+        weights = rng.dirichlet(np.full(values, 20.0), 2)
+        weights[0, theirs:], weights[1, :theirs] = 0, 0
+        table = [rng.multinomial(150_000, one / one.sum()) for one in weights]
+        ladder = Ladder(members=table[0], holdout=table[1], single=np.ones(values, dtype=bool))
+        for prior in (0.5, 0.1):
+            sets = value_sets(ladder, prior)
+            assert sets.best == pytest.approx(1, abs=1e-12)
+            assert FORMS[form](sets, alpha=0.025) == pytest.approx(1, abs=1e-12)
+
+
 def test_a_threshold_may_end_in_a_cell_but_not_in_a_value():
     """A cell has its members first, or its holdout records; what shares a value stays together."""
     rng = np.random.default_rng(6)
