@@ -10,6 +10,7 @@ be that of a distance between the classes, whose weights the first rows fix.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -51,6 +52,8 @@ _WEIGHT_BLOCKS: Final = MICRO_BLOCKS // 4
 # Shares of the noncentrality limit's error for the mass of values that the burn-in lacks.
 _UNSEEN_SHARE: Final = 0.05
 BINS: Final = 16
+# Beyond so many times as many values as bins it is no chance that there were not fewer.
+_HARDLY_MORE: Final = 4
 # Audits whose assigned rows are in memory at once.
 _LEARN_AT_ONCE: Final = 32
 FALSE_POSITIVE_RATES: Final = (0.001, 0.01, 0.1)  # of the tables
@@ -210,6 +213,11 @@ class Evidence:
         if attackers in _ORDERED and self.discrete:
             # Where values are few what holds of every set is closer than what tangents show.
             found = min(found, limit(self._of_class("any"), alpha=alpha))
+        if attackers == "bins-16" and BINS < self._values <= _HARDLY_MORE * BINS:
+            # Fewer values seen may be fewer leaks seen, and then all rows would have counted:
+            # the rows that chance kept from the cuts must not say less than all do.
+            every = self._binned(self.counts.trained + self.counts.scored)
+            found = max(found, limit(every, alpha=alpha))
         return found
 
     @cached_property
@@ -222,11 +230,17 @@ class Evidence:
     def _noncentrality(self, alpha: float) -> float:
         return _by_noncentrality(self.counts, self.prior, alpha)
 
-    @cached_property
+    @property
     def few_values(self) -> bool:
         """Tell whether all rows have no more values than bins: any set of them is one of bins."""
+        return self._values <= BINS
+
+    @cached_property
+    def _values(self) -> float:
+        """Return how many values all rows have, infinity where cells hold several."""
         ladder = self.counts.everyone
-        return ladder.exact and int(np.count_nonzero(ladder.members + ladder.holdout)) <= BINS
+        occupied = int(np.count_nonzero(ladder.members + ladder.holdout))
+        return occupied if ladder.exact else math.inf
 
     @cached_property
     def area(self) -> tuple[Area, Side]:
@@ -304,14 +318,18 @@ class Evidence:
         if attackers == "any" or (attackers == "bins-16" and self.few_values):
             return {attackers: value_sets(ladder, self.prior)}
         if attackers == "bins-16":
-            bins = np.add.reduceat(self.counts.scored, self._bin_starts(BINS), axis=0)
-            one = np.ones(len(bins), dtype=bool)
-            ladder = Ladder(members=bins[:, 1], holdout=bins[:, 0], single=one)
-            return {attackers: value_sets(ladder, self.prior)}
+            return {attackers: self._binned(self.counts.scored)}
         if attackers == "thresholds":
             return {attackers: threshold_sets(ladder, self.prior)}
         unions = interval_sets(ladder, self.prior, [count for _, count in _INTERVALS])
         return {name: one for (name, _), one in zip(_INTERVALS, unions, strict=True)}
+
+    def _binned(self, table: NDArray[np.int64]) -> ClassSets:
+        """Return where the sets of bins lie on counts by coarse cell, shape (K, 2)."""
+        bins = np.add.reduceat(table, self._bin_starts(BINS), axis=0)
+        one = np.ones(len(bins), dtype=bool)
+        ladder = Ladder(members=bins[:, 1], holdout=bins[:, 0], single=one)
+        return value_sets(ladder, self.prior)
 
     def _bin_starts(self, bins: int) -> NDArray[np.intp]:
         """Return the first cell of each of at most ``bins`` runs of equal burn-in mass."""

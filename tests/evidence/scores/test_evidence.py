@@ -20,7 +20,7 @@ from mipaudit.maths.class_limits.class_upper import (
     oracle_upper_strict,
 )
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
-from mipaudit.maths.class_limits.set_upper import class_upper
+from mipaudit.maths.class_limits.set_upper import class_upper, class_upper_strict
 from mipaudit.summaries.tally import ColumnCounts
 
 # Name to (members, holdout, kind of column): everything that has broken an audit.
@@ -364,6 +364,40 @@ def test_few_values_get_the_largest_limit_of_a_set_on_all_rows(evidence_from, at
     sets = value_sets(evidence.counts.everyone, 0.5)
     assert (sets.n_members, sets.n_holdout) == (800, 600)
     assert found == {class_upper(sets, alpha=0.025)}
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+def test_hardly_more_values_than_bins_say_no_less_than_all_rows(evidence_from, strict):
+    """Leaks at many values, each rare: seen at 16 all rows count, and at 17 no fewer may say less.
+
+    Of 6,000 files of 300 + 300 rows, 24.7 leaks on average, 6.3% were missed for 5%.
+    """
+    lower = 0
+    for seed in range(25):
+        rng = np.random.default_rng([17, seed])
+        members = np.where(rng.random(200) < 0.15, rng.integers(1, 400, 200), 0).astype(float)
+        evidence = evidence_from(members, np.zeros(200), seed=seed, strict=strict)
+        if evidence.few_values or not evidence.divisible:
+            continue
+        form = class_upper_strict if strict else class_upper
+        counts = evidence.counts
+        starts = np.append(0, evidence.bin_ends(16) + 1)
+        each = [
+            np.add.reduceat(one, starts) for one in (counts.trained + counts.scored, counts.scored)
+        ]
+        limits = [
+            form(
+                value_sets(
+                    Ladder(members=one[:, 1], holdout=one[:, 0], single=np.ones(len(one), bool)),
+                    0.5,
+                ),
+                alpha=0.05,
+            )
+            for one in each
+        ]
+        assert evidence.upper("bins-16", 0.05) == max(limits)
+        lower += limits[1] < limits[0]
+    assert lower
 
 
 @pytest.mark.parametrize("prior", [0.1, 0.3, 0.5])
