@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.options.plain_values import Given, path_of
 from mipaudit.statements.policy import check_status
-from mipaudit.statements.verdict import WITHHELD, VerdictStatus
+from mipaudit.statements.verdict import COPIES, WITHHELD, VerdictStatus
 
 if TYPE_CHECKING:
     from mipaudit.statements.reports.any_report import AnyReport
@@ -162,6 +162,10 @@ def contradiction(report: Stored) -> str | None:
     for number, check in enumerate(report.policy):
         if check.status not in _statuses(check):
             return f"$.policy[{number}].status"
+    copies = getattr(report, "copies", None)
+    codes = {one.code for one in getattr(report, "findings", ())}
+    if copies is not None and not copies.chance and COPIES not in codes:
+        return "$.findings"
     expected = _verdict(report.policy, getattr(report, "claims", ()))
     if expected in {"met", "waived"} and WITHHELD & {*verdict.reasons}:
         expected = "inconclusive"

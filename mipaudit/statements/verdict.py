@@ -30,6 +30,7 @@ NO_LIMIT: Final = "no limit was given to compare with"
 # The code of a finding: records were released word for word.
 COPIES: Final = "exact_copies"
 COMMON: Final = "common_copies"  # of another: as many others are like it by chance
+UNREAD: Final = "copies_unread"  # of a third: whether some members were, nobody can tell
 UNLIMITED: Final = "members are released word for word, and no limit on copies accepts that"
 # The code of another: columns that may be scores were left out by rule.
 LEFT_OUT: Final = "score_left_out"
@@ -62,6 +63,7 @@ _UNCOUNTED: Final = f"{_NOT_COVERED}; on those of the other sites they are kept"
 _NOT_RELEASED: Final = "no record of a site that was left out is in the release"
 _UNSEEN: Final = (
     (COPIES, UNLIMITED),
+    (UNREAD, "of some members it is unclear whether they are released word for word"),
     (BLUNTED, ROUNDED),
     (DIGITS_LOST, LOST),
     (SITES_MISSING, _UNCOUNTED),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -394,3 +395,54 @@ def test_a_program_ends_with_the_code_of_an_open_answer(mipaudit, tmp_path):
     common = mipaudit("estimate", "c.csv", "--no-config", *limits)
     assert common.returncode == 0
     assert "such rows are common: 188 of 200 holdout records too" in " ".join(common.stdout.split())
+
+
+@pytest.mark.parametrize("said", [(2, 0), ("x", ""), ("ja", "nein"), (0.999999, 0), ("ok", "0")])
+@pytest.mark.parametrize("command", ["estimate", "records", "attack", "compare", "attribute"])
+def test_members_of_whom_it_is_unclear_meet_nothing(command, said):
+    table = frame(0).assign(exact_copy=np.where(np.arange(400) < 9, *said))
+    report = judged(table, command)
+    assert report.verdict.status == "inconclusive"
+    assert "copies_unread" in {one.code for one in report.findings}
+
+
+@pytest.mark.parametrize("no", ["0", "no", "FALSE", "", "NA"])
+def test_words_that_say_no_are_no_marks(no):
+    table = frame(0).assign(exact_copy=np.where(np.arange(400) == 300, "yes", no))
+    assert "copies_unread" not in {one.code for one in mipaudit.estimate(table).findings}
+
+
+@pytest.mark.parametrize("name", ["Exact_Copy", "exactCopy", "EXACT COPY", "exact-copy"])
+def test_a_column_of_copies_under_another_name_is_refused(name):
+    table = frame(9).rename(columns={"exact_copy": name})
+    with pytest.raises(mipaudit.InputError, match="word for word"):
+        mipaudit.estimate(table, score_col=["nn"], **WIDE)
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.int64()), pa.binary(), pa.timestamp("s")])
+def test_a_column_of_copies_that_no_part_can_read_is_refused(tmp_path, kind):
+    cells = {pa.list_(pa.int64()): [[1]], pa.binary(): [b"1"], pa.timestamp("s"): [1]}[kind]
+    table = pa.Table.from_pandas(frame(0).drop(columns="exact_copy"))
+    table = table.append_column("exact_copy", pa.array(cells * table.num_rows, type=kind))
+    pq.write_table(table, tmp_path / "s.parquet")
+    with pytest.raises(mipaudit.InputError, match="word for word"):
+        mipaudit.estimate(tmp_path / "s.parquet", **WIDE)
+
+
+def test_copies_whose_scores_are_missing_are_released_all_the_same():
+    table = frame(27)
+    table.loc[table["exact_copy"], "nn"] = np.nan
+    report = mipaudit.estimate(table, nan="drop", **WIDE)
+    assert (report.design.n_members, report.verdict.status) == (173, "inconclusive")
+    assert "27 of 200 members" in report.findings[0].text
+
+
+def test_a_report_whose_copies_are_told_no_more_contradicts_itself():
+    report = mipaudit.estimate(frame(27), **WIDE)
+    kept = tuple(one for one in report.findings if one.code != COPIES)
+    met = replace(report.verdict, status="met", reasons=report.verdict.reasons[1:])
+    assert contradiction(report) is None
+    assert contradiction(replace(report, findings=kept, verdict=met)) == "$.findings"
+    some = mipaudit.estimate(frame(290, holdout=288, rows=300), **WIDE)
+    assert contradiction(some) is None
+    assert contradiction(mipaudit.rejudge(report, max_copies=27)) is None

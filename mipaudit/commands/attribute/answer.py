@@ -54,7 +54,7 @@ def attribute_report(
         _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
     )
     checks = _checks(every, asked)
-    told = (*copy_findings(source.copies), *source.assumed)
+    told = (*copy_findings(source.copies), *source.findings())
     values = [_value(name, one, alpha / len(shown)) for name, one in shown.items()]
     design = AttributeDesign(
         n_members=whole.n_members,

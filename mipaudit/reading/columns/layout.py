@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import Field, Kind
+from mipaudit.reading.columns.copy_column import require_copies_read, tells_copies
 from mipaudit.reading.columns.membership import (
     CANDIDATES,
     Label,
@@ -154,6 +155,7 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
         carried.add(request.key_column)
     plain |= carried
     copies = any(tells_copies(part.fields) for part in parts)
+    require_copies_read(fields, told=copies)
     plain |= {COPY_COLUMN} if copies else set()
     ids, splits = _id_columns(
         parts, unreadable | scores | roles, persons=request.unit_column is not None
@@ -183,12 +185,6 @@ def _left_out(
         return ()
     left = {field.name for field in found} - {field.name for field in selection.scores}
     return tuple(one for one in selection.skipped if one[0] in left)
-
-
-def tells_copies(fields: Sequence[Field]) -> bool:
-    """Tell whether a column of a part says which records were released word for word."""
-    kinds = {"bool", "integer", "float", "string"}
-    return any(field.name == COPY_COLUMN and field.kind in kinds for field in fields)
 
 
 def _roles(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import Column, Hashes, Labels, Numbers, column_scores
+from mipaudit.reading.csv.cells import MISSING
 from mipaudit.statements.text.printable_names import quoted_name
 
 # A number (booleans are 0 and 1) or a string without case and outer spaces.
@@ -47,6 +48,7 @@ _KNOWN_PAIRS: Final = (
 _TRUE: Final = frozenset({"true", "t", "yes", "y"})
 _SAYS_YES: Final = _TRUE | {"1", "1.0"}
 _FALSE: Final = frozenset({"false", "f", "no", "n"})
+_SAYS_NOTHING: Final = _FALSE | {"0", "0.0"} | frozenset(map(str.casefold, MISSING))
 
 _HOLDOUT, _MEMBER, _UNKNOWN, _NULL = 0, 1, 2, 3
 Mask = NDArray[np.bool_]
@@ -123,9 +125,10 @@ def said_of(column: Column) -> NDArray[np.float64]:
     """
     if not isinstance(column, Labels):
         return column_scores(column)
-    words = [normal_label(word) in _SAYS_YES for word in column.vocabulary.words]
-    said: NDArray[np.float64] = np.where([*words, False], 1.0, np.nan)[column.codes]
-    return said
+    words = map(normal_label, column.vocabulary.words)
+    said = [1 if one in _SAYS_YES else np.nan if one in _SAYS_NOTHING else 2 for one in words]
+    found: NDArray[np.float64] = np.array([*said, np.nan])[column.codes]
+    return found
 
 
 def distinct_labels(column: Column) -> set[Label]:

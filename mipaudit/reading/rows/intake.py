@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.membership import label_error
-from mipaudit.statements.copies import Copies
+from mipaudit.statements.copies import COPY_COLUMN, Copies
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST
+from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST, UNREAD
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.membership import Label
@@ -31,8 +31,8 @@ _SORTED: Final = np.array(sorted(_SENTINELS))
 _REPEATED: Final = 2
 # Rows, by class: present; left out of a file given for the other class, because a score is missing,
 # or because their person has another; of those present, with a score missing and kept, released
-# word for word, and told whether they were.
-Kept = Literal["present", "other_side", "nan", "unit", "copied", "told"]
+# word for word, and told whether they were, or told in words that say neither.
+Kept = Literal["present", "other_side", "nan", "unit", "copied", "told", "unclear"]
 # What is wrong with rows, as `Intake.faults` has it.
 OfRow = Literal["unknown_labels", "null_labels", "null_keys", "null_groups"]
 OfScore = Literal[
@@ -181,6 +181,15 @@ class Intake:
         self.rows[kind, True] += inside
         self.rows[kind, False] += member.size - inside
 
+    def count_copies(self, said: NDArray[np.float64], member: NDArray[np.bool_]) -> None:
+        """Count rows by whether they were released word for word, as `said_of` has it."""
+        for side in _CLASSES:
+            rows = said[member == side]
+            told = (rows == 1) | (rows == 0)
+            self.rows["copied", side] += int(np.count_nonzero(rows == 1))
+            self.rows["told", side] += int(np.count_nonzero(told))
+            self.rows["unclear", side] += int(np.count_nonzero(~told & ~np.isnan(rows)))
+
     @property
     def merged(self) -> dict[str, Fault]:
         """Columns whose different scores would become the same one, with their lowest number."""
@@ -251,6 +260,9 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
         "other_side_rows": sum(other_side) > 0,
     }
     found = [Finding(code=code, text=text) for code, text in texts.items() if present[code]]
+    if unclear := rows["unclear", True]:
+        text = f"Column {COPY_COLUMN} says neither yes nor no of {unclear} members: write 1 or 0."
+        found.append(Finding(code=UNREAD, serious=True, text=text))
     found += [_rounded(name, fault) for name, fault in sorted(intake.of("rounded").items())]
     return (*found, *(_met(name, fault) for name, fault in sorted(intake.of("met").items())))
 

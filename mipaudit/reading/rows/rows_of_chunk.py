@@ -238,6 +238,12 @@ class Assembly:
         member, keep = self._membership(chunk, keep, intake)
         self._count_inexact(chunk, keep, intake)
         scores = [self._scored(chunk, one.name, keep, intake) for one in self.scores]
+        if self.copies:
+            # Who leaves the copies out of the rows has not left them out of the release: neither
+            # by a filter on them, nor with scores that are missing.
+            every = keep is None or (where is not None and where.column == COPY_COLUMN)
+            of = slice(None) if every else keep
+            intake.count_copies(said_of(chunk.columns[COPY_COLUMN])[of], member[of])
         keep = self._complete(scores, member, keep, chunk, intake)
         keys = None if self.key is None else self._keys(chunk, keep, intake)
         names = column_values(chunk.columns[self.key]) if self.named and self.key else None
@@ -246,10 +252,6 @@ class Assembly:
             intake.note("null_groups", "", _and(unnamed, keep), chunk.first_row)
         kept = None if keep is None else np.flatnonzero(keep)
         groups = None if self.groups is None else self.groups.hashes(chunk.columns, kept)
-        if self.copies:
-            # Who leaves the copies out of the rows has not left them out of the release.
-            of = kept if where is None or where.column != COPY_COLUMN else None
-            _count_copies(chunk.columns[COPY_COLUMN], of, member, intake)
         if kept is not None:
             member, scores = member[kept], [score[kept] for score in scores]
             keys = None if keys is None else keys[kept]
@@ -378,17 +380,6 @@ class Assembly:
         if hashes.missing is not None:
             intake.note("null_keys", "", _and(hashes.missing, keep), chunk.first_row)
         return hashes.values
-
-
-def _count_copies(
-    column: Column, kept: NDArray[np.intp] | None, member: NDArray[np.bool_], intake: Intake
-) -> None:
-    """Count the released rows among those kept, and of how many that is told."""
-    at = slice(None) if kept is None else kept
-    said, member = said_of(column)[at], member[at]
-    for side, rows in ((True, said[member]), (False, said[~member])):
-        intake.rows["copied", side] += int(np.count_nonzero(rows == 1))
-        intake.rows["told", side] += int(np.count_nonzero((rows == 1) | (rows == 0)))
 
 
 def _and(mask: NDArray[np.bool_], keep: NDArray[np.bool_] | None) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, BoundBlob, describe_blob, each_at_once
-from mipaudit.reading.columns.layout import tells_copies
+from mipaudit.reading.columns.copy_column import tells_copies
 from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.columns.score_selection import UNUSED
 from mipaudit.reading.rows.intake import (
