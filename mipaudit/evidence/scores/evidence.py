@@ -210,6 +210,9 @@ class Evidence:
         """Return the largest of each set's own limit, one-sided alpha."""
         limit = class_upper_strict if self.strict else class_upper
         found = limit(self._of_class(attackers), alpha=alpha)
+        if attackers == "intervals-1":
+            # Of both only what holds their sets is known, and grids may turn their order.
+            found = min(found, limit(self._of_class("intervals-4"), alpha=alpha))
         if attackers in _ORDERED and self.discrete:
             # Where values are few what holds of every set is closer than what tangents show.
             found = min(found, limit(self._of_class("any"), alpha=alpha))

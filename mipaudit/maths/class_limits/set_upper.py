@@ -178,11 +178,28 @@ def class_upper_strict(sets: ClassSets, *, alpha: float) -> float:
         limit = oracle_upper_strict(float(seen.max()), *sizes, prior=share, alpha=alpha)
         limit += 2 * abs(prior - share)
     else:
-        hits, alarms = sets.tpr[1] * sizes[0], sets.fpr[0] * sizes[1]
-        highest = clopper_pearson_upper(hits, sizes[0], alpha / 2)
-        lowest = clopper_pearson_lower(alarms, sizes[1], alpha / 2)
-        limit = float(np.max(1 - 2 * prior + 2 * (prior * highest - (1 - prior) * lowest)))
+        limit = _largest_of_two_rates(sets, alpha / 2)
     return min(1.0, max(abs(2 * prior - 1), limit))
+
+
+def _largest_of_two_rates(sets: ClassSets, alpha: float) -> float:
+    """Return the largest advantage at limits of T and F, each with this error.
+
+    Of a box the limits are those at its best corner, and no more than the largest advantage in
+    it and as far beyond as Hoeffding's inequality lets both go.
+    """
+    n1, n2, prior = sets.n_members, sets.n_holdout, sets.prior
+    beyond = prior / math.sqrt(n1) + (1 - prior) / math.sqrt(n2)
+    most = sets.advantage + 2 * beyond * math.sqrt(-math.log(alpha) / 2)
+
+    def limits(boxes: NDArray[np.intp]) -> Floats:
+        highest = clopper_pearson_upper(sets.tpr[1, boxes] * n1, n1, alpha)
+        lowest = clopper_pearson_lower(sets.fpr[0, boxes] * n2, n2, alpha)
+        corner = 1 - 2 * prior + 2 * (prior * highest - (1 - prior) * lowest)
+        return np.asarray(np.minimum(corner, most[boxes]))
+
+    first = limits(np.array([most.argmax()]))[0]
+    return float(np.max(limits(np.flatnonzero(most > first)), initial=first))
 
 
 def _near(prior: float, share: float, sizes: tuple[int, int], alpha: float) -> bool:

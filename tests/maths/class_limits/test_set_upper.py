@@ -227,6 +227,19 @@ def test_a_threshold_may_end_in_a_cell_but_not_in_a_value():
         assert max(up + down) - 1e-9 <= limit <= max(up + down) + 0.1
 
 
+@pytest.mark.parametrize("prior", [0.5, 0.51])
+def test_a_strict_limit_of_many_rows_is_as_close_as_its_rows_allow(prior):
+    """Boxes are no grid of the limit; an error that is smaller never has a smaller limit."""
+    rng = np.random.default_rng(2)
+    slope = np.linspace(0.99, 1.01, 5000) / 5000
+    table = rng.multinomial(400_000, slope), rng.multinomial(90_000, slope[::-1])
+    ladder = Ladder(members=table[0], holdout=table[1], single=np.ones(5000, dtype=bool))
+    for sets in interval_sets(ladder, prior, (1, 4)):
+        limits = [class_upper_strict(sets, alpha=alpha) for alpha in (0.05, 0.025, 0.0025)]
+        assert limits == sorted(limits)
+        assert limits[0] <= sets.best + 3 * (prior / math.sqrt(4e5) + (1 - prior) / math.sqrt(9e4))
+
+
 def test_a_long_ladder_is_put_together_and_nothing_is_lost(monkeypatch):
     rng = np.random.default_rng(5)
     ladder = exact_ladder(rng.normal(0.3, 1, 3000), rng.normal(0, 1, 2000))
