@@ -9,7 +9,7 @@ from typing import Final
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import PolicyCheck, check_status
 from mipaudit.statements.text.rounding import count_text
-from mipaudit.statements.verdict import COMMON, COPIES, RECORDS
+from mipaudit.statements.verdict import COMMON, COPIES, RECORDS, UNREAD
 
 # The column of a score file that says of each record whether it was released.
 COPY_COLUMN: Final = "exact_copy"
@@ -105,6 +105,12 @@ def copy_findings(copies: Copies | None, limit: int | None = None) -> tuple[Find
         text = f"{both} {_STAND}."
     common = limit is None and copies.chance
     return (Finding(code=COMMON if common else COPIES, serious=True, text=text),)
+
+
+def unread_findings(members: int) -> tuple[Finding, ...]:
+    """Return that of some members the column says neither yes nor no; nothing where of none."""
+    text = f"Column {COPY_COLUMN} says neither yes nor no of {members:,} members: write 1 or 0."
+    return (Finding(code=UNREAD, serious=True, text=text),) * bool(members)
 
 
 def with_copies(

@@ -34,13 +34,12 @@ UNREAD: Final = "copies_unread"  # of a third: whether some members were, nobody
 UNLIMITED: Final = "members are released word for word, and no limit on copies accepts that"
 # The code of another: columns that may be scores were left out by rule.
 LEFT_OUT: Final = "score_left_out"
-# A policy file named the score columns.
-CHOSEN: Final = "scores_of_policy"
+CHOSEN: Final = "scores_of_policy"  # a policy file named the score columns
+MISSING: Final = "missing_tells"  # rows were left out because of scores that one class lacks
 # That of another: ids or files repeat, and rows are taken for independent on the user's word.
 ROWS_TAKEN: Final = "rows_taken_as_independent"
 _INDEPENDENT: Final = "rows with the same id, or of equal files, are independent"
-# Of another: few rows are stored coarsely, and all were rounded to them.
-BLUNTED: Final = "few_coarse_rows"
+BLUNTED: Final = "few_coarse_rows"  # few rows are stored coarsely, and all were rounded to them
 ROUNDED: Final = (
     "scores were rounded because a few rows are stored coarsely, so that an upper limit holds for "
     "the rounded scores alone; for those the limits are kept"
@@ -64,6 +63,7 @@ _NOT_RELEASED: Final = "no record of a site that was left out is in the release"
 _UNSEEN: Final = (
     (COPIES, UNLIMITED),
     (UNREAD, "of some members it is unclear whether they are released word for word"),
+    (MISSING, "scores that are missing tell the classes apart, and such rows were left out"),
     (BLUNTED, ROUNDED),
     (DIGITS_LOST, LOST),
     (SITES_MISSING, _UNCOUNTED),

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.membership import label_error
-from mipaudit.statements.copies import COPY_COLUMN, Copies
+from mipaudit.reading.rows.missing_scores import missing_findings
+from mipaudit.statements.copies import Copies, unread_findings
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST, UNREAD
+from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.membership import Label
@@ -185,10 +186,11 @@ class Intake:
         """Count rows by whether they were released word for word, as `said_of` has it."""
         for side in _CLASSES:
             rows = said[member == side]
-            told = (rows == 1) | (rows == 0)
             self.rows["copied", side] += int(np.count_nonzero(rows == 1))
-            self.rows["told", side] += int(np.count_nonzero(told))
-            self.rows["unclear", side] += int(np.count_nonzero(~told & ~np.isnan(rows)))
+            self.rows["told", side] += int(np.count_nonzero((rows == 1) | (rows == 0)))
+            self.rows["unclear", side] += int(
+                np.count_nonzero((rows != 1) & (rows != 0) & ~np.isnan(rows))
+            )
 
     @property
     def merged(self) -> dict[str, Fault]:
@@ -260,9 +262,9 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
         "other_side_rows": sum(other_side) > 0,
     }
     found = [Finding(code=code, text=text) for code, text in texts.items() if present[code]]
-    if unclear := rows["unclear", True]:
-        text = f"Column {COPY_COLUMN} says neither yes nor no of {unclear} members: write 1 or 0."
-        found.append(Finding(code=UNREAD, serious=True, text=text))
+    if present["nan_dropped"]:
+        found += missing_findings(*((rows["nan", one], rows["present", one]) for one in _CLASSES))
+    found += unread_findings(rows["unclear", True])
     found += [_rounded(name, fault) for name, fault in sorted(intake.of("rounded").items())]
     return (*found, *(_met(name, fault) for name, fault in sorted(intake.of("met").items())))
 

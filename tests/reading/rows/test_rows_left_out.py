@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mipaudit
@@ -178,3 +179,19 @@ def test_missing_person_or_key(fails, write):
         assert "2 rows, first in data row 2" in error.message
     fails("two_keys", path, unit_column="person", key_column="member")
     fails("unknown_column", path, unit_column="persn")
+
+
+@pytest.mark.parametrize(("gone", "status"), [((300, 275), "met"), ((90, 0), "inconclusive")])
+@pytest.mark.parametrize("members_lack", [True, False])
+def test_rows_left_out_of_one_class_alone_meet_nothing(gone, status, members_lack):
+    rng = np.random.default_rng(8)
+    score = rng.random(2000)
+    first, second = gone if members_lack else gone[::-1]
+    score[:first] = score[1000 : 1000 + second] = np.nan
+    table = pd.DataFrame({"member": np.arange(2000) < 1000, "score": score})
+    report = mipaudit.estimate(table, nan="drop", max_advantage=0.9)
+    assert report.verdict.status == status
+    assert ("missing_tells" in {one.code for one in report.findings}) == (status != "met")
+    if status != "met":
+        leak = mipaudit.estimate(table, nan="category", max_advantage=0.9)
+        assert "missing_tells" not in {one.code for one in leak.findings}
