@@ -216,7 +216,8 @@ def _largest(design: RecordsDesign, risks: RecordRisks) -> Estimate:
         lower=risks.largest_lower,
         upper=risks.largest_upper,
         confidence=design.confidence,
-        selection="cells cut on the burn-in, the other rows counted",
+        selection="all rows of cells of one value; cells of more, cut on the burn-in, are counted "
+        "on the other rows",
         validity="approximate",
         n_members=risks.n_members,
         n_holdout=risks.n_holdout,

@@ -55,6 +55,7 @@ class RecordCounts:
         """Return what the counts show of every cell."""
         return RecordRisks(
             counts=self.counts,
+            single=self.cells.single,
             prior=asked.prior,
             confidence=confidence,
             tau=asked.tau,

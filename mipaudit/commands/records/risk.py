@@ -1,6 +1,6 @@
 """The risk of every cell of records: limits alone and together, the list, the largest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeVar
@@ -31,6 +31,8 @@ class RecordRisks:
 
     Attributes:
         counts: int64, shape (m, 2, 2): cell, in burn-in, (holdout, member).
+        single: bool, shape (m,): cells that are one value. No label chose them, so all rows count
+            there; in other cells those outside the burn-in, which cut them.
         prior: p in (0, 1).
         confidence: of all limits together, and of each pointwise one, in [0.5, 1).
         tau: risk above which records are listed, in [0, 1).
@@ -41,6 +43,7 @@ class RecordRisks:
     """
 
     counts: NDArray[np.int64]
+    single: NDArray[np.bool_]
     prior: float
     confidence: float
     tau: float = 0.5
@@ -50,13 +53,17 @@ class RecordRisks:
 
     @cached_property
     def members(self) -> NDArray[np.int64]:
-        """Return the counted members of each cell: those outside the burn-in."""
-        return np.ascontiguousarray(self.counts[:, 0, _MEMBER])
+        """Return the counted members of each cell."""
+        return self._rows[:, _MEMBER]
 
     @cached_property
     def holdout(self) -> NDArray[np.int64]:
         """Return the counted holdout records of each cell."""
-        return np.ascontiguousarray(self.counts[:, 0, 1 - _MEMBER])
+        return self._rows[:, 1 - _MEMBER]
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int64]:
+        return np.where(self.single[:, None], self.everyone, self.counts[:, 0])
 
     @cached_property
     def everyone(self) -> NDArray[np.int64]:
@@ -113,9 +120,10 @@ class RecordRisks:
 
     @cached_property
     def _above(self) -> NDArray[np.float64]:
-        if min(self.n_members, self.n_holdout) == 0:
-            return np.ones(self.members.size)
-        return self._counted(above_p_values, finite_p_values, tau=self.tau)
+        found = np.ones(self.members.size)
+        for cells, values in self._counted(above_p_values, finite_p_values, tau=self.tau):
+            found[cells] = values
+        return found
 
     @cached_property
     def _ranked(self) -> NDArray[np.intp]:
@@ -173,36 +181,38 @@ class RecordRisks:
             return 1.0
         return float(self.together.risk_upper[self.occupied].max())
 
-    @property
-    def _known(self) -> NDArray[np.int64]:
-        """Return the members of each cell that chose the cells: known to be members."""
-        return np.ascontiguousarray(self.counts[:, _EARLY, _MEMBER])
-
-    @property
-    def _training(self) -> Population:
-        return Population(
-            records=self.population or 0, known=int(self._known.sum()), sampled=self.n_members
-        )
-
     def limits(self, alpha: float) -> RiskLimits:
         """Return limits of two-sided error alpha for each cell."""
-        if min(self.n_members, self.n_holdout) == 0:
-            return _nothing_known(self.members.size, self.prior)
-        limits = melded_limits if self.melded else conditional_limits
-        return self._counted(limits, finite_limits, alpha=alpha)
+        by = melded_limits if self.melded else conditional_limits
+        # What is known of a cell where no row of a class was counted in any.
+        signed, lower, upper = (
+            np.full(self.members.size, x) for x in (2 * self.prior - 1, -1.0, 1.0)
+        )
+        for cells, some in self._counted(by, finite_limits, alpha=alpha):
+            signed[cells], lower[cells], upper[cells] = some.signed, some.lower, some.upper
+        return RiskLimits(signed=signed, lower=lower, upper=upper)
 
     def _counted(
         self, unlimited: Callable[..., FoundT], finite: Callable[..., FoundT], **at: float
-    ) -> FoundT:
-        """Return what one of two functions finds in the counts: the one that suits the members."""
-        counts, common = (self.members, self.holdout), {"n_holdout": self.n_holdout, **at}
-        if self.population is None:
-            return unlimited(*counts, n_members=self.n_members, prior=self.prior, **common)
-        return finite(*counts, self._known, population=self._training, prior=self.prior, **common)
+    ) -> Iterator[tuple[NDArray[np.bool_], FoundT]]:
+        """Yield cells whose counts are of the same rows, and what a function finds in them.
 
-
-def _nothing_known(cells: int, prior: float) -> RiskLimits:
-    """Return limits for a file of which no row of a class was counted."""
-    return RiskLimits(
-        signed=np.full(cells, 2 * prior - 1), lower=np.full(cells, -1.0), upper=np.ones(cells)
-    )
+        Of two functions it is the one that suits the members.
+        """
+        late, early = self.counts[:, 0], self.counts[:, _EARLY, _MEMBER]
+        for cells, rows, known in (
+            (self.single, self.everyone, np.zeros_like(early)),
+            (~self.single, late, early),
+        ):
+            holdout, members = np.ascontiguousarray(rows[cells].T)
+            n_holdout, n_members = rows.sum(axis=0).tolist()
+            if not members.size or min(n_holdout, n_members) == 0:
+                continue
+            common = {"n_holdout": n_holdout, "prior": self.prior, **at}
+            if self.population is None:
+                yield cells, unlimited(members, holdout, n_members=n_members, **common)
+                continue
+            training = Population(
+                records=self.population, known=int(known.sum()), sampled=n_members
+            )
+            yield cells, finite(members, holdout, known[cells], population=training, **common)

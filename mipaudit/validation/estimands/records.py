@@ -35,7 +35,10 @@ def file_risks(audited: AuditedFile) -> tuple[RecordCells, RecordRisks]:
     )
     tally = RecordTally(cells)
     tally.add(rows)
-    return cells, RecordRisks(counts=tally.counts, prior=audited.prior, confidence=CONFIDENCE)
+    risks = RecordRisks(
+        counts=tally.counts, single=cells.single, prior=audited.prior, confidence=CONFIDENCE
+    )
+    return cells, risks
 
 
 def true_risks(

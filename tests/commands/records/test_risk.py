@@ -3,8 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mipaudit.commands.records.cells import RecordTally, cut_cells
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.maths.cell_risk import conditional_limits, melded_limits
+from mipaudit.validation.estimands.audited_file import burn_in, rows_of
+from tests.contents import worst_miss
 
 
 def risks_of(members, holdout, *, early=None, **settings):
@@ -12,7 +15,10 @@ def risks_of(members, holdout, *, early=None, **settings):
     counts[:, 0, 1], counts[:, 0, 0] = members, holdout
     if early is not None:
         counts[:, 1] = early
-    return RecordRisks(counts=counts, **{"prior": 0.5, "confidence": 0.95, **settings})
+    single = np.zeros(len(members), dtype=bool)
+    return RecordRisks(
+        counts=counts, single=single, **{"prior": 0.5, "confidence": 0.95, **settings}
+    )
 
 
 def test_occupied_cells_share_the_error():
@@ -123,3 +129,38 @@ def test_order_is_by_the_lower_limit(population):
     risks = risks_of([5, 500, 300], [0, 300, 500], population=population)
     lower = risks.together.risk_lower[risks.order]
     assert (np.diff(lower) <= 0).all()
+
+
+def limits_of_every_content(n, prior, *, late_only):
+    """Limits of the cell of every member, by how many of n holdout records share its value."""
+    found = []
+    for shared in range(n + 1):
+        score = np.concatenate([np.ones(n), np.arange(n) < shared])
+        rows = rows_of(np.arange(2 * n) < n, [score])
+        cells = cut_cells(burn_in(rows, shared), "float", seed=shared, discrete=True)
+        tally = RecordTally(cells)
+        tally.add(rows)
+        single = np.zeros(cells.count, dtype=bool) if late_only else cells.single
+        risks = RecordRisks(counts=tally.counts, single=single, prior=prior, confidence=0.95)
+        (cell,) = cells.of(np.ones(1))
+        found.append(
+            [limits[cell] for one in (risks.together, risks.alone) for limits in ends(one)]
+        )
+    return np.transpose(found)
+
+
+def ends(limits):
+    return limits.lower, limits.upper
+
+
+@pytest.mark.parametrize(("n", "prior"), [(22, 0.5), (57, 0.1), (81, 0.9)])
+def test_the_risk_of_a_value_is_within_its_limits_whatever_the_contents(n, prior):
+    def truth(share):
+        return (prior - (1 - prior) * share) / (prior + (1 - prior) * share)
+
+    low, high, lower, upper = limits_of_every_content(n, prior, late_only=False)
+    assert worst_miss(truth, lower=low, upper=high) <= 0.05
+    assert worst_miss(truth, lower=lower, upper=upper) <= 0.05
+    if n > 50:  # luck of one assignment for each content: not at every size
+        low, high, *_ = limits_of_every_content(n, prior, late_only=True)
+        assert worst_miss(truth, lower=low, upper=high) > 0.06
