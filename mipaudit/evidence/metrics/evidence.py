@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.metrics.attack import held_out_metric
+from mipaudit.evidence.metrics.attack import fixed_metric, held_out_metric
+from mipaudit.evidence.scores.assignments import assigned, assigned_among, assigned_blocks
 from mipaudit.evidence.scores.evidence import BINS, Evidence
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
 from mipaudit.maths.metrics.best_of_class import (
@@ -35,7 +36,7 @@ from mipaudit.maths.metrics.limits import (
 from mipaudit.maths.metrics.metric import Metric, OrdinaryForm, at, ordinary_form
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.scores.prequential_sets import HeldOut
+    from mipaudit.evidence.scores.averaged_lower import Averaged
     from mipaudit.statements.estimate import Attackers
 
 _INTERVALS: Final = (1, 4)
@@ -69,6 +70,11 @@ class MetricEvidence(ABC):
     @abstractmethod
     def selection(self) -> str:
         """Say which rows chose the attackers of the lower limit, and which scored them."""
+
+    @property
+    @abstractmethod
+    def judged(self) -> tuple[int, int]:
+        """Return the rows that they were scored on: holdout, members."""
 
     @property
     @abstractmethod
@@ -124,12 +130,17 @@ class LinearEvidence(MetricEvidence):
         """Name the method of the upper limits."""
         if self.evidence.strict:
             return "strict limit of the class supremum, as of an advantage"
-        return "oracle limit of the class supremum, linearised"
+        return "largest of each set's own limit, as of an advantage"
 
     @property
     def selection(self) -> str:
         """Say which rows chose the attackers of the lower limit, and which scored them."""
         return "attackers fitted on the burn-in and on earlier blocks, scored on later ones"
+
+    @property
+    def judged(self) -> tuple[int, int]:
+        """Return the rows that they were scored on: holdout, members."""
+        return self._advantage.judged
 
     @property
     def value(self) -> float:
@@ -185,7 +196,8 @@ class RatioEvidence(MetricEvidence):
         """Name the method of the lower limit."""
         if self.evidence.strict:
             return "one set fixed on the burn-in, box of Clopper-Pearson limits"
-        return "prequential, linearised, with MOVER"
+        assignments = self._rates.assignments
+        return f"prequential, {assignments} assignments averaged, linearised, score limits"
 
     @property
     def class_method(self) -> str:
@@ -201,12 +213,17 @@ class RatioEvidence(MetricEvidence):
         return "attackers fitted on the burn-in and on earlier blocks, scored on later ones"
 
     @property
+    def judged(self) -> tuple[int, int]:
+        """Return the rows that they were scored on: holdout, members."""
+        return self._rates.n_holdout, self._rates.n_members
+
+    @property
     def value(self) -> float:
         """Return the held-out estimate; what the rates lack of the floor is guessed."""
         rates = self._rates
         if min(rates.n_members, rates.n_holdout) <= 0:
             return self.metric.baseline
-        tpr, fpr, _ = self.metric.lifted(rates.tpr, rates.fpr)
+        tpr, fpr, _ = self.metric.lifted(rates.tpr.value, rates.fpr.value)
         return max(self.metric.baseline, self.metric.value(tpr, fpr))
 
     @property
@@ -216,31 +233,23 @@ class RatioEvidence(MetricEvidence):
         if min(rates.n_members, rates.n_holdout) <= 0:
             return metric.most - metric.baseline
         c0, c1, c2 = (float(part) for part in metric.linear(self.value))
-        tpr, fpr, share = metric.lifted(rates.tpr, rates.fpr)
+        tpr, fpr, share = metric.lifted(rates.tpr.value, rates.fpr.value)
         if share > 0:  # the less he reaches himself, the more often the constant guess, at a price
             recall = metric.floor == "recall"
             price = max(-(c0 + c1 - c2) if recall else -c0, 0.0) / (1 - metric.least)
             c1, c2 = (c1 + price, c2) if recall else (c1, c2 + price)
             c1, c2 = (1 - share) * c1, (1 - share) * c2
         bottom = at(metric.bottom, tpr, fpr)
-        spread = sum(
-            slope**2 * (n * rate + 0.5) * (n * (1 - rate) + 0.5) / (n + 1) ** 3
-            for slope, rate, n in (
-                (c1, rates.tpr, rates.n_members),
-                (c2, rates.fpr, rates.n_holdout),
-            )
-        )
+        spread = c1**2 * rates.tpr.cautious + c2**2 * rates.fpr.cautious
         return float(np.sqrt(spread) / bottom) if bottom > 0 else metric.most - metric.baseline
 
     def lower(self, alpha: float) -> float:
         """Return the lower limit for any attacker, one-sided alpha."""
         rates = self._rates
         if self.evidence.strict:
-            sizes = round(rates.n_members), round(rates.n_holdout)
-            return metric_lower_strict(self.metric, rates.tpr, rates.fpr, *sizes, alpha)
-        return metric_lower(
-            self.metric, rates.tpr, rates.fpr, rates.n_members, rates.n_holdout, alpha
-        )
+            sizes = rates.n_members, rates.n_holdout
+            return metric_lower_strict(self.metric, rates.tpr.value, rates.fpr.value, *sizes, alpha)
+        return metric_lower(self.metric, rates.tpr, rates.fpr, alpha)
 
     def upper(self, attackers: Attackers, alpha: float) -> float | None:
         """Return an upper limit for a class, one-sided alpha."""
@@ -264,14 +273,20 @@ class RatioEvidence(MetricEvidence):
         return value, of_class.n_members, of_class.n_holdout
 
     @cached_property
-    def _rates(self) -> HeldOut:
+    def _rates(self) -> Averaged:
         counts = self.evidence.counts
-        return held_out_metric(
-            counts.blocks, counts.burn_in, self.metric, fixed=self.evidence.strict
-        )
+        if self.evidence.strict:
+            return fixed_metric(counts.blocks, counts.burn_in, self.metric)
+        if self.evidence.vectorial:  # what was fitted on the burn-in is not judged on it
+            (run,) = assigned_among([counts.blocks], counts.burn_in)
+        elif counts.ranked is None:
+            run = assigned_blocks(counts.blocks, counts.burn_in)
+        else:
+            run = assigned(counts.ranked, self.metric.prior)
+        return held_out_metric(run, self.metric)
 
     def _class(self, attackers: Attackers) -> MetricClass:
-        if attackers == "any":
+        if attackers == "any" or (attackers == "bins-16" and self.evidence.few_values):
             return self._values
         return self._bins if attackers == "bins-16" else self._ordered[_PLACE[attackers]]
 
@@ -301,8 +316,8 @@ class RatioEvidence(MetricEvidence):
 
     @cached_property
     def _values(self) -> MetricClass:
-        """Any set of values of a discrete score, on the rows outside the burn-in."""
-        ladder = self.evidence.counts.evaluated
+        """Any set of values of a discrete score, on all rows."""
+        ladder = self.evidence.counts.everyone
         return MetricClass(
             advantage=lambda prior: best_sets(ladder, prior),
             rates=set_rates(np.stack([ladder.holdout, ladder.members], axis=1))

@@ -73,7 +73,8 @@ def _any_attacker(found: MetricEvidence, share: ErrorShare) -> Estimate:
         upper = metric.most
     elif upper is not None and _says_nothing(upper, metric):
         upper, reason = None, _NO_INFORMATION
-    plugin, n_members, n_holdout = found.observed("any")
+    plugin, *_ = found.observed("any")
+    n_holdout, n_members = found.judged
     return Estimate(
         quantity="metric",
         metric=metric.name,
@@ -100,8 +101,9 @@ def _class(found: MetricEvidence, share: ErrorShare, attackers: Attackers) -> Es
     reason = _FEW_BINS
     if upper is not None and _says_nothing(upper, metric) and not metric.trivial:
         upper, reason = None, _NO_INFORMATION
-    on = "16 cells of equal mass cut on the burn-in, the other rows counted"
-    selection = on if attackers == "bins-16" else "all rows; the class was fixed before"
+    selection = "all rows; the class was fixed before"
+    if attackers == "bins-16" and not found.evidence.few_values:
+        selection = "16 cells of equal mass cut on the burn-in, the other rows counted"
     if found.evidence.vectorial:
         selection = "fitted and chosen on the burn-in, the rows outside the burn-in counted"
     return Estimate(

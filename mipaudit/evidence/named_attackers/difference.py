@@ -25,8 +25,8 @@ from mipaudit.evidence.scores.assignments import (
     assigned_blocks,
 )
 from mipaudit.evidence.scores.averaged_lower import Averaged, Shares, shares_among, shares_of
+from mipaudit.evidence.scores.bins import equal_mass_starts
 from mipaudit.evidence.scores.evidence import BINS, Evidence
-from mipaudit.evidence.scores.prequential_sets import equal_mass_starts
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.difference import (
     Encounter,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,10 @@ from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, 
 # for ten times as many, and within what bounds.
 _CAUTION: Final = (0.5, 1.5)
 _CAUTION_WITHIN: Final = (0.5, 3.0)
-_CONSTANTS: Final = 2
+CONSTANTS: Final = 2
+
+# Gives who is best by rates and their variances, (Z, B, 2, E): a place of each, (Z, B).
+Pick = Callable[[Floats, Floats], Places]
 
 
 def caution_of(n_holdout: int, n_members: int) -> float:
@@ -32,9 +36,22 @@ def chosen(lessons: Lessons, caution: Floats) -> tuple[Floats, Floats, Floats, F
         Rows by class, shape (Z, BLOCKS, 2); the chosen attacker's h in each cell, (Z, BLOCKS, K);
         sums of its squares over the rows, (Z, BLOCKS, 2); the block's weight, (Z, BLOCKS).
     """
-    found, sizes = list(families(lessons)), lessons.rows.astype(np.float64)
+    return followed(list(families(lessons)), lessons, by_gain(caution, lessons.prior))
+
+
+def followed(
+    found: list[Family], lessons: Lessons, pick: Pick
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return what those who are picked guess, as `chosen` does.
+
+    Args:
+        found: families, sets first.
+        lessons: that they learned from.
+        pick: who is best by the past.
+    """
+    sizes = lessons.rows.astype(np.float64)
     rates = [(family.hits, family.squares) for family in found]
-    best, squared, weights = learnt(rates, sizes, caution, lessons.prior)
+    best, squared, weights = learnt(rates, sizes, lessons.prior, pick)
     guesses = np.empty((len(best), BLOCKS, lessons.counts.shape[-1]))
     first = 0
     for family in found:
@@ -52,19 +69,19 @@ def write_guesses(family: Family, best: Places, first: int, guesses: Floats) -> 
 
 
 def learnt(
-    found: list[tuple[Reals, Reals]], sizes: Floats, caution: Floats, prior: float
+    found: list[tuple[Reals, Reals]], sizes: Floats, prior: float, pick: Pick
 ) -> tuple[Places, Floats, Floats]:
     """Return the chosen attacker of each block, its squares, and the block's weight.
 
     Args:
-        found: hits and squares of families, sets first; the first two attackers are constant.
+        found: hits and squares of families, sets first.
         sizes: rows by block and class, shape (Z, HALVES + BLOCKS, 2).
-        caution: standard errors that the choice takes off a gain, shape (Z,).
         prior: p in (0, 1).
+        pick: who is best by the past.
     """
     precision = _precision(sizes, prior)
     squares = np.concatenate([one for _, one in found], axis=-1)
-    best = _best(found, squares, precision, sizes, caution, prior)
+    best = pick(*_shown(found, squares, precision, sizes))[:, HALVES - 1 :]
     weights = precision[:, HALVES:] * ((np.arange(BLOCKS) + 0.5) / BLOCKS) ** 2
     total = weights.sum(axis=1, keepdims=True)
     weights /= np.where(total > 0, total, 1)
@@ -84,18 +101,33 @@ def _precision(sizes: Floats, prior: float) -> Floats:
     return np.where((sizes > 0).all(axis=-1), 1 / variance, 0.0)
 
 
-def _best(
-    found: list[tuple[Reals, Reals]],
-    squares: Reals,
-    precision: Floats,
-    sizes: Floats,
-    caution: Floats,
-    prior: float,
-) -> Places:
-    """Return which attacker had the best past before each block: gain less standard errors.
+def by_gain(caution: Floats, prior: float) -> Pick:
+    """Return who picks the largest gain, less standard errors.
 
-    A constant one is taken only where no other has gained more than it.
+    A constant attacker, of the first two, is taken only where no other has gained more than it.
+
+    Args:
+        caution: standard errors that the choice takes off a gain, shape (Z,).
+        prior: p in (0, 1).
     """
+
+    def pick(rates: Floats, spread: Floats) -> Places:
+        doubt = spread[:, :, HOLDOUT] * (1 - prior) ** 2 + spread[:, :, MEMBER] * prior**2
+        gain = prior * rates[:, :, MEMBER] - (1 - prior) * rates[:, :, HOLDOUT]
+        careful = gain - caution[:, None, None] * np.sqrt(doubt, out=doubt)
+        picked = careful[..., CONSTANTS:].argmax(axis=-1) + CONSTANTS
+        gained = np.take_along_axis(gain, picked[..., None], axis=-1)[..., 0]
+        constant = gain[..., :CONSTANTS]
+        best = np.where(gained < constant.max(axis=-1), constant.argmax(axis=-1), picked)
+        return np.asarray(best)
+
+    return pick
+
+
+def _shown(
+    found: list[tuple[Reals, Reals]], squares: Reals, precision: Floats, sizes: Floats
+) -> tuple[Floats, Floats]:
+    """Return what all attackers had shown up to each block but the last, and its variance."""
     # Of the last block nothing is learnt.
     precision, rows = precision[:, :-1], np.maximum(sizes[:, :-1], 1)[..., None]
     weight = precision[..., None, None] / rows
@@ -115,14 +147,7 @@ def _best(
     np.maximum(spread, 0, out=spread)
     spread += 0.5 / rows
     spread /= rows
-    doubt = spread[:, :, HOLDOUT] * (1 - prior) ** 2 + spread[:, :, MEMBER] * prior**2
-    gain = prior * rates[:, :, MEMBER] - (1 - prior) * rates[:, :, HOLDOUT]
-    careful = gain - caution[:, None, None] * np.sqrt(doubt, out=doubt)
-    picked = careful[..., _CONSTANTS:].argmax(axis=-1) + _CONSTANTS
-    gained = np.take_along_axis(gain, picked[..., None], axis=-1)[..., 0]
-    constant = gain[..., :_CONSTANTS]
-    best = np.where(gained < constant.max(axis=-1), constant.argmax(axis=-1), picked)
-    return np.asarray(best[:, HALVES - 1 :])
+    return rates, spread
 
 
 def _running(blocks: Floats) -> Floats:

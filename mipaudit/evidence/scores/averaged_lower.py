@@ -15,7 +15,7 @@ row is: the variance is that of one attacker drawn from all that were used, whic
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -37,6 +37,7 @@ from mipaudit.evidence.scores.assignments import (
     assigned_blocks,
 )
 from mipaudit.evidence.scores.attacker_choice import (
+    by_gain,
     caution_of,
     chosen,
     learnt,
@@ -49,6 +50,8 @@ from mipaudit.maths.binomial import MeanRate, folded_lower
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers
     from mipaudit.summaries.ranked_rows import RankedRows
+
+Learner = Callable[[Lessons, Floats], tuple[Floats, Floats, Floats, Floats]]
 
 # Cells of audits that learn together: tables of a megabyte.
 _CELLS_AT_ONCE: Final = 1 << 9
@@ -202,7 +205,8 @@ def _among(
         prior: p in (0, 1).
     """
     sizes = run.counts.sum(axis=-1)
-    best, squared, weights = learnt(found, sizes, np.full(TURNS, caution_of(*run.sizes)), prior)
+    pick = by_gain(np.full(TURNS, caution_of(*run.sizes)), prior)
+    best, squared, weights = learnt(found, sizes, prior, pick)
     each = _each(weights, sizes[:, HALVES:])
     hits = sums_of([one for one, _ in found], best)
     share, rates, judged = _share(run, each), [], []
@@ -259,20 +263,23 @@ def _stacks(indices: list[int], cells: int) -> Iterator[list[int]]:
         yield indices[first : first + step]
 
 
-def shares_of(runs: list[Assigned], prior: float, among: Attackers | None = None) -> list[Shares]:
+def shares_of(
+    runs: list[Assigned], prior: float, among: Attackers | None = None, learn: Learner = chosen
+) -> list[Shares]:
     """Return what each row of several audits with as many cells adds.
 
     Args:
         runs: the audits.
         prior: p in (0, 1).
         among: the class whose sets alone guess; None for all attackers.
+        learn: says who guesses, with standard errors that a choice takes off a gain, (Z,).
     """
     counts = np.concatenate([run.counts for run in runs])
     caution = np.repeat([caution_of(*run.sizes) for run in runs], [len(run.counts) for run in runs])
     step = max(_FEWEST_AT_ONCE, _MOST_AT_ONCE // counts.shape[-1])
     few = [slice(first, first + step) for first in range(0, len(counts), step)]
     learnt = [
-        chosen(Lessons(counts=counts[at], prior=prior, even=runs[0].even, among=among), caution[at])
+        learn(Lessons(counts=counts[at], prior=prior, even=runs[0].even, among=among), caution[at])
         for at in few
     ]
     ends = np.cumsum([len(run.counts) for run in runs])[:-1]

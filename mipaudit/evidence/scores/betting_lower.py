@@ -23,7 +23,7 @@ from mipaudit.evidence.scores.assignments import (
     Reals,
     in_one_order,
 )
-from mipaudit.evidence.scores.attacker_choice import caution_of, learnt, write_guesses
+from mipaudit.evidence.scores.attacker_choice import by_gain, caution_of, learnt, write_guesses
 from mipaudit.evidence.scores.attacker_families import SURE, Lessons, Places, families
 from mipaudit.evidence.scores.averaged_lower import Averaged
 from mipaudit.maths.binomial import MeanRate
@@ -75,7 +75,7 @@ def betting(
     found = list(families(Lessons(counts=counts, prior=prior, even=False)))
     caution = np.array([caution_of(*blocks.sum(axis=(0, 1)).tolist())])
     sums = [(one.hits, one.squares) for one in found]
-    best, _, _ = learnt(sums, counts.sum(axis=-1), caution, prior)
+    best, _, _ = learnt(sums, counts.sum(axis=-1), prior, by_gain(caution, prior))
     guesses, first = np.empty((1, BLOCKS, counts.shape[-1])), 0
     for family in found:
         first += write_guesses(family, best, first, guesses)

@@ -26,7 +26,7 @@ from mipaudit.evidence.scores.averaged_lower import (
     averaged_each,
 )
 from mipaudit.evidence.scores.betting_lower import betting
-from mipaudit.evidence.scores.prequential_sets import equal_mass_starts
+from mipaudit.evidence.scores.bins import equal_mass_starts
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
 from mipaudit.maths.class_limits.class_sets import (

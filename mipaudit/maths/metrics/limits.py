@@ -27,13 +27,14 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.binomial import MeanRate, clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.class_limits.class_upper import effective_trials
 from mipaudit.maths.metrics.metric import (
     Metric,
@@ -42,6 +43,7 @@ from mipaudit.maths.metrics.metric import (
     largest_level,
     ordinary_form,
 )
+from mipaudit.maths.normal import quantile
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.best_of_class import MetricClass
@@ -52,7 +54,6 @@ _BAND_RATIO: Final = 1.5
 _RATES_TRIED: Final = 3
 _STRATA: Final = 48
 _DEVIATES: Final = 4.5
-_SCAN: Final = 1001
 
 
 def floored_test(
@@ -198,43 +199,28 @@ def _binomial_cdf(successes: NDArray[np.float64], trials: int, rate: float) -> N
     return np.where(successes < 0, 0.0, np.where(successes >= trials, 1.0, found))
 
 
-def metric_lower(
-    metric: Metric, tpr: float, fpr: float, n_members: float, n_holdout: float, alpha: float
-) -> float:
-    """Return a lower limit of the optimum from the rates of sets that were fixed before.
+def metric_lower(metric: Metric, tpr: MeanRate, fpr: MeanRate, alpha: float) -> float:
+    """Return a lower limit of the optimum from mean rates of attackers who were fixed before.
 
-    MOVER on Clopper-Pearson limits of both rates, for each m. Where the metric needs a floor,
-    G_m must also be above 0 with what the sets lack of it made up for by a constant guess.
-    Of the two tests only one can err, that on the side of the floor on which the sets lie,
-    so the error is not shared.
+    Where the metric needs a floor, G_m must also be above 0 with what the attackers lack of it
+    made up for by a constant guess. Of the two tests only one can err, that on the side of the
+    floor on which they lie, so the error is not shared.
 
     Args:
         metric: what the attackers maximise.
-        tpr: weighted mean of the held-out TPR.
-        fpr: weighted mean of the held-out FPR, over the same sets with the same weights.
-        n_members: effective number of members; may be real.
-        n_holdout: effective number of holdout records.
-        alpha: one-sided error in (0, 1).
+        tpr: mean of the held-out TPR.
+        fpr: mean of the held-out FPR, over the same attackers with the same weights.
+        alpha: one-sided error in (0, 1/2).
 
     Returns:
         A limit from `Metric.baseline` to `Metric.most`.
     """
     lowest, highest = metric.baseline, metric.most
-    if min(n_members, n_holdout) <= 0 or lowest >= highest:
+    shown = partial(_shown, metric, tpr, fpr, alpha)
+    if not (tpr.squares and fpr.squares) or lowest >= highest or not shown(lowest):
         return lowest
-    box = _box(tpr, fpr, n_members, n_holdout, alpha)
-    levels = np.linspace(lowest, highest, _SCAN)
-    shown = _shown(metric, levels, tpr, fpr, box)
-    if not shown[0]:
-        return lowest
-    if shown.all():
-        return float(levels[-1])
-    last = int(shown.argmin()) - 1
-    return bisect_level(
-        lambda m: bool(_shown(metric, np.asarray(m), tpr, fpr, box)),
-        float(levels[last]),
-        float(levels[last + 1]),
-    )[0]
+    # Score limits of G_m are concave in m: those above 0 are one range.
+    return highest if shown(highest) else bisect_level(shown, lowest, highest)[0]
 
 
 def metric_lower_strict(
@@ -350,47 +336,33 @@ def _keeps_floor(metric: Metric, box: tuple[float, float, float, float]) -> bool
             return True
 
 
-def _shown(
-    metric: Metric,
-    levels: NDArray[np.float64],
-    tpr: float,
-    fpr: float,
-    box: tuple[float, float, float, float],
-) -> NDArray[np.bool_]:
-    """Tell for each level whether G_m is above 0, and so with what is missing at the floor.
+def _shown(metric: Metric, tpr: MeanRate, fpr: MeanRate, alpha: float, level: float) -> bool:
+    """Tell whether G_m is surely above 0, and so with what is missing at the floor.
 
     Attackers whose rate R is below the floor reach it by guessing the constant that has
     R = 1 now and then; then G_m of the mixture is at most 0, which is
     G_m <= (floor - R) |G_m(constant)| / (1 - floor).
     """
-    c0, c1, c2 = metric.linear(levels)
-    shown = _linear_lower(c0, c1, c2, tpr, fpr, box) > 0
-    least = metric.least
+    c0, c1, c2 = (float(part) for part in metric.linear(level))
+    least, forms = metric.least, [(c0, c1, c2)]
     match metric.floor:
         case "recall":  # everybody a member: T = F = 1
-            price = np.maximum(-(c0 + c1 - c2), 0.0) / (1 - least)
-            shown &= _linear_lower(c0 - price * least, c1 + price, c2, tpr, fpr, box) > 0
+            price = max(-(c0 + c1 - c2), 0.0) / (1 - least)
+            forms.append((c0 - price * least, c1 + price, c2))
         case "specificity":  # nobody: T = F = 0
-            price = np.maximum(-c0, 0.0) / (1 - least)
-            shift = c0 + price * (1 - least)
-            shown &= _linear_lower(shift, c1, c2 + price, tpr, fpr, box) > 0
+            price = max(-c0, 0.0) / (1 - least)
+            forms.append((c0 + price * (1 - least), c1, c2 + price))
         case None:
             pass
-    return np.asarray(shown)
-
-
-def _linear_lower(
-    c0: NDArray[np.float64],
-    c1: NDArray[np.float64],
-    c2: NDArray[np.float64],
-    tpr: float,
-    fpr: float,
-    box: tuple[float, float, float, float],
-) -> NDArray[np.float64]:
-    """Return the lower limit of c0 + c1 T - c2 F for each level (Zou and Donner 2008)."""
-    member_slack = c1 * np.where(c1 > 0, tpr - box[0], box[1] - tpr)
-    holdout_slack = c2 * np.where(c2 > 0, box[3] - fpr, fpr - box[2])
-    return np.asarray(c0 + c1 * tpr - c2 * fpr - np.hypot(member_slack, holdout_slack))
+    z = -quantile(alpha)
+    for c0, c1, c2 in forms:
+        slack = math.hypot(
+            c1 * (tpr.falls if c1 > 0 else tpr.rises)(z, alpha),
+            c2 * (fpr.rises if c2 > 0 else fpr.falls)(z, alpha),
+        )
+        if c0 + c1 * tpr.value - c2 * fpr.value <= slack:
+            return False
+    return True
 
 
 def _ordinary(metric: Metric) -> bool:

@@ -9,15 +9,19 @@ import pytest
 from scipy import stats
 
 from mipaudit.evidence.judgement.policy_on_scores import judge
+from mipaudit.evidence.metrics.attack import fixed_metric
 from mipaudit.evidence.metrics.evidence import RatioEvidence, metric_evidence
 from mipaudit.evidence.metrics.rows import metric_estimates, metric_findings, published_metric
+from mipaudit.evidence.scores.averaged_lower import Averaged
 from mipaudit.evidence.scores.findings import prior_findings
-from mipaudit.evidence.scores.prequential_sets import HeldOut
 from mipaudit.evidence.scores.rows import ErrorShare
+from mipaudit.maths.binomial import MeanRate
+from mipaudit.maths.metrics.limits import metric_lower
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.statements.claim import judge_claim
 from mipaudit.statements.estimate import VACUOUS
 from mipaudit.statements.policy import Policy
+from tests.contents import worst_miss
 
 SHARE = ErrorShare(confidence=0.95, columns=1)
 NAMES = ["ppv", "npv", "tpr", "am", "accuracy", "f1", "wa:2,2,1,1", "cost:fp=1,fn=5"]
@@ -145,8 +149,11 @@ def test_the_best_estimate_just_below_the_floor_is_not_below_its_lower_limit(
 ):
     metric = parse_metric(name, prior=0.5)
     found = metric_evidence(shifted, metric)
-    size = 1e6
-    found.__dict__["_rates"] = HeldOut(tpr=tpr, fpr=fpr, n_members=size, n_holdout=size, prior=0.5)
+    size = 10**6
+    rates = [MeanRate(r, r * (1 - r) / size, 1 / size) for r in (tpr, fpr)]
+    found.__dict__["_rates"] = Averaged(
+        tpr=rates[0], fpr=rates[1], prior=0.5, assignments=1, n_members=size, n_holdout=size
+    )
     assert metric.baseline + 0.3 < found.lower(0.025) < found.value
 
     def value(t, f):
@@ -155,7 +162,7 @@ def test_the_best_estimate_just_below_the_floor_is_not_below_its_lower_limit(
     # The step up to the floor is a part of the error, here by moving the rates a little.
     assert found.value == pytest.approx(value(tpr, fpr))
     slopes = (value(tpr + 1e-7, fpr) - found.value, value(tpr, fpr + 1e-7) - found.value)
-    spreads = [(size * r + 0.5) * (size * (1 - r) + 0.5) / (size + 1) ** 3 for r in (tpr, fpr)]
+    spreads = [r * (1 - r) / size for r in (tpr, fpr)]
     expected = math.hypot(*(d / 1e-7 * math.sqrt(s) for d, s in zip(slopes, spreads, strict=True)))
     assert found.standard_error == pytest.approx(expected, rel=1e-3)
 
@@ -247,3 +254,38 @@ def test_a_claim_excludes_all_attackers_below_a_prior(epsilon):
         )
         codes = [f.code for f in prior_findings(prior, [1.0], [claim])]
         assert codes == (["prior_excludes_attackers"] if excluded else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "prior", "swapped", "n"),
+    [
+        ("ppv", 0.5, False, 64),
+        ("npv", 0.1, True, 83),
+        ("f1", 0.1, False, 47),
+        ("ppv", 0.9, False, 21),
+    ],
+)
+def test_no_limit_of_few_contents_rests_on_one_assignment(evidence_from, name, prior, swapped, n):
+    metric, found = parse_metric(name, prior=prior), []
+    for shared in range(n + 1):
+        sides = np.ones(n), (np.arange(n) < shared).astype(float)
+        evidence = evidence_from(
+            *(sides[::-1] if swapped else sides), prior=prior, discrete=True, seed=shared
+        )
+        counts, own = evidence.counts, metric_evidence(evidence, metric)
+        one = fixed_metric(counts.blocks, counts.burn_in, metric)
+        alone = metric_lower(metric, one.tpr, one.fpr, 0.025)
+        found.append((own.lower(0.025), own.upper("any", 0.025), alone))
+    lower, upper, alone = np.transpose(found)
+
+    def truth(share):
+        rates = (1 - share, 0.0) if swapped else (1.0, share)
+        return max(metric.baseline, metric.value(*rates))
+
+    assert worst_miss(truth, lower=lower) <= 1.1 * 0.025
+    assert worst_miss(truth, upper=upper) <= 1.02 * 0.025
+    if n == 64:  # luck of one assignment for each content: not at every size
+        assert worst_miss(truth, lower=alone) > 1.3 * 0.025
+    # Where next to no holdout record shares the value, the limit says as much as a fixed set's.
+    fixed = MeanRate(1.0, 0.0, 1 / n), MeanRate(0.0, 0.0, 1 / n)
+    assert lower[0] == pytest.approx(metric_lower(metric, *fixed, 0.025), abs=1e-3)

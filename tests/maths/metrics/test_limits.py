@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from mipaudit.maths.binomial import mover_lower
+from mipaudit.maths.binomial import MeanRate, folded_lower
 from mipaudit.maths.class_limits.best_attackers import best_ordered
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
@@ -46,6 +46,12 @@ def one_set(tpr, fpr, n_members, n_holdout):
     return MetricClass(advantage=advantage, n_members=n_members, n_holdout=n_holdout, rates=rates)
 
 
+def lower(metric, tpr, fpr, n_members, n_holdout, alpha):
+    """The lower limit of one set that was fixed beforehand, from its rates."""
+    sides = ((tpr, n_members), (fpr, n_holdout))
+    return metric_lower(metric, *(MeanRate(r, r * (1 - r) / n, 1 / n) for r, n in sides), alpha)
+
+
 def exact_misses(limit, truth, tpr, fpr, n_members, n_holdout):
     """Return the probability that a limit of the observed rates is on the wrong side."""
     members = binom.pmf(np.arange(n_members + 1), n_members, tpr)
@@ -65,7 +71,7 @@ def test_the_lower_limit_of_a_fixed_set_is_exact_enough(name, sizes):
         truth = max(metric.value(tpr, fpr), metric.baseline)
 
         def above(t, f, truth, metric=metric):
-            return metric_lower(metric, t, f, *sizes, 0.025) > truth
+            return lower(metric, t, f, *sizes, 0.025) > truth
 
         assert exact_misses(above, truth, tpr, fpr, *sizes) <= 0.025
 
@@ -92,9 +98,13 @@ def test_the_upper_limit_of_a_fixed_set_is_exact_enough(name):
 )
 def test_accuracy_has_the_limits_of_the_advantage(tpr, fpr, n_members, n_holdout, prior):
     metric = parse_metric("accuracy", prior=prior)
-    lower = metric_lower(metric, tpr, fpr, n_members, n_holdout, 0.025)
-    advantage = mover_lower(tpr, fpr, n_members, n_holdout, prior=prior, alpha=0.025)
-    assert lower == pytest.approx((1 + advantage) / 2, abs=1e-6)
+    found = lower(metric, tpr, fpr, n_members, n_holdout, 0.025)
+    members, holdout = (
+        MeanRate(r, r * (1 - r) / n, 1 / n) for r, n in ((tpr, n_members), (fpr, n_holdout))
+    )
+    # Not folded: at half the error, as if two attackers gained as much.
+    advantage = folded_lower(members, holdout, prior=prior, alpha=0.05, anywhere=True)
+    assert found == pytest.approx((1 + advantage) / 2, abs=1e-6)
     of_class = one_set(tpr, fpr, n_members, n_holdout)
     upper = metric_upper(metric, of_class, 0.025)
     seen = of_class.advantage(prior)
@@ -110,8 +120,8 @@ def test_limits_enclose_what_was_observed(name, tpr, fpr):
     for strict in (False, True):
         upper = metric_upper(metric, of_class, 0.025, strict=strict)
         assert metric.baseline <= seen <= upper + 1e-6 <= metric.most + 2e-6
-    for lower in (metric_lower, metric_lower_strict):
-        assert metric.baseline <= lower(metric, tpr, fpr, 50, 80, 0.025) <= seen + 1e-6
+    for limit in (lower, metric_lower_strict):
+        assert metric.baseline <= limit(metric, tpr, fpr, 50, 80, 0.025) <= seen + 1e-6
 
 
 @given(st.data())
@@ -259,7 +269,8 @@ def test_nothing_is_claimed_where_one_rate_does_not_count():
 
 def test_no_rows_no_limits():
     metric = parse_metric("ppv", prior=0.5)
-    assert metric_lower(metric, 0, 0, 0, 0, 0.025) == 0.5
+    nobody = MeanRate(0.0, 0.0, 0.0)
+    assert metric_lower(metric, nobody, nobody, 0.025) == 0.5
     assert metric_upper(metric, one_set(0.5, 0.1, 0, 5), 0.025) == 1
 
 
