@@ -224,7 +224,8 @@ def _signs(lessons: Lessons) -> Family:
     """Return the signs of the differences, and those that are clear: few cells, where few leak."""
     gains, error = lessons.gains, lessons.error(*lessons.shares)
     majority = lessons.prior > _HALF
-    guess = np.empty((*gains.shape[:2], len(_STANDARD_ERRORS), gains.shape[-1]), dtype=np.float32)
+    count = len(_STANDARD_ERRORS) + majority
+    guess = np.empty((*gains.shape[:2], count, gains.shape[-1]), dtype=np.float32)
     doubt = np.empty_like(error)
     for index, scale in enumerate(_STANDARD_ERRORS):
         if majority:
@@ -233,6 +234,9 @@ def _signs(lessons: Lessons) -> Family:
         else:
             np.multiply(error, np.float32(scale), out=doubt)
             np.greater(gains, doubt, out=guess[:, :, index])
+    if majority:
+        # Of cells where nothing was seen it says 'holdout', as below 1/2.
+        np.greater(gains, 0, out=guess[:, :, -1])
     hits = _hits(lessons.counts, guess)
     return Family(hits=hits, squares=hits, values=_values(guess, lessons.counts.shape[-1], 1))
 
