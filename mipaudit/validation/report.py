@@ -75,6 +75,36 @@ class CoverageRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExactRow:
+    """One side of one limit where few files exist, over all of them with their probabilities.
+
+    Attributes:
+        label: what the limit is of.
+        side: a ``lower`` limit misses when it is above the truth.
+        records: of a file; both classes are as large.
+        prior: p in (0, 1).
+        tpr: share of members with the value 1.
+        fpr: of holdout records: where the limit misses most.
+        nominal: coverage promised.
+        coverage: least coverage over all ``fpr``, just beyond every limit that is printed.
+        finite_sample: whether the limit says that it holds at every size.
+        falls_short: whether it covers less than it promises; an approximate limit may miss
+            1.1 times as often as it says.
+    """
+
+    label: str
+    side: Literal["lower", "upper"]
+    records: int
+    prior: float
+    tpr: float
+    fpr: float
+    nominal: float
+    coverage: float
+    finite_sample: bool
+    falls_short: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSummary:
     """One side of one limit over all cells of one size.
 
@@ -157,6 +187,7 @@ class ValidationReport(AnyReport):
         controls: the methods known to be invalid.
         detectable: one entry for each promised coverage.
         rows: every limit in every cell.
+        exact: limits where few files exist, over all of them.
         limitations: what the run does not show.
     """
 
@@ -171,4 +202,5 @@ class ValidationReport(AnyReport):
     rows: tuple[CoverageRow, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
+    exact: tuple[ExactRow, ...] = ()
     schema: str = schema_of("validate")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +15,7 @@ from mipaudit.validation.report import (
     ControlOutcome,
     CoverageRow,
     Detectable,
+    ExactRow,
     LimitSummary,
     Source,
     ValidationDesign,
@@ -44,6 +45,7 @@ def validation_report(
     run: Run,
     rows: Sequence[CoverageRow],
     control_rows: Sequence[CoverageRow],
+    exact: tuple[ExactRow, ...],
     settings: Sequence[Setting],
 ) -> ValidationReport:
     """Judge a run.
@@ -55,6 +57,7 @@ def validation_report(
         run: what was asked.
         rows: of the grid.
         control_rows: of the control cell, where invalid methods must be caught.
+        exact: limits where few files exist; they need no test.
         settings: as recorded.
     """
     ours, theirs = _of("mipaudit", rows), _of("valid", rows)
@@ -89,14 +92,17 @@ def validation_report(
     detectable = _detectable(ours)
     return ValidationReport(
         command="validate",
-        passed=not short and all(control.caught for control in controls),
+        passed=not short
+        and all(control.caught for control in controls)
+        and not any(row.falls_short for row in exact),
         design=design,
-        summary=_summary_text(design, short, controls, detectable),
+        summary=_summary_text(design, short, controls, detectable, exact),
         limits=_summaries(judged),
         failures=tuple(replace(row, falls_short=True) for row in short),
         controls=controls,
         detectable=detectable,
         rows=judged,
+        exact=exact,
         limitations=LIMITATIONS,
         provenance=provenance(seed=run.seed, inputs=(), settings=settings),
     )
@@ -179,9 +185,11 @@ def _summary_text(
     failures: Sequence[CoverageRow],
     controls: Sequence[ControlOutcome],
     detectable: Sequence[Detectable],
+    exact: Sequence[ExactRow],
 ) -> str:
     """Return one plain paragraph."""
     told = [_drawn(design), _short(failures), *_found(detectable), _caught(controls)]
+    told += _enumerated(exact)
     return " ".join(told)
 
 
@@ -246,4 +254,17 @@ def _caught(controls: Sequence[ControlOutcome]) -> str:
     return (
         f"{len(missed)} of {len(controls)} methods that are known to be invalid were not caught "
         f"({'; '.join(missed)}), so the run shows nothing."
+    )
+
+
+def _enumerated(exact: Sequence[ExactRow]) -> Iterator[str]:
+    """Say what was enumerated where few files exist."""
+    if not exact:
+        return
+    short = sum(row.falls_short for row in exact)
+    sizes = {(row.records, row.tpr) for row in exact}
+    yield (
+        f"Of a score of two values every file was audited, at {_counted(len(sizes), 'size')}: "
+        f"{_counted(len(exact), 'limit')}, of which {short or 'none'} "
+        f"{'misses' if short == 1 else 'miss'} more often than said."
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mipaudit.validation.report import (
         ControlOutcome,
         CoverageRow,
+        ExactRow,
         LimitSummary,
         ValidationReport,
     )
@@ -45,7 +46,7 @@ _MORE: Final = (
 
 def headline(report: ValidationReport) -> str:
     """Return the outcome in one line."""
-    short = len(report.failures)
+    short = len(report.failures) + sum(row.falls_short for row in report.exact)
     if not all(control.caught for control in report.controls):
         return "NOT VALIDATED: a method that is known to be invalid was not caught."
     if short:
@@ -96,6 +97,38 @@ def failures_table(rows: Sequence[CoverageRow]) -> Grid:
         rows=tuple(_failure_line(row) for row in rows),
         words=4,
     )
+
+
+def exact_table(rows: Sequence[ExactRow]) -> Grid:
+    """Return one line for each limit and side, where it misses most beside what it promises."""
+    worst: dict[tuple[str, str], ExactRow] = {}
+    for row in sorted(rows, key=_ratio, reverse=True):
+        worst.setdefault((row.label, row.side), row)
+    return Grid(
+        caption="Where few files exist, over all of them: members have the value 1 with "
+        "probability T, holdout records with F",
+        head=("limit", "side", "promised", "least coverage", "records", "prior", "T", "F", "says"),
+        rows=tuple(
+            (
+                row.label,
+                row.side,
+                number_text(round(row.nominal, 6)),
+                lower_text(row.coverage) + SHORT_MARK * row.falls_short,
+                count_text(row.records),
+                number_text(row.prior),
+                number_text(row.tpr),
+                value_text(row.fpr),
+                "finite-sample" if row.finite_sample else "approximate",
+            )
+            for row in worst.values()
+        ),
+        words=2,
+    )
+
+
+def _ratio(row: ExactRow) -> tuple[bool, float]:
+    """Return how often it misses beside what it says; first those that fall short."""
+    return row.falls_short, (1 - row.coverage) / (1 - row.nominal)
 
 
 def controls_table(controls: Sequence[ControlOutcome]) -> Grid:
@@ -236,6 +269,8 @@ def _sections(report: ValidationReport, *, in_full: bool) -> Iterator[Section]:
     if theirs.rows:
         yield _titled(theirs)
     yield _titled(controls_table(report.controls))
+    if report.exact:
+        yield _titled(exact_table(report.exact))
     yield (Heading(text="How to read it"), Pairs(pairs=LEGEND))
     yield bulleted("Keep in mind", report.limitations)
     if not in_full:
@@ -263,6 +298,15 @@ def _cases(report: ValidationReport) -> Iterator[Case]:
                 name=f"{row.label}, {row.side}, {row.scenario}",
                 status="failed",
                 text="a method that is known to be valid misses: the truths or the run are wrong",
+            )
+    for one in report.exact:
+        if one.falls_short:
+            yield Case(
+                group="exact",
+                name=f"{one.label}, {one.side}, {count_text(one.records)} records",
+                status="failed",
+                text=f"covers {number_text(round(one.coverage, 4))} of "
+                f"{number_text(round(one.nominal, 6))} promised",
             )
     for control in report.controls:
         yield Case(

@@ -16,6 +16,7 @@ from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.presentation import present
 from mipaudit.output.terminal import note, progress_bar
+from mipaudit.validation.coverage.exact import enumerated
 from mipaudit.validation.coverage.grid import Choice
 from mipaudit.validation.coverage.run import Ledger, Run, carry_out, make_run
 
@@ -42,10 +43,12 @@ def answer_validate(asked: ValidateOptions) -> ValidationReport:
     """
     run = _run(asked)
     ledger = Ledger() if asked.resume is None else Ledger.open(asked.resume, run.identity())
-    rows, control_rows = carry_out(
-        run, jobs=asked.jobs or default_jobs(), ledger=ledger, progress=asked.progress
-    )
-    return validation_report(run, rows, control_rows, asked.recorded())
+    jobs = asked.jobs or default_jobs()
+    # What narrows the run asks about its own files.
+    whole = not (run.choice.narrows or run.panel.named)
+    exact = enumerated(run.form, strict=asked.strict, jobs=jobs) if whole else ()
+    rows, control_rows = carry_out(run, jobs=jobs, ledger=ledger, progress=asked.progress)
+    return validation_report(run, rows, control_rows, exact, asked.recorded())
 
 
 def _run(asked: ValidateOptions) -> Run:

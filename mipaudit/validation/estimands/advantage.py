@@ -182,6 +182,7 @@ class TprAtFpr(Estimand):
                 value=estimate.value,
                 args=(fpr, str(estimate.side)),
                 label=f"tpr@{fpr:g}",
+                finite_sample=estimate.validity == "finite-sample",
             )
             yield self.interval(
                 None,
@@ -189,6 +190,7 @@ class TprAtFpr(Estimand):
                 nominal=nominal,
                 args=(fpr, "either"),
                 label=f"tpr@{fpr:g}, either side",
+                finite_sample=estimate.validity == "finite-sample",
             )
 
 

@@ -144,9 +144,9 @@ class AuditedFile:
     @cached_property
     def estimates(self) -> list[Estimate]:
         """Every row that ``estimate`` prints of the file, at 95% confidence."""
-        return score_estimates(self._audit[0], ErrorShare(confidence=CONFIDENCE, columns=1))
+        return score_estimates(self.evidence, ErrorShare(confidence=CONFIDENCE, columns=1))
 
-    @property
+    @cached_property
     def evidence(self) -> Evidence:
         """What the file shows of its score."""
         return self._audit[0]

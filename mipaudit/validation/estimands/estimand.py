@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class Interval:
         label: names the row of the table, so that two methods can state the same
             estimand; the estimand's name by default.
         source: whose limit it is.
+        finite_sample: whether the limits are said to hold at every size.
     """
 
     estimand: str
@@ -42,11 +44,17 @@ class Interval:
     estimand_args: Args = ()
     label: str = ""
     source: Source = "mipaudit"
+    finite_sample: bool = False
 
     @property
     def row_label(self) -> str:
         """The label, or the estimand's name."""
         return self.label or self.estimand
+
+    def limit(self, side: Side) -> float:
+        """Return the limit on a side, NaN where there is none."""
+        found = self.lower if side == "lower" else self.upper
+        return math.nan if found is None else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +171,7 @@ class Estimand(ABC):
         value: float | None = None,
         args: Args = (),
         label: str = "",
+        finite_sample: bool = False,
     ) -> Interval:
         """Return limits of it, each of which promises what one of a pair does by default."""
         return Interval(
@@ -173,6 +182,7 @@ class Estimand(ABC):
             value=value,
             estimand_args=args,
             label=label,
+            finite_sample=finite_sample,
         )
 
     def interval_of(self, estimate: Estimate, *, args: Args = (), label: str = "") -> Interval:
@@ -184,6 +194,7 @@ class Estimand(ABC):
             value=estimate.value,
             args=args,
             label=label,
+            finite_sample=estimate.validity == "finite-sample",
         )
 
 

@@ -15,7 +15,7 @@ VALID = [name for name, one in ALTERNATIVES.items() if one.valid]
 
 def judge_rows(rows, control_rows):
     run = make_run("quick", Choice(), estimands=(), strict=False, seed=0)
-    return validation_report(run, rows, control_rows, ())
+    return validation_report(run, rows, control_rows, (), ())
 
 
 @pytest.fixture
