@@ -216,7 +216,7 @@ class Evidence:
         if attackers in _ORDERED and self.discrete:
             # Where values are few what holds of every set is closer than what tangents show.
             found = min(found, limit(self._of_class("any"), alpha=alpha))
-        if attackers == "bins-16" and BINS < self._values <= _HARDLY_MORE * BINS:
+        if attackers == "bins-16" and BINS < self.values <= _HARDLY_MORE * BINS:
             # Fewer values seen may be fewer leaks seen, and then all rows would have counted:
             # the rows that chance kept from the cuts must not say less than all do.
             every = self._binned(self.counts.trained + self.counts.scored)
@@ -236,10 +236,10 @@ class Evidence:
     @property
     def few_values(self) -> bool:
         """Tell whether all rows have no more values than bins: any set of them is one of bins."""
-        return self._values <= BINS
+        return self.values <= BINS
 
     @cached_property
-    def _values(self) -> float:
+    def values(self) -> float:
         """Return how many values all rows have, infinity where cells hold several."""
         ladder = self.counts.everyone
         occupied = int(np.count_nonzero(ladder.members + ladder.holdout))

@@ -42,10 +42,10 @@ _SIZES: Final[dict[Form, tuple[tuple[int, float], ...]]] = {
         *((size, tpr) for tpr in (0.97, 0.95) for size in (20, 40)),
     ),
 }
-# Whatever `estimate` and `records` print of one score.
+# Whatever `estimate` and `records` print of one score, and what an attack achieves.
 _ASKED: Final = (
     *("advantage", "advantage_thresholds", "advantage_intervals", "advantage_bins"),
-    *("auc", "tpr_at_fpr", "metric", "record_risk", "largest_risk"),
+    *("auc", "tpr_at_fpr", "metric", "record_risk", "largest_risk", "named_attack"),
 )
 _PRIORS: Final = (0.5, 0.1, 0.9)
 # Priors other than the first at sizes that this divides.
