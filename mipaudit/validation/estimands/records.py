@@ -120,7 +120,8 @@ class LargestRisk(Estimand):
         cuts = int(numbers[0])
         edges, cell, occupied = np.split(numbers[1:], np.cumsum([cuts, cuts + 1]))
         risks = true_risks(law, prior, edges, cell.astype(np.int64))
-        return float(np.abs(risks[occupied > 0]).max())
+        # All cells together have |2p-1| at least, also those without a record.
+        return max(abs(2 * prior - 1), float(np.abs(risks[occupied > 0]).max()))
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return its limits."""
