@@ -164,7 +164,8 @@ def contradiction(report: Stored) -> str | None:
             return f"$.policy[{number}].status"
     copies = getattr(report, "copies", None)
     codes = {one.code for one in getattr(report, "findings", ())}
-    if copies is not None and not copies.chance and COPIES not in codes:
+    # Copies of a report of shift are others, and have no chance.
+    if not getattr(copies, "chance", True) and COPIES not in codes:
         return "$.findings"
     expected = _verdict(report.policy, getattr(report, "claims", ()))
     if expected in {"met", "waived"} and WITHHELD & {*verdict.reasons}:

@@ -31,7 +31,7 @@ from mipaudit.statements.copies import copy_findings
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import StatedCheck, stated_check, stated_verdict
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.verdict import led, settled
+from mipaudit.statements.verdict import UNREAD, led, settled
 
 _OTHER: Final = "other"
 # A shift that is found by chance would only alarm.
@@ -54,7 +54,8 @@ def attribute_report(
         _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
     )
     checks = _checks(every, asked)
-    told = (*copy_findings(source.copies), *source.findings())
+    unread = (one for one in source.findings() if one.code == UNREAD)
+    told = (*copy_findings(source.copies), *unread, *source.assumed)
     values = [_value(name, one, alpha / len(shown)) for name, one in shown.items()]
     design = AttributeDesign(
         n_members=whole.n_members,

@@ -259,7 +259,10 @@ def test_a_claimed_curve_is_the_file_that_bounds_writes(mipaudit, runs_csv):
 
 
 def test_a_claimed_curve_is_recorded_with_its_hash(mipaudit):
-    mipaudit("bounds", "--mu", "0.5", "--curve", "curve.json", "-o", "bounds.txt")
+    mipaudit(
+        *("bounds", "--mu", "0.5", "--adjacency", "substitution"),
+        *("--curve", "curve.json", "-o", "bounds.txt"),
+    )
     done = mipaudit("epsilon", *ONE_RUN, "--claimed-curve", "curve.json", "-f", "json")
     fields = json.loads(done.stdout)
     assert done.returncode == 1

@@ -394,14 +394,14 @@ def test_an_unwritable_place_is_found_before_anything_is_written(noise, files, o
 def test_files_are_written_together_or_not_at_all(tmp_path, monkeypatch):
     (tmp_path / "old").write_bytes(b"old")
     old, new = (Destination.open(str(tmp_path / name)) for name in ("old", "new"))
-    stage = destination_module._stage
+    staged = destination_module.staged
 
-    def full(path, data):
+    def full(path, **settings):
         if path.name == "new":
             raise OSError(28, "secret")
-        return stage(path, data)
+        return staged(path, **settings)
 
-    monkeypatch.setattr(destination_module, "_stage", full)
+    monkeypatch.setattr(destination_module, "staged", full)
     with pytest.raises(OutputError) as caught:
         write_together([(old, b"1"), (new, b"2")])
 
