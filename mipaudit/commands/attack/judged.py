@@ -36,8 +36,6 @@ SOURCES: Final[dict[Adversary, str]] = {
 }
 _NO_ROWS: Final = "no member or no holdout record is left to judge it on"
 MOST_SHOWN: Final = 64
-# Values that have one cut between them.
-_ONE_CUT: Final = 2
 _OTHER: Final = "other"
 
 
@@ -81,7 +79,7 @@ def everybody(
 def _fixed(plot: Plot, whole: Attacked, asked: AttackOptions) -> Fixed:
     one = whole.as_seen_by(plot.name)
     # Two values have one cut, whose limits hold whoever learned it, and from which rows.
-    one_cut = plot.name != "per-class" and one.evidence.values <= _ONE_CUT
+    one_cut = plot.name != "per-class" and one.evidence.one_cut
     everywhere = one_cut or (plot.told and asked.side_known)
     rows = np.ones(one.judged.size, dtype=bool) if everywhere else one.judged
     reason = no_mean(one, asked, rows) if plot.name == "bounded-loss" else plot.refused

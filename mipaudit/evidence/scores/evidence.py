@@ -11,7 +11,7 @@ be that of a distance between the classes, whose weights the first rows fix.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -52,6 +52,7 @@ _WEIGHT_BLOCKS: Final = MICRO_BLOCKS // 4
 # Shares of the noncentrality limit's error for the mass of values that the burn-in lacks.
 _UNSEEN_SHARE: Final = 0.05
 BINS: Final = 16
+_ONE_CUT: Final = 2
 # Beyond so many times as many values as bins it is no chance that there were not fewer.
 _HARDLY_MORE: Final = 4
 # Audits whose assigned rows are in memory at once.
@@ -203,25 +204,41 @@ class Evidence:
         if attackers == "bins-16" and not self.divisible:
             return None
         if attackers == "any" and self._by_distance:
-            return min(self._own_limits(attackers, alpha / 2), self._noncentrality(alpha / 2))
+            by_distance = _by_noncentrality(self.counts, self.prior, alpha / 2)
+            return min(self._own_limits(attackers, alpha / 2), by_distance)
         return self._own_limits(attackers, alpha)
 
     def _own_limits(self, attackers: Attackers, alpha: float) -> float:
         """Return the largest of each set's own limit, one-sided alpha."""
-        limit = class_upper_strict if self.strict else class_upper
-        found = limit(self._of_class(attackers), alpha=alpha)
+        found = self._own_limit(attackers, alpha)
         if attackers == "intervals-1":
             # Of both only what holds their sets is known, and grids may turn their order.
-            found = min(found, limit(self._of_class("intervals-4"), alpha=alpha))
+            found = min(found, self._own_limit("intervals-4", alpha))
         if attackers in _ORDERED and self.discrete:
             # Where values are few what holds of every set is closer than what tangents show.
-            found = min(found, limit(self._of_class("any"), alpha=alpha))
+            found = min(found, self._own_limit("any", alpha))
         if attackers == "bins-16" and BINS < self.values <= _HARDLY_MORE * BINS:
             # Fewer values seen may be fewer leaks seen, and then all rows would have counted:
             # the rows that chance kept from the cuts must not say less than all do.
             every = self._binned(self.counts.trained + self.counts.scored)
-            found = max(found, limit(every, alpha=alpha))
+            found = max(found, self._largest(every, alpha=alpha))
         return found
+
+    def _own_limit(self, attackers: Attackers, alpha: float) -> float:
+        """Return the limit of a class by itself, computed once: other classes ask for it, too."""
+        known = self._class_limits
+        if (attackers, alpha) not in known:
+            known[attackers, alpha] = self._largest(self._of_class(attackers), alpha=alpha)
+        return known[attackers, alpha]
+
+    @cached_property
+    def _class_limits(self) -> dict[tuple[Attackers, float], float]:
+        return {}
+
+    @property
+    def _largest(self) -> Callable[..., float]:
+        """Return the form of limits of classes that is asked for."""
+        return class_upper_strict if self.strict else class_upper
 
     @cached_property
     def _by_distance(self) -> bool:
@@ -230,8 +247,10 @@ class Evidence:
         many = int(self.counts.single.sum()) > _FEW_CELLS
         return many and low <= self.prior <= high and not self.strict
 
-    def _noncentrality(self, alpha: float) -> float:
-        return _by_noncentrality(self.counts, self.prior, alpha)
+    @property
+    def one_cut(self) -> bool:
+        """Tell whether all rows have two values at most, so that a threshold has one cut."""
+        return self.values <= _ONE_CUT
 
     @property
     def few_values(self) -> bool:

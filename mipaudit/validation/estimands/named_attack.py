@@ -54,8 +54,6 @@ Ends = tuple[float | None, float | None] | None
 
 _ALPHA: Final = 1 - CONFIDENCE
 _HALF = 0.5
-# Values that have one cut between them.
-_ONE_CUT: Final = 2
 # Values of the attribute: the score above which each is guessed, and how often it occurs.
 CUTS: Final = (0.5, 0.0, 1.5, -0.5)
 SHARES: Final = (0.6, 0.3, 0.08, 0.02)
@@ -121,7 +119,7 @@ class NamedAttack(_Named):
         _blocks: NDArray[np.uint8],
     ) -> Ends:
         # As `attack` does: two values have one cut, which all rows judge.
-        rows = judged | (audited.evidence.values <= _ONE_CUT)
+        rows = judged | audited.evidence.one_cut
         member = audited.in_order[0].member[rows]
         found = achieved(cut.guesses(loss[rows]), member, prior=audited.prior, alpha=_ALPHA)
         return None if found is None else (found.advantage.lower, found.advantage.upper)
