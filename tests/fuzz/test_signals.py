@@ -63,7 +63,8 @@ def started(words, at=None, sent=None):
     pid = os.fork()
     if pid:
         return pid
-    status = 70
+    # A signal may come before the program has begun: then it is not the program that it ends.
+    status = 130
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -71,22 +72,23 @@ def started(words, at=None, sent=None):
         sys.stdout = sys.stderr = silent
         for stream in (1, 2):
             os.dup2(silent.fileno(), stream)
+        from mipaudit.cli.app import main
+
+        sys.argv[1:] = words
         watch = Watch(at, sent)
         sys.settrace(watch if at is not None else None)
-        status = ended(words)
+        status = 70
+        status = ended(main)
         if at == 0:
             Path("lines").write_text(str(watch.lines), encoding="ascii")
     finally:
         os._exit(status)
 
 
-def ended(words):
+def ended(program):
     """Return the exit code of the whole program."""
-    from mipaudit.cli.app import main
-
-    sys.argv[1:] = words
     try:
-        main()
+        program()
     except SystemExit as end:
         return end.code
 
