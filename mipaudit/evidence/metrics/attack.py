@@ -23,9 +23,11 @@ from mipaudit.evidence.scores.averaged_lower import Averaged, shares_of
 from mipaudit.maths.binomial import MeanRate
 from mipaudit.maths.metrics.metric import Metric, ordinary_form
 
-# Standard errors that each rate is taken off when an attacker is chosen.
-_CAUTION: Final = 1.5
-_LEVELS: Final = 5
+# Standard errors by which each rate is worse when an attacker is chosen: without, and with a floor,
+# near which a rate is of few rows.
+_CAUTION: Final = (1.0, 1.5)
+# Where the levels that are aimed at lie, from the baseline to the largest value: most are low.
+_LEVELS: Final = np.linspace(0, 1, 6) ** 2
 # A metric with a floor is best near the floor, wherever that is: log-odds beside those of the
 # prior that is aimed at without it.
 _SHIFTS: Final = np.array([0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0])
@@ -99,10 +101,10 @@ def _chosen(
 
 def _aims(metric: Metric) -> set[tuple[float, bool]]:
     """Return the priors at which the best guesses are aimed at, and if they are swapped."""
-    levels = np.linspace(metric.baseline, metric.most, _LEVELS).tolist()
     if metric.floor is None:
-        return {aimed_prior(metric, level) for level in levels}
-    prior, swapped = aimed_prior(metric, levels[0])
+        levels = metric.baseline + (metric.most - metric.baseline) * _LEVELS
+        return {aimed_prior(metric, level) for level in levels.tolist()}
+    prior, swapped = aimed_prior(metric, metric.baseline)
     shifts = _SHIFTS if metric.floor == "recall" else -_SHIFTS
     odds = prior / (1 - prior) * np.exp(shifts)
     return {(one, swapped) for one in np.clip(odds / (1 + odds), _SMALLEST, 1 - _SMALLEST).tolist()}
@@ -134,7 +136,7 @@ def _opposite(family: Family, lessons: Lessons) -> Family:
 
 def _most_shown(metric: Metric, rates: Floats, spread: Floats) -> Places:
     """Return the attackers whose metric is largest when both rates are taken at their worst."""
-    error = _CAUTION * np.sqrt(spread)
+    error = _CAUTION[metric.floor is not None] * np.sqrt(spread)
     ends = np.maximum(rates - error, 0), np.minimum(rates + error, 1)
     corners = product((one[:, :, MEMBER] for one in ends), (one[:, :, HOLDOUT] for one in ends))
     worst = np.min([_value(metric, tpr, fpr) for tpr, fpr in corners], axis=0)

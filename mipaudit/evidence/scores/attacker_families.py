@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.assignments import HALVES, HOLDOUT, MEMBER, Reals
+from mipaudit.evidence.scores.assignments import HALVES, HOLDOUT, MEMBER, Reals, few_cells
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers
@@ -91,6 +91,11 @@ class Lessons:
         return 1 << int(self.counts.shape[-1] - 1).bit_length()
 
     @cached_property
+    def few(self) -> Places | None:
+        """Return the cells with rows where they are few, else None."""
+        return few_cells(self.counts)
+
+    @cached_property
     def rows(self) -> Reals:
         """Return the rows of the block, shape (Z, G, 2)."""
         return np.asarray(self.counts.sum(axis=-1))
@@ -138,6 +143,9 @@ class Lessons:
 def families(lessons: Lessons) -> Iterator[Family]:
     """Yield every attacker, sets first; the first two are constant, the majority's guess first."""
     yield _constant(lessons)
+    if lessons.few is not None:
+        yield _fixed(lessons, lessons.few)
+        return
     spans = _spans(lessons)
     yield spans.sets_from(_INTERVALS) if lessons.among == "thresholds" else spans
     match lessons.among:
@@ -163,6 +171,13 @@ def _constant(lessons: Lessons) -> Family:
         squares=hits,
         values=lambda e, _z, _g: np.repeat(always[e].astype(np.float64)[:, None], cells, axis=1),
     )
+
+
+def _fixed(lessons: Lessons, seen: Places) -> Family:
+    """Return those who guess one cell whatever was learnt."""
+    guess = np.eye(lessons.counts.shape[-1])[seen]
+    hits = lessons.counts[..., seen]
+    return Family(hits=hits, squares=hits, values=lambda e, _z, _g: guess[e])
 
 
 def _spans(lessons: Lessons) -> Family:

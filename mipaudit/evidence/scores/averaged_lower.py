@@ -35,6 +35,7 @@ from mipaudit.evidence.scores.assignments import (
     assigned,
     assigned_among,
     assigned_blocks,
+    few_cells,
 )
 from mipaudit.evidence.scores.attacker_choice import (
     by_gain,
@@ -244,11 +245,12 @@ def averaged_each(audits: Sequence[RankedRows], prior: float) -> list[Averaged]:
     # fetch again, page by page, the tables of every call. No page of this is touched.
     np.empty(_KEPT_BYTES, dtype=np.uint8)
     runs = [assigned(rows, prior) for rows in audits]
-    alike: dict[tuple[int, bool], list[int]] = {}
+    alike: dict[tuple[int, bool, bool], list[int]] = {}
     for index, run in enumerate(runs):
-        alike.setdefault((run.counts.shape[-1], run.even), []).append(index)
+        few = few_cells(run.counts) is not None
+        alike.setdefault((run.counts.shape[-1], run.even, few), []).append(index)
     found: dict[int, Averaged] = {}
-    for (cells, _), indices in alike.items():
+    for (cells, *_), indices in alike.items():
         for together in _stacks(indices, cells):
             stacked = [runs[index] for index in together]
             means = shares_of(stacked, prior)
@@ -294,6 +296,9 @@ def _mean(
     each = _each(weights, sizes)
     added, counted = _added(run, guesses, each), _share(run, each)
     squares = (each * squared).sum(axis=(0, 1))
+    few = few_cells(run.counts) is not None
+    if few:
+        added, counted = _evenly(run, added, counted)
     one = (weights[..., None] ** 2 / np.maximum(sizes, 1)).sum(axis=1).mean(axis=0)
     rates, judged = [], []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
@@ -304,8 +309,8 @@ def _mean(
         left = share - part * value
         size = max(judged[-1], 1)
         seen = size / max(size - 1, 1) * float(left * left @ times)
-        within = max(float(squares[side]) - value * value, 0.0)
-        variance = min(max(seen, within / size), within * float(one[side]))
+        within = max((value if few else float(squares[side])) - value * value, 0.0)
+        variance = min(max(seen, within / size), within * (1 / size if few else float(one[side])))
         weight = float(part * part @ times)
         rates.append(MeanRate(value=value, variance=variance, squares=weight))
     means = Averaged(
@@ -317,6 +322,18 @@ def _mean(
         n_holdout=judged[1],
     )
     return Shares(rates=means, added=(added,), counted=counted)
+
+
+def _evenly(run: Assigned, added: Floats, counted: Floats) -> tuple[Floats, Floats]:
+    """Return what rows add and would add where each that is judged weighs as much.
+
+    A set that stays as it is has its own rates on all rows then, whatever the luck of the blocks.
+    """
+    judged = counted > 0
+    guessed = np.divide(added, counted, out=np.zeros(judged.size), where=judged)
+    sizes = np.bincount(run.member, weights=run.times * judged, minlength=2)
+    counted = judged / np.maximum(sizes, 1)[run.member.astype(np.intp)]
+    return guessed * counted, counted
 
 
 def _each(weights: Floats, sizes: Floats) -> Floats:

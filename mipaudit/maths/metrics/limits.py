@@ -43,7 +43,7 @@ from mipaudit.maths.metrics.metric import (
     largest_level,
     ordinary_form,
 )
-from mipaudit.maths.normal import quantile
+from mipaudit.maths.normal import cdf, quantile
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.best_of_class import MetricClass
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 _BAND_SHARE: Final = 0.25
 _BAND_RATIO: Final = 1.5
 _RATES_TRIED: Final = 3
+# The error of a folded test is found where it grows by less.
+_GROWS: Final = 1 + 1e-6
 _STRATA: Final = 48
 _DEVIATES: Final = 4.5
 
@@ -219,7 +221,7 @@ def metric_lower(metric: Metric, tpr: MeanRate, fpr: MeanRate, alpha: float) -> 
     shown = partial(_shown, metric, tpr, fpr, alpha)
     if not (tpr.squares and fpr.squares) or lowest >= highest or not shown(lowest):
         return lowest
-    # Score limits of G_m are concave in m: those above 0 are one range.
+    # G_m less its error is concave in m at any one error, so those above 0 are one range.
     return highest if shown(highest) else bisect_level(shown, lowest, highest)[0]
 
 
@@ -354,15 +356,33 @@ def _shown(metric: Metric, tpr: MeanRate, fpr: MeanRate, alpha: float, level: fl
             forms.append((c0 + price * (1 - least), c1, c2 + price))
         case None:
             pass
-    z = -quantile(alpha)
-    for c0, c1, c2 in forms:
+    # An attacker and its opposite together have what the two constant ones have.
+    apart = max(-(2 * c0 + c1 - c2), 0.0)
+    return all(_above(form, tpr, fpr, alpha, apart) for form in forms)
+
+
+def _above(
+    form: tuple[float, float, float], tpr: MeanRate, fpr: MeanRate, alpha: float, apart: float
+) -> bool:
+    """Tell whether c0 + c1 T - c2 F is surely above 0, by score limits of both rates.
+
+    The mean over assignments is folded (`maths.binomial.folded_lower`): where G_m is 0 that of the
+    opposite guesses is ``apart`` below it, and to show as much they must err by so much more.
+    """
+    c0, c1, c2 = form
+    gain = c0 + c1 * tpr.value - c2 * fpr.value
+    error = alpha / 2
+    while gain > 0:
+        z = -quantile(error)
         slack = math.hypot(
-            c1 * (tpr.falls if c1 > 0 else tpr.rises)(z, alpha),
-            c2 * (fpr.rises if c2 > 0 else fpr.falls)(z, alpha),
+            c1 * (tpr.falls if c1 > 0 else tpr.rises)(z, error),
+            c2 * (fpr.rises if c2 > 0 else fpr.falls)(z, error),
         )
-        if c0 + c1 * tpr.value - c2 * fpr.value <= slack:
-            return False
-    return True
+        left = alpha - cdf(-z * (gain + apart) / slack) if slack else alpha
+        if gain > slack or left <= error * _GROWS:
+            return gain > slack
+        error = left
+    return False
 
 
 def _ordinary(metric: Metric) -> bool:

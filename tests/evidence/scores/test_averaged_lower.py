@@ -183,8 +183,8 @@ def test_the_limit_holds(name, n_members, n_holdout, prior):
 
 def test_a_limit_that_is_not_folded_misses_more_often_than_it_may():
     """The control: the score limit by itself, on two values without a leak."""
-    files, alpha = 600, 0.025
-    audits = [_drawn("null-discrete-2", 300, 300, seed, discrete=True) for seed in range(files)]
+    files, alpha = 800, 0.025
+    audits = [_drawn("null-discrete-2", 1_000, 1_000, seed, discrete=True) for seed in range(files)]
     z = norm.isf(alpha)
     misses = 0
     for one in averaged_each(audits, 0.5):
