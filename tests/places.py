@@ -8,7 +8,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
-# One report of every kind, as earlier versions wrote them.
+# One stored report of every kind.
 REPORTS = TESTS / "reports"
 
 

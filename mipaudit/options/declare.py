@@ -91,7 +91,7 @@ class Option(NamedTuple):
         only_with: the option without which this one has no meaning.
         default_text: the default as help has it, where the value does not say it.
         recorded: whether it can change the answer, and the report says what it was.
-        recorded_as: its name in reports, where that is another: as the keyword was in 0.1.0.
+        recorded_as: its name in reports, where that is another.
         told: what the report says in place of a value that may be large, such as a table.
         is_input: whether it names what is read, and must not be written over.
         complete: what a shell may offer for the beginning of a word.
@@ -218,7 +218,7 @@ class Options:
         values = {**dict(zip(places, given, strict=False)), **named}
         unknown = values.keys() - {one.name for one in options}
         if unknown:
-            raise TypeError(_unknown(min(unknown), options))
+            raise TypeError(f"there is no option {min(unknown)!r}")
         for one in options:
             value = values.get(one.name, one.default)
             if value is REQUIRED:
@@ -288,13 +288,6 @@ def declared(options: type[Options]) -> tuple[Declared, ...]:
 @cache
 def _declared_once(options: type[Options]) -> tuple[Declared, ...]:
     return tuple(_declared(name, *rest) for name, rest in options._OWN.items())  # noqa: SLF001
-
-
-def _unknown(name: str, options: Sequence[Declared]) -> str:
-    now = next((one.name for one in options if one.option.recorded_as == name), None)
-    if now is None:
-        return f"there is no option {name!r}"
-    return f"{name!r} is {now!r} now, as on the command line: {now}="
 
 
 def _told(option: Option, value: object) -> object:

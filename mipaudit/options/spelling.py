@@ -62,7 +62,7 @@ def keywords_of(*classes: type[Options]) -> dict[str, str]:
 
 
 def _named(classes: Sequence[type[Options]]) -> Iterator[tuple[str, Declared]]:
-    """Yield options by what a sentence may call them: those of stored reports are older."""
+    """Yield options by what a sentence may call them: also by their names in reports."""
     options = [one for kind in classes for one in declared(kind)]
     yield from ((one.recorded_name, one) for one in options)
     yield from ((one.name, one) for one in options)

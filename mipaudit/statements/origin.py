@@ -26,7 +26,7 @@ Value: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 class Setting:
     """One setting and where it came from.
 
-    ``value`` is as the option has it, or as it was typed in reports of version 0.1.0.
+    ``value`` is as the option has it.
     ``where`` is the environment variable or the policy file that set it; of the setting
     ``config``, the policy file itself, it is the sha256, and whether it is of another user.
     """
@@ -42,11 +42,11 @@ class Provenance:
     """When, with what, from what: everything that may differ between two equal runs.
 
     ``seed`` is the one that was stated, or drawn fresh, as ``seed_origin`` says; None for the
-    default. The ``seeds`` in use follow from it and from the rows. Reports of versions that
-    used the seed as it was stated have no ``seed_origin``. ``unused_columns`` were there and
-    had no part in the report: names of rows, labels, and what was not asked for.
+    default. The ``seeds`` in use follow from it and from the rows. Where nothing is drawn by the
+    rows there is no ``seed_origin``. ``unused_columns`` were there and had no part in the report:
+    names of rows, labels, and what was not asked for.
 
-    ``platform`` is the kind of system and processor, None in reports older than the field.
+    ``platform`` is the kind of system and processor, None where a report lacks it.
     Who ran it, and on which machine, is not recorded, but what they ``declared``.
     """
 

@@ -188,14 +188,9 @@ def standing(report: Any, today: date) -> Any:  # noqa: ANN401 - of any kind
     verdict = reach_verdict(
         checks, getattr(report, "claims", ()), before.on_inconclusive, assuming=before.assuming
     )
-    return replace(reworded(report, verdict), policy=checks)
-
-
-def reworded(report: Any, verdict: Verdict) -> Any:  # noqa: ANN401 - of any kind
-    """Return a report with another verdict, also in its paragraph."""
     said = judged(verdict, given="limits")
-    summary = report.summary.replace(judged(report.verdict, given="limits"), said)
-    return replace(report, verdict=verdict, summary=summary)
+    summary = report.summary.replace(judged(before, given="limits"), said)
+    return replace(report, verdict=verdict, summary=summary, policy=checks)
 
 
 def waiver_note(check: PolicyCheck) -> str:

@@ -25,7 +25,7 @@ def evidence(rows, seed, *, strict=False):
 
 
 def by_position(member, score, *, strict=False):
-    """Return what version 0.1.0 made of a file, with its default seed 0."""
+    """Return what positions and a public seed make of a file: the control."""
     n = member.size
     rows = Rows(first_row=0, source_rows=n, kept=None, keys=None, member=member, scores=(score,))
     return evidence(rows, 0, strict=strict)

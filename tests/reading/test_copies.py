@@ -20,11 +20,10 @@ from mipaudit.errors import UsageError
 from mipaudit.formats.policy.blocks import policy_section
 from mipaudit.formats.report_forms import report_as
 from mipaudit.maths.exact_tests import larger_share_p
-from mipaudit.reading.report_file import contradiction, read_report
+from mipaudit.reading.report_file import contradiction
 from mipaudit.statements.copies import Copies
 from mipaudit.statements.reports.codec import from_json, to_json
 from mipaudit.statements.verdict import COMMON, COPIES, UNLIMITED
-from mipaudit.statements.verdict import judged as judged_words
 from tests.places import ROOT
 
 SAMPLES = ROOT / "sample_data"
@@ -326,27 +325,6 @@ def test_a_limit_that_is_kept_says_how_many_are_accepted(command):
     # Chance is no excuse where somebody said how many may be.
     common = frame(290, holdout=288, rows=300)
     assert ask(common, max_copies=0, **wide).verdict.status == "not_met"
-
-
-def test_a_report_made_before_copies_counted_is_open_until_they_are_limited(tmp_path):
-    table = frame(27)
-    now = mipaudit.estimate(table, **WIDE)
-    met = replace(now.verdict, status="met", reasons=now.verdict.reasons[1:])
-    before = replace(now, verdict=met, summary=f"{judged_words(met)} And so on.")
-    path = tmp_path / "old.json"
-    path.write_bytes(to_json(before))
-    read = read_report(path)
-    assert (read.verdict.status, read.verdict.reasons[0]) == ("inconclusive", UNLIMITED)
-    assert read.summary == f"{judged_words(read.verdict)} And so on."
-    assert mipaudit.history(path).reports[0].verdict == "inconclusive"
-    assert mipaudit.rejudge(path, **WIDE).verdict.status == "inconclusive"
-    accepted = mipaudit.rejudge(path, max_copies=30, **WIDE)
-    assert accepted.verdict.status == "met"
-    assert "27 of at most 30 accepted" in accepted.findings[0].text
-    assert read_report(to_json(accepted)) == accepted
-    # Its finding did not yet tell chance apart: the counts do.
-    copies = replace(now.copies, members=190, holdout=188)
-    assert mipaudit.rejudge(replace(before, copies=copies), **WIDE).verdict.status == "met"
 
 
 def test_reports_are_compared_by_the_copies_of_the_new_release():

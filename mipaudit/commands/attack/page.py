@@ -253,7 +253,7 @@ def _score(report: AttackReport, name: str) -> Iterator[Section]:
     if report.design.residuals:
         text = f"Named attacks on the size of '{shown}': advantage."
     design = report.design
-    # Reports of older versions have one burn-in for all scores.
+    # A report may leave out the burn-in of each score.
     both = design.burn_in_members, design.burn_in_holdout
     members, holdout = dict(zip(design.score_columns, design.burn_ins, strict=False)).get(
         name, both

@@ -134,7 +134,7 @@ def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> 
 def _shown_at(report: ShiftReport) -> float | None:
     """Return the smallest one-sided error at which a difference is shown, if any is."""
     found = [] if report.shown_at is None else [report.shown_at]
-    # Reports of version 0.1.0 do not say it of what was learned; the columns' tests do.
+    # A report that leaves it out still has the tests of its columns.
     return min([*found, *(one.adjusted / 2 for one in report.columns)], default=None)
 
 

@@ -16,8 +16,7 @@ from mipaudit.options.public import public
 from mipaudit.options.recorded import function_of, recorded_keywords
 from mipaudit.options.spelling import unspelled
 from mipaudit.statements.provenance import as_of, time_of
-from mipaudit.statements.reports.kinds import FIRST, kind_of
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.reports.kinds import kind_of
 from mipaudit.summaries.identity.seed import SeedChoice
 
 if TYPE_CHECKING:
@@ -79,14 +78,6 @@ def recomputed(report: AnyReport, asked: VerifyOptions) -> AnyReport:
         UsageError: it cannot be computed again, or not from what is given.
         InputError: the scores cannot be read, or a setting cannot be read back.
     """
-    if report.schema.endswith(FIRST):
-        raise InputError(
-            "old_report",
-            "The report is of version 0.1.0, which drew its blocks by the position of a row and "
-            "recorded its settings otherwise. This version cannot repeat it.",
-            hint=f"Verify it with mipaudit {safe_name(report.provenance.mipaudit)}, or make the "
-            "report again.",
-        )
     command = report.command
     made_of = kind_of(command).made_of
     require(
@@ -122,17 +113,8 @@ def _seed_of(provenance: Provenance, stated: Given) -> Given:
     """Return the seed that a report was made with: that of its settings, or the fresh one.
 
     Raises:
-        InputError: ``old_seed``: the report is of a version that used seeds otherwise;
-            ``bad_report``: the seed is not one that mipaudit writes.
+        InputError: ``bad_report``: the seed is not one that mipaudit writes.
     """
-    if provenance.seed_origin is None:
-        raise InputError(
-            "old_seed",
-            "The report was made by a version of mipaudit that drew rows by their position in the "
-            "file. This version draws by what they hold, and cannot repeat it.",
-            hint=f"Verify it with mipaudit {safe_name(provenance.mipaudit)}, or make the "
-            "report again.",
-        )
     if provenance.seed_origin != "fresh":
         return stated
     if provenance.seed is None or provenance.seed < 0 or stated not in {None, "fresh"}:

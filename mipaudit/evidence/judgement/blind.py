@@ -126,8 +126,7 @@ class Blind:
     def limit(self, error: float) -> float | None:
         """Return the limit for every attacker at the largest error that is at most this one.
 
-        None where there is none below 1. Limits for a class of attackers, which reports of
-        version 0.1.0 hold, do not count.
+        None where there is none below 1. Limits for a class of attackers do not count.
         """
         # A tolerance for what arithmetic does to the last digit of 1 - confidence.
         within = [

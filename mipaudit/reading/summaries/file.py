@@ -330,7 +330,7 @@ def _manifest(name: str, text: bytes) -> Manifest:
         raise InputError(
             "summary_version",
             f"{name}: a summary of the format {safe_name(schema)}; this version reads {SCHEMA}.",
-            hint="Make it again, or use the version of mipaudit that wrote it.",
+            hint="Make it again with mipaudit summarize, or use the version that wrote it.",
         )
     return msgspec.convert(found, Manifest)
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
-from mipaudit.statements.reports.kinds import FIRST, KINDS, report_type
+from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of_schema, report_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,42 +23,6 @@ if TYPE_CHECKING:
 # can be compared line by line.
 _FIRST: Final = "schema"
 _LAST: Final = "provenance"
-
-
-def _migrated(report: Any) -> Any:  # noqa: ANN401 - of any kind
-    """Return a report of version 0.1.0 with settings as they are now: they were texts."""
-    values = {"none": None, "true": True, "false": False}
-    settings = tuple(
-        replace(one, value=values.get(str(one.value), one.value))
-        for one in report.provenance.settings
-    )
-    return replace(report, provenance=replace(report.provenance, settings=settings))
-
-
-def _waived(report: Any) -> Any:  # noqa: ANN401 - of any kind
-    """Return a report whose waivers bore a 'met', as earlier versions wrote it, as waived."""
-    from mipaudit.statements.verdict import reworded
-
-    verdict = getattr(report, "verdict", None)
-    if verdict is None or verdict.status != "met" or not verdict.waived:
-        return report
-    return reworded(report, replace(verdict, status="waived"))
-
-
-def _with_copies(report: Any) -> Any:  # noqa: ANN401 - of any kind
-    """Return a report as open where copies leave it so, which earlier versions let pass."""
-    from mipaudit.statements.verdict import COPIES, UNLIMITED, reworded, settled
-
-    copied = [one for one in getattr(report, "findings", ()) if one.code == COPIES]
-    # Of `shift` they are copies between the groups.
-    if not copied or report.command == "shift" or not hasattr(report, "policy"):
-        return report
-    # Earlier findings did not tell chance apart.
-    chance = getattr(getattr(report, "copies", None), "chance", False)
-    if chance or UNLIMITED in report.verdict.reasons:
-        return report
-    return reworded(report, settled(report.verdict, copied, report.policy))
-
 
 _HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
 # An annex looks like the page of a report, and is none.
@@ -105,8 +69,6 @@ def from_json(data: bytes) -> AnyReport:
     """
     import msgspec
 
-    from mipaudit.statements.reports.kinds import report_type
-
     data = taken_out(data)
     kind = _kind(data)
     try:
@@ -120,9 +82,6 @@ def from_json(data: bytes) -> AnyReport:
     except (msgspec.DecodeError, RecursionError):
         # What Python's parser takes and this one does not: NaN, lone surrogates, deep nesting.
         raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
-    if report.schema.endswith(FIRST):
-        report = _migrated(report)
-    report = _with_copies(_waived(report))
     # It decides how the report is shown.
     if report.command not in kind.commands:
         raise InputError(
@@ -179,7 +138,6 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _kind(data: bytes) -> Kind:
     """Return the kind of report that the file says it is."""
-    from mipaudit.statements.reports.kinds import kind_of_schema
     from mipaudit.statements.text.printable_names import safe_name
 
     try:
@@ -198,13 +156,16 @@ def _kind(data: bytes) -> Kind:
     kind = kind_of_schema(named)
     if kind is not None:
         return kind
-    format_name, _, version = named.rpartition("/")
-    if version.isdecimal() and kind_of_schema(f"{format_name}{FIRST}") is not None:
+    name, _, version = named.rpartition("/")
+    now = kind_of_schema(f"{name}{VERSION}")
+    if version.isdecimal() and now is not None:
+        stated = found.get("command")
+        command = stated if stated in now.commands else now.commands[0]
         raise InputError(
             "report_schema",
-            f"The report is of schema {safe_name(named)}, which this version of "
-            "mipaudit does not read.",
-            hint="Use the version of mipaudit that its provenance names.",
+            f"The report is of the format {safe_name(named)}; this version of mipaudit reads "
+            f"{now.schema}.",
+            hint=f"Make it again with `mipaudit {command}`, or use the version that wrote it.",
         )
     raise InputError("report_schema", "The file is not a report of mipaudit.", hint=_OTHER)
 

@@ -64,9 +64,8 @@ class Kind(NamedTuple):
 
 
 _ALLOWED: Final = ("advantage", "eta", "accuracy", "tpr_at_fpr", "success_at", "precision")
-# The version of all formats, and that of mipaudit 0.1.0, whose settings are texts.
-NOW: Final = "/2"
-FIRST: Final = "/1"
+# The version of all formats: a report of another one is not read.
+VERSION: Final = "/2"
 # Where what all reports have is.
 _OF_ALL: Final = "mipaudit.statements.origin"
 # In the order in which the JSON Schema lists them.
@@ -331,12 +330,8 @@ def schema_of(command: str) -> str:
 
 
 def kind_of_schema(schema: str) -> Kind | None:
-    """Return the kind of report of a JSON format, None for one that is not read.
-
-    The format of version 0.1.0 is read too, which had the same figures.
-    """
-    named = schema.removesuffix(FIRST) + NOW if schema.endswith(FIRST) else schema
-    return next((kind for kind in KINDS if kind.schema == named), None)
+    """Return the kind of report of a JSON format, None for one that is not read."""
+    return next((kind for kind in KINDS if kind.schema == schema), None)
 
 
 def report_type(kind: Kind) -> type[Any]:

@@ -389,17 +389,6 @@ def test_a_checked_input_is_verified_with_its_fresh_seed(scores):
     assert agrees(mipaudit.check(scores, seed="fresh"), input=scores)
 
 
-def test_a_report_that_assigned_rows_by_position_cannot_be_repeated(scores):
-    def as_it_was(fields):
-        fields["provenance"].update(seed=0, mipaudit="0.1.0")
-        del fields["provenance"]["seed_origin"], fields["provenance"]["seeds"]
-
-    with pytest.raises(mipaudit.InputError, match="by their position in the file") as caught:
-        mipaudit.verify(change(mipaudit.estimate(scores), as_it_was), input=scores)
-    assert caught.value.code == "old_seed"
-    assert "mipaudit 0.1.0" in caught.value.hint
-
-
 @pytest.mark.parametrize(
     "edit",
     [

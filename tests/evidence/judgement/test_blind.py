@@ -166,7 +166,7 @@ def test_an_assertion_takes_no_error():
 
 
 def test_a_limit_for_a_class_is_none():
-    """As reports of version 0.1.0 hold it: whoever looks in another way may tell more."""
+    """Whoever looks in another way may tell more."""
     named = tuple(replace(one, attackers="intervals-4") for one in blind().limits)
     allowance, left = make_allowance(blind(limits=named), 0.025)
     assert (allowance.most, left) == (None, 0.025)

@@ -18,7 +18,6 @@ from mipaudit.formats.exchange.stored import File
 from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import Waiver
-from mipaudit.statements.reports.codec import from_json
 from mipaudit.statements.verdict import COPIES, Verdict, reach_verdict
 from tests.places import REPORTS
 
@@ -221,12 +220,3 @@ def test_a_report_whose_verdict_was_edited_has_no_form():
     assert edited != data
     with pytest.raises(InputError, match="contradicts itself"):
         stored_report(edited)
-
-
-def test_a_report_of_0_1_0_has_one(snapshot):
-    first = (
-        (REPORTS / "rejudged.json").read_bytes().replace(b"mipaudit.report/2", b"mipaudit.report/1")
-    )
-    assert from_json(first).schema == "mipaudit.report/1"
-    found = predicate(stored_report(first)._replace(subjects=(MODEL,)))
-    assert found["result"] == "WARNED"

@@ -312,7 +312,7 @@ def drop(value, variance, skew, n, alpha):
 
 
 def drop_by_pseudo_rows(value, variance, skew, n, alpha):
-    """Clopper-Pearson at DeLong's effective size with pseudo-rows, as version 0.1.0 had it."""
+    """Clopper-Pearson at DeLong's effective size with pseudo-rows."""
     unseen = (math.log(1 / alpha) / stats.norm.isf(alpha)) ** 2 * value**2
     variance += unseen / (n * (n - 1))
     trials = max(n, value * (1 - value) / variance) if variance > 0 else n

@@ -16,19 +16,39 @@ import mipaudit
 from mipaudit.commands.verify.agreement import pairs
 from mipaudit.errors import InputError
 from mipaudit.statements.reports.codec import from_json, to_json
-from mipaudit.statements.reports.kinds import KINDS
+from mipaudit.statements.reports.kinds import KINDS, kind_of_schema
 from tests.places import REPORTS
 
 SAMPLES = REPORTS
 
 
-def test_old_reports_stay_readable_and_lose_nothing(sample_bytes):
-    """The samples are of earlier versions: fields have been added since, and none is lost."""
+def test_stored_reports_stay_readable_and_lose_nothing(sample_bytes):
+    """The samples lack fields that have been added since, and none is lost."""
     written = to_json(from_json(sample_bytes))
 
     found = {one.status for one in pairs(json.loads(sample_bytes), json.loads(written), "")}
     assert found <= {"equal", "added"}
     assert to_json(from_json(written)) == written
+
+
+def test_a_report_of_another_format_names_the_command_that_makes_it_again(mipaudit, tmp_path):
+    now = (SAMPLES / "rejudged.json").read_bytes()
+    (tmp_path / "old.json").write_bytes(now.replace(b"mipaudit.report/2", b"mipaudit.report/1"))
+
+    for words in (["render"], ["verify"], ["history"], ["compare", "a=old.json"]):
+        done = mipaudit(*words, "old.json")
+        assert done.returncode == 2
+        assert "of the format mipaudit.report/1; this version of mipaudit reads" in done.stderr
+        assert "Make it again with `mipaudit estimate`, or" in done.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.schema)
+def test_every_kind_has_one_format(kind):
+    name, _, version = kind.schema.rpartition("/")
+
+    assert version == "2"
+    assert kind_of_schema(kind.schema) is kind
+    assert kind_of_schema(f"{name}/1") is kind_of_schema(f"{name}/3") is None
 
 
 def test_there_is_a_sample_of_every_kind():
@@ -122,6 +142,7 @@ def test_a_malformed_report_is_refused_with_its_place(report, change, place):
         (b'{"schema": "mipaudit.other/1"}', "report_schema"),
         (b"[" * 100_000, "bad_report"),
         (b'{"schema": "mipaudit.report/3"}', "report_schema"),
+        (b'{"schema": "mipaudit.report/1"}', "report_schema"),
         (b'{"schema": "mipaudit.check/2"}', "bad_report"),
     ],
 )
