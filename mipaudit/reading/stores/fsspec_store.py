@@ -6,9 +6,7 @@ loses etags, asks three times to open a file, and leaves out folders that cannot
 
 from __future__ import annotations
 
-import math
 import re
-from html import unescape
 from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
@@ -35,8 +33,6 @@ _LOOSE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 class FsspecStore(Store):
     """A file system of fsspec, from one place of it on."""
-
-    _deepest = math.inf
 
     def __init__(self, address: Address, system: Any, root: str) -> None:  # noqa: ANN401 - fsspec has no types
         """Keep the system, and where in it the paths begin."""
@@ -68,14 +64,13 @@ class FsspecStore(Store):
         fsspec's own ways down leave out the folders that cannot be listed.
         """
         found: list[Entry] = []
-        folders = [(path, 0)]
+        folders = [path]
         while folders:
-            folder, depth = folders.pop()
-            for entry in self.children(folder):
-                if not entry.is_folder:
+            for entry in self.children(folders.pop()):
+                if entry.is_folder:
+                    folders.append(entry.path)
+                else:
                     found.append(entry)
-                elif depth < self._deepest:
-                    folders.append((entry.path, depth + 1))
         return found
 
     def state(self, path: str) -> ObjectState:
@@ -101,10 +96,7 @@ class FsspecStore(Store):
 
 
 class WebStore(FsspecStore):
-    """A web server: files by ranged requests, folders by the pages that list them."""
-
-    # Links may lead round in circles.
-    _deepest = 16
+    """A web server: files by ranged requests. It lists no folders."""
 
     def __init__(self, address: Address) -> None:
         """Make a client that honours proxies and .netrc, and never asks for compression.
@@ -119,7 +111,6 @@ class WebStore(FsspecStore):
         wait = store_seconds()
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=wait, sock_read=wait)
         system = HTTPFileSystem(
-            simple_links=False,
             encoded=True,
             headers=_HEADERS,
             client_kwargs={"trust_env": True, "timeout": timeout, "response_class": WebResponse},
@@ -132,9 +123,7 @@ class WebStore(FsspecStore):
         return unquote(path.partition("?")[0])
 
     def look(self, path: str) -> Entry | None:
-        """Return a folder where ``path`` ends in a slash, else the file there."""
-        if not path or path.endswith("/"):
-            return Entry(path.rstrip("/"), is_folder=True)
+        """Return the file at ``path``, None for nothing."""
         try:
             self._system.info(self._full(path))
         except FileNotFoundError as error:
@@ -143,19 +132,6 @@ class WebStore(FsspecStore):
                 return None
             raise
         return Entry(path, is_folder=False)
-
-    def children(self, path: str) -> list[Entry]:
-        """Return what the page of a folder links to, below it."""
-        folder = f"{path.rstrip('/')}/" if path else ""
-        start = self._full(folder)
-        found: dict[str, Entry] = {}
-        for link in self._system.ls(start, detail=False):
-            name = re.split(r"[?#]", unescape(link), maxsplit=1)[0]
-            rest = name.removeprefix(start).removeprefix("./")
-            one = rest.rstrip("/")
-            if name.startswith(start) and one and "/" not in one and one not in {".", ".."}:
-                found[one] = Entry(f"{folder}{one}", rest.endswith("/"))
-        return list(found.values())
 
     def state(self, path: str) -> ObjectState:
         """Return size and etag.
@@ -168,7 +144,7 @@ class WebStore(FsspecStore):
             raise InputError(
                 "web_page",
                 f"{self.name(path)}: a web page, not a file of scores.",
-                hint="Is a log-in needed? The address of a folder ends in a slash.",
+                hint="Is a log-in needed?",
             )
         return _state(info)
 

@@ -155,8 +155,8 @@ def remote_blobs(address: Address, *, in_memory: int) -> list[tuple[Blob, tuple[
     """Return the objects that ``address`` means, in bytewise path order.
 
     Args:
-        address: of an object, a folder (searched to any depth; hidden files and names that
-            start with ``_`` are left out) or a pattern.
+        address: of an object; but for a web server also of a folder (searched to any depth;
+            hidden files and names that start with ``_`` are left out), or a pattern.
         in_memory: most bytes of a stream that are kept in memory.
 
     Returns:
@@ -164,7 +164,7 @@ def remote_blobs(address: Address, *, in_memory: int) -> list[tuple[Blob, tuple[
         from where the pattern begins to vary. One that cannot be read twice is fetched whole.
 
     Raises:
-        InputError: ``no_such_file`` or ``no_parts``.
+        InputError: ``no_such_file``, ``no_parts`` or ``web_folder``.
         MipauditError: as ``Store.ask``.
     """
     store = open_store(address)
@@ -200,9 +200,14 @@ def _streamed(store: AnyStore, path: str, state: ObjectState, in_memory: int) ->
 
 def _files(store: AnyStore, address: Address) -> list[Found]:
     path = f"{address.path}?{address.query}" if address.query else address.path
-    pattern = MAGIC - {"?"} if address.is_web else MAGIC
-    varies = bool(pattern & set(address.path))
-    entry = None if varies and address.is_web else store.ask(store.look, path)
+    varies = bool(MAGIC & set(address.path))
+    if address.is_web and (varies or address.path[-1:] in {"", "/"}):
+        raise InputError(
+            "web_folder",
+            f"{store.name(path)}: folders and patterns of web servers are not read.",
+            hint="Name the parts: the address of each in a list, in Python; or copy them here.",
+        )
+    entry = store.ask(store.look, path)
     if entry is not None and not entry.is_folder:
         return [(path, ())]
     if varies:
