@@ -314,58 +314,51 @@ def _of_file(context: typer.Context) -> tuple[Setting, ...]:
 
 
 def store_options() -> list[TyperOption]:
-    """Return the two options; what they say is in the environment while the command runs."""
+    """Return the three options; what they say is in the environment while the command runs."""
     found = [
         TyperOption(
             param_decls=["allow_scheme", "--allow-scheme"],
             metavar="NAME",
             multiple=True,
             expose_value=False,
-            callback=_allow,
+            callback=_say,
             help="Read addresses of this scheme too, as sftp, with what fsspec has installed for "
             "it; repeat for several.",
+        ),
+        TyperOption(
+            param_decls=["anonymous", "--anonymous"],
+            is_flag=True,
+            expose_value=False,
+            callback=_say,
+            help="Read s3://, gs:// and az:// without credentials: what is public.",
         ),
         TyperOption(
             param_decls=["store_timeout", "--store-timeout"],
             metavar="SECONDS",
             expose_value=False,
-            callback=_wait,
+            callback=_say,
             help="How long a store may take to connect, and send no byte. [default: 30]",
         ),
     ]
-    for one, steers in zip(found, ("act", "free"), strict=True):
+    for one, steers in zip(found, ("act", "free", "free"), strict=True):
         one.steers, one.near = steers, False  # type: ignore[attr-defined] # as those declared
     return found
 
 
-def _allow(context: OfParser, option: OfParser, value: tuple[str, ...]) -> None:
+def _say(context: OfParser, option: OfParser, value: tuple[str, ...] | str | Literal[True]) -> None:
+    """Set the variable of an option until the command has ended; refuse what it cannot be."""
     if not value or context.resilient_parsing:
         return
     from mipaudit.options.spelling import spelled_as
-    from mipaudit.reading.stores.address import ALLOW_SCHEME, allowed_schemes
+    from mipaudit.reading.stores.address import allowed_schemes, store_seconds
 
-    # A name with a blank in it would pass for two.
-    names = ["?" if set(name) & set(" \t\n") else name for name in value]
-    _set(context, ALLOW_SCHEME, " ".join(names))
-    with spelled_as(option.name, option.opts[-1]):
-        allowed_schemes()
-
-
-def _wait(context: OfParser, option: OfParser, value: str | None) -> None:
-    if value is None or context.resilient_parsing:
-        return
-    from mipaudit.options.spelling import spelled_as
-    from mipaudit.reading.stores.address import STORE_TIMEOUT, store_seconds
-
-    _set(context, STORE_TIMEOUT, value)
-    with spelled_as(option.name, option.opts[-1]):
-        store_seconds()
-
-
-def _set(context: OfParser, name: str, value: str) -> None:
-    """Set a variable until the command has ended."""
+    said = str(value)
+    if isinstance(value, tuple):
+        # A name with a blank in it would pass for two.
+        said = " ".join("?" if set(name) & set(" \t\n") else name for name in value)
+    name = variable_name(option.name)
     before = os.environ.get(name)
-    os.environ[name] = value
+    os.environ[name] = said
 
     def put_back() -> None:
         if before is None:
@@ -374,6 +367,8 @@ def _set(context: OfParser, name: str, value: str) -> None:
             os.environ[name] = before
 
     context.call_on_close(put_back)
+    with spelled_as(option.name, option.opts[-1]):
+        {"allow_scheme": allowed_schemes, "store_timeout": store_seconds}.get(option.name, str)()
 
 
 def _first_repeated(given: Iterable[object]) -> TyperOption | None:

@@ -35,7 +35,7 @@ Made: TypeAlias = Any
 # A name, and the word behind it, which may be its value.
 # What is no keyword in Python, and holds for all that is read.
 _IN_ENVIRONMENT: Final = {
-    name: f"MIPAUDIT_{name.upper()}" for name in ("allow_scheme", "store_timeout")
+    name: f"MIPAUDIT_{name.upper()}" for name in ("allow_scheme", "anonymous", "store_timeout")
 }
 _NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`(?: ([\w-]+)(?![\w|-]))?")
 

@@ -97,6 +97,19 @@ def test_terms_of_stores(mipaudit, words, said):
     assert done.stdout == ""
 
 
+def test_without_credentials_a_bucket_is_asked_for_only_where_that_is_said(
+    mipaudit, bucket, tmp_path
+):
+    there = bucket.put("x.csv", b"member,loss\n" + b"1,0.5\n0,1.5\n" * 30)
+    place = {name: bucket.environment[name] for name in ("AWS_ENDPOINT_URL", "AWS_REGION")}
+    env = {**place, "HOME": str(tmp_path), "AWS_EC2_METADATA_DISABLED": "true"}
+    done = mipaudit("estimate", there, env=env)
+    assert done.returncode == 2
+    assert "Say --anonymous where it is public" in done.stderr
+    report(mipaudit("estimate", there, "--anonymous", "-f", "json", env=env))
+    report(mipaudit("estimate", there, "-f", "json", env={**env, "MIPAUDIT_ANONYMOUS": "1"}))
+
+
 def test_the_help_says_how_long_a_store_is_waited_for(mipaudit):
     shown = " ".join(mipaudit("estimate", "--help").stdout.split())
     assert f"send no byte. [default: {DEFAULT_SECONDS:g}]" in shown

@@ -15,7 +15,7 @@ from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import Option, Options, declared
 from mipaudit.options.public import public, public_of_several
 from mipaudit.options.spelling import unspelled
-from mipaudit.reading.stores.address import ALLOW_SCHEME, STORE_TIMEOUT
+from mipaudit.reading.stores.address import ALLOW_SCHEME, ANONYMOUS, STORE_TIMEOUT
 from mipaudit.statements.reports.kinds import named
 
 
@@ -157,4 +157,4 @@ def test_what_python_has_no_keyword_for_is_a_variable():
     with pytest.raises(UsageError, match="MIPAUDIT_ALLOW_SCHEME"):
         mipaudit.check("sftp://host/x.csv")
 
-    assert {ALLOW_SCHEME, STORE_TIMEOUT} == {*spelling._IN_ENVIRONMENT.values()}
+    assert {ALLOW_SCHEME, ANONYMOUS, STORE_TIMEOUT} == {*spelling._IN_ENVIRONMENT.values()}

@@ -1,7 +1,8 @@
 """Addresses such as ``s3://bucket/key``, and on what terms stores are asked.
 
-The terms, which schemes are read and how long an answer is waited for, are in the environment,
-as all else that stores are made from: they reach every process that opens a part.
+The terms, which schemes are read, whether without credentials, and how long an answer is waited
+for, are in the environment, as all else that stores are made from: they reach every process that
+opens a part.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.text.printable_names import public_path, safe_name
 
 ALLOW_SCHEME: Final = "MIPAUDIT_ALLOW_SCHEME"
+ANONYMOUS: Final = "MIPAUDIT_ANONYMOUS"
 STORE_TIMEOUT: Final = "MIPAUDIT_STORE_TIMEOUT"
 DEFAULT_SECONDS: Final = 30.0
 _MOST_SECONDS: Final = 86_400.0
@@ -152,6 +154,11 @@ def allowed_schemes() -> frozenset[str]:
             hint="For example sftp, without ://.",
         )
     return frozenset(one.lower() for one in found)
+
+
+def anonymous() -> bool:
+    """Tell whether objects are to be read without credentials."""
+    return os.environ.get(ANONYMOUS, "").strip().lower() not in {"", "0", "false", "no", "off"}
 
 
 def store_seconds() -> float:

@@ -1,8 +1,7 @@
 """Object stores that Arrow reads: S3, Google Cloud Storage, Azure.
 
-Endpoints and credentials come from the usual variables. Where there is no sign of credentials the
-first try is anonymous, for public data. If it is refused, the library's own search follows, which
-also asks the cloud's machine for a role.
+Endpoints and credentials come from the usual variables and files, or from the role of a machine of
+the cloud. The libraries look for them too, for up to a minute: where there are none, we say it.
 """
 
 from __future__ import annotations
@@ -10,14 +9,15 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from mipaudit.errors import UsageError
-from mipaudit.reading.stores.address import store_seconds
-from mipaudit.reading.stores.store import Entry, ObjectState, Store, fault_kind
+from mipaudit.reading.stores.address import anonymous, store_seconds
+from mipaudit.reading.stores.store import Entry, ObjectState, Store, no_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,20 @@ _AWS_SIGNS: Final = (
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 )
-_AZURE_SIGNS: Final = ("AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_CONFIG_DIR")
+_AZURE_SIGNS: Final = (
+    *("AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_CONFIG_DIR"),
+    *("IDENTITY_ENDPOINT", "MSI_ENDPOINT"),
+)
+# Where a machine of each cloud asks for its role: all at one address, and each answers its own.
+_ROLES_HOST: Final = "169.254.169.254"
+_ROLES_SECONDS: Final = 1.0
+_ROLES: Final = {
+    "s3": ("/latest/meta-data/", {}),
+    "gs": ("/computeMetadata/v1/", {"Metadata-Flavor": "Google"}),
+    "az": ("/metadata/instance?api-version=2021-02-01", {"Metadata": "true"}),
+}
+# Amazon's may want a token first: it is there.
+_ANSWERED: Final = frozenset({200, 401})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +57,12 @@ class ArrowAccess:
 
     Attributes:
         container: the bucket or container.
-        ways: make a file system each; the next one is for where one is refused.
-        credentials: whether there is a sign of any.
+        make: makes the file system.
+        credentials: whether they are used.
     """
 
     container: str
-    ways: tuple[Callable[[], FileSystem], ...]
+    make: Callable[[], FileSystem]
     credentials: bool
 
 
@@ -57,6 +70,7 @@ def arrow_access(address: Address) -> ArrowAccess | None:
     """Return how to reach the bucket of ``address``; None where this Arrow cannot.
 
     Raises:
+        InputError: ``no_credentials``.
         UsageError: ``no_account``, for Azure.
     """
     name, access = {
@@ -82,21 +96,44 @@ def _any_file(*paths: str) -> bool:
     return any(Path(path).expanduser().is_file() for path in paths)
 
 
-def _ways(
-    make: Callable[..., FileSystem], *, credentials: bool
-) -> tuple[Callable[[], FileSystem], ...]:
-    found = partial(make, anonymous=False)
-    return (found,) if credentials else (partial(make, anonymous=True), found)
+def _access(
+    address: Address, container: str, make: Callable[..., FileSystem], *, signs: bool
+) -> ArrowAccess:
+    """Return how to reach a container: without credentials where that is asked for.
+
+    Raises:
+        InputError: ``no_credentials``.
+    """
+    if not (anonymous() or signs or _has_role(address.store)):
+        raise no_credentials(address)
+    return ArrowAccess(
+        container=container,
+        make=partial(make, anonymous=anonymous()),
+        credentials=not anonymous(),
+    )
+
+
+def _has_role(store: str) -> bool:
+    """Tell within seconds whether this machine is one of the store's cloud, and can have a role."""
+    if store == "s3" and _variable("AWS_EC2_METADATA_DISABLED") in {"true", "True", "TRUE"}:
+        return False
+    path, headers = _ROLES[store]
+    asked = HTTPConnection(_ROLES_HOST, timeout=_ROLES_SECONDS)
+    try:
+        asked.request("GET", path, headers=headers)
+        return asked.getresponse().status in _ANSWERED
+    except (OSError, HTTPException):
+        return False
+    finally:
+        asked.close()
 
 
 def _s3(address: Address) -> ArrowAccess:
-    credentials = _variable(*_AWS_SIGNS) is not None or _any_file(
-        os.environ.get("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials")
+    signs = _variable(*_AWS_SIGNS) is not None or _any_file(
+        os.environ.get("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"),
+        os.environ.get("AWS_CONFIG_FILE", "~/.aws/config"),
     )
-    ways = _ways(partial(_s3_system, address.place), credentials=credentials)
-    if _variable("AWS_EC2_METADATA_DISABLED") in {"true", "True", "TRUE"}:
-        ways = ways[:1]
-    return ArrowAccess(container=address.place, ways=ways, credentials=credentials)
+    return _access(address, address.place, partial(_s3_system, address.place), signs=signs)
 
 
 def _s3_system(bucket: str, *, anonymous: bool) -> FileSystem:
@@ -132,13 +169,9 @@ def _endpoint(url: str) -> tuple[str, str]:
 
 def _google(address: Address) -> ArrowAccess:
     folder = os.environ.get("CLOUDSDK_CONFIG", "~/.config/gcloud")
-    credentials = _variable("GOOGLE_APPLICATION_CREDENTIALS") is not None or _any_file(
-        f"{folder}/application_default_credentials.json"
-    )
-    ways = _ways(_google_system, credentials=credentials)
-    if _variable("STORAGE_EMULATOR_HOST") is not None:
-        ways = (partial(_google_system, anonymous=True),)
-    return ArrowAccess(container=address.place, ways=ways, credentials=credentials)
+    signs = _variable("GOOGLE_APPLICATION_CREDENTIALS", "STORAGE_EMULATOR_HOST") is not None
+    signs = signs or _any_file(f"{folder}/application_default_credentials.json")
+    return _access(address, address.place, _google_system, signs=signs)
 
 
 def _google_system(*, anonymous: bool) -> FileSystem:
@@ -152,7 +185,7 @@ def _google_system(*, anonymous: bool) -> FileSystem:
     if emulator is not None:
         scheme, options["endpoint_override"] = _endpoint(emulator)
         options["scheme"] = scheme if "://" in emulator else "http"
-    return GcsFileSystem(anonymous=anonymous, **options)
+    return GcsFileSystem(anonymous=anonymous or emulator is not None, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,11 +201,10 @@ class _Account:
 def _azure(address: Address) -> ArrowAccess:
     container, account = _azure_account(address)
     secrets = account.key is not None or account.token is not None
-    credentials = (
+    signs = (
         secrets or _variable(*_AZURE_SIGNS) is not None or _any_file("~/.azure/azureProfile.json")
     )
-    ways = _ways(partial(_azure_system, account), credentials=credentials)
-    return ArrowAccess(container=container, ways=ways, credentials=credentials)
+    return _access(address, container, partial(_azure_system, account), signs=signs)
 
 
 def _azure_account(address: Address) -> tuple[str, _Account]:
@@ -222,21 +254,17 @@ def _azure_system(account: _Account, *, anonymous: bool) -> FileSystem:
 
 _KEPT_OPEN: Final = 256
 
-ResultT = TypeVar("ResultT")
-
 
 class CloudStore(Store):
-    """A bucket or container, reached in the first way that is not refused."""
+    """A bucket or container."""
 
     tries_again = True
 
     def __init__(self, address: Address, access: ArrowAccess) -> None:
-        """Try no way yet."""
+        """Ask for nothing yet."""
         super().__init__(address)
         self.credentials = access.credentials
-        self._ways = access.ways
-        self._systems: dict[int, FileSystem] = {}
-        self._way = 0
+        self._make = access.make
         self._root = f"{access.container}/"
         # Ordered, since its oldest goes in one step, whatever other threads do.
         self._files: OrderedDict[str, NativeFile] = OrderedDict()
@@ -245,7 +273,7 @@ class CloudStore(Store):
         """Return what is at ``path``, None for nothing."""
         from pyarrow.fs import FileType
 
-        info = self._call(lambda system: system.get_file_info(self._full(path)))
+        info = self._system.get_file_info(self._full(path))
         if info.type == FileType.NotFound:
             return None
         return Entry(path.rstrip("/"), info.type == FileType.Directory)
@@ -273,7 +301,7 @@ class CloudStore(Store):
         facts = {_text(key).casefold(): _text(value) for key, value in said.items()}
         stamp = facts.get("etag") or facts.get("generation") or facts.get("last-modified")
         if not stamp:
-            info = self._call(lambda system: system.get_file_info(self._full(path)))
+            info = self._system.get_file_info(self._full(path))
             stamp = str(info.mtime_ns)
         return ObjectState(int(file.size()), stamp)
 
@@ -284,7 +312,7 @@ class CloudStore(Store):
 
     def stream(self, path: str) -> IO[bytes]:
         """Open an object to read all of it, once."""
-        stream: IO[bytes] = self._call(lambda system: system.open_input_file(self._full(path)))
+        stream: IO[bytes] = self._system.open_input_file(self._full(path))
         return stream
 
     def _listed(self, path: str, *, deep: bool) -> list[Entry]:
@@ -293,12 +321,12 @@ class CloudStore(Store):
         selector = FileSelector(self._full(path), recursive=deep, allow_not_found=True)
         return [
             Entry(info.path.removeprefix(self._root), info.type == FileType.Directory)
-            for info in self._call(lambda system: system.get_file_info(selector))
+            for info in self._system.get_file_info(selector)
         ]
 
     def _opened(self, path: str) -> NativeFile:
         """Open an object and keep it: that is a request, and each row group would make one."""
-        file: NativeFile = self._call(lambda system: system.open_input_file(self._full(path)))
+        file: NativeFile = self._system.open_input_file(self._full(path))
         self._files[path] = file
         if len(self._files) > _KEPT_OPEN:
             self._files.popitem(last=False)
@@ -307,18 +335,9 @@ class CloudStore(Store):
     def _full(self, path: str) -> str:
         return f"{self._root}{path}".rstrip("/")
 
-    def _call(self, ask: Callable[[FileSystem], ResultT]) -> ResultT:
-        while True:
-            way = self._way
-            try:
-                if way not in self._systems:
-                    self._systems[way] = self._ways[way]()
-                return ask(self._systems[way])
-            except OSError as error:
-                if fault_kind(error) != "forbidden" or way + 1 >= len(self._ways):
-                    raise
-            # Another thread may have moved on already.
-            self._way = max(self._way, way + 1)
+    @cached_property
+    def _system(self) -> FileSystem:
+        return self._make()
 
 
 def _text(value: object) -> str:

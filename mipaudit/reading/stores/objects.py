@@ -7,11 +7,18 @@ import os
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
-from typing import IO, TYPE_CHECKING, ClassVar, Final
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 
 from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.reading.bytes.blob import AHEAD_MOST, PositionedReader, each_at_once, stream_blob
-from mipaudit.reading.stores.address import MAGIC, STORE_TIMEOUT, is_visible, no_parts
+from mipaudit.reading.stores.address import (
+    ANONYMOUS,
+    MAGIC,
+    STORE_TIMEOUT,
+    anonymous,
+    is_visible,
+    no_parts,
+)
 from mipaudit.reading.stores.store import ShortReadError, missing_library, store_error
 
 if TYPE_CHECKING:
@@ -28,14 +35,21 @@ if TYPE_CHECKING:
 # What a store is built from, beside its address.
 _ENVIRONMENT: Final = (
     *("AWS_", "AZURE_", "CLOUDSDK_", "FSSPEC_", "GOOGLE_", "STORAGE_", "SSL_"),
-    STORE_TIMEOUT,
+    *(ANONYMOUS, STORE_TIMEOUT),
 )
+# What fsspec calls it, where this Arrow cannot reach a store.
+_WITHOUT_CREDENTIALS: Final[dict[str, dict[str, Any]]] = {
+    "s3": {"anon": True},
+    "gs": {"token": "anon"},
+    "az": {"anon": True},
+}
 
 
 def open_store(address: Address) -> AnyStore:
     """Return the store of ``address``: the same one for the same environment and process.
 
     Raises:
+        InputError: ``no_credentials``.
         MissingExtraError: its library is not installed.
         UsageError: nobody knows the scheme.
     """
@@ -78,7 +92,8 @@ def _fsspec_store(address: Address) -> FsspecStore:
         if address.is_web:
             return WebStore(address)
         base = f"{address.scheme}://{address.authority}/"
-        return FsspecStore(address, *fsspec.core.url_to_fs(base))
+        options = _WITHOUT_CREDENTIALS.get(address.store, {}) if anonymous() else {}
+        return FsspecStore(address, *fsspec.core.url_to_fs(base, **options))
     except ImportError:
         raise missing_library(address, "https" if address.is_web else None) from None
     except ValueError:

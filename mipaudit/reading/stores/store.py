@@ -113,7 +113,7 @@ def store_error(
         error: what a library raised.
         address: of the store.
         name: of the object, safe to print.
-        credentials: whether some were found; None where that is not known.
+        credentials: whether they are used; None where that is not known.
     """
     ask = _PERMISSION_ASK.get(address.store, "the store's own environment variables")
     match fault_kind(error):
@@ -121,9 +121,9 @@ def store_error(
             return InputError("no_such_file", f"There is no file {name}.")
         case "forbidden" if credentials is False:
             return InputError(
-                "no_credentials",
-                f"{name}: not public or not there, and there are no credentials.",
-                hint=f"Set {ask}.",
+                "no_permission",
+                f"{name}: not public, or not there.",
+                hint=f"Without `anonymous`, set {ask}.",
             )
         case "forbidden":
             return InputError(
@@ -131,7 +131,9 @@ def store_error(
                 f"{name}: the store refuses to read it with the credentials that it was given."
                 if credentials
                 else f"{name}: the store refuses to read it.",
-                hint=f"Check {ask}; some stores say so of what is not there, too.",
+                hint=f"Check {ask}; "
+                + ("`anonymous` reads what is public; " if credentials else "")
+                + "some stores say so of what is not there, too.",
             )
         case "certificate":
             return InputError(
@@ -153,6 +155,15 @@ def store_error(
                 f"{name}: the store did not answer as expected.",
                 hint="Try again, or copy the file here.",
             )
+
+
+def no_credentials(address: Address) -> InputError:
+    """Return the error for a store that is to be read with credentials, of which there are none."""
+    return InputError(
+        "no_credentials",
+        f"{address.name(address.path)}: no credentials are found.",
+        hint=f"Say `anonymous` where it is public; else set {_PERMISSION_ASK[address.store]}.",
+    )
 
 
 def missing_library(address: Address, extra: str | None) -> MissingExtraError:
@@ -197,7 +208,7 @@ class Store:
 
     Attributes:
         address: of something in the store.
-        credentials: whether some were found; None where that is not known.
+        credentials: whether they are used; None where that is not known.
         tries_again: whether its library tries again by itself.
     """
 

@@ -501,16 +501,17 @@ def test_a_store_that_does_not_answer(fails, bucket, monkeypatch):
 def test_a_bucket_that_refuses(fails, website, monkeypatch):
     website.status = 403
     monkeypatch.setenv("AWS_ENDPOINT_URL", website.url)
-    for spec in ("s3://bucket/x.csv", "s3://bucket/*.csv"):
-        error = fails("no_credentials", spec)
-        assert "AWS_ACCESS_KEY_ID" in error.hint
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAnobody")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", HUSH)
-    error = fails("no_permission", "s3://bucket/x.csv")
-    assert HUSH not in str(error)
+    for spec in ("s3://bucket/x.csv", "s3://bucket/*.csv"):
+        error = fails("no_permission", spec)
+        assert HUSH not in str(error)
+        assert "`anonymous`" in error.hint
+    monkeypatch.setenv("MIPAUDIT_ANONYMOUS", "1")
+    assert "Without `anonymous`" in fails("no_permission", "s3://bucket/x.csv").hint
 
 
-def test_a_public_bucket_needs_no_credentials(read, s3, monkeypatch):
+def test_a_public_bucket_is_read_where_it_is_asked_for(read, s3, monkeypatch):
     here, there = s3
     tried = []
     make = cloud_store._s3_system
@@ -520,10 +521,53 @@ def test_a_public_bucket_needs_no_credentials(read, s3, monkeypatch):
         return make(bucket, anonymous=anonymous)
 
     monkeypatch.setattr(cloud_store, "_s3_system", noted)
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     assert read(f"{there}/one.csv") == read(f"{here}/one.csv")
-    assert tried == [True]
+    monkeypatch.setenv("MIPAUDIT_ANONYMOUS", "1")
+    assert read(f"{there}/one.csv") == read(f"{here}/one.csv")
+    assert tried == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("spec", "variable"),
+    [
+        ("s3://bucket/x.csv", "AWS_ACCESS_KEY_ID"),
+        ("gs://bucket/x.csv", "GOOGLE_APPLICATION_CREDENTIALS"),
+        ("abfs://c@account.dfs.core.windows.net/x.csv", "AZURE_STORAGE_KEY"),
+    ],
+)
+def test_without_credentials_nothing_is_asked(fails, monkeypatch, tmp_path, spec, variable):
+    """A machine whose cloud says nothing of a role has none, and that is known in seconds."""
+    from store_servers import clear_environment
+
+    clear_environment(monkeypatch, tmp_path)
+    monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr(cloud_store, "_ROLES_HOST", f"127.0.0.1:{silent.getsockname()[1]}")
+        started = time.monotonic()
+        error = fails("no_credentials", spec)
+        assert time.monotonic() - started < 5
+    assert error.message == f"{spec.removesuffix('x.csv')}: no credentials are found."
+    assert "`anonymous`" in error.hint
+    assert variable in error.hint
+
+
+def test_a_machine_of_the_cloud_may_have_a_role(website, monkeypatch, tmp_path):
+    """It answers the question of its own cloud; that of Amazon may want a token first."""
+    from mipaudit.reading.stores.address import parse_address
+
+    monkeypatch.setattr(cloud_store, "_ROLES_HOST", website.url.removeprefix("http://"))
+    address = parse_address("gs://bucket/x.csv")
+    monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
+    for status, asked in ((404, "gs"), (401, "s3"), (401, "gs")):
+        website.status = status
+        assert cloud_store._has_role(asked) == (status == 401)
+    assert cloud_store.arrow_access(address).credentials
+    assert [path for _, path, _ in website.asked][:2] == [
+        "/computeMetadata/v1/",
+        "/latest/meta-data/",
+    ]
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    assert not cloud_store._has_role("s3")
 
 
 @pytest.mark.parametrize(
@@ -582,17 +626,17 @@ def test_standard_input_stays_in_its_process(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "variables", "expected"),
     [
-        ("az://c/x", {"AZURE_STORAGE_ACCOUNT": "one"}, ("c", "one", False, 2)),
-        ("abfs://c@two.dfs.core.windows.net/x", {}, ("c", "two", False, 2)),
+        ("az://c/x", {"AZURE_STORAGE_ACCOUNT": "one"}, ("c", "one", False)),
+        ("abfs://c@two.dfs.core.windows.net/x", {}, ("c", "two", False)),
         (
             "abfss://c@two.dfs.core.windows.net/x",
             {"AZURE_STORAGE_ACCOUNT": "one", "AZURE_STORAGE_KEY": "a2V5"},
-            ("c", "two", True, 1),
+            ("c", "two", True),
         ),
         (
             "az://c/x",
             {"AZURE_STORAGE_CONNECTION_STRING": "AccountName=three;AccountKey=a2V5=="},
-            ("c", "three", True, 1),
+            ("c", "three", True),
         ),
     ],
 )
@@ -605,11 +649,13 @@ def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     clear_environment(monkeypatch, tmp_path)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
+    if not expected[-1]:
+        monkeypatch.setenv("MIPAUDIT_ANONYMOUS", "1")
     address = parse_address(spec)
     access = arrow_access(address)
     _, account = _azure_account(address)
-    assert (access.container, account.name, access.credentials, len(access.ways)) == expected
-    assert all(way().type_name == "abfs" for way in access.ways)
+    assert (access.container, account.name, access.credentials) == expected
+    assert access.make().type_name == "abfs"
     assert "a2V5" not in address.name("x")
 
 
