@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 # What each optional part gives.
 GIVES: Final = {
     "accounting": "what DP-SGD and composed mechanisms allow",
-    "approximate": "a faster search of large tables",
     "dask": "audits on a cluster",
     "https": "scores at web addresses",
     "sklearn": "audits of scikit-learn's models",
@@ -29,7 +28,6 @@ GIVES: Final = {
 _LOADED: Final = {
     "dask": "distributed",
     "dp-accounting": "dp_accounting",
-    "faiss-cpu": "faiss",
     "fsspec": "fsspec.implementations.http",
     "pyarrow": "pyarrow.parquet",
     "scikit-learn": "sklearn",

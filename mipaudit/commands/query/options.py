@@ -256,18 +256,10 @@ class _Search(ChosenSeed):
     seed: Annotated[
         ChosenSeedOption,
         but(
-            "Decides with the rows what density, classifier and `approximate` draw; fresh "
-            "draws one that is recorded. Default: the rows alone decide."
+            "Decides with the rows what density and classifier draw; fresh draws one that is "
+            "recorded. Default: the rows alone decide."
         ),
     ] = None
-    approximate: Annotated[
-        bool,
-        Choice(
-            "--approximate",
-            "Search neighbours approximately (nn, kth, lnr): faster, and a weaker query. "
-            'Needs pip install "mipaudit[approximate]".',
-        ),
-    ] = False
     keep: Annotated[
         Sequence[str],
         _columns("--keep", "Carry these of members and holdout to the score file: keys, groups."),
@@ -343,8 +335,6 @@ Examples:
                 "Scales cannot come from the reference table: there is none.",
                 "Give it with `reference`.",
             )
-        if self.approximate:
-            _require_neighbours(queries)
 
     @property
     def memory_bytes(self) -> int:
@@ -366,16 +356,3 @@ Examples:
     def form(self) -> RowFormat | None:
         """The form of the score file; None for no file."""
         return record_format(self.output, self.output_format, what="scores", example="scores")
-
-
-def _require_neighbours(queries: Sequence[Query]) -> None:
-    balls = [one.column for one in queries if one.kind in BALLS]
-    require(
-        not balls,
-        "approximate",
-        f"The query {', '.join(balls[:1])} counts all records in a ball: it has no approximate "
-        "form.",
-        "Ask it in a run of its own, without `approximate`.",
-    )
-    near = any(one.neighbours for one in queries)
-    require(near, "approximate", "No query looks for neighbours.", "Leave `approximate` out.")

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from mipaudit.commands.query.report import ExactCopies, ModelQueryReport, QueryReport
-from mipaudit.commands.query.search.approximate import ApproximateNeighbours
 from mipaudit.commands.query.words import copied_words
 from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.formats.brief import Brief, short_names
@@ -28,7 +27,7 @@ from mipaudit.formats.document import (
 from mipaudit.formats.drawing import spread
 from mipaudit.formats.policy.blocks import no_policy
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import count_text, number_text, percent_text
+from mipaudit.statements.text.rounding import count_text, number_text
 
 _MOST: Final = 3
 _DISTANCES: Final = frozenset({"nn", "kth"})
@@ -76,8 +75,6 @@ def _sections(report: QueryReport) -> Iterator[Section]:
         prose=True,
     )
     yield (Heading(text="The scores"), grid)
-    if report.approximate is not None:
-        yield _approximate(report.approximate)
     yield (Heading(text="What was read"), Pairs(pairs=tuple(_read(report))))
     grid = Grid.of(
         report.columns,
@@ -94,22 +91,6 @@ def _sections(report: QueryReport) -> Iterator[Section]:
     yield bulleted("Not compared", [f"{safe_name(name)}: {why}" for name, why in report.skipped])
 
 
-def _approximate(search: ApproximateNeighbours) -> Section:
-    return (
-        Heading(text="What the approximate search found"),
-        Grid.of(
-            search.found,
-            ("neighbour", lambda one: str(one.neighbours)),
-            ("records", lambda one: count_text(one.records)),
-            ("found", lambda one: count_text(one.right)),
-            ("of all (95%)", lambda one: " to ".join(map(percent_text, one.share))),
-            ("too long by", lambda one: percent_text(float(f"{one.excess_mean:.3g}"))),
-            ("95% within", lambda one: percent_text(float(f"{one.excess_95:.3g}"))),
-            caption="Beside an exact search of some of the records, drawn by the seed",
-        ),
-    )
-
-
 def _short(radius: float | None) -> str:
     return "" if radius is None else number_text(float(f"{radius:.4g}"))
 
@@ -119,11 +100,7 @@ def _read(report: QueryReport) -> Iterator[tuple[str, str]]:
         yield table.role, f"{count_text(table.rows)} {_ROLES[table.role]}"
     yield "metric", _METRICS[report.metric]
     yield "scales from", f"the {report.encoded_on} table alone"
-    if report.approximate is None:
-        yield "neighbours by", _SEARCHES.get(report.run.search, report.run.search)
-    else:
-        lists = f"{report.approximate.probes} of {report.approximate.lists} lists looked at"
-        yield "neighbours by", f"approximate search, {plain(report.approximate.library)}, {lists}"
+    yield "neighbours by", _SEARCHES.get(report.run.search, report.run.search)
     if report.run.classifier is not None:
         yield "classifier", plain(report.run.classifier)
     if report.run.seconds is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.commands.query.search.approximate import ApproximateNeighbours
 from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
@@ -104,7 +103,6 @@ class QueryReport(AnyReport):
         encoded_on: the table that the scales of the columns come from.
         skipped: columns that were not compared, as (column, why).
         following: what to run next.
-        approximate: how neighbours were searched approximately; None where they were not.
         curves: how members and holdout records spread over each score.
     """
 
@@ -122,7 +120,6 @@ class QueryReport(AnyReport):
     following: str
     run: QueryRun
     provenance: Provenance
-    approximate: ApproximateNeighbours | None = None
     curves: tuple[ScoreCurves, ...] = ()
     schema: str = schema_of("query")
 

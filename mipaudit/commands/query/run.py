@@ -23,7 +23,6 @@ from mipaudit.commands.query.report import (
     QueryRun,
 )
 from mipaudit.commands.query.scores import Scored, Scoring
-from mipaudit.commands.query.search.approximate import load_faiss
 from mipaudit.commands.query.search.points import Points, SameRecords, same_records
 from mipaudit.commands.query.table import (
     CommonColumns,
@@ -68,7 +67,6 @@ def answer_query(asked: QueryOptions) -> "QueryReport":
         UsageError: a setting is out of its range, or a query needs a reference.
         InputError: the tables cannot be compared.
         OutputError: the score file cannot be written.
-        MissingExtraError: faiss is not installed.
     """
     answer = query_tables(asked)
     if asked.form is not None:
@@ -153,11 +151,8 @@ def query_tables(asked: QueryOptions) -> Answer:
     Raises:
         InputError: the tables cannot be compared, or there is too little memory.
         UsageError: a query that the synthetic table is too short for.
-        MissingExtraError: an approximate search without faiss.
     """
     begun = time.perf_counter()
-    if asked.approximate:
-        load_faiss()
     with ExitStack() as held:
         opened: list[RecordTable] = []
         for role, source in asked.tables.items():
@@ -207,7 +202,6 @@ def _found(asked: QueryOptions, read: dict[Role, dict[str, RecordColumn]]) -> _F
         memory=asked.memory_bytes // 2,
         seed=asked.chosen_seed,
         progress=asked.progress,
-        approximate=asked.approximate,
     ).run(asked.queries)
     return _Found(encoding, missing, points, same, scored)
 
@@ -246,9 +240,7 @@ def _report(
             constant=[code.name for code in found.encoding.columns if code.constant],
             same=found.same,
             flat=[name for name, one in scored.columns.items() if (one == one[0]).all()],
-            approximate=scored.approximate,
         ),
-        approximate=scored.approximate,
         curves=tuple(
             spread_alone(query.column, scored.columns[query.column], found.member, query.side)
             for query in asked.queries

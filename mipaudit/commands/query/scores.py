@@ -7,11 +7,6 @@ from typing import Final
 import numpy as np
 
 from mipaudit.commands.query.options import BALLS, NEEDS_REFERENCE, Query
-from mipaudit.commands.query.search.approximate import (
-    ApproximateNeighbours,
-    ApproximateSearch,
-    recall,
-)
 from mipaudit.commands.query.search.neighbours import Neighbours
 from mipaudit.commands.query.search.points import (
     Floats,
@@ -22,7 +17,6 @@ from mipaudit.commands.query.search.points import (
     dense_features,
     parts,
     released_rows,
-    row_hashes,
 )
 from mipaudit.maths.learners import (
     Boosting,
@@ -37,8 +31,6 @@ from mipaudit.summaries.identity.seed import SeedChoice
 Progress = Callable[[int, int | None], None]
 
 
-# Records that are searched exactly beside an approximate search.
-RECALL_RECORDS: Final = 1000
 # Rows of either table that are learned from: more take longer and say little more.
 MOST_ROWS: Final = 20_000
 _BLOCK: Final = 1 << 17  # kernels computed at once: they stay in a core's cache
@@ -56,7 +48,6 @@ class Scored:
         radii: of the balls, by the query's column.
         search: how neighbours were found; ``none`` where nothing asked for them.
         classifier: what was fitted, None for nothing.
-        approximate: how neighbours were found approximately; None where they were not.
         seed: in use for all draws; None where nothing was drawn.
     """
 
@@ -64,7 +55,6 @@ class Scored:
     radii: dict[str, float]
     search: str
     classifier: str | None
-    approximate: ApproximateNeighbours | None = None
     seed: int | None = None
 
 
@@ -80,7 +70,6 @@ class Scoring:
         memory: bytes that a search may take.
         seed: of all draws: what was asked for.
         progress: told how much of how much is done.
-        approximate: whether neighbours are searched approximately, if at all.
     """
 
     records: Points
@@ -90,7 +79,6 @@ class Scoring:
     memory: int
     seed: SeedChoice
     progress: Progress | None = None
-    approximate: bool = False
     _released: ReleasedRows | None = None
     _balls: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
     _classifier: str | None = None
@@ -103,11 +91,8 @@ class Scoring:
         self._total = self._steps(queries, neighbours)
         ranks = _ranks(queries)
         distances = np.empty((len(self.records), 0))
-        approximate = None
         if ranks:
-            index = neighbours.approximate(self._rows().seed) if self.approximate else None
             distances = neighbours.nearest(self.records, ranks, self._tick)
-            approximate = None if index is None else self._recall(index, ranks, distances)
         near = dict(zip(ranks, distances.T, strict=True))
         radii = {
             query.column: float(np.median(near[1])) if query.radius is None else query.radius
@@ -123,27 +108,7 @@ class Scoring:
             radii=radii,
             search=neighbours.method,
             classifier=self._classifier,
-            approximate=approximate,
             seed=None if self._released is None else self._released.seed,
-        )
-
-    def _recall(
-        self, index: ApproximateSearch, ranks: Sequence[int], distances: Floats
-    ) -> ApproximateNeighbours:
-        """Search some of the records exactly."""
-        count = min(len(self.records), RECALL_RECORDS)
-        # Equal records have equal distances: whichever stands first, the answer is the same.
-        order = np.argsort(row_hashes(self.records), kind="stable")
-        some = np.sort(order[self._rng(3).choice(len(self.records), count, replace=False)])
-        search = Neighbours(self.synthetic, self.geometry, self.memory)
-        exact = search.nearest(self.records.take(some), ranks)
-        return ApproximateNeighbours(
-            library=index.library,
-            lists=index.lists,
-            probes=index.probes,
-            found=tuple(
-                recall(rank, distances[some, at], exact[:, at]) for at, rank in enumerate(ranks)
-            ),
         )
 
     def _steps(self, queries: Sequence[Query], neighbours: Neighbours) -> int:

@@ -5,7 +5,6 @@ from typing import Final
 
 from mipaudit.commands.query.options import Query
 from mipaudit.commands.query.report import ExactCopies, QueriedColumn, QueriedScore
-from mipaudit.commands.query.search.approximate import ApproximateNeighbours
 from mipaudit.commands.query.search.points import SameRecords
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
@@ -85,7 +84,6 @@ def query_findings(
     constant: Iterable[str],
     same: SameRecords,
     flat: Iterable[str],
-    approximate: ApproximateNeighbours | None = None,
 ) -> tuple[Finding, ...]:
     """Return what the reader must know.
 
@@ -96,14 +94,12 @@ def query_findings(
         constant: columns with one value in the table of the fit.
         same: which records are in which other table.
         flat: scores that are the same for all records.
-        approximate: how neighbours were searched approximately, if they were.
     """
     balls = [score for score in scores if score.radius_from == "median"]
     return (
         *_of_copies(copies, same.shared, scores),
         *_of_reference(same.referenced, scores),
         *_of_columns(columns, constant),
-        *([] if approximate is None else [_approximate(approximate)]),
         *([_radius(balls)] if balls else []),
         *(
             Finding(
@@ -194,22 +190,6 @@ def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> It
                 "different words: names or keys compare badly. Leave it out with `ignore` unless "
                 "equal words are what leaks.",
             )
-
-
-def _approximate(search: ApproximateNeighbours) -> Finding:
-    one = search.found[-1]
-    which = "nearest neighbour was" if one.neighbours == 1 else f"{one.neighbours} nearest were all"
-    low, high = (percent_text(share) for share in one.share)
-    missed = f" {count_text(one.copies_missed)} exact copies were missed." * bool(one.copies_missed)
-    return Finding(
-        code="approximate_search",
-        text=f"Neighbours were searched approximately. Of {count_text(one.records)} records that "
-        f"were searched exactly as well, the {which} found for {count_text(one.right)} (of all "
-        f"records {low} to {high}, at 95% confidence); distances were too long by "
-        f"{percent_text(float(f'{one.excess_mean:.3g}'))} on average.{missed} It is the same "
-        "search for every record, so limits found from the scores hold for it; but it is a weaker "
-        "query than the exact one, which may show more.",
-    )
 
 
 def _radius(scores: Sequence[QueriedScore]) -> Finding:

@@ -154,12 +154,12 @@ def test_another_version_is_a_finding(run, monkeypatch, name, status):
 
 
 def test_a_part_that_is_not_there_is_offered_and_no_finding(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "faiss", None)
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
     status, text = run()
 
     assert status == 0
-    assert "\n  approximate  a faster search of large tables\n" in text
-    assert '\nTo add them: pip install "mipaudit[approximate]"\n' in text
+    assert "\n  accounting  what DP-SGD and composed mechanisms allow\n" in text
+    assert '\nTo add them: pip install "mipaudit[accounting]"\n' in text
 
 
 def test_figures_that_come_out_otherwise_are_not_to_be_used(run, monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 
 import pandas as pd
 import pytest
@@ -158,39 +157,6 @@ def test_a_policy_file_is_told_the_longer_name(mipaudit, tmp_path, key, longer):
 
     assert done.returncode == 2
     assert f"Did you mean '{longer}" in done.stderr
-
-
-def test_approximate_search_says_what_it_found(mipaudit, tmp_path):
-    if find_spec("faiss") is None:
-        pytest.skip("faiss is not installed")
-
-    exact = mipaudit("query", "nn", "kth", *TABLES, "-o", "e.csv", "-f", "json", "-q")
-    done = mipaudit(
-        *("query", "nn", "kth", *TABLES, "--approximate", "-o", "a.csv", "-f", "json", "-q")
-    )
-
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert [one["neighbours"] for one in report["approximate"]["found"]] == [1, 5]
-    for one in report["approximate"]["found"]:
-        # One list holds all: nothing can be missed.
-        assert (one["records"], one["right"], one["share"][1]) == (600, 600, 1.0)
-        assert 0.99 < one["share"][0] < 1
-    assert "approximate_search" in {one["code"] for one in report["findings"]}
-    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "e.csv").read_bytes()
-    assert json.loads(exact.stdout)["approximate"] is None
-    (tmp_path / "q.json").write_text(done.stdout)
-    page = mipaudit("render", "q.json", "-f", "markdown").stdout
-    assert "What the approximate search found" in page
-
-
-@pytest.mark.parametrize("words", [("mc",), ("nn", "share:1")])
-def test_approximate_search_is_for_neighbours(mipaudit, tmp_path, words):
-    done = mipaudit("query", *words, *TABLES, "--approximate", "-o", "s.csv", "-f", "json")
-
-    assert done.returncode == 2
-    assert json.loads(done.stderr)["error"]["code"] == "approximate"
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture

@@ -231,7 +231,7 @@ class TreeSearch:
         self._power = 2 if geometry.metric == "euclidean" else 1
         self._tree: Any = cKDTree(self._features(points))
 
-    def _features(self, points: Points) -> NDArray[Any]:
+    def _features(self, points: Points) -> Floats:
         levels, value = self._geometry.levels, self._geometry.indicator
         return dense_features(points, levels, value=value, most=max(levels, default=0))
 

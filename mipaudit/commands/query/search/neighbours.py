@@ -1,7 +1,4 @@
-"""Distances to the nearest synthetic records, by whichever exact search is faster.
-
-Approximate search is another class's work, and is made only when it is asked for.
-"""
+"""Distances to the nearest synthetic records, by whichever exact search is faster."""
 
 import math
 import time
@@ -11,7 +8,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.query.search.approximate import ApproximateSearch
 from mipaudit.commands.query.search.exact import (
     MOST_COLUMNS,
     MatrixSearch,
@@ -21,7 +17,7 @@ from mipaudit.commands.query.search.exact import (
 )
 from mipaudit.commands.query.search.points import Geometry, Points, Tick, distinct_places, parts
 
-Search = MatrixSearch | TreeSearch | ApproximateSearch
+Search = MatrixSearch | TreeSearch
 
 
 # Pairs times columns that take a fraction of a second: below, nothing is timed.
@@ -60,17 +56,6 @@ class Neighbours:
         self._rows = len(points)
         self._search: Search | None = None
 
-    def approximate(self, seed: int) -> ApproximateSearch:
-        """Search approximately from now on.
-
-        Raises:
-            MissingExtraError: faiss is not installed.
-            InputError: ``too_little_memory``.
-        """
-        found = ApproximateSearch(self._points, self._geometry, seed=seed, memory=self._memory)
-        self._search = found
-        return found
-
     @property
     def pairs_per_record(self) -> int:
         """How many pairs a search goes through for a record."""
@@ -94,20 +79,13 @@ class Neighbours:
             tick: told how many pairs more are behind us.
         """
         search = self._chosen(records)
-        if search.name == "approximate":
-            # Its rounding depends on what stands beside: equal records stand in one place,
-            # and the order has nothing to do with the class.
-            first, inverse = distinct_places(records)
-            records = records.take(first)
-        else:
-            inverse = np.arange(len(records))
         wanted = np.array(ranks) - 1
         k = int(wanted[-1]) + 1
         size = min(_TOGETHER, max(_FEWEST, self._memory // (_NEIGHBOUR * k)))
         distances = np.empty((len(records), wanted.size))
         for part in parts(len(records), size):
             distances[part] = self._distances(search, records.take(part), k, tick)[:, wanted]
-        return distances[inverse]
+        return distances
 
     def _distances(
         self, search: Search, records: Points, k: int, tick: Tick | None
@@ -132,8 +110,6 @@ class Neighbours:
         ``radius``, their distances d taken as at least 1e-6.
         """
         search = self._chosen(records)
-        if not isinstance(search, (MatrixSearch, TreeSearch)):
-            raise TypeError("an approximate search does not see all of a ball")
         logs, counts = np.zeros(len(records)), np.zeros(len(records))
 
         def visit(i: NDArray[np.intp], j: NDArray[np.intp], figures: NDArray[np.float64]) -> None:

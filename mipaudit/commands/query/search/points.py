@@ -8,7 +8,7 @@ in it: what a query says of a record must not depend on whom it is asked of.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,9 +153,7 @@ def dense_features(
     *,
     value: float = 1.0,
     most: int = MOST_BUCKETS,
-    centre: Floats | float = 0.0,
-    dtype: type[np.floating] = np.float64,
-) -> NDArray[Any]:
+) -> Floats:
     """Return numbers and indicators side by side, shape (n, p + buckets).
 
     Args:
@@ -163,12 +161,10 @@ def dense_features(
         levels: of each category.
         value: of the indicator that is set.
         most: columns for each category.
-        centre: is taken off the numbers.
-        dtype: of the result.
     """
     p = points.numbers.shape[1]
-    found = np.zeros((len(points), p + bucket_count(levels, most)), dtype=dtype)
-    found[:, :p] = points.numbers - centre
+    found = np.zeros((len(points), p + bucket_count(levels, most)))
+    found[:, :p] = points.numbers
     write_indicators(found[:, p:], points, levels, value=value, most=most)
     return found
 
