@@ -20,7 +20,7 @@ LINES = [
         {"--max-advantage", "--max-copies", "--max-eta", "--max-tpr-at-fpr", "--max-metric"},
     ),
     ("mipaudit estimate scores.csv --max-a", {"--max-advantage"}),
-    ("mipaudit noise --clip-", {"--clip-radius", "--clip-centre"}),
+    ("mipaudit noise --m", {"--moment", "--mechanism"}),
     ("mipaudit bounds -f j", {"json", "junit"}),
     ("mipaudit help exit", {"exit-codes"}),
     ("mipaudit help est", {"estimate"}),

@@ -44,7 +44,6 @@ TEXTS = {
     "priors": '"0.5"',
     "memory": '"4G"',
     "range": '"age=1:2"',
-    "clip_centre": '"0,1"',
     "dp_sgd": '"noise_multiplier=1,q=0.1,steps=2"',
     "compose": '"gaussian:noise_multiplier=2,count=1"',
     "counting_queries": '"k=1,n=2"',

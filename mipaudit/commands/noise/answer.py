@@ -19,7 +19,7 @@ from mipaudit.commands.noise.mechanisms.mechanism import (
     sample_noise,
     uniforms_from_bytes,
 )
-from mipaudit.commands.noise.mechanisms.shape import Ball, coordinate_spreads
+from mipaudit.commands.noise.mechanisms.shape import coordinate_spreads
 from mipaudit.commands.noise.options import LARGEST, NoiseOptions, ReleaseFormat, Unlike
 from mipaudit.commands.noise.promise import promise_report
 from mipaudit.commands.noise.release import Release, encode_release, read_release
@@ -40,9 +40,8 @@ _ESTIMATED: Final = (
 )
 _STRICT: Final = (
     "The limit that the noise rests on holds at every sample size, for any release, if the "
-    "splits (and pairs) are independent of each other and of the released one"
+    "splits (and pairs) are independent of each other and of the released one."
 )
-_BALL: Final = ", and the ball was fixed without the data"
 _ROUNDING: Final = (
     "to a grid of about 2^-20 of the noise on each number: the last bits of noise in floating "
     "point can betray what it was added to; this hides them in practice and proves nothing"
@@ -120,13 +119,12 @@ def noised_release(
     told: tuple[Finding, ...] = ()
     if found.chosen is not None:
         vector = values[places]
-        told = among_splits(vector, splits, release.source.name, unlike, found.ball)
+        told = among_splits(vector, splits, release.source.name, unlike)
         uniforms = uniforms_from_bytes(os.urandom if asked.seed is None else _random(asked).bytes)
-        values[places] = noised(vector, found.chosen, uniforms, found.ball)
+        values[places] = noised(vector, found.chosen, uniforms)
     applied = Applied(
         entropy="operating system" if asked.seed is None else "seed",
         rounding=_UNTOUCHED if found.chosen is None else _ROUNDING,
-        clipped=found.ball is not None and found.chosen is not None,
         n_coordinates=values.size,
     )
     # The report may be published beside the noised release, so it has neither size nor hash of
@@ -148,9 +146,6 @@ def _report(
 ) -> NoiseReport:
     """Return the report; ``applied`` and the rest describe a release, if there is one."""
     splits, pairs, found = calibrated.splits, calibrated.pairs, calibrated.found
-    rests_on = _ESTIMATED
-    if asked.sure:
-        rests_on = f"{_STRICT}{'' if found.ball is None else _BALL}."
     seeded = applied is not None and asked.seed is not None
     chosen = found.chosen
     measured = Measured(
@@ -160,8 +155,7 @@ def _report(
         skipped_columns=splits.skipped,
         constant_columns=tuple(splits.columns[at] for at in found.constant[:_MOST_LISTED]),
         error_units=asked.error_units,
-        strict=asked.sure,
-        clip_radius=asked.clip_radius,
+        strict=asked.strict,
         candidates=tuple(replace(one.noise, chosen=one is chosen) for one in found.candidates),
         coordinates=() if chosen is None else _coordinates(chosen, splits),
     )
@@ -172,7 +166,11 @@ def _report(
         applied=applied,
         inputs=(splits.source, *(() if pairs is None else (pairs.source,)), *inputs),
         findings=found.findings,
-        limitations=(rests_on, *[_SEEDED] * seeded, *[_ACCEPTED] * (unlike == "accept")),
+        limitations=(
+            _STRICT if asked.strict else _ESTIMATED,
+            *[_SEEDED] * seeded,
+            *[_ACCEPTED] * (unlike == "accept"),
+        ),
     )
 
 
@@ -244,7 +242,6 @@ def noised(
     vector: NDArray[np.float64],
     candidate: Candidate,
     uniforms: UniformSource,
-    ball: Ball | None = None,
 ) -> NDArray[np.float64]:
     """Return what may be published in the place of ``vector``.
 
@@ -255,14 +252,11 @@ def noised(
         vector: (d,) finite numbers, from a split that the calibration did not use.
         candidate: noise to add.
         uniforms: from the operating system for a real release.
-        ball: that of the calibration, for one in strict mode.
 
     Returns:
         (d,) numbers.
     """
     factor, scale = candidate.yardstick.shape.factor, candidate.noise.scale
-    if ball is not None:
-        vector = ball.clip(vector[None, :])[0]
     drawn = sample_noise(candidate.mechanism, scale, vector.size, uniforms, factor)
     return round_to_grid(vector + drawn, candidate.coordinate_rms)
 

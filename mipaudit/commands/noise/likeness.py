@@ -13,7 +13,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.mechanisms.shape import Ball
 from mipaudit.commands.noise.options import Unlike
 from mipaudit.errors import InputError
 from mipaudit.reading.sheets.splits import Splits
@@ -121,7 +120,7 @@ def _ratios(figures: Floats) -> Floats:
 
 
 def among_splits(
-    vector: NDArray[np.float64], splits: Splits, name: str, unlike: Unlike, ball: Ball | None = None
+    vector: NDArray[np.float64], splits: Splits, name: str, unlike: Unlike
 ) -> tuple[Finding, ...]:
     """Return what the owner of a release must know of it beside its splits.
 
@@ -132,15 +131,11 @@ def among_splits(
         splits: of the same algorithm.
         name: of the release's file.
         unlike: what to do with a release that can hardly be one more of the splits.
-        ball: into which both are clipped: what is compared is what the algorithm ends with.
 
     Raises:
         InputError: ``release_unlike_splits``.
     """
-    values = splits.values
-    if ball is not None:
-        values, vector = ball.clip(values), ball.clip(vector[None, :])[0]
-    found = likeness(values, vector)
+    found = likeness(splits.values, vector)
     if found.unlike and unlike == "refuse":
         raise InputError(
             "release_unlike_splits",

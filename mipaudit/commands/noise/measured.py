@@ -14,7 +14,7 @@ class MeasuredMoment:
         lower: lower confidence limit, if there is one.
         upper: upper confidence limit, if there is one.
         estimator: how the value was made.
-        validity: ``finite-sample``, ``approximate`` or ``not-an-interval``.
+        validity: ``approximate`` or ``not-an-interval``.
         confidence: of the limits.
         n_splits: splits, or pairs, behind it.
     """
@@ -119,7 +119,6 @@ class Measured:
         constant_columns: coordinates that no split changed.
         error_units: ``standardised`` or ``given``.
         strict: whether the choice rests on limits that hold at every sample size.
-        clip_radius: of the ball into which the release is clipped, if there is one.
         candidates: all calibrations that were considered.
         coordinates: the chosen noise on each coordinate, for up to 1,000 of them.
     """
@@ -131,7 +130,6 @@ class Measured:
     constant_columns: tuple[str, ...]
     error_units: str
     strict: bool
-    clip_radius: float | None
     candidates: tuple[NoiseCandidate, ...]
     coordinates: tuple[CoordinateNoise, ...]
 
@@ -144,12 +142,9 @@ class Applied:
         entropy: ``operating system``, or ``seed`` for an experiment, which protects nobody
             who could guess the seed.
         rounding: what was done about the last bits of the numbers.
-        clipped: whether the release was moved into the ball wherever it lay outside. That it
-            did is not said: the answer would carry no noise.
         n_coordinates: numbers that noise was added to.
     """
 
     entropy: Literal["operating system", "seed"]
     rounding: str
-    clipped: bool
     n_coordinates: int

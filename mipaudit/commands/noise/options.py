@@ -1,6 +1,6 @@
 """What ``mipaudit noise`` may be asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, get_args
 
 from mipaudit.errors import UsageError
@@ -12,7 +12,7 @@ from mipaudit.options.groups.shown import Shown
 from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.ranges import PROBABILITY, above
-from mipaudit.options.texts import file_path, numbers
+from mipaudit.options.texts import file_path
 
 CalibrationKind = Literal["moment", "swap", "direct", "direct-swap", "paper"]
 ShapeKind = Literal["isotropic", "diagonal", "full"]
@@ -25,7 +25,7 @@ _KNOWN: Final = ("moment", "swap_distance", "sensitivity", "dimension")
 _STDIN: Final = "-"
 # Beyond it squares, times a large multiplier, leave the floats.
 LARGEST: Final = 1e50
-_NEED_A_BALL: Final = frozenset({"moment", "swap", "paper"})
+_ONLY_ESTIMATED: Final = frozenset({"moment", "swap", "paper"})
 # Its shares must still be told from 0 beside 1.
 _LEAST_ERROR: Final = 0.999e-12
 _SIZE: Final = above(0)
@@ -145,30 +145,6 @@ class _Calibration(Options):
             in_python=None,
         ),
     ] = False
-    clip_radius: Annotated[
-        float | None,
-        Choice(
-            "--clip-radius",
-            "Strict, and clip the release into this ball, chosen without the data.",
-            metavar="R",
-            within=Range(lambda r: 1 / LARGEST <= r <= LARGEST, "at least 1e-50 and at most 1e50"),
-            only_with="splits",
-        ),
-    ] = None
-    clip_centre: Annotated[
-        Sequence[float] | None,
-        Choice(
-            "--clip-centre",
-            "Centre of the ball; the origin by default.",
-            metavar="X,X,...",
-            within=Range(
-                lambda centre: all(abs(x) <= LARGEST for x in centre),
-                "numbers from -1e50 to 1e50, one for each coordinate",
-            ),
-            read=numbers,
-            only_with="clip_radius",
-        ),
-    ] = None
     calibration: Annotated[
         CalibrationKind | None,
         Choice("--calibration", "Choose only among these.", only_with="splits"),
@@ -226,11 +202,6 @@ Examples:
       Adds the noise; noised.csv.report.json says what was added and why.
 """
 
-    @property
-    def sure(self) -> bool:
-        """Whether every limit must hold at every sample size."""
-        return self.strict or self.clip_radius is not None
-
     def may_choose(self, calibration: CalibrationKind, protects: Protects) -> bool:
         """Return whether noise of this kind, and for these records, is what is asked for.
 
@@ -258,16 +229,16 @@ Examples:
                 "The swap calibration needs pairs of releases that differ in one record.",
                 hint="Add `pairs`, or leave `calibration` out.",
             )
-        if self.sure and 1 - self.confidence < _LEAST_ERROR:
+        if self.strict and 1 - self.confidence < _LEAST_ERROR:
             raise UsageError(
                 "confidence_out_of_range",
                 "In strict mode the confidence must be at most 1 - 1e-12.",
             )
-        if self.strict and self.clip_radius is None and self.calibration in _NEED_A_BALL:
+        if self.strict and self.calibration in _ONLY_ESTIMATED:
             raise UsageError(
                 "strict_needs_direct",
-                "Without a clip radius only the direct calibrations have limits for strict mode.",
-                hint="Allow the calibration direct, or give a clip radius.",
+                "Only the direct calibrations have limits for strict mode.",
+                hint="Allow the calibration direct.",
             )
         _refuse_shared_stdin(self.splits, self.pairs)
 

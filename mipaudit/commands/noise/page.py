@@ -59,9 +59,6 @@ def calibrated_sections(measured: Measured) -> Iterator[Section]:
     title = f"Calibrated on {about}."
     if measured.candidates:
         title += f" The total error is the root mean square length of the noise, {unit}."
-    if measured.clip_radius is not None:
-        radius = exact_text(measured.clip_radius)
-        title += f" The release is first moved into a ball of radius {radius}."
     if measured.skipped_columns:
         title += f" Not taken: {_names(measured.skipped_columns)}."
     yield (Paragraph(text=title),)

@@ -16,8 +16,7 @@ def splits(adult_splits):
 
 @pytest.fixture
 def calibration(splits, rng):
-    ball = {"clip_radius": 5.0, "clip_centre": splits.mean(axis=0)}
-    return calibrate(splits, NoiseOptions(eta=0.1, splits=splits, **ball), rng)
+    return calibrate(splits, NoiseOptions(eta=0.1, splits=splits), rng)
 
 
 def test_release_gets_the_noise_of_its_calibration(splits, calibration, rng):
@@ -40,14 +39,3 @@ def test_release_is_rounded_to_the_grid_of_its_noise(splits, calibration):
     assert (found != exact).any()
     grid = 2.0 ** np.floor(np.log2(steps))
     np.testing.assert_array_equal(found % grid, np.zeros(6))
-
-
-def test_release_outside_the_ball_is_clipped_first(calibration):
-    ball = calibration.ball
-    far = ball.centre + np.array([0, 0, 1e9, 0, 0, 0])
-    surface = ball.centre + np.array([0, 0, ball.radius, 0, 0, 0])
-    draws = [
-        noised(vector, calibration.chosen, uniforms_from(np.random.default_rng(1)), ball)
-        for vector in (far, surface)
-    ]
-    np.testing.assert_allclose(draws[0], draws[1], rtol=1e-9)

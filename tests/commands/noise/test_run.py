@@ -177,8 +177,6 @@ IDLE = {
     "pairs": "pairs.csv",
     "columns": ["age"],
     "ignore": ("age",),
-    "clip_radius": 1.0,
-    "clip_centre": np.zeros(3),
     "calibration": "moment",
     "mechanism": "gaussian",
     "shape": "full",
@@ -195,8 +193,7 @@ def test_what_would_do_nothing_without_splits_is_refused(name):
     with pytest.raises(UsageError) as caught:
         noise(eta=0.1, **{name: IDLE[name]})
     assert caught.value.code == name
-    other = "clip_radius" if name == "clip_centre" else "splits"
-    assert f"{name}= has no meaning without {other}=." in caught.value.message
+    assert f"{name}= has no meaning without splits=." in caught.value.message
 
 
 @pytest.mark.parametrize("name", ["moment", "swap_distance", "sensitivity", "dimension"])
@@ -308,14 +305,6 @@ def test_a_word_that_is_no_choice_is_refused(splits, name, word):
         ({"confidence": math.nan}, "confidence"),
         ({"seed": -1}, "seed"),
         ({"seed": 1.5}, "seed"),
-        ({"clip_radius": 0}, "clip_radius"),
-        ({"clip_radius": math.nan}, "clip_radius"),
-        ({"clip_radius": math.inf}, "clip_radius"),
-        ({"clip_radius": 1e60}, "clip_radius"),
-        ({"clip_centre": (0, 0, 0)}, "clip_centre"),
-        ({"clip_radius": 1, "clip_centre": (0, 0)}, "bad_clip_centre"),
-        ({"clip_radius": 1, "clip_centre": (0, math.nan, 0)}, "clip_centre"),
-        ({"clip_radius": 1, "clip_centre": (0, math.inf, 0)}, "clip_centre"),
         ({"calibration": "swap"}, "needs_pairs"),
     ],
 )
@@ -346,7 +335,7 @@ def test_splits_that_cannot_be_used_are_refused(name):
 
 
 @pytest.mark.parametrize("scale", [1e-49, 1e49])
-@pytest.mark.parametrize("settings", [{}, {"error_units": "given"}, {"clip_radius": 1e50}])
+@pytest.mark.parametrize("settings", [{}, {"error_units": "given"}])
 @pytest.mark.parametrize("eta", [1e-12, 0.4999])
 def test_the_ends_of_the_range_of_splits_give_finite_numbers(scale, settings, eta):
     data = np.random.default_rng(0).normal(size=(30, 2)) * [scale, 1 / scale]
@@ -369,24 +358,6 @@ def test_findings_of_few_and_constant_splits(splits):
     assert codes(noise(eta=0.1, splits=wide)) >= {
         *("few_splits", "fewer_splits_than_coordinates", "shapes_need_splits"),
     }
-
-
-def test_a_ball_gives_limits_that_hold_at_every_sample_size(splits):
-    common = {"eta": 0.1, "splits": splits, "calibration": "moment"}
-    report = noise(**common, clip_radius=300, clip_centre=tuple(ROW))
-
-    one = chosen(report)
-    assert one.guaranteed
-    assert one.moment.validity == "finite-sample"
-    assert report.measured.clip_radius == 300
-    assert any("every sample size" in text for text in report.limitations)
-    loose = candidates(noise(**common), shape=one.shape, mechanism=one.mechanism)
-    assert one.scale > max(c.scale for c in loose if c.calibration == "moment")
-
-
-def test_a_ball_that_cuts_says_so(splits):
-    report = noise(eta=0.1, splits=splits, clip_radius=10, clip_centre=ROW)
-    assert "clipped" in codes(report)
 
 
 # Swap pairs
@@ -623,23 +594,6 @@ def test_the_report_gives_nothing_of_the_release_away(folder):
     assert all(repr(value) not in text for value in ROW.tolist())
 
 
-def test_the_report_does_not_say_whether_the_release_was_clipped(folder, tmp_path):
-    frame = pd.DataFrame([ROW * 1000], columns=NAMES)
-    frame.to_csv(tmp_path / "far.csv", index=False)
-    (tmp_path / "near.csv").write_text("age,income,rate\n41.25,2150.0,0.31\n", encoding="utf-8")
-    common = {"eta": 0.1, "splits": str(folder / "splits.csv"), "seed": 1}
-    ball = {"clip_radius": 400, "clip_centre": ROW}
-
-    far = add_noise(tmp_path / "far.csv", **common, **ball)
-    near = add_noise(tmp_path / "near.csv", **common, **ball)
-
-    assert far.report.applied == near.report.applied
-    assert far.report.findings == near.report.findings
-    assert far.report.applied.clipped
-    # It was moved to the surface of the ball before the noise, which is the same.
-    assert np.linalg.norm(numbers(far) - numbers(near)) == pytest.approx(400, rel=1e-3)
-
-
 def test_where_no_noise_is_needed_none_is_added_and_that_is_said(folder):
     noised = add_noise(
         folder / "list.json", eta=0.3, train_fraction=0.3, splits=str(folder / "splits.npy")
@@ -666,8 +620,8 @@ def test_a_release_that_does_not_match_is_refused(folder, tmp_path):
 
 
 def test_an_unknown_keyword_is_an_error(folder):
-    with pytest.raises(TypeError, match="'clip_radus'"):
-        added(folder, "release.csv", clip_radus=3.0)
+    with pytest.raises(TypeError, match="'confidance'"):
+        added(folder, "release.csv", confidance=0.9)
 
 
 def test_eta_and_splits_are_needed(folder):

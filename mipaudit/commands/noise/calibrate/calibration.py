@@ -30,9 +30,9 @@ from mipaudit.commands.noise.calibrate.measurement import (
     prepare,
 )
 from mipaudit.commands.noise.measured import MeasuredGap, NoiseCandidate
-from mipaudit.commands.noise.mechanisms.shape import FULL_SPLITS_PER_COORDINATE, Ball, noise_cost
+from mipaudit.commands.noise.mechanisms.shape import FULL_SPLITS_PER_COORDINATE, noise_cost
 from mipaudit.commands.noise.options import NoiseOptions
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError
 from mipaudit.maths import noise_scales
 from mipaudit.maths.noise_scales import Mechanism, allowed_gap
 from mipaudit.statements.estimate import Finding
@@ -67,7 +67,6 @@ class Calibration:
     """What the splits say about noise.
 
     Attributes:
-        ball: into which the release must be clipped before the noise is added.
         candidates: all that were considered, in a fixed order; none where no noise is needed.
         chosen: the one of least total error in the error units among those that are allowed;
             None only where no noise is needed.
@@ -75,7 +74,6 @@ class Calibration:
         findings: what the reader must know.
     """
 
-    ball: Ball | None
     candidates: tuple[Candidate, ...]
     chosen: Candidate | None
     constant: tuple[int, ...]
@@ -106,10 +104,9 @@ def calibrate(
 
     Raises:
         InputError: the splits cannot be used, or none of the allowed calibrations can.
-        UsageError: the centre of the ball is not of this dimension.
     """
     _check_tables(splits, pairs)
-    bench = prepare(splits, asked, rng, pairs, _ball(asked, splits.shape[1]))
+    bench = prepare(splits, asked, rng, pairs)
     needed = allowed_gap(asked.eta, asked.train_fraction) < 1
     yardsticks: list[Yardstick] = []
     if needed:
@@ -120,7 +117,6 @@ def calibrate(
     if needed:
         findings += _findings(bench, yardsticks)
     return Calibration(
-        ball=bench.ball,
         candidates=candidates,
         chosen=_choose(candidates, bench) if needed else None,
         constant=bench.constant,
@@ -147,24 +143,15 @@ def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
         raise InputError("too_few_pairs", f"There are {count} pairs; at least 2 are needed.")
 
 
-def _ball(asked: NoiseOptions, dimension: int) -> Ball | None:
-    if asked.clip_radius is None:
-        return None
-    centre = np.zeros(dimension) if asked.clip_centre is None else np.array(asked.clip_centre)
-    if centre.size != dimension:
-        raise UsageError("bad_clip_centre", f"The clip centre must be {dimension} finite numbers.")
-    return Ball(centre=centre, radius=asked.clip_radius)
-
-
 def _refuse_constant(bench: Workbench) -> None:
-    """Refuse splits without variation, unless a ball limits what they do not show."""
-    if len(bench.constant) == bench.splits.shape[1] and bench.ball is None:
+    """Refuse splits without variation."""
+    if len(bench.constant) == bench.splits.shape[1]:
         raise InputError(
             "constant_release",
             f"All {len(bench.splits)} splits gave the same vector, so that no noise can be"
             " calibrated on them: a release that does not depend on the split needs none,"
             " and one that rarely does may need much.",
-            hint="Check that the rows are different random splits, or give a clip radius.",
+            hint="Check that the rows are different random splits.",
         )
 
 
@@ -184,7 +171,7 @@ class _Scaled(NamedTuple):
 
     scale: float
     by_limit: bool
-    guaranteed: bool
+    guaranteed: bool = False
     multiplier: float | None = None
     gap: MeasuredGap | None = None
 
@@ -193,10 +180,9 @@ def _scaled(row: Yardstick, mechanism: Mechanism, asked: NoiseOptions) -> _Scale
     if row.shifts is not None:
         return _directly(row, row.shifts, mechanism, asked)
     multiplier = _multiplier(row, mechanism, asked)
-    guaranteed = row.moment.validity == "finite-sample"
-    upper = row.moment.upper if guaranteed or asked.scaled_by == "upper" else None
+    upper = row.moment.upper if asked.scaled_by == "upper" else None
     scale = multiplier * (row.moment.value if upper is None else upper)
-    return _Scaled(scale, upper is not None, guaranteed, multiplier)
+    return _Scaled(scale, by_limit=upper is not None, multiplier=multiplier)
 
 
 def _multiplier(row: Yardstick, mechanism: Mechanism, asked: NoiseOptions) -> float:
@@ -214,16 +200,16 @@ def _directly(row: Yardstick, shifts: Shifts, mechanism: Mechanism, asked: Noise
     if row.calibration != "direct":
         at_most = allowed_gap(asked.eta, asked.train_fraction)
     basis: Basis = "finite-sample"
-    if not asked.sure:
+    if not asked.strict:
         limited = asked.scaled_by == "upper" and shifts.has_limits
         basis = "approximate" if limited else "value"
-    alpha = (1 - row.confidence) / (1 if asked.sure else 2)
+    alpha = (1 - row.confidence) / (1 if asked.strict else 2)
     aim = Aim(at_most=at_most, basis=basis, alpha=alpha)
     scale = least_scale(shifts, mechanism, aim)
     gap = None
     if 0 < scale < math.inf:
         gap = estimate_gap(shifts, mechanism, scale, aim, row.confidence)
-    return _Scaled(scale, basis != "value", asked.sure, gap=gap)
+    return _Scaled(scale, basis != "value", asked.strict, gap=gap)
 
 
 def _candidate(
@@ -262,11 +248,11 @@ def _choose(candidates: tuple[Candidate, ...], bench: Workbench) -> Candidate:
         one
         for one in candidates
         if asked.may_choose(one.yardstick.calibration, one.yardstick.protects)
-        and (one.noise.guaranteed or not asked.sure)
+        and (one.noise.guaranteed or not asked.strict)
     ]
     if allowed:
         return min(allowed, key=lambda one: one.noise.total_error)
-    if asked.sure and asked.may_choose("direct", "every-record"):
+    if asked.strict and asked.may_choose("direct", "every-record"):
         raise _no_direct(bench)
     raise InputError(
         "no_calibration_left",
@@ -342,14 +328,7 @@ def _findings(bench: Workbench, yardsticks: list[Yardstick]) -> Iterator[Finding
             " explain it; if rows were copied, the splits are not independent and no limit"
             " holds.",
         )
-    outside = 0 if bench.ball is None else bench.ball.count_outside(bench.splits)
-    if outside:
-        yield Finding(
-            code="clipped",
-            text=f"{outside} of {count} splits lie outside the ball and were"
-            " clipped, as the release may be.",
-        )
-    if bench.asked.sure and bench.asked.may_choose("direct", "every-record"):
+    if bench.asked.strict and bench.asked.may_choose("direct", "every-record"):
         needed = bench.share.fewest_splits(count)
         if needed > count:
             yield Finding(

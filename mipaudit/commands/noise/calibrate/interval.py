@@ -59,32 +59,6 @@ def mean_limits(terms: Vector, alpha: float) -> tuple[float, float]:
     return mean * math.exp(-exponent), upper
 
 
-def empirical_bernstein_upper(terms: Vector, ceiling: float, alpha: float) -> float:
-    """Return an upper limit of the mean that holds at every sample size.
-
-    Maurer and Pontil 2009, Theorem 4, for independent terms in [0, ceiling] that need not
-    have the same law: with probability at least 1 - alpha,
-
-        mean <= sample mean + sqrt(2 V ln(2/alpha) / n) + 7 ceiling ln(2/alpha) / (3 (n-1)),
-
-    V the unbiased sample variance.
-
-    Args:
-        terms: (n,) numbers in [0, ceiling]; one says nothing.
-        ceiling: what no term can exceed, fixed before the terms are seen.
-        alpha: error in (0, 1).
-
-    Returns:
-        The limit, at most ``ceiling``.
-    """
-    if terms.size == 1:
-        return ceiling
-    doubt = math.log(2 / alpha)
-    spread = math.sqrt(2 * float(terms.var(ddof=1)) * doubt / terms.size)
-    slack = 7 * ceiling * doubt / (3 * (terms.size - 1))
-    return min(ceiling, float(terms.mean()) + spread + slack)
-
-
 def bets(count: int, mean: float, alpha: float) -> Vector:
     """Return the bets, as shares (0, 1] of the largest that cannot lose more than there is.
 

@@ -11,24 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.noise.calibrate.direct_scale import GapEstimator, Shifts
-from mipaudit.commands.noise.calibrate.interval import (
-    empirical_bernstein_upper,
-    fewest_terms,
-    mean_limits,
-)
+from mipaudit.commands.noise.calibrate.interval import fewest_terms, mean_limits
 from mipaudit.commands.noise.measured import MeasuredMoment
 from mipaudit.commands.noise.mechanisms.moments import (
     distances_from_median,
     estimate_moment,
     half_distances,
-    half_moment_limit,
     lengths_of,
     mean_distance,
     measured_moment,
 )
 from mipaudit.commands.noise.mechanisms.shape import (
     FULL_SPLITS_PER_COORDINATE,
-    Ball,
     NoiseShape,
     diagonal_shape,
     full_shape,
@@ -98,12 +92,11 @@ class Share:
     def _limits(self, kind: ShapeKind) -> int:
         """Return how many limits are taken for a shape."""
         may = self.asked.may_choose
-        moments = may("moment", "every-record") + sum(may("swap", one) for one in self.swapped)
         direct = may("direct", "every-record") + sum(
             may("direct-swap", one) for one in self.swapped
         )
         mechanisms = len(mechanisms_for(kind, self.dimension, self.asked))
-        return mechanisms * direct + (moments if self.asked.clip_radius is not None else 0)
+        return mechanisms * direct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,7 +109,6 @@ class Workbench:
         first: random half of the rows, for shapes and units.
         second: the other rows, for scales of these shapes.
         pairs: releases before and after one record is exchanged.
-        ball: strict mode clips the release into it; fixed without the data.
         error_units: (d,) units in which the total error counts.
         shapes: to be tried.
         constant: positions of the coordinates that are constant over all splits.
@@ -128,7 +120,6 @@ class Workbench:
     first: Array
     second: Array
     pairs: SwapPairs | None
-    ball: Ball | None
     error_units: Array
     shapes: tuple[NoiseShape, ...]
     constant: tuple[int, ...]
@@ -140,7 +131,6 @@ def prepare(
     asked: NoiseOptions,
     rng: np.random.Generator,
     pairs: SwapPairs | None,
-    ball: Ball | None,
 ) -> Workbench:
     """Divide the splits at random and make the shapes that are asked for."""
     count, dimension = splits.shape
@@ -158,7 +148,6 @@ def prepare(
         first=first,
         second=second,
         pairs=pairs,
-        ball=ball,
         error_units=units,
         shapes=tuple(_shape(kind, first, units) for kind in shape_kinds(varying, dimension, asked)),
         constant=tuple(constant.tolist()),
@@ -241,11 +230,11 @@ def measure(bench: Workbench, rng: np.random.Generator) -> Iterator[Yardstick]:
     """
     asked = bench.asked
     kinds = tuple(shape.kind for shape in bench.shapes)
-    confidence = 1 - bench.share.alpha(kinds) if asked.sure else asked.confidence
+    confidence = 1 - bench.share.alpha(kinds) if asked.strict else asked.confidence
     for shape in bench.shapes:
         yield from (
             _sure(bench, shape, confidence)
-            if asked.sure
+            if asked.strict
             else _estimated(bench, shape, confidence, rng)
         )
         if bench.pairs is not None:
@@ -282,18 +271,8 @@ def _estimated(
 
 def _sure(bench: Workbench, shape: NoiseShape, confidence: float) -> Iterator[Yardstick]:
     """Yield what the second half says about a centre and shape of the first half."""
-    first, second, ball = bench.first, bench.second, bench.ball
-    if ball is not None and bench.asked.may_choose("moment", "every-record"):
-        yield Yardstick(
-            calibration="moment",
-            shape=shape,
-            moment=half_moment_limit(first, second, shape, ball, confidence),
-            confidence=confidence,
-        )
     if bench.asked.may_choose("direct", "every-record"):
-        if ball is not None:
-            first, second = ball.clip(first), ball.clip(second)
-        _, lengths = half_distances(first, second, shape, np.median(first, axis=0))
+        lengths = half_distances(bench.first, bench.second, shape)
         mean = float(lengths.mean())
         yield Yardstick(
             calibration="direct",
@@ -308,19 +287,15 @@ def _swaps(
     bench: Workbench, pairs: SwapPairs, shape: NoiseShape, confidence: float
 ) -> Iterator[Yardstick]:
     """Yield the largest and the mean distance of swaps, as far as they may be of use."""
-    asked, ball = bench.asked, bench.ball
+    asked = bench.asked
     every: tuple[CalibrationKind, ...] = ("swap", "direct-swap")
-    for shifts in swap_shifts(pairs, shape, "betting" if asked.sure else "mean-swap", ball):
+    for shifts in swap_shifts(pairs, shape, "betting" if asked.strict else "mean-swap"):
         whose: Protects = "tested-records" if shifts.every_record else "average-record"
-        if ball is None:
-            moment = mean_swap(shifts, asked.confidence)
-        else:
-            moment = mean_swap(shifts, confidence, ceiling=2 * shape.reach(ball.radius))
+        moment = mean_swap(shifts, asked.confidence)
         for calibration in every:
             direct = calibration == "direct-swap"
-            # A mean distance has a sure limit only in a ball.
-            limited = direct or ball is not None
-            if asked.sure and not (limited and asked.may_choose(calibration, whose)):
+            # A mean distance has no sure limit.
+            if asked.strict and not (direct and asked.may_choose(calibration, whose)):
                 continue
             yield Yardstick(
                 calibration=calibration,
@@ -332,21 +307,15 @@ def _swaps(
             )
 
 
-def swap_shifts(
-    pairs: SwapPairs, shape: NoiseShape, estimator: GapEstimator, ball: Ball | None = None
-) -> tuple[Shifts, ...]:
+def swap_shifts(pairs: SwapPairs, shape: NoiseShape, estimator: GapEstimator) -> tuple[Shifts, ...]:
     """Return by how much pairs differ: for each record if they are named, and on average.
 
     Args:
         pairs: independent of each other.
         shape: made without these pairs.
         estimator: what the shifts will be used for.
-        ball: clip both sides into it.
     """
-    one, other = pairs.in_side, pairs.out_side
-    if ball is not None:
-        one, other = ball.clip(one), ball.clip(other)
-    lengths = lengths_of(shape.whiten(one - other))
+    lengths = lengths_of(shape.whiten(pairs.in_side - pairs.out_side))
     if pairs.record is None:
         return (Shifts(lengths=lengths, estimator=estimator),)
     _, index, counts = np.unique(pairs.record, return_inverse=True, return_counts=True)
@@ -358,25 +327,19 @@ def swap_shifts(
     return replace(average, every_record=True, fewest=FEWEST_PAIRS), average
 
 
-def mean_swap(shifts: Shifts, confidence: float, *, ceiling: float | None = None) -> MeasuredMoment:
+def mean_swap(shifts: Shifts, confidence: float) -> MeasuredMoment:
     """Estimate E ||theta_in - theta_out|| for the worst or for the average record.
 
-    Limits of the worst allow for the choice (Bonferroni). With a ceiling the upper limit holds
-    at every sample size, as :func:`mipaudit.commands.noise.mechanisms.moments.half_moment_limit`:
-    the terms lie in [0, ceiling], a constant. The average is over the records tested, or over
-    the law that the pairs were drawn from where records are not told apart.
+    Limits of the worst allow for the choice (Bonferroni). The average is over the records
+    tested, or over the law that the pairs were drawn from where records are not told apart.
 
     Args:
         shifts: of pairs, from :func:`swap_shifts`.
-        confidence: in (0, 1): of both limits together, or of the one that holds at every size.
-        ceiling: the diameter of the ball in the norm of the noise, if there is one.
+        confidence: in (0, 1): of both limits together.
     """
     groups = [part.by_record(part.lengths) for part in shifts.parts()]
     value, count = max(float(terms.mean()) for terms in groups), shifts.lengths.size
     share = (1 - confidence) / len(groups)
-    if ceiling is not None:
-        limit = max(empirical_bernstein_upper(terms, ceiling, share) for terms in groups)
-        return measured_moment(value, (None, limit), "empirical-bernstein", count, confidence)
     limits = None
     if shifts.has_limits:
         lowers, uppers = zip(*(mean_limits(terms, share / 2) for terms in groups), strict=True)

@@ -10,9 +10,9 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper, mean_limits
+from mipaudit.commands.noise.calibrate.interval import mean_limits
 from mipaudit.commands.noise.measured import MeasuredMoment
-from mipaudit.commands.noise.mechanisms.shape import Ball, NoiseShape
+from mipaudit.commands.noise.mechanisms.shape import NoiseShape
 
 Points = NDArray[np.float64]
 
@@ -32,12 +32,8 @@ Estimator = Literal[
     "plug-in",  # about the mean of the same splits: biased low
     "maximum",  # largest distance seen: low
     "mean-swap",  # mean distance of a pair that differs in one exchanged record
-    "empirical-bernstein",  # mean of the second half about a centre from the first
-    "other-half",  # the same, without a limit
+    "other-half",  # mean of the second half about a centre from the first: no limit
 ]
-# finite-sample: the upper limit holds with its confidence at every size, and there is no lower one;
-# approximate: each limit errs at half of 1 - confidence.
-Validity = Literal["finite-sample", "approximate", "not-an-interval"]
 _SECOND = 2.0
 
 
@@ -49,7 +45,7 @@ def lengths_of(steps: Points) -> Points:
 
 def measured_moment(
     value: float,
-    limits: tuple[float | None, float] | None,
+    limits: tuple[float, float] | None,
     estimator: Estimator,
     n_splits: int,
     confidence: float,
@@ -57,14 +53,13 @@ def measured_moment(
 ) -> MeasuredMoment:
     """Return a moment as the report has it; an infinite upper limit is none."""
     lower, upper = limits or (None, math.inf)
-    validity: Validity = "approximate" if limits else "not-an-interval"
     return MeasuredMoment(
         order=order if math.isfinite(order) else None,
         value=value,
         lower=lower,
         upper=upper if math.isfinite(upper) else None,
         estimator=estimator,
-        validity="finite-sample" if estimator == "empirical-bernstein" else validity,
+        validity="approximate" if limits else "not-an-interval",
         confidence=confidence,
         n_splits=n_splits,
     )
@@ -234,38 +229,8 @@ def mean_distance(distances: Distances, confidence: float = 0.95) -> MeasuredMom
     return measured_moment(value, limits, "left-out", distances.left_out.size, confidence)
 
 
-def half_moment_limit(
-    first: Points, second: Points, shape: NoiseShape, ball: Ball, confidence: float
-) -> MeasuredMoment:
-    """Return an upper limit of E ||F^-1 (clip(theta) - m)||, m and F from the first half.
-
-    Why it holds. Given the first half, m and F are constants, and the terms r_i =
-    ||F^-1 (clip(theta_i) - m)|| of the second half are independent with the mean to be
-    limited. With c the centre of the ball, the triangle inequality puts them in
-    [0, ||F^-1 (m - c)|| + sup ||F^-1 (x - c)||], the supremum over the ball; that end is
-    a constant too (in the Euclidean norm it is R + ||m - c||, at most 2R). Maurer and
-    Pontil's empirical Bernstein inequality therefore errs with probability at most
-    1 - confidence given the first half, hence also without that condition. The moment
-    about this m, or any m, is all that the calibration needs.
-
-    Args:
-        first: (A, d) splits that ``shape`` may have been made from, A at least 1.
-        second: (B, d) other splits, B at least 2.
-        shape: of the noise.
-        ball: fixed without the data; the release must be clipped into it as well.
-        confidence: in (0, 1).
-    """
-    centre, terms = half_distances(ball.clip(first), ball.clip(second), shape, ball.centre)
-    ceiling = float(np.linalg.norm(centre)) + shape.reach(ball.radius)
-    limit = empirical_bernstein_upper(terms, ceiling, 1 - confidence)
-    mean = float(terms.mean())
-    return measured_moment(mean, (None, limit), "empirical-bernstein", len(second), confidence)
-
-
-def half_distances(
-    first: Points, second: Points, shape: NoiseShape, origin: Points
-) -> tuple[Points, Points]:
-    """Return m, from the first half, and ||F^-1 (theta - m)|| of the second.
+def half_distances(first: Points, second: Points, shape: NoiseShape) -> Points:
+    """Return ||F^-1 (theta - m)|| of the second half, shape (B,), with m from the first.
 
     Given the first half m and F are constants, and the distances are independent of each
     other.
@@ -274,10 +239,8 @@ def half_distances(
         first: (A, d) splits, A at least 1.
         second: (B, d) other splits.
         shape: of the noise.
-        origin: (d,) to measure from, which keeps large offsets out of the sums.
-
-    Returns:
-        (d,) F^-1 (m - origin), and (B,) distances.
     """
+    # Measured from here, large offsets stay out of the sums.
+    origin = np.median(first, axis=0)
     centre = spatial_median(shape.whiten(first - origin))
-    return centre, lengths_of(shape.whiten(second - origin) - centre)
+    return lengths_of(shape.whiten(second - origin) - centre)

@@ -1,7 +1,4 @@
-"""The shape of noise: which directions of a release get how much of it, and what that costs.
-
-And the ball into which a release may be clipped first.
-"""
+"""The shape of noise: which directions of a release get how much of it, and what that costs."""
 
 import math
 from dataclasses import dataclass
@@ -62,39 +59,6 @@ class NoiseShape:
         if self.axes is None:
             return points / (self.units * self.roots)
         return (points / self.units) @ self.axes / self.roots
-
-    def reach(self, radius: float) -> float:
-        """Return the greatest ||F^-1 x|| in a ball about 0."""
-        if self.axes is None:
-            return float((radius / (self.units * self.roots)).max())
-        return radius * float(np.linalg.norm(self.whiten(np.eye(self.units.size)), ord=2))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ball:
-    """Where a release is clipped to; it must not depend on the data.
-
-    Attributes:
-        centre: (d,) numbers.
-        radius: above 0.
-    """
-
-    centre: Array
-    radius: float
-
-    def clip(self, points: Array) -> Array:
-        """Return (n, d) points, those outside pulled to the surface, straight to the centre."""
-        offsets, lengths = self._from_centre(points)
-        clipped = self.centre + offsets / np.maximum(lengths, 1.0) * self.radius
-        return np.where(lengths > 1, clipped, points)
-
-    def count_outside(self, points: Array) -> int:
-        """Return how many of (n, d) points lie outside."""
-        return int((self._from_centre(points)[1] > 1).sum())
-
-    def _from_centre(self, points: Array) -> tuple[Array, Array]:
-        offsets = (points - self.centre) / self.radius
-        return offsets, np.linalg.norm(offsets, axis=-1, keepdims=True)
 
 
 def coordinate_spreads(points: Array) -> Array:

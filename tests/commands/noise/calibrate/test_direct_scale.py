@@ -17,7 +17,11 @@ from mipaudit.commands.noise.calibrate.direct_scale import (
     least_scale,
     shift_gaps,
 )
-from mipaudit.commands.noise.mechanisms.moments import distances_from_median, half_distances
+from mipaudit.commands.noise.mechanisms.moments import (
+    distances_from_median,
+    half_distances,
+    spatial_median,
+)
 from mipaudit.commands.noise.mechanisms.shape import diagonal_shape, isotropic_shape
 
 MECHANISMS = ["laplace", "norm-exponential", "gaussian"]
@@ -141,12 +145,13 @@ def test_strict_scale_is_rarely_too_small(rng, name, dimension):
         shape = isotropic_shape(np.ones(dimension))
         if dimension > 1:
             shape = diagonal_shape(first, np.ones(dimension))
-        origin = np.median(first, axis=0)
-        centre, lengths = half_distances(first, second, shape, origin)
+        lengths = half_distances(first, second, shape)
         goal = aim(eta, "finite-sample", alpha)
         scale = least_scale(shifts(lengths), "gaussian", goal)
         unbounded += scale == math.inf
         if scale < math.inf:
+            origin = np.median(first, axis=0)
+            centre = spatial_median(shape.whiten(first - origin))
             true = np.linalg.norm(shape.whiten(law - origin) - centre, axis=1)
             gaps = shift_gaps("gaussian", true / scale) if scale > 0 else (true > 0) * 1.0
             misses += gaps.mean() > eta + 1e-3

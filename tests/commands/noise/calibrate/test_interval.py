@@ -10,7 +10,6 @@ from scipy import stats
 
 from mipaudit.commands.noise.calibrate.interval import (
     bets,
-    empirical_bernstein_upper,
     fewest_terms,
     is_below,
     log_capital,
@@ -61,24 +60,6 @@ def test_approximate_limits_miss_as_often_as_documented(rng, draw, mean, size, s
     assert (limits[:, 0] > mean).sum() <= binomial_ceiling(runs, 0.03)
     # A limit that is never wrong would be too wide.
     assert (limits[:, 1] < mean).sum() > runs * 0.005
-
-
-def test_empirical_bernstein_is_the_published_formula():
-    terms = np.array([0.0, 0.5, 1.0, 0.5])
-    doubt = math.log(2 / 0.05)
-    by_hand = 0.5 + math.sqrt(2 * (0.5 / 159) * doubt / 160) + 7 * doubt / (3 * 159)
-    assert empirical_bernstein_upper(terms, 1.0, 0.05) == 1.0
-    terms = np.concatenate([terms[[0, 2]], np.full(158, 0.5)])
-    assert empirical_bernstein_upper(terms, 1.0, 0.05) == pytest.approx(by_hand)
-
-
-@pytest.mark.parametrize("rare", [0.5, 0.1, 0.01, 0.001])
-@pytest.mark.parametrize("size", [4, 30, 300])
-def test_empirical_bernstein_covers_rare_large_terms(rng, rare, size):
-    runs, alpha = 1000, 0.05
-    draws = (rng.random((runs, size)) < rare).astype(float)
-    misses = sum(empirical_bernstein_upper(row, 1.0, alpha) < rare for row in draws)
-    assert misses <= binomial_ceiling(runs, alpha)
 
 
 def test_approximate_limits_do_not_cover_rare_large_terms(rng):

@@ -4,21 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper, mean_limits
+from mipaudit.commands.noise.calibrate.interval import mean_limits
 from mipaudit.commands.noise.calibrate.measurement import SwapPairs, mean_swap, swap_shifts
-from mipaudit.commands.noise.mechanisms.shape import Ball, isotropic_shape
+from mipaudit.commands.noise.mechanisms.shape import isotropic_shape
 
 
 def estimate_swap_distance(pairs, confidence=0.95, shape=None):
     """Return the estimates: of the largest over records if they are named, and of the mean."""
     shape = shape or isotropic_shape(np.ones(pairs.in_side.shape[1]))
     return [mean_swap(one, confidence) for one in swap_shifts(pairs, shape, "mean-swap")]
-
-
-def swap_limit(pairs, ball, confidence):
-    shape = isotropic_shape(np.ones(pairs.in_side.shape[1]))
-    shifts = swap_shifts(pairs, shape, "betting", ball)
-    return [mean_swap(one, confidence, ceiling=2 * ball.radius) for one in shifts]
 
 
 def make_pairs(rng, sizes, repeats, *, named=True):
@@ -56,11 +50,6 @@ def test_limits_of_the_largest_are_shared_by_the_records(rng):
     found = estimate_swap_distance(pairs, 0.9)[0]
     limits = np.array([mean_limits(terms, 0.05 / 3) for terms in by_record])
     assert (found.lower, found.upper) == pytest.approx(tuple(limits.max(axis=0)))
-    ball = Ball(centre=np.zeros(2), radius=1e4)
-    strict = swap_limit(pairs, ball, 0.9)[0]
-    sure = [empirical_bernstein_upper(terms, 2e4, 0.1 / 3) for terms in by_record]
-    assert strict.upper == pytest.approx(max(sure))
-    assert strict.lower is None
 
 
 def test_records_without_names_have_an_average_only(rng):
@@ -94,30 +83,6 @@ def test_distance_is_in_the_norm_of_the_shape(rng):
     shape = isotropic_shape(np.full(2, 4.0))
     plain, shaped = estimate_swap_distance(pairs), estimate_swap_distance(pairs, shape=shape)
     assert shaped[0].value == pytest.approx(plain[0].value / 4)
-
-
-def test_limit_of_clipped_pairs_covers_rare_large_steps(rng):
-    runs, confidence = 300, 0.9
-    ball = Ball(centre=np.zeros(2), radius=1.0)
-    misses = 0
-    for _ in range(runs):
-        far = rng.random((60, 1)) < 0.02
-        in_side = np.where(far, [1.0, 0.0], [0.0, 0.0])
-        out_side = np.where(far, [-50.0, 0.0], [0.0, 0.0])
-        pairs = SwapPairs(in_side=in_side, out_side=out_side, record=np.arange(60) % 2)
-        found = swap_limit(pairs, ball, confidence)
-        misses += found[0].upper < 0.04
-        assert found[0].upper <= 2.0
-        assert found[-1].upper >= found[-1].value
-    assert misses <= stats.binom.isf(1e-4, runs, 1 - confidence)
-
-
-def test_record_with_one_pair_is_limited_by_the_ball():
-    pairs = SwapPairs(
-        in_side=np.zeros((3, 1)), out_side=np.zeros((3, 1)), record=np.array([1, 1, 2])
-    )
-    found = swap_limit(pairs, Ball(centre=np.zeros(1), radius=0.5), 0.95)
-    assert found[0].upper == 1.0
 
 
 def test_equal_sides_have_no_distance():

@@ -1,4 +1,4 @@
-"""Strict mode without a ball: limits of the mean of h that hold at every number of splits."""
+"""Strict mode: limits of the mean of h that hold at every number of splits."""
 
 from __future__ import annotations
 
@@ -85,27 +85,7 @@ def test_fewest_splits_count_the_shapes_that_they_allow(eta, dimension):
     assert needed < share.fewest_splits(needed + 1) <= needed + 1 + 0.25 * needed
 
 
-def test_ball_and_limits_without_it_stand_side_by_side(adult_splits):
-    splits = adult_splits / adult_splits.std(axis=0)
-    ball = {"clip_radius": 8.0, "clip_centre": splits.mean(axis=0)}
-    found = run(splits, **ball)
-    assert {row.noise.calibration for row in guaranteed(found)} == {"moment", "direct"}
-    # A small eta is out of reach of the direct way, and the ball has to do.
-    found = run(splits, **ball, eta=0.02)
-    assert found.chosen.noise.calibration == "moment"
-    (finding,) = found.findings
-    assert finding.code == "direct_needs_splits"
-    needed = next(int(word) for word in finding.text.split() if word.isdigit())
-    assert needed > 256
-
-
-def test_clipped_release_is_measured_as_it_is_released(rng):
-    splits = rng.standard_normal((200, 2)) * 100
-    found = run(splits, clip_radius=1.0, error_units="given")
-    assert all(row.noise.moment.value < 3 for row in guaranteed(found))
-
-
-def test_huge_rare_outputs_do_not_matter_without_a_ball(rng):
+def test_huge_rare_outputs_do_not_matter(rng):
     splits = rng.standard_normal((400, 2))
     plain = run(splits).chosen.noise.scale
     splits[rng.choice(400, 4, replace=False)] = 1e12
@@ -139,6 +119,23 @@ def test_swap_pairs_have_sure_limits(rng):
     )
     only = calibrate(rng.standard_normal((20, 2)), asked, rng, pairs)
     assert only.chosen.noise.calibration == "direct-swap"
+
+
+def test_swaps_share_the_error(rng):
+    in_side = rng.standard_normal((180, 2))
+    pairs = SwapPairs(
+        in_side=in_side,
+        out_side=in_side + 0.01 * rng.standard_normal((180, 2)),
+        record=np.repeat(np.arange(3), 60),
+    )
+    splits = rng.standard_normal((400, 2))
+    found = guaranteed(run(splits, pairs=pairs, protect="tested-records"))
+    # Five mechanisms and shapes, for the splits and for the largest swap distance; the average
+    # record cannot be chosen and takes no share.
+    assert {row.noise.protects for row in found} == {"every-record", "tested-records"}
+    assert {row.noise.gap.confidence for row in found} == {1 - (1 - 0.95) / 10}
+    average = run(splits, pairs=pairs, protect="average-record")
+    assert average.chosen.noise.gap.confidence == 1 - (1 - 0.95) / 15
 
 
 @pytest.mark.parametrize("dimension", [1, 3])
