@@ -20,9 +20,9 @@ from mipaudit.commands.noise.mechanisms.mechanism import (
     uniforms_from_bytes,
 )
 from mipaudit.commands.noise.mechanisms.shape import coordinate_spreads
-from mipaudit.commands.noise.options import LARGEST, NoiseOptions, ReleaseFormat, Unlike
+from mipaudit.commands.noise.options import LARGEST, NoiseOptions, Unlike
 from mipaudit.commands.noise.promise import promise_report
-from mipaudit.commands.noise.release import Release, encode_release, read_release
+from mipaudit.commands.noise.release import Release, encode_release
 from mipaudit.commands.noise.report import NoiseReport
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.membership import CANDIDATES
@@ -95,24 +95,20 @@ def report_on_splits(asked: NoiseOptions) -> NoiseReport:
     return _report(asked, _calibrated(asked))
 
 
-def noised_release(
-    asked: NoiseOptions, path: str, *, form: ReleaseFormat | None, unlike: Unlike
-) -> NoisedRelease:
-    """Read a release and add the noise of a calibration on its splits.
+def noised_release(asked: NoiseOptions, release: Release, unlike: Unlike) -> NoisedRelease:
+    """Add the noise of a calibration on its splits to a release.
 
     Args:
         asked: the promise, and the splits.
-        path: of the release.
-        form: of the noised one; None for the release's own.
+        release: the vector, as it was read.
         unlike: what to do with a release that can hardly be one more of the splits.
 
     Raises:
         UsageError: settings that no calibration can keep.
-        InputError: the release cannot be read, or is not the vector of the splits.
+        InputError: the release is not the vector of the splits.
             ``release_unlike_splits``: it can hardly be one more of them.
     """
     calibrated = _calibrated(asked)
-    release = read_release(path)
     splits, found = calibrated.splits, calibrated.found
     places = align(release, splits.columns, named=splits.named)
     values = release.values.copy()
@@ -132,7 +128,7 @@ def noised_release(
     # possible training set, would find the one that has this hash: it would undo the noise.
     source = InputFile(name=release.source.name, rows=release.source.rows, bytes=None)
     report = _report(asked, calibrated, applied=applied, inputs=(source,), unlike=unlike)
-    content = encode_release(release, values, form=form)
+    content = encode_release(release, values)
     return NoisedRelease(values=values, content=content, report=report, findings=told)
 
 

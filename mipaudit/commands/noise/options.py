@@ -18,7 +18,6 @@ CalibrationKind = Literal["moment", "swap", "direct", "direct-swap", "paper"]
 ShapeKind = Literal["isotropic", "diagonal", "full"]
 # From the strongest protection to the weakest.
 Protects = Literal["every-record", "tested-records", "average-record"]
-ReleaseFormat = Literal["csv", "parquet", "npy", "json"]
 Unlike = Literal["refuse", "accept"]
 
 _KNOWN: Final = ("moment", "swap_distance", "sensitivity", "dimension")
@@ -267,14 +266,7 @@ class _Unlike(Options):
     ] = "refuse"
 
 
-class _Format(Options):
-    format: Annotated[
-        ReleaseFormat | None,
-        Act(None, "Of the noised vector; by default the release's own.", recorded=False),
-    ] = None
-
-
-class AddNoiseOptions(_Release, _Format, _Unlike, NoiseOptions):
+class AddNoiseOptions(_Release, _Unlike, NoiseOptions):
     """A release too, to which the noise is added."""
 
     def check(self) -> None:

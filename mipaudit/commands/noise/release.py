@@ -5,12 +5,11 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Final, assert_never
+from typing import Any, Final, Literal, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.options import ReleaseFormat
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, Format, blob_format
 from mipaudit.reading.bytes.unpacked import read_npy
@@ -23,6 +22,7 @@ from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 Floats = NDArray[np.float64]
+ReleaseFormat = Literal["csv", "parquet", "npy", "json"]
 _SUFFIXES: Final[dict[str, ReleaseFormat]] = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -34,8 +34,6 @@ _SUFFIXES: Final[dict[str, ReleaseFormat]] = {
 # numpy's own limit.
 _DEEPEST: Final = 64
 _HINT: Final = "A release is one row with a column per number, or one column with a row per number."
-# The column that holds a vector without names.
-_ONLY_COLUMN: Final = "value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,7 +43,8 @@ class Release:
     Attributes:
         values: shape (d,), finite; an array in C order.
         names: of the d numbers; None where they have only a position.
-        column: what their one column is called where they have no names; None for no header.
+        column: of a table, what their one column is called where they have no names; None for no
+            header.
         shape: of the array or of the lists; (d,) for a table.
         format: of the file.
         source: the file, with its rows and its hash.
@@ -56,7 +55,7 @@ class Release:
     shape: tuple[int, ...]
     format: ReleaseFormat
     source: InputFile
-    column: str | None = _ONLY_COLUMN
+    column: str | None = None
 
 
 def suffix_format(path: str) -> ReleaseFormat | None:
@@ -203,29 +202,27 @@ def _matrix(sheet: Sheet, name: str) -> Matrix:
     return sheet.matrix([field.name for field in sheet.fields])
 
 
-def encode_release(release: Release, values: Floats, *, form: ReleaseFormat | None = None) -> bytes:
-    """Return ``values`` as a file with the names, the order and the shape of ``release``.
+def encode_release(release: Release, values: Floats) -> bytes:
+    """Return ``values`` as a file like that of ``release``: its format, names, order and shape.
 
     Names are a header or an object; everything is float64, written so that it reads back the same.
 
     Args:
         release: what was read.
         values: shape (d,), finite, in the order of ``release.values``.
-        form: of the file to write; by default the release's own.
 
     Raises:
         ValueError: a wrong shape, or a number that is not finite.
     """
     if values.shape != release.values.shape or not np.isfinite(values).all():
         raise ValueError("a release needs finite numbers in its own shape")
-    names = release.names or (release.column or _ONLY_COLUMN,)
-    form = form or release.format
-    match form:
+    header = release.names or (() if release.column is None else (release.column,))
+    rows = values.reshape(-1, max(1, len(header)))
+    match release.format:
         case "csv":
-            headed = release.names is not None or release.column is not None
-            return _csv([names] * headed, values.reshape(-1, len(names)))
+            return _csv([header] if header else [], rows)
         case "parquet":
-            return _parquet(names, values.reshape(-1, len(names)))
+            return _parquet(header, rows)
         case "npy":
             stream = io.BytesIO()
             np.save(stream, values.reshape(release.shape), allow_pickle=False)
@@ -236,7 +233,7 @@ def encode_release(release: Release, values: Floats, *, form: ReleaseFormat | No
                 document = dict(zip(release.names, document, strict=True))
             return (json.dumps(document) + "\n").encode("ascii")
         case _:
-            assert_never(form)
+            assert_never(release.format)
 
 
 def _csv(head: list[tuple[str, ...]], rows: Floats) -> bytes:

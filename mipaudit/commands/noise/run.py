@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.report import NoiseReport
 
 _SUFFIX: Final = ".report.json"
+_FORMATS: Final = {"csv": "CSV", "parquet": "Parquet", "npy": "a numpy array", "json": "JSON"}
 
 
 def answer_noise(asked: NoiseOptions) -> NoiseReport:
@@ -50,10 +51,9 @@ def answer_add_noise(asked: AddNoiseOptions) -> NoisedRelease:
         InputError: the splits, pairs or release cannot be used, or do not belong together.
     """
     from mipaudit.commands.noise.answer import noised_release
+    from mipaudit.commands.noise.release import read_release
 
-    return noised_release(
-        asked, asked.release, form=asked.format, unlike=asked.release_unlike_splits
-    )
+    return noised_release(asked, read_release(asked.release), asked.release_unlike_splits)
 
 
 def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
@@ -102,7 +102,7 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
             hint="Add `output` FILE: .csv, .parquet, .npy or .json; the report goes beside it.",
         )
     from mipaudit.commands.noise.answer import noised_release
-    from mipaudit.commands.noise.release import suffix_format
+    from mipaudit.commands.noise.release import read_release, suffix_format
     from mipaudit.output.destination import Destination, write_together
     from mipaudit.output.presentation import encode, present
     from mipaudit.output.terminal import note, note_written
@@ -122,7 +122,15 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
             hint="Choose another file for `output`.",
         )
     place = Destination.open(None)
-    found = noised_release(asked, release, form=form, unlike=shown.release_unlike_splits)
+    read = read_release(release)
+    if form != read.format:
+        raise UsageError(
+            "output",
+            f"A noised release is written as it was read: {read.source.name} holds "
+            f"{_FORMATS[read.format]}, and the name in `output` says {_FORMATS[form]}.",
+            hint=f"For example: `output` noised.{read.format}",
+        )
+    found = noised_release(asked, read, shown.release_unlike_splits)
     sidecar_text = encode(found.report, "json", to_file=True)
     write_together([(sidecar, sidecar_text), (noised, found.content)])
     present(found.report, shown, place)

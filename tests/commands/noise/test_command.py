@@ -203,6 +203,10 @@ def test_a_number_out_of_range_is_one_error_with_the_range(noise, arguments, acc
         (("--from", "splits.csv", "--apply", "release.csv"), ("--output FILE",)),
         (("--from", "splits.csv", "--apply", "release.csv", "-o", "-"), ("--output FILE",)),
         (("--from", "splits.csv", "--apply", "release.csv", "-o", "n.txt"), (".csv, .parquet",)),
+        (
+            ("--from", "splits.csv", "--apply", "release.csv", "-o", "n.npy"),
+            ("release.csv holds CSV", "--output", "noised.csv"),
+        ),
         (("--from", "-", "--apply", "-", "-o", "n.csv"), ("Standard input",)),
         (("--from", "missing.csv"), ("missing.csv",)),
     ],

@@ -299,44 +299,6 @@ def test_values_must_fit(again):
             encode_release(release, np.array(values))
 
 
-NAMED = {
-    "r.csv": b"b,a\n1,2\n",
-    "r.parquet": stored(pa.table({"b": pa.array([1], pa.float32()), "a": [2]})),
-    "r.json": b'{"b": 1, "a": 2}',
-}
-UNNAMED = {
-    "r.csv": b"1,2\n",
-    "r.parquet": stored(pa.table({"w": [1, 2]})),
-    "r.json": b"[1, 2]",
-    "r.npy": saved(np.array([1, 2], np.int8)),
-}
-
-
-@pytest.mark.parametrize("to", ["csv", "parquet", "npy", "json"])
-@pytest.mark.parametrize(
-    ("name", "content", "names"),
-    [(name, content, ("b", "a")) for name, content in NAMED.items()]
-    + [(name, content, None) for name, content in UNNAMED.items()],
-)
-def test_any_format_as_any_other(again, name, content, names, to):
-    values = np.array([1 / 3, -1e-300])
-    release = again(content, name)
-    other = again(encode_release(release, values, form=to), f"other.{to}")
-    assert other.format == to
-    assert other.names == (None if to == "npy" else names)
-    assert other.values.tolist() == values.tolist()
-
-
-def test_shape_goes_over_to_lists(again):
-    release = again(saved(np.ones((2, 3), np.float32, order="F")), "r.npy")
-    values = np.arange(6) / 3
-    assert json.loads(encode_release(release, values, form="json")) == values.reshape(2, 3).tolist()
-    lists = again(b"[[1, 2, 3], [4, 5, 6]]", "r.json")
-    assert np.array_equal(
-        np.load(io.BytesIO(encode_release(lists, values, form="npy"))), values.reshape(2, 3)
-    )
-
-
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -387,8 +349,19 @@ def test_array_round_trip(again, array):
     release = again(saved(array), "r.npy")
     assert np.array_equal(release.values, values)
     assert np.array_equal(np.load(io.BytesIO(encode_release(release, -values))), -array)
-    lists = again(encode_release(release, values, form="json"), "r.json")
-    assert np.array_equal(lists.values, values)
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        hnp.array_shapes(min_dims=0, max_dims=4, max_side=4),
+        elements=FINITE,
+    )
+)
+def test_list_round_trip(again, array):
+    release = again(json.dumps(np.ones(array.shape).tolist()).encode(), "r.json")
+    lists = again(encode_release(release, array.ravel()), "r2.json")
+    assert np.array_equal(lists.values, array.ravel())
     assert lists.shape == array.shape
 
 
