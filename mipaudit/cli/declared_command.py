@@ -149,13 +149,13 @@ def _parameter(one: Declared, said: str) -> OfParser:
     make = _typed if flag[0] == "-" else _by_place
     info: Any = make(one.option, flag, said)  # of either kind
     info.default = ... if one.default is REQUIRED else _default(one)
-    parameter: Any  # with the names by which people know it
+    parameter: Any  # with what is declared of it
     parameter, _ = get_click_param(ParamMeta(name=one.name, default=info, annotation=_words(one)))
     if one.kind is int and not one.many and one.option.read is not None:
         # Typed it is a text, as 1e4; a policy file has a whole number all the same.
         parameter.type = copy(parameter.type)
         parameter.type.name = "integer"
-    parameter.also, parameter.declared = one.option.also, one
+    parameter.declared = one
     parameter.steers = one.option.steers
     parameter.near = one.option.near or (one.option.is_input and one.option.steers == "choice")
     return parameter

@@ -267,17 +267,16 @@ class _Known:
         return self._options[command]
 
     def _unknown(self, key: str, known: set[str], where: str = "") -> NoReturn:
-        from difflib import get_close_matches
-
+        from mipaudit.options.other_names import meant_key
         from mipaudit.statements.text.printable_names import safe_name
 
         # Where two commands mean different things by one name, a file has the longer one.
-        longer = sorted(name for name in known if name.endswith(f"_{key}"))
-        near = get_close_matches(key, sorted(known), n=1) or longer
+        longer = min((name for name in known if name.endswith(f"_{key}")), default=None)
+        meant = meant_key(key, known) or longer
         raise UsageError(
             "config",
             f"The key '{safe_name(key)}'{where} in '{safe_name(self._config.name)}' is unknown.",
-            hint=f"Did you mean '{near[0]}'?" if near else "Keys are the long names of options.",
+            hint=f"Did you mean '{meant}'?" if meant else "Keys are the long names of options.",
         )
 
 

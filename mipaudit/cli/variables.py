@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mipaudit.cli.policy_file import ConfigFile
 
 PREFIX: Final = "MIPAUDIT_"
-_NEAR: Final = 0.75
 # They hold for whatever is read, and are no command's option.
 _EVERYWHERE: Final = frozenset({"MIPAUDIT_MAX_UNPACKED"})
 # From where a value is, in the parser's words: what comes later goes before.
@@ -79,17 +78,16 @@ def require_known(names: Iterable[str], every: Callable[[], Iterable[str]]) -> N
     unknown = next((name for name in wanted if name not in known), None)
     if unknown is None:
         return
-    from difflib import get_close_matches
-
+    from mipaudit.options.other_names import CLOSE, meant_key
     from mipaudit.statements.text.printable_names import safe_name
 
     # Without the prefix, which would make all of them alike.
-    keys = sorted(name.removeprefix(PREFIX) for name in known)
-    near = get_close_matches(unknown.upper().removeprefix(PREFIX), keys, n=1, cutoff=_NEAR)
+    keys = {name.removeprefix(PREFIX).lower() for name in known}
+    meant = meant_key(unknown.upper().removeprefix(PREFIX).lower(), keys, CLOSE)
     raise UsageError(
         "environment",
         f"The environment variable {safe_name(unknown)} is unknown.",
-        hint=(f"Did you mean {PREFIX}{near[0]}? " if near else "")
+        hint=(f"Did you mean {variable_name(meant)}? " if meant else "")
         + f"Variables that begin with {PREFIX} are the long names of options; unset the others.",
     )
 

@@ -1,7 +1,4 @@
-"""What is meant by a word, an option or a file that a command does not know or has no place for.
-
-Names by which people know an option stand where the option is declared.
-"""
+"""What is meant by a word, an option or a file that a command does not know or has no place for."""
 
 from __future__ import annotations
 
@@ -10,11 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.options.commands import BY_NAME, TABLE
+from mipaudit.options.other_names import CLOSE, MEANT, near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from mipaudit.cli.help_page import OfParser
 
     # The parameters of a command, of the parser.
     Parameters = Callable[[str], Sequence[Any]]
@@ -33,32 +29,21 @@ _FILES: Final = {
     "shift": "It takes two tables: mipaudit shift MEMBERS HOLDOUT",
 }
 _BY_PLACE: Final = "The tables are given by place: mipaudit shift MEMBERS HOLDOUT"
-_IN_REPORT: Final = "It needs no option: how sure it is that membership shows is in every report."
 # What a command calls otherwise than others do; those of no command are of every one.
 _INSTEAD: Final = {
-    ("shift", "--members"): _BY_PLACE,
-    ("shift", "--holdout"): _BY_PLACE,
-    ("shift", "--unit-col"): "Did you mean --id-col?",
-    ("shift", "--max-advantage"): "Did you mean --max-blind?",
-    ("query", "--unit-col"): "Carry the column along with --keep; --unit-col is for estimate.",
-    ("query", "--id-col"): "Carry the column along with --keep; estimate takes it as --unit-col.",
-    ("summarize", "--first-row"): "Sites have names instead: --site NAME, another for each.",
-    ("query losses", "--members"): "The members' outputs are --logits or --probabilities, the "
+    "shift --members": _BY_PLACE,
+    "shift --holdout": _BY_PLACE,
+    "shift --unit-col": "Did you mean --id-col?",
+    "shift --max-advantage": "Did you mean --max-blind?",
+    "query --unit-col": "Carry the column along with --keep; --unit-col is for estimate.",
+    "query losses --members": "The members' outputs are --logits or --probabilities, the "
     "holdout's --holdout-logits or --holdout-probabilities.",
-    ("query losses", "--holdout"): "The holdout's outputs are --holdout-logits or "
-    "--holdout-probabilities.",
-    ("query losses", "--score-col"): "Did you mean --scores?",
-    (None, "--pvalue"): _IN_REPORT,
-    (None, "--p-value"): _IN_REPORT,
-    (None, "--policy"): "Did you mean --config FILE (settings and limits)?",
-    (None, "--config-file"): "Did you mean --config FILE (settings and limits)?",
-    (None, "-V"): "Did you mean mipaudit --version?",
-    (None, "-c"): "Did you mean --config FILE (settings and limits)?",
+    "--pvalue": "It needs no option: how sure it is that membership shows is in every report.",
+    "--policy": "Did you mean --config FILE (settings and limits)?",
+    "-V": "Did you mean mipaudit --version?",
+    "version": "Did you mean mipaudit --version?",
 }
 _MOST: Final = 5
-# How much alike two names are of which one is taken for the other.
-_NEAR: Final = 0.75
-_LEAST_PREFIX: Final = 3
 _NO_COMMAND: Final = re.compile(r"No such command '(.*?)'", re.DOTALL)
 _NO_NUMBER: Final = re.compile(r"'([^']*)' is not a valid (?:float|integer|int)")
 _RANGE: Final = re.compile(r" \([^()]*\)$")
@@ -92,31 +77,35 @@ def misplaced(error: Exception, words: Sequence[str], parameters: Parameters) ->
 
 
 def _for_option(option: str, name: str, own: Sequence[Any], parameters: Parameters) -> str | None:
-    instead = _INSTEAD.get((name, option), _INSTEAD.get((None, option)))
-    said = instead or _known_as(option, own) or _as_choice(option, own)
+    meant = MEANT.get(option.removeprefix("--").replace("-", "_"))
+    said = _INSTEAD.get(f"{name} {option}") or _INSTEAD.get(option)
+    said = said or _described(meant, own) or _as_choice(option, own)
     if said is not None or not option.startswith("--"):
         return said
-    owners = [one.name for one in TABLE if _has(option, parameters(one.name))]
+    of_commands = {one.name: parameters(one.name) for one in TABLE}
+    owners = [one for one, params in of_commands.items() if _has(option, params)]
     if owners:
         return _of_others(option, name, owners)
-    flags = [flag for one in own for flag in one.opts if flag.startswith("--")]
-    near = _nearest(option, flags)
-    return _elsewhere(option, parameters) if near is None else f"Did you mean {near}?"
+    close = near(option, [flag for one in own for flag in one.opts if flag.startswith("--")], CLOSE)
+    if close is not None:
+        return f"Did you mean {close}?"
+    described = (
+        _described(meant, params, f" of mipaudit {one}") for one, params in of_commands.items()
+    )
+    return next((said for said in described if said is not None), None)
 
 
 def _has(option: str, params: Iterable[Any]) -> bool:
     return any(option in one.opts for one in params)
 
 
-def _known_as(option: str, params: Iterable[Any]) -> str | None:
-    """Return the option that people know by that name."""
-    one = _also(option, params)
-    return None if one is None else f"Did you mean {one.opts[-1]} ({_first_sentence(one.help)})?"
-
-
-def _also(option: str, params: Iterable[Any]) -> OfParser:
-    word = option.removeprefix("--")
-    return next((one for one in params if word in getattr(one, "also", ())), None)
+def _described(keyword: str | None, params: Iterable[Any], place: str = "") -> str | None:
+    """Return the option that is meant, with what help says first of it, without its range."""
+    found = next((one for one in params if one.name == keyword), None)
+    if found is None:
+        return None
+    said = _RANGE.sub("", (found.help or "").partition(". ")[0].rstrip("."))
+    return f"Did you mean {found.opts[-1]}{place} ({said})?"
 
 
 def _as_choice(option: str, params: Iterable[Any]) -> str | None:
@@ -125,21 +114,6 @@ def _as_choice(option: str, params: Iterable[Any]) -> str | None:
     for one in params:
         if value in getattr(one.type, "choices", ()) and one.opts[-1].startswith("--"):
             return f"Did you mean {one.opts[-1]} {value}?"
-    return None
-
-
-def _first_sentence(text: str | None) -> str:
-    """Return what help says first, without the range."""
-    return _RANGE.sub("", (text or "").partition(". ")[0].rstrip("."))
-
-
-def _elsewhere(option: str, parameters: Parameters) -> str | None:
-    """Return the option of another command that people know by that name."""
-    for one in TABLE:
-        found = _also(option, parameters(one.name))
-        if found is not None:
-            said = _first_sentence(found.help)
-            return f"Did you mean {found.opts[-1]} of mipaudit {one.name} ({said})?"
     return None
 
 
@@ -152,31 +126,20 @@ def _of_others(option: str, name: str, owners: list[str]) -> str:
     return f"{option} is an option of {listed}, not of {name}."
 
 
-def _nearest(word: str, known: Sequence[str]) -> str | None:
-    """Return the name that a word nearly is, or the only one that it begins."""
-    from difflib import get_close_matches
-
-    begun = {one for one in known if one.startswith(word)}
-    if len(begun) == 1 and len(word.lstrip("-")) >= _LEAST_PREFIX:
-        return begun.pop()
-    near = get_close_matches(word, known, n=1, cutoff=_NEAR)
-    return near[0] if near else None
-
-
 def _for_command(word: str, words: Sequence[str]) -> str | None:
-    if word == "version":
-        return "Did you mean mipaudit --version?"
-    for one in TABLE:
-        if word in one.also or one.name.endswith(f" {word}"):
-            return _meant(one.name, one.summary)
+    if word in _INSTEAD:
+        return _INSTEAD[word]
+    found = BY_NAME.get(MEANT.get(word, "")) or BY_NAME.get(f"query {word}")
+    if found is not None:
+        return _meant(found.name, found.summary)
     from mipaudit.commands.query.options import KINDS
 
     if word.partition(":")[0] in KINDS:
         return _meant(f"query {word}", BY_NAME["query"].summary)
     if "." in word or "/" in word or "*" in word or word == "-" or os.path.exists(word):  # noqa: PTH110
         return _for_file(word, words)
-    near = _nearest(word, [one.name for one in TABLE])
-    return None if near is None else f"Did you mean mipaudit {near}?"
+    close = near(word, BY_NAME, CLOSE)
+    return None if close is None else f"Did you mean mipaudit {close}?"
 
 
 def _meant(command: str, summary: str) -> str:

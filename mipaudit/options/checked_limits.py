@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import date
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from mipaudit.errors import UsageError
+from mipaudit.options.other_names import near
 from mipaudit.options.plain_values import number, one_of, percent_hint, require
 from mipaudit.statements.choices import Against
 from mipaudit.statements.estimate import Finding, Quantity
@@ -57,11 +57,11 @@ class Listed(NamedTuple):
     def quantity(self) -> Quantity:
         """Return the quantity; of an unknown one the nearest is named."""
         value = self.given["quantity"]
-        near = get_close_matches(value, _QUANTITIES, n=1) if isinstance(value, str) else []
+        meant = near(value, _QUANTITIES) if isinstance(value, str) else None
         self.require(
             value in _QUANTITIES,
             f"'quantity' must be one of: {', '.join(_QUANTITIES)}.",
-            f"Did you mean '{near[0]}'?" if near else None,
+            f"Did you mean '{meant}'?" if meant else None,
         )
         return value  # type: ignore[no-any-return]
 
@@ -115,12 +115,12 @@ def _known(
     found = [Listed(code, f"{kind} {at}", one) for at, one in enumerate(given, start=1)]
     for one in found:
         for key in one.given:
-            near = get_close_matches(key, allowed, n=1)
+            meant = near(key, allowed)
             require(
                 key in allowed,
                 code,
                 f"{one.name} has the unknown key '{key}'.",
-                f"Did you mean '{near[0]}'?" if near else f"Known keys: {', '.join(allowed)}.",
+                f"Did you mean '{meant}'?" if meant else f"Known keys: {', '.join(allowed)}.",
             )
         missing = [key for key in needed if key not in one.given]
         require(not missing, code, f"{one.name} lacks the key '{''.join(missing[:1])}'.")

@@ -26,8 +26,6 @@ class Command(NamedTuple):
         configured: whether a policy file and the environment may set its options: not where
             there is nothing to set, so that it works where a policy file is broken.
         suffices: whether it does something without arguments.
-        also: words by which people look for it; none is accepted, and an error about one names
-            the command.
     """
 
     name: str
@@ -40,7 +38,6 @@ class Command(NamedTuple):
     shown: str = "mipaudit.options.groups.shown:Judged"
     configured: bool = True
     suffices: bool = False
-    also: tuple[str, ...] = ()
 
 
 _AUDIT: Final = "Audit"
@@ -56,7 +53,6 @@ TABLE: Final = (
         _AUDIT,
         asked="mipaudit.commands.estimate.options:EstimateOptions",
         answer="mipaudit.commands.estimate.run:answer_estimate",
-        also=("audit", "run", "mia", "score", "scores", "measure", "test"),
     ),
     Command(
         "records",
@@ -65,7 +61,6 @@ TABLE: Final = (
         asked="mipaudit.commands.records.options:RecordsOptions",
         run="mipaudit.commands.records.run:run_records",
         shown="mipaudit.commands.records.options:RecordsShown",
-        also=("risk", "risks", "rows"),
     ),
     Command(
         "epsilon",
@@ -74,7 +69,6 @@ TABLE: Final = (
         asked="mipaudit.commands.epsilon.options:EpsilonOptions",
         run="mipaudit.commands.epsilon.run:run_epsilon",
         shown="mipaudit.commands.epsilon.options:EpsilonShown",
-        also=("canary", "canaries", "dp-audit", "lower-bound"),
     ),
     Command(
         "compare",
@@ -82,7 +76,6 @@ TABLE: Final = (
         _AUDIT,
         asked="mipaudit.commands.compare.options:CompareOptions",
         answer="mipaudit.commands.compare.run:answer_compare",
-        also=("diff",),
     ),
     Command(
         "attack",
@@ -90,7 +83,6 @@ TABLE: Final = (
         _AUDIT,
         asked="mipaudit.commands.attack.options:AttackOptions",
         answer="mipaudit.commands.attack.run:answer_attack",
-        also=("adversary", "adversaries"),
     ),
     Command(
         "attribute",
@@ -98,7 +90,6 @@ TABLE: Final = (
         _AUDIT,
         asked="mipaudit.commands.attribute.options:AttributeOptions",
         answer="mipaudit.commands.attribute.run:answer_attribute",
-        also=("aia", "inference"),
     ),
     Command(
         "check",
@@ -107,7 +98,6 @@ TABLE: Final = (
         asked="mipaudit.commands.check.options:CheckOptions",
         answer="mipaudit.commands.check.run:answer_check",
         shown="mipaudit.options.groups.shown:Shown",
-        also=("inspect", "info", "describe", "lint"),
     ),
     Command(
         "shift",
@@ -115,7 +105,6 @@ TABLE: Final = (
         _AUDIT,
         asked="mipaudit.commands.shift.options:ShiftOptions",
         answer="mipaudit.commands.shift.run:answer_shift",
-        also=("drift", "blind"),
     ),
     Command(
         "query",
@@ -124,7 +113,6 @@ TABLE: Final = (
         asked="mipaudit.commands.query.options:QueryOptions",
         run="mipaudit.commands.query.run:run_query",
         shown="mipaudit.commands.query.options:QueryShown",
-        also=("distance", "distances", "dcr", "synthetic"),
     ),
     Command(
         "query losses",
@@ -134,7 +122,6 @@ TABLE: Final = (
         answer="mipaudit.commands.query.model.losses:answer_query_losses",
         write="mipaudit.output.presentation:write_scores",
         shown="mipaudit.options.groups.shown:ScoresShown",
-        also=("model", "logits"),
     ),
     Command(
         "query lira",
@@ -144,7 +131,6 @@ TABLE: Final = (
         answer="mipaudit.commands.query.model.lira:answer_query_lira",
         write="mipaudit.output.presentation:write_scores",
         shown="mipaudit.options.groups.shown:ScoresShown",
-        also=("shadow", "shadows"),
     ),
     Command(
         "summarize",
@@ -153,7 +139,6 @@ TABLE: Final = (
         asked="mipaudit.commands.summarize.options:SummarizeOptions",
         run="mipaudit.commands.summarize.run:run_summarize",
         shown="mipaudit.commands.summarize.options:SummarizeShown",
-        also=("count", "aggregate"),
     ),
     Command(
         "simulate",
@@ -162,7 +147,6 @@ TABLE: Final = (
         asked="mipaudit.commands.simulate.options:SimulateOptions",
         run="mipaudit.commands.simulate.run:run_simulate",
         shown="mipaudit.commands.simulate.options:SimulateShown",
-        also=("sample", "generate", "example", "demo"),
     ),
     Command(
         "init",
@@ -173,7 +157,6 @@ TABLE: Final = (
         shown="mipaudit.commands.init.options:InitShown",
         configured=False,
         suffices=True,
-        also=("policy", "config", "new", "setup"),
     ),
     Command(
         "bounds",
@@ -182,7 +165,6 @@ TABLE: Final = (
         asked="mipaudit.commands.bounds.options:BoundsOptions",
         run="mipaudit.commands.bounds.run:run_bounds",
         shown="mipaudit.commands.bounds.options:BoundsShown",
-        also=("dp", "translate", "guarantee"),
     ),
     Command(
         "noise",
@@ -191,7 +173,6 @@ TABLE: Final = (
         asked="mipaudit.commands.noise.options:NoiseOptions",
         run="mipaudit.commands.noise.run:run_noise",
         shown="mipaudit.commands.noise.options:NoiseShown",
-        also=("calibrate", "sanitize"),
     ),
     Command(
         "render",
@@ -201,7 +182,6 @@ TABLE: Final = (
         run="mipaudit.commands.render.command:run_render",
         shown="mipaudit.commands.render.options:RenderShown",
         configured=False,
-        also=("report", "show", "export", "html"),
     ),
     Command(
         "history",
@@ -211,7 +191,6 @@ TABLE: Final = (
         answer="mipaudit.commands.history.run:answer_history",
         shown="mipaudit.options.groups.shown:Shown",
         configured=False,
-        also=("trend", "log", "timeline"),
     ),
     Command(
         "verify",
@@ -221,7 +200,6 @@ TABLE: Final = (
         answer="mipaudit.commands.verify.run:answer_verify",
         shown="mipaudit.commands.verify.options:VerifyShown",
         configured=False,
-        also=("recompute",),
     ),
     Command(
         "schema",
@@ -241,7 +219,6 @@ TABLE: Final = (
         run="mipaudit.commands.validate.run:run_validate",
         shown="mipaudit.options.groups.shown:Shown",
         suffices=True,
-        also=("coverage",),
     ),
     Command(
         "doctor",
@@ -252,7 +229,6 @@ TABLE: Final = (
         shown="mipaudit.options.groups.shown:Shown",
         configured=False,
         suffices=True,
-        also=("version", "versions", "selftest", "diagnose", "env"),
     ),
     Command(
         "reproduce",
@@ -263,7 +239,6 @@ TABLE: Final = (
         shown="mipaudit.reproductions.options:ReproduceShown",
         configured=False,
         suffices=True,
-        also=("figures", "papers"),
     ),
     Command(
         "help",

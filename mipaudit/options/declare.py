@@ -96,7 +96,6 @@ class Option(NamedTuple):
         is_input: whether it names what is read, and must not be written over.
         complete: what a shell may offer for the beginning of a word.
         first: whether help has it before all groups, under its first heading.
-        also: names by which people know it; none is accepted, an error about one names this.
         in_python: a sentence on what Python gives instead; None for that of all inputs.
         steers: whether it limits or says a word, chooses what is looked at, or writes, connects
             and excuses. None, which fails a test, is taken for the last.
@@ -120,7 +119,6 @@ class Option(NamedTuple):
     is_input: bool = False
     complete: Callable[[str], list[str]] | None = None
     first: bool = False
-    also: tuple[str, ...] = ()
     in_python: str | None = None
     steers: Steers | None = None
     needs_word: Callable[[Any], bool] | None = None
@@ -218,7 +216,7 @@ class Options:
         values = {**dict(zip(places, given, strict=False)), **named}
         unknown = values.keys() - {one.name for one in options}
         if unknown:
-            raise TypeError(f"there is no option {min(unknown)!r}")
+            raise TypeError(_unknown(min(unknown), options))
         for one in options:
             value = values.get(one.name, one.default)
             if value is REQUIRED:
@@ -288,6 +286,14 @@ def declared(options: type[Options]) -> tuple[Declared, ...]:
 @cache
 def _declared_once(options: type[Options]) -> tuple[Declared, ...]:
     return tuple(_declared(name, *rest) for name, rest in options._OWN.items())  # noqa: SLF001
+
+
+def _unknown(name: str, options: Sequence[Declared]) -> str:
+    from mipaudit.options.other_names import meant_key
+
+    meant = meant_key(name, {one.name for one in options})
+    hint = "" if meant is None else f"; did you mean {meant}=?"
+    return f"there is no option {name!r}{hint}"
 
 
 def _told(option: Option, value: object) -> object:

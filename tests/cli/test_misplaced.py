@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from mipaudit import estimate
 from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.options.declare import declared
+from mipaudit.options.other_names import MEANT
 from mipaudit.statements.reports.kinds import named
 
 TABLES = ("--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv", "-o", "x.csv")
@@ -147,13 +149,30 @@ def test_shift_says_what_to_do_with_a_cell_in_its_own_options(mipaudit, tmp_path
     assert "secret" not in done.stderr
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_names_that_people_know_stand_for_one_option(row):
-    flags = [one.option for kind in (row.asked, row.shown) for one in declared(named(kind))]
-    typed = {flag for one in flags if one.flag for flag in one.flag.split("/")}
-    known = [name for one in flags for name in one.also]
+def test_other_names_are_few_and_stand_for_what_there_is():
+    keywords = [{one.name for one in _options(row)} for row in TABLE]
 
-    assert len(known) == len(set(known))
-    # Those of commands are theirs: `--scores` of `query losses` is no name of another option.
-    assert {f"--{name}" for name in known} & typed <= {"--columns", "--labels", "--long"}
-    assert not set(row.also) & set(BY_NAME)
+    assert len(MEANT) <= 80
+    for name, meant in MEANT.items():
+        assert name not in BY_NAME or meant not in BY_NAME
+        # What a command calls so itself is no name of another of its options.
+        assert meant in BY_NAME or any(meant in one and name not in one for one in keywords)
+
+
+def _options(row):
+    return [one for kind in (row.asked, row.shown) for one in declared(named(kind))]
+
+
+def test_keys_variables_and_keywords_have_the_same_other_names(mipaudit, tmp_path):
+    (tmp_path / "s.csv").write_text("member,loss\n1,0.5\n0,0.25\n")
+    (tmp_path / "p.toml").write_text("alpha = 0.05\n")
+
+    key = mipaudit("estimate", "s.csv", "--config", "p.toml")
+    variable = mipaudit("estimate", "s.csv", env={"MIPAUDIT_ALPHA": "0.05"})
+
+    assert "Did you mean 'confidence'?" in key.stderr
+    assert "Did you mean MIPAUDIT_CONFIDENCE?" in variable.stderr
+    with pytest.raises(TypeError, match=r"no option 'alpha'; did you mean confidence=\?"):
+        estimate(alpha=0.05)
+    with pytest.raises(TypeError, match=r"no option 'scor_col'; did you mean score_col=\?"):
+        estimate(scor_col="a")

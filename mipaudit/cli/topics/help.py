@@ -74,13 +74,13 @@ def run_help(asked: HelpOptions, shown: Options) -> int:
         return exit_code.OK
     if topic in COMMANDS:
         return run([topic, "--help"])
-    from difflib import get_close_matches
+    from mipaudit.options.other_names import near
 
-    close = get_close_matches(topic, [*TOPICS, *pages(), *COMMANDS], n=1)
+    close = near(topic, [*TOPICS, *pages(), *COMMANDS])
     raise UsageError(
         "unknown_topic",
         "There is no such topic and no such command.",
-        hint=f"Did you mean {close[0]}?" if close else "mipaudit help lists what there is.",
+        hint=f"Did you mean {close}?" if close else "mipaudit help lists what there is.",
     )
 
 

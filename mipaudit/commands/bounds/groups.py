@@ -163,7 +163,7 @@ class Guarantee(Options):
 
     epsilon: Annotated[
         float | None,
-        Free("--epsilon", "Differential privacy.", metavar="E", within=_LOSS, also=("eps", "dp")),
+        Free("--epsilon", "Differential privacy.", metavar="E", within=_LOSS),
     ] = None
     delta: Annotated[
         game.DeltaOption[float | None],
@@ -176,7 +176,6 @@ class Guarantee(Options):
             "Gaussian differential privacy.",
             metavar="MU",
             within=_LOSS,
-            also=("gdp", "gaussian-dp", "gdp-mu"),
         ),
     ] = None
     rho: Annotated[
@@ -186,7 +185,6 @@ class Guarantee(Options):
             "Zero-concentrated differential privacy.",
             metavar="RHO",
             within=_LOSS,
-            also=("zcdp", "cdp"),
         ),
     ] = None
     rdp: Annotated[
@@ -197,7 +195,6 @@ class Guarantee(Options):
             metavar="ORDER:E,...",
             read=renyi_limits,
             repeated=False,
-            also=("renyi", "rdp-orders", "renyi-dp"),
         ),
     ] = None
     noise_sd: Annotated[
@@ -207,7 +204,6 @@ class Guarantee(Options):
             "Gaussian noise: its standard deviation.",
             metavar="SD",
             within=_SIZE,
-            also=("sigma", "sd", "std", "stdev", "gaussian"),
         ),
     ] = None
     scale: Annotated[
@@ -217,7 +213,6 @@ class Guarantee(Options):
             "Laplace noise on one number: its scale.",
             metavar="B",
             within=_SIZE,
-            also=("laplace", "b"),
         ),
     ] = None
     geometric_scale: Annotated[
@@ -251,7 +246,6 @@ class Guarantee(Options):
             "DP-SGD with Poisson sampling.",
             metavar="noise_multiplier=,q=,steps=",
             read=dp_sgd_numbers,
-            also=("noise-multiplier", "dpsgd", "steps", "q", "sampling-rate"),
         ),
     ] = None
     compose: Annotated[

@@ -75,7 +75,6 @@ class _AnyForm(Shown):
             "An annex for who signs: each point of this source, with what the report shows of it, "
             "or that nothing does (.html, .md, .json, text).",
             recorded=False,
-            also=("source", "standard"),
         ),
     ] = None
     others: Annotated[

@@ -19,7 +19,6 @@ PriorOption = Annotated[
         "Probability that a challenged record is a member.",
         metavar="P",
         within=PROBABILITY,
-        also=("prevalence", "base-rate", "member-rate"),
     ),
 ]
 ConfidenceOption = Annotated[
@@ -30,7 +29,6 @@ ConfidenceOption = Annotated[
         metavar="C",
         within=CONFIDENCE,
         needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
-        also=("alpha", "confidence-level", "level", "significance", "ci"),
     ),
 ]
 StrictOption = Annotated[
@@ -50,7 +48,6 @@ ClaimedEpsilonOption = Annotated[
         "A claim to refute, at `delta`.",
         metavar="E",
         within=NOT_NEGATIVE,
-        also=("epsilon", "eps", "dp", "max-epsilon"),
     ),
 ]
 SensitivityOption = Annotated[

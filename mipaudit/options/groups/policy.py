@@ -47,7 +47,6 @@ MaxAdvantageOption = Annotated[
         "--max-advantage",
         "Policy: the advantage is at most X.",
         metavar="X",
-        also=("threshold", "limit", "tolerance", "max-leak", "max-tv", "fail-above"),
     ),
 ]
 AgainstOption = Annotated[
@@ -56,7 +55,6 @@ AgainstOption = Annotated[
         "--against",
         "The attackers that the policy must withstand; the last two are for scores of several "
         "numbers.",
-        also=("attacker", "attackers", "adversary"),
     ),
 ]
 MaxCopiesOption = Annotated[
@@ -141,7 +139,6 @@ class _ScoreLimits(_MaxAdvantage):
             "--max-eta",
             "Policy: accuracy is at most X above guessing (MIP's eta).",
             metavar="X",
-            also=("eta", "mip", "max-accuracy"),
         ),
     ] = None
     max_tpr_at_fpr: Annotated[
@@ -151,7 +148,6 @@ class _ScoreLimits(_MaxAdvantage):
             "Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
             metavar="T@F",
             read=operating_point,
-            also=("max-tpr", "max-recall", "tpr-at-fpr"),
             in_python="Or (0.02, 0.001).",
             within=OPERATING_POINT,
         ),

@@ -24,7 +24,6 @@ SeedOption = Annotated[
         "Fixes every random choice.",
         metavar="INTEGER",
         within=at_least(0),
-        also=("random-state", "random-seed"),
     ),
 ]
 
@@ -39,7 +38,6 @@ SubjectOption = Annotated[
         recorded=False,
         is_input=True,
         in_python="A path, or several in a list.",
-        also=("artifact", "artefact", "released"),
     ),
 ]
 

@@ -46,7 +46,6 @@ class ScoreColumns(Options):
             "numbers. Default: found by name and type.",
             metavar="NAME",
             recorded_as="score_columns",
-            also=("score", "scores", "column", "columns", "col", "loss"),
         ),
     ] = ()
 
@@ -64,7 +63,6 @@ class Membership(Options):
             metavar="NAME",
             first=True,
             recorded_as="member_column",
-            also=("membership", "label", "labels", "label-col", "target", "split"),
         ),
     ] = None
     member_value: Annotated[
@@ -73,7 +71,6 @@ class Membership(Options):
             "--member-value",
             "Rows with this membership are the members.",
             metavar="VALUE",
-            also=("positive", "pos-label"),
         ),
     ] = None
     where: Annotated[
@@ -83,7 +80,6 @@ class Membership(Options):
             "Read only the rows where this holds.",
             metavar="'COL = VALUE'",
             near=True,
-            also=("filter", "query"),
         ),
     ] = None
     unit_col: Annotated[
@@ -94,7 +90,6 @@ class Membership(Options):
             metavar="NAME",
             first=True,
             recorded_as="unit_column",
-            also=("id-col", "person-col", "user-col", "patient-col", "cluster-col"),
         ),
     ] = None
     unit_rows: Annotated[

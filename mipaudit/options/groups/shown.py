@@ -25,7 +25,6 @@ OutputOption = Annotated[
         ".csv, .md, .xml (JUnit) or .txt.",
         metavar="FILE",
         recorded=False,
-        also=("out", "outfile", "out-file", "save", "write", "to"),
     ),
 ]
 CurveOption = Annotated[
@@ -38,7 +37,6 @@ QuietOption = Annotated[
         "The answer in a line, also beside a file; no progress bar and no notes on stderr, except "
         "on a policy file that is elsewhere or not yours, and on variables that excuse.",
         recorded=False,
-        also=("silent", "brief", "short", "summary"),
     ),
 ]
 FormatOption = Annotated[
@@ -48,7 +46,6 @@ FormatOption = Annotated[
         "The form of the report, where the ending of its file does not say it. csv has the "
         "figures alone; errors follow json.",
         recorded=False,
-        also=("output-format", "out-format", "fmt", "as", "type"),
     ),
 ]
 ListOption = Annotated[bool, Free("--list", "Show all there are.")]
@@ -58,7 +55,6 @@ ExitZeroOption = Annotated[
         "--exit-zero",
         "Exit 0 also when the policy is not met or unclear.",
         recorded=False,
-        also=("no-fail", "warn-only", "soft-fail"),
     ),
 ]
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
@@ -127,7 +123,6 @@ class Said(Quiet):
             "-v/--verbose",
             "Say more on stderr, also when something fails.",
             recorded=False,
-            also=("debug", "trace"),
         ),
     ] = False
 
@@ -196,7 +191,6 @@ class Declared(Options):
             read=whole_number,
             recorded=False,
             recorded_as="subjects",
-            also=("subjects", "people"),
         ),
     ] = None
     data_sensitivity: Annotated[
@@ -240,7 +234,6 @@ class Form(Declared):
             "--full",
             "Show all of it in the terminal: every table, every limitation.",
             recorded=False,
-            also=("all", "details", "long"),
         ),
     ] = False
     format: FormatOption[Format | None] = None

@@ -18,7 +18,6 @@ MembersOption = Annotated[
         metavar="FILE",
         recorded=False,
         is_input=True,
-        also=("train", "training", "member"),
     ),
 ]
 HoldoutOption = Annotated[
@@ -29,7 +28,6 @@ HoldoutOption = Annotated[
         metavar="FILE",
         recorded=False,
         is_input=True,
-        also=("test", "non-members", "nonmembers", "control"),
     ),
 ]
 SyntheticOption = Annotated[
@@ -40,7 +38,6 @@ SyntheticOption = Annotated[
         metavar="FILE",
         recorded=False,
         is_input=True,
-        also=("synth", "syn", "release", "generated"),
     ),
 ]
 ReferenceOption = Annotated[
@@ -86,7 +83,6 @@ ByOption = Annotated[
         metavar="COL,COL",
         read=column_list,
         repeated=True,
-        also=("group", "groups", "group-by", "group-col", "subgroup", "strata"),
     ),
 ]
 KeyColumnOption = Annotated[
@@ -96,7 +92,6 @@ KeyColumnOption = Annotated[
         "Identifies a row. Default: its position in the input.",
         metavar="NAME",
         recorded_as="key_column",
-        also=("id", "index", "index-col", "record-id"),
     ),
 ]
 MinCellOption = Annotated[

@@ -68,7 +68,6 @@ JobsOption = Annotated[
         metavar="N",
         within=at_least(1),
         recorded=False,
-        also=("n-jobs", "workers", "threads", "cores"),
     ),
 ]
 
