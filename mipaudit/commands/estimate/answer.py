@@ -129,7 +129,10 @@ def audit(
     if blind is not None:
         from mipaudit.evidence.judgement.blind import score_excess
 
-        excess = tuple(score_excess(one, blind, share.one_sided) for one in evidence)
+        excess = tuple(
+            score_excess(one, blind, confidence=asked.confidence, columns=share.columns)
+            for one in evidence
+        )
         blind = replace(blind, excess=excess)
     most = asked.judged.policy.max_copies
     known = (*with_copies(source.told, source.copies, most), *source.findings())

@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.commands.estimate.options import EstimateOptions
-    from mipaudit.evidence.judgement.blind import BlindLimit
     from mipaudit.statements.choices import Against
-    from mipaudit.statements.estimate import Attackers
     from mipaudit.statements.sources import InputFile
 
-_ROUNDING: Final = 1e-9
 _MAKE: Final = "Make it with `mipaudit shift MEMBERS HOLDOUT -f json -o shift.json`."
 
 
@@ -38,15 +35,15 @@ def read_blind(asked: EstimateOptions) -> Blind | None:
 
     Raises:
         UsageError: it is a report of another command, no report, or has no such attackers;
-            its limits are approximate and strict ones are asked for; or it contradicts what
-            is asserted.
+            its limits are approximate and strict ones are asked for; it contradicts what is
+            asserted; or its limit leaves nothing of the error.
         InputError: it cannot be read, or contradicts itself.
     """
     given = asked.blind
     if given is None:
         return None
     if isinstance(given, Blind):
-        return _asserted(given, asked.blind_bound)
+        return _within(_asserted(given, asked.blind_bound), asked.confidence)
     digest = None
     if isinstance(path_of(given), str) or isinstance(given, (bytes, bytearray)):
         given = report_bytes(given)
@@ -66,7 +63,21 @@ def read_blind(asked: EstimateOptions) -> Blind | None:
             hint="Run mipaudit shift with `strict`, too, and without `seed`.",
         )
     with foreign(asked.blind):
-        return _asserted(_blind(report, digest, asked.blind_against), asked.blind_bound)
+        found = _asserted(_blind(report, digest, asked.blind_against), asked.blind_bound)
+    return _within(found, asked.confidence)
+
+
+def _within(blind: Blind, confidence: float) -> Blind:
+    """Return it, unless its limit has an error that leaves nothing of the audit's."""
+    if blind.bound is None and blind.everyone is not None and blind.confidence <= confidence:
+        raise UsageError(
+            "blind",
+            f"The report of shift has a confidence of {blind.confidence:.10g}: its limit takes all "
+            f"of the error of this audit (confidence {confidence:.10g}).",
+            hint="Run: mipaudit shift MEMBERS HOLDOUT --confidence "
+            f"{(1 + confidence) / 2:.10g} -f json -o shift.json",
+        )
+    return blind
 
 
 def _asserted(blind: Blind, bound: float | None) -> Blind:
@@ -93,38 +104,37 @@ def _report(given: Any) -> Any:  # noqa: ANN401 - of any command
 
 
 def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> Blind:
-    # Without limits, whatever the table says of what was learned, the records may tell all.
-    most = widest(report.estimates) if report.limits else None
+    # Where most texts of a column were not looked at, who knows them is in no class.
+    first, *classes = report.estimates or (None,)
+    unknown = any(one.code == "many_texts" for one in report.findings)
+    named = () if unknown else [one for one in classes if one.upper is not None]
+    most = widest(named)
     if against is not None:
-        named = [one for one in report.estimates if one.attackers == against != "any"]
-        if not named or not _of_class(report.limits, against):
-            have = ", ".join(dict.fromkeys(one.attackers for one in report.limits))
+        chosen = [one for one in named if one.attackers == against]
+        if not chosen:
+            have = ", ".join(one.attackers for one in named)
             raise UsageError(
                 "blind_against",
                 f"The report of shift has no upper limit for attackers '{against}'.",
                 hint=f"It has: {have}." if have else "It has none; its findings say why.",
             )
-        most = named[0]
-    everyone = _of_class(report.limits, "any")
-    classes = dict.fromkeys(one.attackers for one in report.limits)
-    sound = all(_sound(_of_class(report.limits, one)) for one in classes)
-    whole = report.impossible is None and bool(report.estimates)
-    if not (whole and sound and _stated(report)):
+        most = chosen[0]
+    if first is None or report.impossible is not None or not _stated(report):
         raise InputError(
             "bad_report",
             "The report of shift contradicts itself: its limits do not fit together.",
             hint="Use the file as the command wrote it.",
         )
-    first = report.estimates[0]
+    lower = first.lower or 0.0
     return Blind(
         n_members=report.design.n_members,
         n_holdout=report.design.n_holdout,
         confidence=report.design.confidence,
-        lower=first.lower or 0.0,
+        lower=lower,
         value=first.value or 0.0,
-        upper=1.0 if most is None or most.upper is None else max(most.upper, first.lower or 0.0),
+        upper=1.0 if most is None or most.upper is None else max(most.upper, lower),
         attackers="any" if most is None else most.attackers,
-        limits=everyone,
+        everyone=None if first.upper is None or first.upper >= 1 else first.upper,
         inputs=report.provenance.contents,
         report_sha256=digest,
         shown_at=_shown_at(report),
@@ -138,42 +148,14 @@ def _shown_at(report: ShiftReport) -> float | None:
     return min([*found, *(one.adjusted / 2 for one in report.columns)], default=None)
 
 
-def _sound(limits: Sequence[BlindLimit]) -> bool:
-    """Tell whether limits, the largest error first, can be true together."""
-    uppers, errors = [one.upper for one in limits], [one.error for one in limits]
-    return uppers == sorted(uppers) and errors == sorted(errors, reverse=True)
-
-
 def _stated(report: ShiftReport) -> bool:
-    """Tell whether the limits fit those of the table, and what is shown fits both."""
-    error = (1 - report.design.confidence) / 2
-    least = report.estimates[0].lower or 0.0
-    table = {one.attackers: one.upper for one in report.estimates}
+    """Tell whether the limits of the first row fit each other, and what is shown."""
+    first = report.estimates[0]
+    least = first.lower or 0.0
     columns = min((one.adjusted / 2 for one in report.columns), default=1.0)
+    error = (1 - report.design.confidence) / 2
     learned = report.shown_at is not None and report.shown_at < min(columns, error)
-    return (least > 0 or not learned) and all(
-        one.upper >= least and _fits(one, table.get(one.attackers), least, error)
-        for one in report.limits
-    )
-
-
-def _fits(limit: BlindLimit, stated: float | None, least: float, error: float) -> bool:
-    """Tell whether a limit can be true beside the table's, which has an error of its own.
-
-    One at a smaller error is at least as large.
-    """
-    near = _ROUNDING * error
-    most = 1.0 if stated is None else max(stated, least)
-    if limit.error > error + near:
-        return limit.upper <= most + _ROUNDING
-    if stated is None:
-        return False  # none below 1 at this error, and so none at a smaller one
-    at_least = limit.upper >= most - _ROUNDING
-    return at_least and (limit.error < error - near or limit.upper <= most + _ROUNDING)
-
-
-def _of_class(limits: Sequence[BlindLimit], attackers: Attackers) -> tuple[BlindLimit, ...]:
-    return tuple(one for one in limits if one.attackers == attackers)
+    return (least > 0 or not learned) and (first.upper is None or first.upper >= least)
 
 
 def require_same_records(

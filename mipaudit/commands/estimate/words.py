@@ -143,7 +143,7 @@ def blind_findings(blind: Blind | None, alpha: float) -> list[Finding]:
             "here is no better than that."
         )
         return [Finding(code="blind_bound", serious=True, text=text)]
-    if blind.limit(alpha / 4) is not None:
+    if blind.everyone is not None:
         return []
     hides = (
         " Nor is anything shown to be met, since a difference can hide a leak."
@@ -181,7 +181,7 @@ def _known(blind: Blind) -> str:
         differ = "Without the model, members and holdout are not shown to differ"
     if blind.bound is not None:
         return f"{differ}; it is asserted that {asserted_words(blind)}."
-    most = blind.limit((1 - blind.confidence) / 2)
+    most = blind.everyone
     if most is None:
         return (
             f"{differ}, and no upper limit holds for every attacker who sees the records: all of "
@@ -212,7 +212,7 @@ def blind_line(blind: Blind) -> str:
     least = f"at least {lower_text(blind.lower)} ({sure} confidence)"
     if blind.bound is not None:
         return f"{least}; at most {number_text(blind.bound)}, asserted"
-    most = blind.limit((1 - blind.confidence) / 2)
+    most = blind.everyone
     if most is not None:
         return f"{least}; at most {upper_text(most)} for any attacker on the columns compared"
     if blind.attackers == "any":

@@ -195,9 +195,8 @@ def _allowance(report: Report) -> Allowance | None:
     if report.blind is None:
         return None
     # Its limit is one limit more than those of the policy: it has an error of its own.
-    error = (1 - report.design.confidence) / 2
-    found, _ = make_allowance(report.blind, error)
-    return found if found.asserted else replace(found, most=report.blind.limit(error))
+    found, _ = make_allowance(report.blind, (1 - report.design.confidence) / 2)
+    return found
 
 
 def _require_scores(report: Report) -> None:

@@ -1,14 +1,13 @@
-"""What the records alone show about membership, and the limits of it at any error."""
+"""What the records alone show about membership, and the limits of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.learner import PRIOR, Learner
-from mipaudit.evidence.judgement.blind import ERRORS, BlindLimit
 from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.evidence.scores.evidence import Evidence
@@ -22,7 +21,13 @@ if TYPE_CHECKING:
     from mipaudit.summaries.tally import ColumnCounts
 
 
-_ERRORS: Final = tuple(sorted(set(ERRORS), reverse=True))
+# The one-sided errors at which a difference is looked for, the largest first.
+_ERRORS: Final = tuple(
+    sorted(
+        {0.125 / 2**step for step in range(21)} | {0.025 / 2**step for step in range(16)},
+        reverse=True,
+    )
+)
 _NO_UPPER: Final = (
     "no upper limit holds for every attacker who sees a whole record; see the classes of attackers"
 )
@@ -102,40 +107,30 @@ def whole_evidence(counts: ColumnCounts, *, strict: bool, seed: int) -> Evidence
     )
 
 
-def everyone_limits(
+def everyone_limit(
     evidence: BlindEvidence | None, whole: Evidence | None, asked: ShiftOptions
-) -> dict[float, float] | None:
-    """Return the upper limit for every attacker on the records by its error, the largest first.
-
-    An approximate limit can shrink with its error: the largest at an error or above holds.
+) -> float | None:
+    """Return the upper limit for every attacker on the records; None where there is none.
 
     Args:
         evidence: of the learned scores; None where nothing was learned.
         whole: of whole records; None where they have too many combinations of values.
-        asked: of the comparison, whose error is one of those.
-
-    Returns:
-        None where there are none.
+        asked: of the comparison, at whose error the limit holds.
     """
     if evidence is None or whole is None:
         return None
-    most = evidence.lower(_error(asked))
-    found = {}
-    for error in sorted({*_ERRORS, _error(asked)}, reverse=True):
-        upper = whole.upper("any", error)
-        most = max(most, 1.0 if upper is None else upper)
-        found[error] = most
-    return found
+    upper = whole.upper("any", _error(asked))
+    return 1.0 if upper is None else max(upper, evidence.lower(_error(asked)))
 
 
 def blind_estimates(
-    evidence: BlindEvidence | None, everyone: Mapping[float, float] | None, asked: ShiftOptions
+    evidence: BlindEvidence | None, everyone: float | None, asked: ShiftOptions
 ) -> list[Estimate]:
     """Return the rows of the table: any attacker first, then the classes on what was learned.
 
     Args:
         evidence: of the learned scores; None where nothing was learned.
-        everyone: upper limits for every attacker by error, if there are any.
+        everyone: the upper limit for every attacker, if there is one.
         asked: of the comparison.
     """
     if evidence is None:
@@ -143,47 +138,12 @@ def blind_estimates(
     first, *classes = advantage_estimates(
         evidence, ErrorShare(confidence=asked.confidence, columns=1)
     )
-    most = 1.0 if everyone is None else everyone[_error(asked)]
-    limited = most < 1
+    limited = everyone is not None and everyone < 1
     why = _NO_UPPER if everyone is None else _ALL_EXPLAINED
     return [
-        replace(first, upper=most if limited else None, upper_reason=None if limited else why),
+        replace(first, upper=everyone if limited else None, upper_reason=None if limited else why),
         *(replace(one, selection=f"learned on the burn-in; {_counted(one)}") for one in classes),
     ]
-
-
-def blind_limits(
-    evidence: BlindEvidence | None,
-    everyone: Mapping[float, float] | None,
-    asked: ShiftOptions,
-    *,
-    classes: bool,
-) -> tuple[BlindLimit, ...]:
-    """Return the upper limits at every error, the largest first: of classes, then of all.
-
-    Args:
-        evidence: of the learned scores; None where nothing was learned.
-        everyone: upper limits for every attacker by error, if there are any.
-        asked: of the comparison.
-        classes: whether what was learned looked at most of each record.
-    """
-    if evidence is None:
-        return ()
-    # Others may see more than a class: at least so much is not the model's fault.
-    shown = evidence.lower(_error(asked))
-    found = []
-    for attackers in evidence.classes if classes else ():
-        for error in _ERRORS:
-            upper = evidence.upper(attackers, error)
-            if upper is not None:
-                one = BlindLimit(error=error, attackers=attackers, upper=max(upper, shown))
-                found.append(one)
-    found += [
-        BlindLimit(error=error, attackers="any", upper=upper)
-        for error, upper in (everyone or {}).items()
-        if upper < 1
-    ]
-    return tuple(found)
 
 
 def shown_at(evidence: BlindEvidence | None, tests: Sequence[ColumnTest]) -> float | None:

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mipaudit.options.declare import Choice, Free, Options, but
-from mipaudit.options.groups.game import Confidence
+from mipaudit.options.groups.game import ConfidenceOption
 from mipaudit.options.groups.scores import Data
 from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
 from mipaudit.options.groups.working import StrictlySeeded, Work
@@ -49,6 +49,18 @@ class _Features(Options):
     ] = None
 
 
+class _Sure(Options):
+    GROUP = "Statistics"
+
+    confidence: Annotated[
+        ConfidenceOption[float],
+        but(
+            "Confidence of every pair of limits: above that of the audits with `mipaudit estimate "
+            "--blind`, whose error pays for theirs."
+        ),
+    ] = 0.975  # half of the error of an audit at 0.95
+
+
 class _BlindLimit(Options):
     max_blind: Annotated[
         float | None,
@@ -61,7 +73,7 @@ class _BlindLimit(Options):
     ] = None
 
 
-class ShiftOptions(_Tables, _Features, Confidence, _BlindLimit, StrictlySeeded, Work):
+class ShiftOptions(_Tables, _Features, _Sure, _BlindLimit, StrictlySeeded, Work):
     """The tables, what is compared of them, and a policy on how they differ."""
 
     HELP = """Say whether members and holdout can be told apart without the model.

@@ -10,7 +10,6 @@ from typing import Literal
 
 from mipaudit.commands.shift.record_copies import SharedRecords
 from mipaudit.commands.shift.survey import ColumnTest
-from mipaudit.evidence.judgement.blind import BlindLimit
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.policy import PolicyCheck
@@ -74,10 +73,9 @@ class ShiftReport(AnyReport):
 
     Attributes:
         summary: the paragraph that can be read alone.
-        estimates: the blind advantage, for any attacker and for named classes.
-        limits: its upper limit for each of these classes, at many errors; for every attacker
-            where records have few combinations of values: ``estimate --blind`` needs that at an
-            error of its own.
+        estimates: the blind advantage, for any attacker and for named classes. Where records
+            have few combinations of values the first has an upper limit: ``estimate --blind``
+            needs it.
         columns: the tests of all columns, those that differ most surely first.
         copies: holdout records that have a like among the members.
         policy: the limit on the blind advantage, if one was given.
@@ -89,7 +87,6 @@ class ShiftReport(AnyReport):
     design: ShiftDesign
     summary: str
     estimates: tuple[Estimate, ...]
-    limits: tuple[BlindLimit, ...]
     columns: tuple[ColumnTest, ...]
     copies: SharedRecords
     policy: tuple[PolicyCheck, ...]
@@ -108,15 +105,13 @@ class ShiftReport(AnyReport):
             for at, one in enumerate(self.estimates)
             for name in ("lower", "upper")
         }
-        shares |= {f"$.limits[{at}].upper": one.upper for at, one in enumerate(self.limits)}
         for at, test in enumerate(self.columns):
             shares[f"$.columns[{at}].p_value"] = test.p_value
             shares[f"$.columns[{at}].adjusted"] = test.adjusted
             shares[f"$.columns[{at}].effect"] = abs(test.effect)
-        errors = {f"$.limits[{at}].error": one.error for at, one in enumerate(self.limits)}
-        errors["$.design.confidence"] = 1 - self.design.confidence
         wrong = [place for place, one in shares.items() if one is not None and not 0 <= one <= 1]
-        wrong += [place for place, one in errors.items() if not 0 < one < 1]
+        if not 0 < self.design.confidence < 1:
+            wrong.append("$.design.confidence")
         if self.shown_at is not None and not 0 < self.shown_at <= 1:
             wrong.append("$.shown_at")
         return next(iter(wrong), None)

@@ -15,8 +15,7 @@ from mipaudit.commands.shift.limits import (
     BlindEvidence,
     blind_estimates,
     blind_evidence,
-    blind_limits,
-    everyone_limits,
+    everyone_limit,
     shown_at,
     whole_evidence,
 )
@@ -168,9 +167,7 @@ def _report(
     joint = None
     if whole is not None:
         joint = whole_evidence(whole, strict=asked.strict, seed=rows.seed)
-    everyone = everyone_limits(evidence, joint, asked)
-    limits = blind_limits(evidence, everyone, asked, classes=not unknown)
-    estimates = blind_estimates(evidence, everyone, asked)
+    estimates = blind_estimates(evidence, everyone_limit(evidence, joint, asked), asked)
     policy = Policy()
     if asked.max_blind is not None:
         policy = Policy(limits=(Limit(quantity="advantage", max=asked.max_blind),))
@@ -197,9 +194,15 @@ def _report(
     return ShiftReport(
         command="shift",
         design=design,
-        summary=shift_summary(design, estimates, differing, copies, verdict, limited=bool(limits)),
+        summary=shift_summary(
+            design,
+            estimates,
+            differing,
+            copies,
+            verdict,
+            limited=not unknown or estimates[0].upper is not None,
+        ),
         estimates=tuple(estimates),
-        limits=limits,
         columns=tests,
         copies=copies,
         policy=checks,

@@ -74,7 +74,7 @@ def shift_summary(
 ) -> str:
     """Return what was compared, how sure the difference is, and what it means.
 
-    ``limited`` says whether the report has upper limits for `estimate --blind`.
+    ``limited`` says whether upper limits of what was learned say anything of the records.
     """
     parts = [
         _measured(design, estimates),

@@ -9,7 +9,8 @@ see `maths.class_limits.shared_part`.
 t must be one for every attacker on the records. A limit for named attackers is none: who
 looks at the records in another way may explain more, and a lower limit of t even less.
 There is such a t where records have few combinations of values, or where the user asserts
-one. A limit of A at error a1 with a limit of t at error a2 is one of A_M at error a1 + a2.
+one. A limit of A at error a1 with a limit of t at error a2 is one of A_M at error a1 + a2: the
+audit spends the error of the report of `shift` out of its own.
 
 The limits of a check are moved to those of A_M. Whatever is not known of these leaves the check
 open: nothing is held against the model that the records may explain, and nothing is cleared that
@@ -45,29 +46,9 @@ from mipaudit.statements.text.rounding import lower_text, number_text, upper_tex
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
 
-# The errors at which a report of `shift` holds upper limits, one-sided.
-ERRORS: Final = tuple(0.125 / 2**step for step in range(21)) + tuple(
-    0.025 / 2**step for step in range(16)
-)
-_SHARE: Final = 0.5  # of a limit's error, for the blind advantage
 _RESTATED: Final = ("advantage", "excess", "eta", "accuracy")
 _ANEW: Final = "draw members and holdout anew, at random from the same records"
 _FLOOR: Final = 10_000  # four digits, and never more than was found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlindLimit:
-    """An upper limit of the blind advantage at prior 0.5, for one class of attackers.
-
-    Attributes:
-        error: one-sided.
-        attackers: whom the limit is about: ``any``, or a class on the learned score.
-        upper: in [0, 1].
-    """
-
-    error: float
-    attackers: Attackers
-    upper: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +75,13 @@ class Blind:
     Attributes:
         n_members: rows that it was about.
         n_holdout: likewise.
-        confidence: of ``lower`` and ``upper``, each at half its error.
+        confidence: of ``lower``, ``upper`` and ``everyone``, each at half its error.
         lower: the records alone tell at least this much.
         value: best estimate.
         upper: they tell at most this much to the attackers of ``attackers``.
         attackers: the class of ``upper``.
-        limits: upper limits for every attacker, the largest error first; empty where none
-            holds. Only those count.
+        everyone: the upper limit for every attacker, below 1; None where none holds. It alone
+            counts.
         inputs: (name, sha256 or fingerprint) of the tables that it was made from.
         report_sha256: of the report, if it came from a file.
         excess: what of each score of the audit goes beyond it, the strongest score first.
@@ -116,29 +97,16 @@ class Blind:
     value: float
     upper: float
     attackers: Attackers
-    limits: tuple[BlindLimit, ...]
+    everyone: float | None
     inputs: tuple[tuple[str, str | None], ...] = ()
     report_sha256: str | None = None
     excess: tuple[ScoreExcess, ...] = ()
     bound: float | None = None
     shown_at: float | None = None
 
-    def limit(self, error: float) -> float | None:
-        """Return the limit for every attacker at the largest error that is at most this one.
-
-        None where there is none below 1. Limits for a class of attackers do not count.
-        """
-        # A tolerance for what arithmetic does to the last digit of 1 - confidence.
-        within = [
-            one for one in self.limits if one.attackers == "any" and one.error <= error * (1 + 1e-9)
-        ]
-        if not within:
-            return None
-        upper = max(within, key=lambda one: one.error).upper
-        return upper if upper < 1 else None
-
     def differs(self, error: float) -> bool:
         """Tell whether members and holdout are shown to differ, at a one-sided error."""
+        # A tolerance for what arithmetic does to the last digit of 1 - confidence.
         at = self.shown_at
         return self.lower > 0 or (at is not None and at <= error * (1 + 1e-9))
 
@@ -147,8 +115,8 @@ class Blind:
 class Allowance:
     """What the records alone may explain, and what is known of it.
 
-    One event, that the blind limit holds, serves all checks: it has half of the error, the
-    limits of the scores share the rest. An assertion takes none.
+    One event, that the blind limit holds, serves all checks: it has the error of the report of
+    `shift`, and the limits of the scores share the rest. An assertion takes none.
 
     Attributes:
         most: of every attacker on the records, in [0, 1); None where nothing limits them.
@@ -172,25 +140,34 @@ def make_allowance(blind: Blind, error: float) -> tuple[Allowance, float]:
     """Share an error: return the allowance, and what is left for all limits of scores.
 
     Args:
-        blind: of the same records.
+        blind: of the same records; its limit for every attacker, if it counts, has a smaller
+            error.
         error: one-sided, of all that is concluded together.
     """
     differs, least = blind.differs(error), blind.lower
     if blind.bound is not None:
         return Allowance(most=blind.bound, asserted=True, differs=differs, least=least), error
-    most = blind.limit(_SHARE * error)
-    left = error if most is None else (1 - _SHARE) * error
-    return Allowance(most=most, differs=differs, least=least), left
+    spent = 0.0 if blind.everyone is None else (1 - blind.confidence) / 2
+    return Allowance(most=blind.everyone, differs=differs, least=least), error - spent
 
 
-def score_excess(evidence: Evidence, blind: Blind, error: float) -> ScoreExcess:
-    """Return the excess of one score, with a lower limit at one-sided ``error``."""
-    allowance, left = make_allowance(blind, error)
+def score_excess(
+    evidence: Evidence, blind: Blind, *, confidence: float, columns: int
+) -> ScoreExcess:
+    """Return the excess of one score.
+
+    Args:
+        evidence: of the score.
+        blind: what the records alone tell.
+        confidence: of the audit.
+        columns: that share the error which the blind limit leaves.
+    """
+    allowance, left = make_allowance(blind, (1 - confidence) / 2)
     baseline = abs(2 * evidence.prior - 1)
     most = 1.0 if allowance.most is None else allowance.most
     lower = baseline
     if most < 1:
-        lower = shared_advantage_lower(evidence.lower(left), most, baseline)
+        lower = shared_advantage_lower(evidence.lower(left / columns), most, baseline)
     return ScoreExcess(score=evidence.score, taken_off=(1 - baseline) * most, lower=lower)
 
 

@@ -81,7 +81,7 @@ def judge(
         confidence: of the verdict, in (0, 1).
         metrics: by score and metric, for every metric that the policy limits.
         blind: what the records alone tell; records as likely in either class are then
-            judged. Its own limit has half of the error, unless the user asserts it.
+            judged. Its own limit has spent its error, unless the user asserts it.
     """
     pairs = len(evidence) * (claim is not None) + sum(
         limit.score in {None, one.score} for limit in policy.every_limit for one in evidence

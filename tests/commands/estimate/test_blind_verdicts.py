@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.estimate.blind_report import read_blind
 from mipaudit.commands.estimate.options import EstimateOptions
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, UsageError
 
 
 def judged(members, holdout, inside, outside, most, **settings):
@@ -118,7 +119,7 @@ def test_what_members_and_holdout_of_few_values_explain_is_not():
     for seed in range(12):
         found = judged(*discrete(seed, 500, apart=0.2, leak=0.0), 0.02)
         accused += found.verdict.status == "not_met"
-        assert found.blind.limits
+        assert found.blind.everyone is not None
     assert accused <= 1
 
 
@@ -140,33 +141,49 @@ def edited(report, **changes):
 def test_edited_reports_of_shift_are_refused():
     members, holdout, *_ = discrete(2, 1000, apart=0.2, leak=0.5)
     report = mipaudit.shift(members, holdout)
-    assert read_blind(EstimateOptions(blind=report)).limits
-    small = tuple(
-        replace(one, upper=0.01) if one.attackers == "any" else one for one in report.limits
-    )
-    at_one = tuple(one for one in small if one.attackers != "any" or one.error == 0.0125)
+    assert read_blind(EstimateOptions(blind=report)).everyone is not None
     hidden = mipaudit.shift(*parity(4, 1500, 4, 6)[:2])
     assert hidden.estimates[0].lower > 0
     for wrong in (
         edited(hidden, lower=0.0),  # no column shows it, but the report says where it is shown
         edited(report, upper=0.01),
-        edited(report, upper=None),
-        replace(report, limits=small),
-        replace(edited(report, upper=None), limits=at_one),
     ):
         with pytest.raises(InputError) as caught:
             read_blind(EstimateOptions(blind=wrong))
         assert caught.value.code == "bad_report"
 
 
-def test_a_report_of_the_first_version_holds_nothing_against_the_model():
-    """It has limits for classes of attackers, and does not say at which error it shows."""
+def test_a_report_that_says_less_holds_nothing_against_the_model():
+    """It limits classes of attackers, and does not say at which error it shows a difference."""
     members, holdout, inside, outside = parity(3)
     report = replace(mipaudit.shift(members, holdout), shown_at=None)
-    named = tuple(one for one in report.limits if one.attackers != "any")
-    old = replace(edited(report, upper=None), limits=named)
-    found = mipaudit.estimate(members=inside, holdout=outside, blind=old, max_advantage=0.1)
+    less = edited(report, upper=None)
+    found = mipaudit.estimate(members=inside, holdout=outside, blind=less, max_advantage=0.1)
     assert found.verdict.status == "inconclusive"
+
+
+@pytest.mark.parametrize(("shift", "audit"), [(0.95, 0.95), (0.975, 0.99), (0.975, 0.975)])
+def test_a_limit_that_takes_all_of_the_error_is_refused(shift, audit):
+    members, holdout, inside, outside = discrete(1, 600, apart=0.1, leak=0.8)
+    report = mipaudit.shift(members, holdout, confidence=shift)
+    given = {"members": inside, "holdout": outside, "max_advantage": 0.3, "confidence": audit}
+    with pytest.raises(UsageError) as caught:
+        mipaudit.estimate(**given, blind=report)
+    assert caught.value.exit_code == 2
+    confidence = re.search(r"mipaudit shift .* --confidence (\S+) ", caught.value.hint)[1]
+    again = mipaudit.shift(members, holdout, confidence=float(confidence))
+    assert mipaudit.estimate(**given, blind=again).verdict.status == "not_met"
+    # What is asserted takes no error.
+    assert mipaudit.estimate(**given, blind=report, blind_bound=0.4).blind.bound == 0.4
+
+
+def test_the_error_of_the_records_is_paid_for_once():
+    """Several scores share what the one limit of the records leaves."""
+    members, holdout, inside, outside = discrete(1, 1500, apart=0.1, leak=0.5)
+    both = [pd.DataFrame({"a": one, "b": -one}) for one in (inside, outside)]
+    found = judged(members, holdout, *both, 0.3)
+    excess = {one.score: one.lower for one in found.blind.excess}
+    assert excess == {one.score: one.lower for one in found.policy}
 
 
 def test_a_shift_at_another_confidence_hides_nothing():

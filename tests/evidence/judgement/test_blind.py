@@ -2,14 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from mipaudit.evidence.judgement.blind import (
-    ERRORS,
     Allowance,
     Blind,
-    BlindLimit,
     Limits,
     beside_records,
     make_allowance,
@@ -133,31 +130,25 @@ def test_what_is_left_of_a_limit_is_said():
 
 
 def blind(**changes):
-    limits = tuple(
-        BlindLimit(error=error, attackers="any", upper=min(1.0, 0.1 - 0.01 * np.log(error)))
-        for error in sorted(set(ERRORS), reverse=True)
-    )
     settings = {
         "n_members": 5,
         "n_holdout": 6,
-        "confidence": 0.95,
+        "confidence": 0.975,
         "lower": 0.0,
         "value": 0.0,
         "upper": 0.2,
         "attackers": "thresholds",
-        "limits": limits,
+        "everyone": 0.1,
     }
     return Blind(**{**settings, **changes})
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
-def test_half_of_the_error_is_the_records(confidence):
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.97])
+def test_the_audit_pays_for_the_limit_of_the_records(confidence):
     error = (1 - confidence) / 2
     allowance, left = make_allowance(blind(), error)
-    assert left == error / 2
-    # Never more than its share, and never much less.
-    used = next(one for one in blind().limits if one.upper == allowance.most)
-    assert error / 4 < used.error <= error / 2 * (1 + 1e-9)
+    assert allowance.most == 0.1
+    assert left + 0.0125 == pytest.approx(error)
 
 
 def test_an_assertion_takes_no_error():
@@ -167,16 +158,8 @@ def test_an_assertion_takes_no_error():
 
 def test_a_limit_for_a_class_is_none():
     """Whoever looks in another way may tell more."""
-    named = tuple(replace(one, attackers="intervals-4") for one in blind().limits)
-    allowance, left = make_allowance(blind(limits=named), 0.025)
+    allowance, left = make_allowance(blind(everyone=None), 0.025)
     assert (allowance.most, left) == (None, 0.025)
-
-
-def test_nothing_is_known_beyond_the_smallest_error():
-    assert blind().limit(1e-12) is None
-    assert blind(limits=()).limit(0.1) is None
-    whole = tuple(replace(one, upper=1.0) for one in blind().limits)
-    assert blind(limits=whole).limit(0.1) is None
 
 
 def test_a_difference_is_shown_at_the_error_of_the_audit():
