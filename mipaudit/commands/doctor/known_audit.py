@@ -6,9 +6,13 @@ import math
 import os
 import tempfile
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mipaudit.commands.doctor.report import KnownFigure
+from mipaudit.statements.estimate import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # As `verify` compares numbers: processors and libraries decide the digits behind it.
 _TOLERANCE: Final = 1e-9
@@ -38,6 +42,26 @@ def known_audit() -> tuple[tuple[KnownFigure, ...], Exception | None]:
     except Exception as error:  # noqa: BLE001 - what is wrong with it is the question
         failure = error
     return tuple(_beside(name, known, found.get(name)) for name, known in _KNOWN.items()), failure
+
+
+def audit_findings(
+    figures: tuple[KnownFigure, ...], failure: Exception | None
+) -> Iterator[Finding]:
+    """Yield what is wrong with the audit whose answer is known."""
+    if failure is not None:
+        yield Finding(
+            code="known_audit_failed",
+            text=f"The audit whose answer is known did not end ({type(failure).__name__}): no "
+            "other will.",
+            serious=True,
+        )
+    elif not all(one.agrees for one in figures):
+        yield Finding(
+            code="known_audit_differs",
+            text="The audit whose answer is known comes out otherwise: do not use figures of this "
+            "installation. Install mipaudit and its libraries again, in a new environment.",
+            serious=True,
+        )
 
 
 def _beside(name: _Name, known: float, found: float | None) -> KnownFigure:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from importlib import import_module
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.doctor.report import Library, Part
+from mipaudit.commands.doctor.report import Library
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from packaging.requirements import Requirement
 
     from mipaudit.commands.doctor.report import State
 
-# What each optional part gives.
-GIVES: Final = {
-    "accounting": "what DP-SGD and composed mechanisms allow",
-    "dask": "audits on a cluster",
-    "https": "scores at web addresses",
-    "sklearn": "audits of scikit-learn's models",
-}
+# The optional parts.
+PARTS: Final = ("accounting", "dask", "https", "sklearn")
 # What is loaded of a library, where its name does not say it.
 _LOADED: Final = {
     "dask": "distributed",
@@ -35,46 +30,54 @@ _LOADED: Final = {
 }
 
 
-def requirements() -> tuple[Requirement, ...]:
-    """Return what mipaudit needs, as it was installed, with its optional parts.
+def libraries() -> Iterator[Library]:
+    """Yield the libraries that mipaudit needs, and those of its optional parts.
 
     Raises:
         PackageNotFoundError: it was not installed, but is run from its source.
         ImportError: what reads requirements cannot be loaded.
     """
-    return tuple(_required(distribution("mipaudit")))
-
-
-def _required(by: Distribution) -> Iterator[Requirement]:
     from packaging.requirements import Requirement
 
-    return map(Requirement, by.requires or ())
-
-
-def libraries(required: Iterable[Requirement]) -> Iterator[Library]:
-    """Yield the libraries that mipaudit needs, those of optional parts, and what the former need.
-
-    Args:
-        required: by mipaudit.
-    """
-    wanted = [(one, part) for one in required for part in (None, *GIVES) if _is_of(one, part)]
-    own = [one.name for one, part in wanted if part is None]
-    yield from (_library(one, part) for one, part in wanted)
-    yield from map(_indirect, sorted(_below(own) - {*own}))
-
-
-def parts(found: Iterable[Library]) -> tuple[Part, ...]:
-    """Return the optional parts, and which of them are installed."""
-    works = {one.of for one in found if one.state == "works"}
-    return tuple(
-        Part(name=name, gives=gives, installed=name in works, install=install_line(name))
-        for name, gives in GIVES.items()
-    )
+    for one in map(Requirement, distribution("mipaudit").requires or ()):
+        yield from (_library(one, part) for part in (None, *PARTS) if _is_of(one, part))
 
 
 def install_line(*parts: str) -> str:
     """Return what installs optional parts."""
     return f'pip install "mipaudit[{",".join(parts)}]"'
+
+
+def library_finding(one: Library) -> Finding | None:
+    """Return what is wrong with a library; of an optional part it hinders nothing else."""
+    wanted = f"{one.name}{one.needed}"
+    match one.state:
+        case "missing" if one.of is None:
+            code, said = "library_missing", f"{one.name} is not installed."
+        case "broken":
+            code = "library_broken"
+            said = f"{one.name} {one.version} is installed, and cannot be loaded ({one.failure})."
+        case "other_version":
+            code = "library_other_version"
+            said = f"{one.name} {one.version} is installed, and mipaudit needs {wanted}."
+        case _:
+            return None
+    line = f'pip install --force-reinstall "{wanted}"' if one.of is None else install_line(one.of)
+    return Finding(code=code, text=f"{said} Try: {line}", serious=one.of is None)
+
+
+def unlisted_finding(failure: Exception) -> Finding:
+    """Return that it is not known what mipaudit needs."""
+    if isinstance(failure, PackageNotFoundError):
+        return Finding(
+            code="not_installed",
+            text="mipaudit runs from its source: which libraries it needs is not known.",
+        )
+    return Finding(
+        code="packaging_broken",
+        text="packaging cannot be loaded, and with it matplotlib. Try: pip install packaging",
+        serious=True,
+    )
 
 
 def _is_of(one: Requirement, part: str | None) -> bool:
@@ -102,20 +105,6 @@ def _library(one: Requirement, part: str | None) -> Library:
         version=version,
         state=state,
         failure=None if failure is None else type(failure).__name__,
-        bytes=_bytes(found),
-    )
-
-
-def _indirect(name: str) -> Library:
-    found = _installed(name)
-    return Library(
-        name=name,
-        needed="",
-        of=None,
-        version=None if found is None else found.version,
-        state="missing" if found is None else "indirect",
-        failure=None,
-        bytes=_bytes(found),
     )
 
 
@@ -135,31 +124,3 @@ def _installed(name: str) -> Distribution | None:
         return distribution(name)
     except PackageNotFoundError:
         return None
-
-
-def _below(names: Iterable[str]) -> set[str]:
-    """Return what libraries need, and what that needs, and so on."""
-    seen: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        found = _installed(waiting.pop())
-        needed = () if found is None else _required(found)
-        new = {one.name.lower() for one in needed if _is_of(one, None)} - seen
-        seen |= new
-        waiting += new
-    return seen
-
-
-def _bytes(found: Distribution | None) -> int | None:
-    """Return what the files of a library take, None where it does not list them."""
-    if found is None or found.files is None:
-        return None
-    # A thousand times as fast as to ask each file for its path.
-    root = str(found.locate_file(""))
-    total = 0
-    for one in found.files:
-        try:
-            total += os.stat(os.path.join(root, one)).st_size  # noqa: PTH116, PTH118
-        except OSError:
-            continue  # it was not written, as compiled code is not everywhere
-    return total

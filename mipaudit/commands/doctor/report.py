@@ -10,7 +10,7 @@ from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
-State = Literal["works", "missing", "broken", "other_version", "indirect"]
+State = Literal["works", "missing", "broken", "other_version"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +22,8 @@ class Library:
         needed: the versions that are asked for; empty for any.
         of: the optional part that needs it, or None: mipaudit does.
         version: that is installed, None for none.
-        state: ``broken`` cannot be loaded; ``indirect`` is needed by the others, which load it.
+        state: ``broken`` cannot be loaded.
         failure: the kind of error with which it cannot be loaded.
-        bytes: of its files, None where it does not list them.
     """
 
     name: str
@@ -33,17 +32,6 @@ class Library:
     version: str | None
     state: State
     failure: str | None
-    bytes: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """An optional part: what it gives, and what installs it."""
-
-    name: str
-    gives: str
-    installed: bool
-    install: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +55,6 @@ class DoctorReport(AnyReport):
         memory_bytes: of the machine, or what its container allows; None where it is not said.
         temporary_bytes: free where large CSV files are set aside; None: files cannot be made there.
         libraries: that mipaudit and its optional parts need.
-        parts: that are optional.
         known_audit: each figure beside what it must be.
         findings: what does not work, and what to do.
     """
@@ -78,7 +65,6 @@ class DoctorReport(AnyReport):
     memory_bytes: int | None
     temporary_bytes: int | None
     libraries: tuple[Library, ...]
-    parts: tuple[Part, ...]
     known_audit: tuple[KnownFigure, ...]
     findings: tuple[Finding, ...]
     provenance: Provenance

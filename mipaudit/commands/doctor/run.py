@@ -25,24 +25,29 @@ def answer_doctor(asked: DoctorOptions) -> DoctorReport:
 
     Nothing that is broken raises: it is a finding.
     """
-    from mipaudit.commands.doctor import libraries, words
-    from mipaudit.commands.doctor.known_audit import known_audit
+    from mipaudit.commands.doctor import libraries
+    from mipaudit.commands.doctor.known_audit import audit_findings, known_audit
     from mipaudit.commands.doctor.report import DoctorReport
     from mipaudit.engine.workers import processors
+    from mipaudit.statements.estimate import Finding
     from mipaudit.statements.provenance import provenance
 
     findings = []
     try:
-        found = tuple(libraries.libraries(libraries.requirements()))
+        found = tuple(libraries.libraries())
     except (PackageNotFoundError, ImportError) as error:
         found = ()
-        findings.append(words.unlisted_finding(error))
-    findings += filter(None, map(words.library_finding, found))
+        findings.append(libraries.unlisted_finding(error))
+    findings += filter(None, map(libraries.library_finding, found))
     figures, failure = known_audit()
-    findings += words.audit_findings(figures, failure)
+    findings += audit_findings(figures, failure)
     temporary = _temporary_bytes()
     if temporary is None:
-        findings.append(words.NO_TEMPORARY)
+        text = (
+            "Temporary files cannot be made, which large CSV files need. Set TMPDIR to a folder "
+            "that may be written to."
+        )
+        findings.append(Finding(code="no_temporary_files", text=text, serious=True))
     return DoctorReport(
         command="doctor",
         works=not any(one.serious for one in findings),
@@ -50,7 +55,6 @@ def answer_doctor(asked: DoctorOptions) -> DoctorReport:
         memory_bytes=_memory_bytes(),
         temporary_bytes=temporary,
         libraries=found,
-        parts=libraries.parts(found),
         known_audit=figures,
         findings=tuple(findings),
         provenance=provenance(seed=None, inputs=(), settings=asked.recorded()),

@@ -312,8 +312,7 @@ KINDS: Final = (
         question="Does this installation of mipaudit work?",
         report="mipaudit.commands.doctor.report:DoctorReport",
         document="mipaudit.commands.doctor.page:doctor_document",
-        brief="mipaudit.commands.doctor.page:doctor_brief",
-        tables=("libraries", "parts", "known_audit"),
+        tables=("libraries", "known_audit"),
         function="mipaudit.commands.doctor.run:doctor",
     ),
 )

@@ -68,8 +68,6 @@ def test_a_whole_installation_works(run):
     assert report["findings"] == []
     core = {one["name"]: one for one in report["libraries"] if one["of"] is None}
     assert {name for name, one in core.items() if one["state"] == "works"} == set(CORE)
-    assert core["numpy"]["bytes"] > core["typer"]["bytes"] > 100_000
-    assert core["pillow"]["state"] == "indirect"
     assert all(one["agrees"] for one in report["known_audit"])
     assert report["temporary_bytes"] > 0
     assert report["processors"] >= 1
@@ -77,15 +75,15 @@ def test_a_whole_installation_works(run):
 
 def test_every_optional_part_is_known():
     extras = PROJECT["optional-dependencies"]
-    assert set(libraries.GIVES) == {name for name, needed in extras.items() if needed} - {"dev"}
-    assert {one.name for one in doctor().parts} == set(libraries.GIVES)
+    assert set(libraries.PARTS) == {name for name, needed in extras.items() if needed} - {"dev"}
+    assert {one.of for one in doctor().libraries} == {None, *libraries.PARTS}
 
 
 def test_a_screenful_says_it(run):
     status, text = run()
 
     assert status == 0
-    assert text.startswith("Works: every library loads, and the audit whose answer is known")
+    assert text.startswith("Works: every library loads, and the known audit")
     assert text.count("\n") <= 30
     assert max(map(len, text.splitlines())) <= 80
 
@@ -150,7 +148,6 @@ def test_another_version_is_a_finding(run, monkeypatch, name, status):
     assert found == status
     assert codes(report) == {"library_other_version"}
     assert f"{name} 0.1 is installed, and mipaudit needs {name}>=" in report["findings"][0]["text"]
-    assert {one["bytes"] for one in report["libraries"] if one["name"] == name} == {None}
 
 
 def test_a_part_that_is_not_there_is_offered_and_no_finding(run, monkeypatch):
@@ -158,8 +155,8 @@ def test_a_part_that_is_not_there_is_offered_and_no_finding(run, monkeypatch):
     status, text = run()
 
     assert status == 0
-    assert "\n  accounting  what DP-SGD and composed mechanisms allow\n" in text
-    assert '\nTo add them: pip install "mipaudit[accounting]"\n' in text
+    assert "accounting   missing" in text
+    assert 'For the optional parts: pip install "mipaudit[accounting]"\n' in text
 
 
 def test_figures_that_come_out_otherwise_are_not_to_be_used(run, monkeypatch):
