@@ -55,8 +55,8 @@ class _Sure(Options):
     confidence: Annotated[
         ConfidenceOption[float],
         but(
-            "Confidence of every pair of limits: above that of the audits with `mipaudit estimate "
-            "--blind`, whose error pays for theirs."
+            "Confidence of every pair of limits: above that of the audit that takes the report, "
+            "whose error pays for theirs."
         ),
     ] = 0.975  # half of the error of an audit at 0.95
 

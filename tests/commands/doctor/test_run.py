@@ -155,7 +155,7 @@ def test_a_part_that_is_not_there_is_offered_and_no_finding(run, monkeypatch):
     status, text = run()
 
     assert status == 0
-    assert "accounting   missing" in text
+    assert "accounting  missing" in text
     assert 'For the optional parts: pip install "mipaudit[accounting]"\n' in text
 
 
