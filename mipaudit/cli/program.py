@@ -108,11 +108,6 @@ def load_options(name: str) -> Options:
     return options_of(_command(name))
 
 
-def help_of(name: str) -> str:
-    """Return what a command's help says before its options."""
-    return str(_command(name).help)
-
-
 def _parameters(name: str) -> Sequence[Any]:
     """Return what a command takes."""
     return _command(name).params

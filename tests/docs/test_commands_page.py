@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.cli.program import COMMANDS, help_of
+from mipaudit.cli.program import COMMANDS, application
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -43,7 +43,7 @@ def test_the_page_is_what_the_program_says():
 
 
 def examples(command):
-    lines = help_of(command).splitlines()
+    lines = application((command,)).commands[command].help.splitlines()
     start = next((n for n, line in enumerate(lines) if re.match(r"Examples?:$", line)), None)
     found = [] if start is None else [line for line in lines[start:] if re.match(r"  \S", line)]
     return [line.strip() for line in found]

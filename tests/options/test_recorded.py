@@ -39,7 +39,7 @@ GIVEN = {
         "baseline": (0.1, 0.01),
         "curves": True,
     },
-    "noise": {"eta": 0.1, "k": float("inf"), "clip_centre": (0.0, -1.5), "seed": None},
+    "noise": {"eta": 0.1, "k": float("inf"), "seed": None},
     "validate": {"estimand": ("auc",), "sizes": (40, 1000), "priors": (0.5, 0.01)},
     "simulate": {"n_members": 10, "order": "sorted"},
 }
