@@ -33,7 +33,7 @@ INSTALL = installed() { \
 	[ $$ended -eq 0 ] || cat $(VENV)/install.log >&2; exit $$ended; }; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools demo test test-old-processor test-py314 dist wheelhouse browser-test lint format types imports truths fuzz validate-short validate bench docs site man lock clean
+.PHONY: help setup tools demo test test-old-processor test-py314 dist wheelhouse browser-test lint format types imports size truths fuzz validate-short validate bench docs site man lock clean
 
 help:
 	@echo 'make demo                set up, then audit the sample scores'
@@ -49,6 +49,7 @@ help:
 	@echo 'make site                the documentation with a search, in build/site: open index.html there'
 	@echo 'make man                 the manual pages, in build/man: man -l build/man/mipaudit.1'
 	@echo 'make imports             the rooms import one way'
+	@echo 'make size                lines of code by room, beside .ci/size.toml'
 	@echo 'make fuzz                140,000 inputs, made and mutated, and 1,000 signals, in an hour'
 	@echo 'make validate-short      coverage of every interval, in three minutes on two processors'
 	@echo 'make validate            the long form, an hour: rewrites docs/reference/validation.md'
@@ -123,6 +124,10 @@ types: tools
 
 imports: tools
 	$(BIN)/lint-imports
+
+# Needs no environment.
+size:
+	$(PYTHON) .ci/size
 
 # FUZZ_CASES=N for more of each kind, FUZZ_SEED=N for others.
 fuzz: tools

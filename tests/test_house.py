@@ -17,7 +17,7 @@ from tests.places import ROOT
 PACKAGE = ROOT / "mipaudit"
 FOLDERS = [path.parent for path in sorted(PACKAGE.rglob("__init__.py"))]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_MODULES, MOST_FOLDERS, DEEPEST, LONGEST = 12, 25, 4, 400
+MOST_MODULES, MOST_FOLDERS, DEEPEST, LONGEST = 12, 25, 4, 600
 PAGE = ROOT / "docs" / "how-to" / "contributing.md"
 
 

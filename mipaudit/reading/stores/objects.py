@@ -38,7 +38,7 @@ _ENVIRONMENT: Final = (
     *(ANONYMOUS, STORE_TIMEOUT),
 )
 # What fsspec calls it, where this Arrow cannot reach a store.
-_WITHOUT_CREDENTIALS: Final[dict[str, dict[str, Any]]] = {
+_WITHOUT_CREDENTIALS: Final[dict[str, dict[str, bool | str]]] = {
     "s3": {"anon": True},
     "gs": {"token": "anon"},
     "az": {"anon": True},
