@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
+from typing import IO, TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.reading.bytes.blob import AHEAD_MOST, PositionedReader, each_at_once, stream_blob
