@@ -33,7 +33,7 @@ INSTALL = installed() { \
 	[ $$ended -eq 0 ] || cat $(VENV)/install.log >&2; exit $$ended; }; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools demo test test-old-processor test-py314 dist wheelhouse browser-test lint format types imports size truths fuzz validate-short validate bench docs site man lock clean
+.PHONY: help setup tools demo test test-old-processor test-py314 dist wheelhouse browser-test lint format types imports size truths fuzz validate-short validate bench papers docs site man lock clean
 
 help:
 	@echo 'make demo                set up, then audit the sample scores'
@@ -55,6 +55,7 @@ help:
 	@echo 'make validate            the long form, an hour: rewrites docs/reference/validation.md'
 	@echo 'make truths              every truth of a scenario against 10^7 draws'
 	@echo 'make bench               time and memory against the budgets: rewrites docs/reference/performance.md'
+	@echo 'make papers              the figures of five papers anew: rewrites docs/reference/reproductions.md'
 	@echo 'make lock                renew requirements-dev.lock, and requirements.lock for the action'
 	@echo 'make clean               remove .venv and every cache'
 
@@ -158,6 +159,10 @@ man: setup
 # Full, it needs a quarter of an hour and 10 GB of disk.
 bench: tools
 	$(BIN)/python benchmarks/performance.py $(BENCH)
+
+# A quarter of an hour; PAPERS='izzo-fig1 mace-fig2' for some of them, 'humphries-fig2=FILE' for one of people. No part of the gate.
+papers: tools
+	$(BIN)/python benchmarks/papers/papers.py $(PAPERS)
 
 # One file for Python 3.11 to 3.14 and every platform, by markers.
 lock:

@@ -67,9 +67,6 @@ if TYPE_CHECKING:
     from mipaudit.errors import OutputError as OutputError
     from mipaudit.errors import UsageError as UsageError
     from mipaudit.reading.summaries.file import SummaryFile as SummaryFile
-    from mipaudit.reproductions.report import ReproducedFigure as ReproducedFigure
-    from mipaudit.reproductions.run import list_reproductions as list_reproductions
-    from mipaudit.reproductions.run import reproduce as reproduce
     from mipaudit.statements.estimate import Estimate as Estimate
     from mipaudit.statements.reports.codec import from_json as from_json
     from mipaudit.statements.reports.codec import to_json as to_json
@@ -99,7 +96,6 @@ _HOMES: Final = {
     "RecordsReport": "mipaudit.commands.records.report",
     "Report": "mipaudit.commands.estimate.report",
     "ReportComparison": "mipaudit.commands.compare.reports.report",
-    "ReproducedFigure": "mipaudit.reproductions.report",
     "ScenarioList": "mipaudit.validation.truth",
     "ShiftReport": "mipaudit.commands.shift.report",
     "Simulated": "mipaudit.commands.simulate.run",
@@ -121,7 +117,6 @@ _HOMES: Final = {
     "estimate_many": "mipaudit.commands.estimate.many.run",
     "from_json": "mipaudit.statements.reports.codec",
     "history": "mipaudit.commands.history.run",
-    "list_reproductions": "mipaudit.reproductions.run",
     "list_scenarios": "mipaudit.commands.simulate.run",
     "noise": "mipaudit.commands.noise.run",
     "query": "mipaudit.commands.query.run",
@@ -131,7 +126,6 @@ _HOMES: Final = {
     "records": "mipaudit.commands.records.run",
     "rejudge": "mipaudit.commands.render.run",
     "render_report": "mipaudit.commands.render.run",
-    "reproduce": "mipaudit.reproductions.run",
     "schema": "mipaudit.commands.schema.run",
     "shift": "mipaudit.commands.shift.run",
     "simulate": "mipaudit.commands.simulate.run",

@@ -101,9 +101,8 @@ def sentences(path):
 
 
 # Other questions by the same word: which distance and which metric, a scale of numbers and one
-# of noise, how runs and how scores are judged, which policy file and which policy to begin with,
-# and `--quick`, which is the opposite of `--long`.
-SAME_WORD = {"--metric", "--scale", "--method", "--quick", "--policy", "--baseline"}
+# of noise, how runs and how scores are judged, which policy file and which policy to begin with.
+SAME_WORD = {"--metric", "--scale", "--method", "--policy", "--baseline"}
 
 
 def test_the_flag_of_an_option_stands_in_one_file():

@@ -231,16 +231,6 @@ TABLE: Final = (
         suffices=True,
     ),
     Command(
-        "reproduce",
-        "Compute the figures of the papers anew.",
-        _TOOL,
-        asked="mipaudit.reproductions.options:ReproduceOptions",
-        run="mipaudit.reproductions.command:run_reproduce",
-        shown="mipaudit.reproductions.options:ReproduceShown",
-        configured=False,
-        suffices=True,
-    ),
-    Command(
         "help",
         "Explain a topic, such as exit-codes or policy.",
         _TOOL,

@@ -43,8 +43,8 @@ RUNS = {
     "schema": ("schema",),
     "doctor": ("doctor",),
 }
-# A summary is not for reading; a reproduction writes a folder, init a policy file.
-WITHOUT_REPORT = {"help", "init", "summarize", "reproduce"}
+# A summary is not for reading; init writes a policy file.
+WITHOUT_REPORT = {"help", "init", "summarize"}
 # Their -o takes the scores; the report is printed.
 QUERIES = {"query losses", "query lira"}
 WITHOUT_FORM = {"schema"}

@@ -214,18 +214,10 @@ def smaller(example):
     return f"{example} -q"
 
 
-def quicker(example):
-    """Return an example of ``reproduce`` in its smaller form, and without the long figures."""
-    example = example.replace(" all ", " izzo-fig1 ")
-    return example if "--quick" in example else f"{example} --quick"
-
-
 @pytest.mark.parametrize(("command", "example"), ALL, ids=[example for _, example in ALL])
 def test_worked_examples_work(sandbox, run_line, tmp_path, command, example):
     if command == "validate":
         example = smaller(example)
-    if command == "reproduce":
-        example = quicker(example)
     # Groups and several columns are in files of their own, so that the others stay simple.
     if "--by" in example:
         example = example.replace("scores.parquet", "groups.parquet")

@@ -93,7 +93,7 @@ def code_fingerprint() -> str:
     root = Path(__file__).parents[2]
     digest = sha256()
     for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in {"cli", "formats", "reproductions"}:
+        if path.relative_to(root).parts[0] not in {"cli", "formats"}:
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

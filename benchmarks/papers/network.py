@@ -1,32 +1,18 @@
-"""A small network in numpy, with Adam, and DP-Adam that clips each record's gradient.
-
-How much noise DP-SGD needs for an epsilon.
-"""
+"""A small network in numpy, with Adam, and DP-Adam that clips each record's gradient."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
-
-from mipaudit.reproductions.models.guarantees import epsilon_of_dp_sgd, epsilon_of_mu
+from limits import epsilon_of_dp_sgd, epsilon_of_mu
 
 if TYPE_CHECKING:
-    from mipaudit.reproductions.reproduction import Array
-
-    Signal = Callable[[Array, Array], Array]
-
-_DECAY: Final = (0.9, 0.999)
-_TINY: Final = 1e-8
-DELTA: Final = 1e-5
-_CLOSE: Final = 0.93
-_ENOUGH: Final = 6
-_MOST_TRIALS: Final = 50
+    from limits import Array
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -65,16 +51,11 @@ def make_network(sizes: tuple[int, ...], rng: np.random.Generator) -> Network:
 def layers(network: Network, inputs: Array) -> list[Array]:
     """Return the inputs, what each hidden layer gives, and the outputs."""
     found = [inputs]
-    last = len(network.weights) - 1
-    for place, (weight, bias) in enumerate(zip(network.weights, network.biases, strict=True)):
-        result = found[-1] @ weight + bias
-        found.append(result if place == last else np.maximum(result, 0.0))
+    for weight, bias in zip(network.weights, network.biases, strict=True):
+        if len(found) > 1:
+            found[-1] = np.maximum(found[-1], 0.0)
+        found.append(found[-1] @ weight + bias)
     return found
-
-
-def outputs(network: Network, inputs: Array) -> Array:
-    """Return the outputs, shape (n, last size)."""
-    return layers(network, inputs)[-1]
 
 
 def signals(network: Network, found: list[Array], last: Array) -> list[Array]:
@@ -110,78 +91,61 @@ def gradients(found: list[Array], back: list[Array], weights: Array) -> list[Arr
     return result
 
 
+def private_sum(
+    found: list[Array], back: list[Array], noise: float, rng: np.random.Generator
+) -> list[Array]:
+    """Return the sum of the gradients; where there is noise, each is clipped at 1 before."""
+    if noise == 0:
+        return gradients(found, back, np.ones(len(found[0])))
+    norms = np.maximum(gradient_norms(found, back), 1e-8)
+    summed = gradients(found, back, np.minimum(1.0, 1.0 / norms))
+    return [step + rng.normal(scale=noise, size=step.shape) for step in summed]
+
+
 def adam(network: Network, steps: list[Array], rate: float) -> None:
     """Move the network against the gradients."""
     network.steps += 1
-    first, second = _DECAY
+    first, second = 0.9, 0.999
     for array, gradient, (mean, square) in zip(network.arrays, steps, network.moments, strict=True):
         mean[...] = first * mean + (1 - first) * gradient
         square[...] = second * square + (1 - second) * gradient**2
-        scaled = np.sqrt(square / (1 - second**network.steps)) + _TINY
+        scaled = np.sqrt(square / (1 - second**network.steps)) + 1e-8
         array[...] -= rate * mean / (1 - first**network.steps) / scaled
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
-    """How a network is trained.
-
-    Attributes:
-        steps: how many batches.
-        batch: expected records in one.
-        rate: Adam's step.
-        decay: coefficient of the squared weights.
-        noise: noise multiplier; 0 neither clips nor adds noise.
-        clip: most that one record's gradient may measure.
-    """
-
-    steps: int
-    batch: int
-    rate: float
-    decay: float = 1e-5
-    noise: float = 0.0
-    clip: float = 1.0
 
 
 def train(
     network: Network,
-    inputs: Array,
-    targets: Array,
-    plan: Training,
-    signal: Signal,
+    records: tuple[Array, Array],
     rng: np.random.Generator,
+    *,
+    steps: int,
+    batch: int,
+    rate: float,
+    noise: float = 0.0,
 ) -> None:
-    """Train on Poisson-sampled batches; with noise this is DP-SGD with Adam's steps.
+    """Train on Poisson-sampled batches by the log-loss; with noise this is DP-SGD by Adam's steps.
 
     Args:
         network: is changed.
-        inputs: (n, d).
-        targets: (n, ...) what ``signal`` takes.
-        plan: how.
-        signal: derivative of each record's loss by the outputs.
+        records: inputs (n, d) and class numbers (n,).
         rng: for batches and noise.
+        steps: how many batches.
+        batch: expected records in one.
+        rate: Adam's step.
+        noise: noise multiplier; 0 neither clips nor adds noise.
     """
-    share = min(1.0, plan.batch / len(inputs))
-    for _ in range(plan.steps):
+    inputs, labels = records
+    share = min(1.0, batch / len(inputs))
+    for _ in range(steps):
         chosen = np.flatnonzero(rng.random(len(inputs)) < share)
         found = layers(network, inputs[chosen])
-        back = signals(network, found, signal(found[-1], targets[chosen]))
-        summed = private_sum(found, back, plan, rng)
-        steps = [
-            step / plan.batch + 2 * plan.decay * array
+        back = signals(network, found, class_signal(found[-1], labels[chosen]))
+        summed = private_sum(found, back, noise, rng)
+        moved = [
+            step / batch + 2 * 1e-5 * array
             for step, array in zip(summed, network.arrays, strict=True)
         ]
-        adam(network, steps, plan.rate)
-
-
-def private_sum(
-    found: list[Array], back: list[Array], plan: Training, rng: np.random.Generator
-) -> list[Array]:
-    """Return the sum of the gradients, each clipped and the sum noised where there is noise."""
-    if plan.noise == 0:
-        return gradients(found, back, np.ones(len(found[0])))
-    norms = np.maximum(gradient_norms(found, back), _TINY)
-    summed = gradients(found, back, np.minimum(1.0, plan.clip / norms))
-    return [step + rng.normal(scale=plan.noise * plan.clip, size=step.shape) for step in summed]
+        adam(network, moved, rate)
 
 
 def softmax(scores: Array) -> Array:
@@ -199,35 +163,27 @@ def class_signal(scores: Array, labels: Array) -> Array:
 
 def log_losses(network: Network, inputs: Array, labels: Array) -> Array:
     """Return each record's log-loss, shape (n,)."""
-    scores = outputs(network, inputs)
+    scores = layers(network, inputs)[-1]
     top = scores.max(axis=1)
     total = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
     return np.asarray(total - scores[np.arange(len(scores)), labels.astype(np.intp)])
 
 
 @lru_cache(maxsize=64)
-def noise_multiplier(epsilon: float, share: float, steps: int) -> tuple[float, float]:
-    """Return a noise multiplier, and the epsilon that it gives: at most what was asked.
+def noise_multiplier(epsilon: float, share: float, steps: int) -> float:
+    """Return a noise multiplier whose epsilon is at most what is asked, and little less.
 
     The epsilon is by substitution of a record, as bounds on the advantage need it, at delta
     1e-5, by privacy loss distributions.
-
-    Args:
-        epsilon: above 0.
-        share: probability of each record to be in a batch.
-        steps: batches.
-
-    Raises:
-        MissingExtraError: dp-accounting is not installed.
     """
-    wanted, best = epsilon, (math.inf, 0.0)
-    for trial in range(_MOST_TRIALS):
+    wanted, best = epsilon, math.inf
+    for trial in range(50):
         noise = _by_central_limit(wanted, share, steps)
-        found = epsilon_of_dp_sgd(noise, share, steps, DELTA)
-        if found <= epsilon and noise < best[0]:
-            best = (noise, found)
-        if found <= epsilon and (found >= _CLOSE * epsilon or trial >= _ENOUGH):
-            break
+        found = epsilon_of_dp_sgd(noise, share, steps)
+        if found <= epsilon:
+            best = min(best, noise)
+            if found >= 0.93 * epsilon or trial >= 6:  # noqa: PLR2004 - close, or tried enough
+                break
         wanted *= 0.98 * epsilon / found
     return best
 
@@ -235,13 +191,11 @@ def noise_multiplier(epsilon: float, share: float, steps: int) -> tuple[float, f
 def _by_central_limit(epsilon: float, share: float, steps: int) -> float:
     """Return the noise at which the limit of many steps has this epsilon."""
     low, mu = 0.0, 1.0
-    while epsilon_of_mu(mu, DELTA) < epsilon:
+    while epsilon_of_mu(mu) < epsilon:
         low, mu = mu, 2 * mu
     while (middle := (low + mu) / 2) not in {low, mu}:
-        low, mu = (low, middle) if epsilon_of_mu(middle, DELTA) >= epsilon else (middle, mu)
+        low, mu = (low, middle) if epsilon_of_mu(middle) >= epsilon else (middle, mu)
     # By substitution a record's effect is twice that of adding it.
-    return (
-        2 / math.sqrt(math.log1p((mu / share) ** 2 / steps))
-        if share < 1
-        else 2 * math.sqrt(steps) / mu
-    )
+    if share < 1:
+        return 2 / math.sqrt(math.log1p((mu / share) ** 2 / steps))
+    return 2 * math.sqrt(steps) / mu

@@ -1,1 +1,0 @@
-"""The models and attackers that several figures share."""
