@@ -25,7 +25,7 @@ class PastReport:
         release: what it says it is of; nobody checked it.
         created: when, as it says, UTC.
         mipaudit: the version that made it.
-        verdict: None where its kind has none.
+        verdict: as its waivers stand on the day; None where its kind has none.
         note: what must be said beside it, but for waivers; or empty.
         n_members: audited; None where its kind does not say.
         n_holdout: likewise.

@@ -24,7 +24,7 @@ from mipaudit.statements.reports.codec import to_json
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import count_text, number_text
-from mipaudit.statements.verdict import left_out_note, stale_words, verdict_note
+from mipaudit.statements.verdict import left_out_note, stale_words, standing, verdict_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -170,7 +170,7 @@ def _apart(found: Sequence[_Stored]) -> list[_Stored]:
 
 
 def _past(one: _Stored) -> PastReport:
-    report: Any = one.report
+    report: Any = standing(one.report, waiver_day())
     verdict = getattr(report, "verdict", None)
     design = getattr(report, "design", None)
     declared = report.provenance.declared

@@ -39,6 +39,18 @@ def test_reports_are_in_the_order_of_their_times_however_they_are_given(releases
     assert [one.sha256 for one in again.reports] == [one.sha256 for one in found.reports]
 
 
+def test_a_waiver_that_has_ended_is_none():
+    waiver = {"quantity": "advantage", "reason": "known", "person": "A", "expires": "2026-05-20"}
+    report = audit(3, 1, max_advantage=0.3, waivers=[waiver])
+    for day, wanted in ((20, ("waived", 1, "2026-05-20")), (21, ("not_met", 0, None))):
+        with as_of(datetime(2026, 5, day, tzinfo=UTC)):
+            found = mipaudit.history(report)
+        (past,) = found.reports
+        assert (past.verdict, past.waived, past.until) == wanted
+        assert f"Of 1 verdicts: 1 {wanted[0].replace('_', ' ')}." in found.summary
+        assert ("waiver_expired" in {one.code for one in found.findings}) == (day > 20)
+
+
 def test_figures_are_those_of_the_reports(releases):
     found = mipaudit.history(*releases)
     for past, report in zip(found.advantages, reversed(releases), strict=True):
