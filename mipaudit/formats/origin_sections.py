@@ -61,29 +61,33 @@ def short_seed(provenance: Provenance) -> str | None:
 
 
 def policy_words(provenance: Provenance, *classes: type[Options]) -> tuple[str, ...]:
-    """Return what a policy file chose, and which one it was where readers may not expect it.
+    """Return what variables and a policy file chose, and which file where it may not be expected.
 
     Args:
         provenance: of the report.
         classes: of the options of its command, of how it is shown last.
     """
-    settings = [one for one in provenance.settings if one.source == "file"]
-    file = next((one for one in settings if one.name == "config"), None)
-    if file is None:
-        return ()
+    settings = provenance.settings
     # Those of the first class last: what is declared of a release has names of its own.
     options = {one.recorded_name: one for kind in reversed(classes) for one in declared(kind)}
-    chosen = [one for one in settings if one.name in options and _is_told(options[one.name], one)]
+    told = [one for one in settings if one.name in options and _is_told(options[one.name], one)]
+    of_variables, said = (
+        "; ".join(_chosen_words(one, options[one.name]) for one in told if one.source == source)
+        for source in ("environment", "file")
+    )
+    words = (f"The environment chooses: {of_variables}.",) * bool(of_variables)
+    file = next((one for one in settings if (one.name, one.source) == ("config", "file")), None)
+    if file is None:
+        return words
     name = safe_name(str(file.value))
     whose = FOREIGN if FOREIGN in (file.where or "") else ""
-    if chosen:
-        said = "; ".join(_chosen_words(one, options[one.name]) for one in chosen)
-        return (f"The policy file {name}{whose} chooses: {said}.",)
-    return (f"The policy file is {name}{whose}.",) if whose or "/" in name else ()
+    if said:
+        return (*words, f"The policy file {name}{whose} chooses: {said}.")
+    return (*words, *((f"The policy file is {name}{whose}.",) if whose or "/" in name else ()))
 
 
 def _is_told(option: Declared, setting: Setting) -> bool:
-    """Tell whether a file made a choice of which readers must know; a column has its finding."""
+    """Tell whether a choice is one of which readers must know; a column has its finding."""
     how, value = option.option, setting.value
     if how.steers != "choice" or option.name == "score_col" or is_left_out(option, value):
         return False

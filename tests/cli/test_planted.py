@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import time
 
+import pandas as pd
 import pytest
 
 from mipaudit.cli import app
@@ -222,6 +224,28 @@ def test_it_is_said_of_a_stored_report_and_on_a_server(run, work):
         assert "2 score columns are left out" in run("render", "r.json", *how)[1]
         assert "../mipaudit.toml" in run("render", "r.json", *how)[1]
     assert run("verify", "r.json", "--input", "s.parquet", "-q")[0] == 0
+
+
+@pytest.mark.parametrize("form", ["line", "brief", "full", "html", "markdown", "junit"])
+def test_every_surface_says_what_variables_chose(run, work, monkeypatch, form):
+    for name, value in (
+        *(("SCORE_COL", "loss"), ("NAN", "drop"), ("CONFIDENCE", "0.9"), ("WHERE", "site = a")),
+        *(("ON_INCONCLUSIVE", "pass"), ("PRIOR", "0.4"), ("MAX_ADVANTAGE", "0.9")),
+    ):
+        monkeypatch.setenv(f"MIPAUDIT_{name}", value)
+    pd.read_parquet("s.parquet").assign(site="a").to_parquet("s.parquet")
+    (work / "mipaudit.toml").write_text("seed = 0\n")
+    how = {"line": ("-q",), "brief": (), "full": ("--full",)}.get(form, ("-f", form, "-q"))
+
+    status, out, err = run("estimate", "s.parquet", *how)
+
+    assert status == 0, err
+    shown = " ".join(out.replace("&#39;", "'").split())
+    assert "MIPAUDIT_SCORE_COL audits 'loss' alone; 2 score columns are left out." in shown
+    said = re.search(r"The environment chooses: ([^:]*)\.( |<)", shown)[1]
+    chosen = {"nan = drop", "confidence = 0.9", "where = site = a", "on_inconclusive = pass"}
+    assert chosen == set(said.split(". ")[0].split("; "))
+    assert "The policy file mipaudit.toml chooses: seed = 0." in shown
 
 
 @pytest.mark.parametrize("command", ["estimate", "records", "compare", "attack", "check"])

@@ -44,7 +44,8 @@ class ReadRequest:
         named: the values of the key column are to be written out.
         arrays: the score columns are those of arrays, which nobody named.
         left_out: names of files that cannot be read and are skipped.
-        chosen_by: the policy file that names the score columns; None where the caller did.
+        chosen_by: the policy file, or variable, that names the score columns; None where the
+            caller did.
     """
 
     scores: str | tuple[str, ...] | None = None
@@ -108,7 +109,8 @@ def _choosing_file(asked: Columns) -> str | None:
     settings: tuple[Setting, ...] = getattr(asked, "settings", None) or ()
     # The second is its name in reports, which `verify` has the settings of.
     names = {"score_col", "score_columns"}
-    return next((one.where for one in settings if one.name in names and one.source == "file"), None)
+    unseen = {"file", "environment"}
+    return next((o.where for o in settings if o.name in names and o.source in unseen), None)
 
 
 def rows_request(
