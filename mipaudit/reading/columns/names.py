@@ -165,7 +165,12 @@ def hints_score(name: str) -> bool:
 
 
 def is_answer(name: str, kind: Kind) -> bool:
-    """Tell whether a column is numbers, or cells of some, that a model gave out."""
+    """Tell whether a column is numbers, or cells of some, that a model gave out.
+
+    So may floats be that are called an id, or ``target_`` something: no id has a fraction.
+    """
+    if kind == "float" and (ends_as_id(name) or _folded(name).startswith("target_")):
+        return True
     return kind in {"float", "other"} and _ANSWERS.search(_folded(name)) is not None
 
 

@@ -95,6 +95,8 @@ def test_integers_are_scores_only_where_there_is_none_yet():
         *(("target_loss", "float"), ("pred_score", "bool"), ("ScoreId", "integer")),
         # What a model gave out may tell as much: floats, and lists of numbers.
         *(("prediction", "float"), ("y_pred", "float"), ("logits", "other"), ("probs", "other")),
+        # No id has a fraction, and a target may be what an attack aims at.
+        *(("id", "float"), ("index", "float"), ("row_id", "float"), ("target_x", "float")),
     ],
 )
 def test_what_says_score_and_is_left_out_is_told(name, kind):
@@ -157,6 +159,7 @@ def test_floats_are_no_labels(name):
     [
         *(("id", "integer"), ("run", "integer"), ("rep", "float"), ("y", "integer")),
         *(("target", "float"), ("label", "bool"), ("eps", "float"), ("group", "integer")),
+        *(("index", "integer"), ("target_x", "integer"), ("group_x", "float")),
         *(("name", "string"), ("when", "other"), ("split", "bool"), ("recordId", "integer")),
         *(("prediction", "integer"), ("y_pred", "string"), ("predecessor", "integer")),
     ],
