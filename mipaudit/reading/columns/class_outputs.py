@@ -23,6 +23,10 @@ ROUNDING: Final = 1e-6
 _MOST_ASTRAY: Final = 1 - 1e-3
 # How far from a whole number of its last decimal a number in half precision may be.
 _GRID: Final = 0.03
+_UNITS: Final = tuple(10.0**decimals for decimals in range(1, 8))
+# The share of rows that may be astray, and how many must not be, where there are as many.
+_FEW: Final = 0.01
+_FEWEST_ROWS: Final = 20
 # How well a number ranks the records of one class above the others that is a model's output.
 _TELLING: Final = 0.8
 _FEWEST_OF_CLASS: Final = 20
@@ -46,25 +50,42 @@ def sum_tolerance(columns: Sequence[Floats]) -> float:
     Args:
         columns: k arrays of shape (n,), numbers from 0 to 1; NaN where one is missing.
     """
-    units, rounding = 10.0, len(columns) / 20
-    while rounding > _TOLERANCE:
-        if not any((np.abs(one * units - np.rint(one * units)) > _GRID).any() for one in columns):
-            return min(rounding + ROUNDING, _MOST_ASTRAY)
-        units, rounding = units * 10, rounding / 10
-    return _TOLERANCE
+    return _tolerance([_half_unit(one) for one in columns])
 
 
 def add_up(columns: Sequence[Floats]) -> bool:
-    """Tell whether numbers from 0 to 1 add up to 1 in every row that has all of them.
+    """Tell whether numbers from 0 to 1 add up to 1 in nearly every row that has all of them.
 
     Args:
         columns: k arrays of shape (n,).
     """
+    return bool(_rows_of_sum_one(columns).any())
+
+
+def _rows_of_sum_one(columns: Sequence[Floats]) -> NDArray[np.bool_]:
+    """Return which rows surely add up to 1, shape (n,): none, where fewer may than must."""
     total = np.zeros(columns[0].shape)
     for one in columns:
         total += one
-    astray = np.abs(total[~np.isnan(total)] - 1)
-    return astray.size > 0 and bool(astray.max() <= sum_tolerance(columns))
+    astray = np.abs(total - 1)
+    fits = astray <= _tolerance([_half_unit(one, few=_FEW) for one in columns])
+    there = np.count_nonzero(~np.isnan(total))
+    enough = max((1 - _FEW) * there, min(_FEWEST_ROWS, total.size))
+    return (astray <= sum_tolerance(columns)) & (np.count_nonzero(fits) >= enough)
+
+
+def _half_unit(values: Floats, *, few: float = 0.0) -> float:
+    """Return half a unit of the last decimal of numbers, but for a few; 0 where they have many."""
+    for units in _UNITS:
+        scaled = values * units
+        if np.mean(np.abs(scaled - np.rint(scaled)) > _GRID) <= few:
+            return 0.5 / units
+    return 0.0
+
+
+def _tolerance(half_units: Sequence[float]) -> float:
+    rounding = len(half_units) * min(half_units)
+    return min(rounding + ROUNDING, _MOST_ASTRAY) if rounding > _TOLERANCE else _TOLERANCE
 
 
 def within(values: Floats) -> bool:
@@ -86,13 +107,14 @@ def class_columns(
         doubtful: names of columns that may stand between others without being outputs; those
             of scores are doubtful, too.
     """
-    inside = [within(one) for one in columns]
     found: list[tuple[int, ...]] = []
-    for group in sorted(set(_groups(names, inside, doubtful)), key=lambda one: (-len(one), one)):
-        some = [columns[at] for at in group]
-        if any(set(group) <= set(larger) for larger in found):
+    for group in sorted(set(_groups(names, columns, doubtful)), key=lambda one: (-len(one), one)):
+        if any(not set(group).isdisjoint(larger) for larger in found):
             continue
-        if any(map(is_output, some)) and add_up(some):
+        some = [columns[at] for at in group]
+        fits = _rows_of_sum_one(some)
+        # One alone that is a fraction is no class among others: it is next to 1 itself.
+        if sum(is_output(one[fits]) for one in some) > 1:
             found.append(group)
     return sorted(found)
 
@@ -145,9 +167,10 @@ def is_output(values: Floats) -> bool:
 
 
 def _groups(
-    names: Sequence[str], inside: Sequence[bool], doubtful: Collection[str]
+    names: Sequence[str], columns: Sequence[Floats], doubtful: Collection[str]
 ) -> Iterator[tuple[int, ...]]:
     """Yield the places of two columns and more with one stem, and of those side by side."""
+    inside = [within(one) for one in columns]
     stemmed: dict[str, list[int]] = {}
     for at, name in enumerate(names):
         for stem in stems(name):
@@ -162,3 +185,25 @@ def _groups(
             group = tuple(run)
             if side_by_side and len(group) > 1:
                 yield group
+                if places is sure:
+                    yield from (group[part] for part in _parts([columns[at] for at in group]))
+
+
+def _parts(columns: Sequence[Floats]) -> Iterator[slice]:
+    """Yield, of columns side by side, the longest parts that may add up to 1: one for each end.
+
+    Sums only grow with a part, so that the longest whose sums are not above 1 is the only one.
+    """
+    half_units = [_half_unit(one, few=_FEW) for one in columns]
+    total, lacks, first = np.zeros(columns[0].shape), np.zeros(columns[0].shape, int), 0
+    for end, one in enumerate(columns, start=1):
+        total, lacks = total + np.nan_to_num(one), lacks + np.isnan(one)
+        while True:  # one column by itself is not above 1
+            above = total[lacks == 0] - 1
+            most = _tolerance(half_units[first:end])
+            if np.count_nonzero(above > most) <= _FEW * above.size:
+                break
+            gone, first = columns[first], first + 1
+            total, lacks = total - np.nan_to_num(gone), lacks - np.isnan(gone)
+        if end - first > 1 and np.count_nonzero(above >= -most) >= (1 - _FEW) * above.size > 0:
+            yield slice(first, end)

@@ -7,9 +7,12 @@ import shlex
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import mipaudit
 from mipaudit.errors import InputError
+from mipaudit.reading.columns.class_outputs import class_columns
 
 WORDS = ["heron", "auk", "tern", "gull", "coot", "rail", "kite"]
 
@@ -157,9 +160,61 @@ def test_rounding_explains_no_more_than_half_a_unit_of_each_column(mipaudit, tmp
     table = outputs(classes=8).round(2)
     table.to_csv(tmp_path / "said.csv", index=False)
     refused(mipaudit("estimate", "said.csv"))
-    table.loc[17, "prob_0":"prob_7"] = [0.9, 0.15, 0, 0, 0, 0, 0, 0]
+    table.loc[17:19, "prob_0":"prob_7"] = [0.9, 0.15, 0, 0, 0, 0, 0, 0]
     table.to_csv(tmp_path / "said.csv", index=False)
     assert mipaudit("estimate", "said.csv").returncode == 0
+
+
+@pytest.mark.parametrize("decimals", [2, 16])
+@pytest.mark.parametrize(("astray", "status"), [(0, 2), (1, 2), (2, 2), (3, 0)])
+def test_one_row_in_a_hundred_may_be_astray(mipaudit, tmp_path, decimals, astray, status):
+    table = outputs(classes=6).round(decimals)
+    table.loc[: astray - 1, "prob_0":"prob_5"] = 0.12345678
+    table.to_csv(tmp_path / "said.csv", index=False)
+    done = mipaudit("estimate", "said.csv")
+    assert done.returncode == status, done.stderr
+
+
+@pytest.mark.parametrize("decimals", [2, 16])
+@pytest.mark.parametrize(("before", "behind"), [(1, 0), (0, 1), (2, 1)])
+def test_other_numbers_from_0_to_1_beside_them_hide_none(
+    mipaudit, tmp_path, decimals, before, behind
+):
+    rng = np.random.default_rng(before)
+    table = outputs(classes=4, names=WORDS[:4]).round(decimals)
+    for at in range(before):
+        table.insert(0, "xyz"[at], rng.random(len(table)))
+    for at in range(behind):
+        table.insert(before + 4, "uvw"[at], rng.random(len(table)))
+    of_words(table).to_csv(tmp_path / "said.csv", index=False)
+    done = mipaudit("estimate", "said.csv")
+    line, _ = refused(done)
+    assert f"The columns {', '.join(WORDS[:4])} are" in done.stderr
+    assert mipaudit(*line).returncode == 0
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    rows=st.integers(20, 400),
+    classes=st.integers(2, 30),
+    others=st.integers(0, 6),
+    decimals=st.integers(1, 8),
+    gaps=st.floats(0, 0.9),
+)
+def test_neither_classes_as_marks_nor_random_scores_are_taken_for_outputs(
+    seed, rows, classes, others, decimals, gaps
+):
+    rng = np.random.default_rng(seed)
+    marks = np.eye(classes)[rng.integers(classes, size=rows)]
+    marks[0] = 0.4 / classes if seed % 2 and rows > 100 else marks[0]
+    scores = rng.random((rows, others)).round(decimals)
+    scores[rng.random(scores.shape) < gaps] = np.nan
+    both = np.concatenate([marks, scores], axis=1)[:, rng.permutation(classes + others)]
+    for table in (np.concatenate([marks, scores], axis=1), both, scores):
+        assert not class_columns(
+            ["abcdefg"[at % 7] * (at + 1) for at in range(table.shape[1])], [*table.T]
+        )
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,7 @@ def _log_probabilities(stored: _Stored) -> tuple[Floats, tuple[Finding, ...]]:
     if inside and several and add_up(list(values.T)):
         raise InputError(
             "look_like_probabilities",
-            f"{name}: every row has numbers from 0 to 1 that add up to 1, as probabilities do and "
+            f"{name}: the rows have numbers from 0 to 1 that add up to 1, as probabilities do and "
             "logits do not.",
             hint="Give them with `probabilities`.",
         )
