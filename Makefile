@@ -128,7 +128,7 @@ imports: tools
 
 # Needs no environment.
 size:
-	$(PYTHON) .ci/size
+	$(PYTHON) .ci/size.py
 
 # FUZZ_CASES=N for more of each kind, FUZZ_SEED=N for others.
 fuzz: tools
