@@ -33,7 +33,7 @@ INSTALL = installed() { \
 	[ $$ended -eq 0 ] || cat $(VENV)/install.log >&2; exit $$ended; }; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools demo test test-old-processor test-py314 dist wheelhouse browser-test lint format types imports size truths fuzz validate-short validate bench papers docs site man lock clean
+.PHONY: help setup tools demo test test-old-processor test-py314 dist wheelhouse browser-test lint format types imports size golden truths fuzz validate-short validate bench papers docs site man lock clean
 
 help:
 	@echo 'make demo                set up, then audit the sample scores'
@@ -50,6 +50,7 @@ help:
 	@echo 'make man                 the manual pages, in build/man: man -l build/man/mipaudit.1'
 	@echo 'make imports             the rooms import one way'
 	@echo 'make size                lines of code by room, beside .ci/size.toml'
+	@echo 'make golden              every figure against the commit REV (before_less), to the last bit'
 	@echo 'make fuzz                140,000 inputs, made and mutated, and 1,000 signals, in an hour'
 	@echo 'make validate-short      coverage of every interval, in three minutes on two processors'
 	@echo 'make validate            the long form, an hour: rewrites docs/reference/validation.md'
@@ -129,6 +130,10 @@ imports: tools
 # Needs no environment.
 size:
 	$(PYTHON) .ci/size.py
+
+# The first time it installs that commit, in build/golden.
+golden: tools
+	$(BIN)/python .ci/golden $${REV:-before_less}
 
 # FUZZ_CASES=N for more of each kind, FUZZ_SEED=N for others.
 fuzz: tools
