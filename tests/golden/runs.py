@@ -36,6 +36,7 @@ class Run:
     stdin: str | None
     files: tuple[str, ...]
     slow: bool
+    drawn: bool
 
 
 @dataclass(slots=True)
@@ -63,6 +64,7 @@ def all_runs() -> list[Run]:
             stdin=group.get("stdin"),
             files=tuple(group.get("files", ())),
             slow=group.get("slow", False),
+            drawn=group.get("drawn", False),
         )
         for group in groups
         for name, line in group["runs"].items()
@@ -98,11 +100,28 @@ def perform(run: Run, folder: Path, inputs: Path, start) -> Result:
         result.verdicts = sorted(list(each) for each in found.verdicts)
         result.codes = sorted(found.codes)
         result.others = sorted(list(each) for each in found.others)
+        if run.drawn:
+            _without_draws(result)
     elif status not in (0, 1, 3):
         result.codes = [error_code(said)]
     result.files = {name: cells_of(folder / name) for name in run.files}
     shutil.rmtree(folder)
     return result
+
+
+def _without_draws(result: Result) -> None:
+    """Keep of a run whose seed is drawn anew what no draw decides: keys, not numbers."""
+    result.figures = sorted([_without_n(key), None, None, None] for key, *_ in result.figures)
+    result.verdicts = sorted(
+        [_without_n(what), how] for what, how in result.verdicts if not what.startswith("seed|")
+    )
+    result.others = []
+
+
+def _without_n(key: str) -> str:
+    """Return a key without its number of rows, which may be those outside a burn-in."""
+    parts = key.split("|")
+    return "|".join((*parts[:6], "", *parts[7:]))
 
 
 def json_object(text: bytes) -> dict | None:
