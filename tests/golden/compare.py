@@ -150,10 +150,10 @@ def unexpected(faults: list[Fault], changes: list[dict[str, str]]) -> list[str]:
 def _names(change: dict[str, str], fault: Fault) -> bool:
     if change["run"] not in (fault.run, "*"):
         return False
-    # What went is named by what it was: nothing may stand in its place.
-    if change["reason"] == "went" and "what" in change and "new" not in change and fault.new:
-        return False
-    return all(
-        change.get(each, getattr(fault, each)) == getattr(fault, each)
-        for each in ("what", "old", "new")
-    )
+    if change["reason"] == "went" and "what" in change and "new" not in change:
+        # Nothing may stand in the place of what went. A last star names all that begin so.
+        if fault.new or not change["what"].endswith("*"):
+            return change["what"] == fault.what and not fault.new
+        return fault.what.startswith(change["what"][:-1])
+    given = ((each, getattr(fault, each)) for each in ("what", "old", "new"))
+    return all(change.get(name, text) == text for name, text in given)

@@ -245,6 +245,16 @@ def test_what_is_meant_is_named_exactly(changes, left):
     assert len(unexpected(differences({"run": RESULT}, {"run": new}), changes)) == left
 
 
+def test_a_star_names_what_is_gone_and_nothing_that_changed():
+    star = [{"run": "run", "what": "figure a*", "reason": "went"}]
+    gone, other = copy.deepcopy(RESULT), copy.deepcopy(RESULT)
+    gone["figures"].clear()
+    other["figures"][1][2] = 0.65
+
+    assert unexpected(differences({"run": RESULT}, {"run": gone}), star) == []
+    assert len(unexpected(differences({"run": RESULT}, {"run": other}), star)) == 2
+
+
 @pytest.mark.parametrize(
     "entry",
     [
