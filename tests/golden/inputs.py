@@ -128,6 +128,14 @@ def laws(folder: Path) -> None:
     pd.DataFrame({"member": member, "score": levels}).to_csv(folder / "levels.csv", index=False)
     two = pd.DataFrame({"member": member, "correct": draw.random_sample(1200) < 0.6 + 0.2 * member})
     two.to_csv(folder / "two.csv", index=False)
+    # Few records of two values: the classes alike but for one record, and of unequal size.
+    for name, members, others in (
+        ("apart_by_one", (56, 54), (55, 55)),
+        ("uneven", (45, 15), (60, 80)),
+    ):
+        few = [(1, value) for value in (0, 1) for _ in range(members[value])]
+        few += [(0, value) for value in (0, 1) for _ in range(others[value])]
+        pd.DataFrame(few, columns=["member", "score"]).to_csv(folder / f"{name}.csv", index=False)
     frame = scores(7, 600, 0.7)
     holes = frame.assign(loss=frame["loss"].mask(draw.random_sample(1200) < 0.05))
     holes.drop(columns="conf").to_csv(folder / "holes.csv", index=False)
