@@ -298,7 +298,7 @@ def _mean(
     squares = (each * squared).sum(axis=(0, 1))
     few = few_cells(run.counts) is not None
     if few:
-        added, counted = _evenly(run, added, counted)
+        added, counted = _as_one(run, guesses, weights)
     one = (weights[..., None] ** 2 / np.maximum(sizes, 1)).sum(axis=1).mean(axis=0)
     rates, judged = [], []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
@@ -324,15 +324,23 @@ def _mean(
     return Shares(rates=means, added=(added,), counted=counted)
 
 
-def _evenly(run: Assigned, added: Floats, counted: Floats) -> tuple[Floats, Floats]:
-    """Return what rows add and would add where each that is judged weighs as much.
+def _as_one(run: Assigned, guesses: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return what rows add and would add to the mean of one attacker, who is judged on all rows.
 
-    A set that stays as it is has its own rates on all rows then, whatever the luck of the blocks.
+    It guesses as all that were chosen do on average, in both classes alike: weights of rows, which
+    differ between the classes, would make two constant guesses differ, too.
+
+    Args:
+        run: the rows.
+        guesses: of those who were chosen, in the cells, shape (S, BLOCKS, K).
+        weights: of the blocks, shape (S, BLOCKS).
     """
-    judged = counted > 0
-    guessed = np.divide(added, counted, out=np.zeros(judged.size), where=judged)
-    sizes = np.bincount(run.member, weights=run.times * judged, minlength=2)
-    counted = judged / np.maximum(sizes, 1)[run.member.astype(np.intp)]
+    cells = guesses.shape[-1]
+    mixed = np.einsum("sb,sbk->sk", weights, guesses)
+    places = run.place % cells + np.arange(len(mixed), dtype=np.int32)[:, None] * cells
+    guessed = mixed.take(places).mean(axis=0)
+    sizes = np.bincount(run.member, weights=run.times, minlength=2)
+    counted = bool(weights.any()) / np.maximum(sizes, 1)[run.member.astype(np.intp)]
     return guessed * counted, counted
 
 

@@ -84,7 +84,7 @@ def test_rates_below_one_take_both_counts(monkeypatch):
     assert len(settings_of("full", strict=False)) > len(settings_of("quick", strict=False))
 
 
-@pytest.mark.parametrize(("size", "prior"), [(150, 0.5), (83, 0.1)])
+@pytest.mark.parametrize(("size", "prior"), [(150, 0.5), (110, 0.5), (83, 0.1)])
 def test_no_lower_limit_rests_on_the_luck_of_the_blocks(size, prior):
     """Counted rows once missed 2.3 times as often as they say, costs 1.14 times."""
     of = Setting(size=size, tpr=1.0, prior=prior, strict=False, asked=("advantage", "metric"))
