@@ -77,7 +77,6 @@ def started(words, at=None, sent=None):
         sys.argv[1:] = words
         watch = Watch(at, sent)
         sys.settrace(watch if at is not None else None)
-        status = 70
         status = ended(main)
         if at == 0:
             Path("lines").write_text(str(watch.lines), encoding="ascii")
@@ -86,11 +85,13 @@ def started(words, at=None, sent=None):
 
 
 def ended(program):
-    """Return the exit code of the whole program."""
+    """Return the exit code of the whole program; 70 where an error leaves it."""
     try:
         program()
     except SystemExit as end:
         return end.code
+    except Exception:  # noqa: BLE001 - whatever it is
+        return 70
 
 
 def ending(pid):

@@ -348,13 +348,6 @@ def test_without_a_seed_two_runs_differ_and_with_one_they_do_not(noise, files):
     assert report["provenance"]["seed"] == 4
 
 
-def test_the_suffix_chooses_the_format(noise, files):
-    for suffix, start in (("json", b'{"b":'), ("npy", b"\x93NUMPY"), ("parquet", b"PAR1")):
-        applied(noise, "-q", output=f"n.{suffix}")
-        assert (files / f"n.{suffix}").read_bytes().startswith(start)
-        assert (files / f"n.{suffix}.report.json").exists()
-
-
 @pytest.mark.parametrize(
     "output",
     ["release.csv", "./splits.csv", "pairs.csv", "link.csv", "hard.csv", "mine.csv"],

@@ -88,7 +88,6 @@ def test_anybody_can_look_into_a_summary(mipaudit, sites, tmp_path):
         (("all.parquet", "-o", "x.summary", "--site", "a", "--cuts", "no.cuts"), "no file"),
         (("all.parquet", "-o", "x.cuts", "--cuts-only"), "--site and a name that no other"),
         (("all.parquet", "-o", "x.summary", "--site", "a/b"), "letters, digits, spaces"),
-        (("all.parquet", "-o", "x.summary", "--first-row", "5"), "--site NAME"),
         (("-o", "x.sh", "--plan", "1"), "from 2 to 99"),
         (("-o", "x.sh", "--plan", "3", "--site", "a"), "names the sites"),
         (("all.parquet", "-o", "all.parquet", "--plan", "3"), "one of the inputs"),
