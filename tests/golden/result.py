@@ -1,6 +1,6 @@
 """What is taken out of a report to be compared: the types that all extractors give.
 
-An extractor belongs to one number of the JSON format; `EXTRACTORS` in `results.py` names it. The
+An extractor belongs to one number of the JSON format; `EXTRACTORS` in `runs.py` names it. The
 one for reports made of rows gives the same keys from the fields of a row.
 """
 

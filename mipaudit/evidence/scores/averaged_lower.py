@@ -294,11 +294,12 @@ def _mean(
 ) -> Shares:
     """Return the mean rates, from what each row adds to them."""
     each = _each(weights, sizes)
-    added, counted = _added(run, guesses, each), _share(run, each)
-    squares = (each * squared).sum(axis=(0, 1))
     few = few_cells(run.counts) is not None
     if few:
         added, counted = _as_one(run, guesses, weights)
+    else:
+        added, counted = _added(run, guesses, each), _share(run, each)
+    squares = (each * squared).sum(axis=(0, 1))
     one = (weights[..., None] ** 2 / np.maximum(sizes, 1)).sum(axis=1).mean(axis=0)
     rates, judged = [], []
     for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
