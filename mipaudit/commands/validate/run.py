@@ -18,7 +18,8 @@ from mipaudit.output.presentation import present
 from mipaudit.output.terminal import note, progress_bar
 from mipaudit.validation.coverage.exact import enumerated
 from mipaudit.validation.coverage.grid import Choice
-from mipaudit.validation.coverage.run import Ledger, Run, carry_out, make_run
+from mipaudit.validation.coverage.ledger import Ledger
+from mipaudit.validation.coverage.run import Run, carry_out, make_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ def answer_validate(asked: ValidateOptions) -> ValidationReport:
         OutputError: the file to resume from cannot be written.
     """
     run = _run(asked)
-    ledger = Ledger() if asked.resume is None else Ledger.open(asked.resume, run.identity())
+    ledger = Ledger() if asked.resume is None else Ledger(asked.resume, run.identity())
     jobs = asked.jobs or default_jobs()
     # What narrows the run asks about its own files.
     whole = not (run.choice.narrows or run.panel.named)

@@ -13,23 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.engine.workers import ProcessPool
-from mipaudit.summaries.tally import ColumnCounts
+from mipaudit.validation.coverage.crew import results
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.laws.families import coin, law_of
 from mipaudit.validation.report import ExactRow
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.validation.coverage.grid import Form
-    from mipaudit.validation.estimands.estimand import Interval, Side
+    from mipaudit.validation.estimands.estimand import Args, Interval, Side
     from mipaudit.validation.laws.law import Law
 
 Floats = NDArray[np.float64]
@@ -60,33 +59,8 @@ _TOLERATED: Final = 1.1
 _ROUNDING: Final = 1e-6
 _SEEDS: Final = 4
 _NEAR: Final = 1e-6
+_SIDES: Final[tuple[Side, ...]] = ("lower", "upper")
 _BELOW: Final = 1e-9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
-    """One file that there may be, with what is stated of it.
-
-    Attributes:
-        hits: members of value 1.
-        alarms: holdout records of value 1.
-        said: the limits.
-    """
-
-    hits: int
-    alarms: int
-    said: tuple[Interval, ...]
-
-
-class CountedFile(AuditedFile):
-    """A file whose rows are counted, as sites do, and not kept."""
-
-    @cached_property
-    def evidence(self) -> Evidence:
-        """What the counts show of the score."""
-        known, _ = self._audit
-        assert isinstance(known.counts, ColumnCounts)  # noqa: S101 - what a tally makes
-        return replace(known, counts=replace(known.counts, ranked=None), _sets={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,23 +106,22 @@ def enumerated(form: Form, *, strict: bool, jobs: int) -> tuple[ExactRow, ...]:
         jobs: processes, at least 1; 1 runs here.
     """
     settings = settings_of(form, strict=strict)
-    if jobs <= 1:
-        return tuple(row for one in settings for row in exact_rows(one))
-    with ProcessPool(jobs) as pool:
-        begun = {one: pool.submit(exact_rows, one) for one in reversed(settings)}
-        return tuple(row for one in settings for row in begun[one].result())
+    found = results(exact_rows, [(one,) for one in reversed(settings)], jobs=jobs)
+    return tuple(row for rows in reversed([*found]) for row in rows)
 
 
 def exact_rows(of: Setting) -> list[ExactRow]:
     """Return a row for each limit and side in a setting."""
     seeds = range(_SEEDS if of.strict else 1)
-    contents = [
-        Content(hits=hits, alarms=alarms, said=tuple(_said(of, hits, alarms, seed)))
-        for hits in range(of.size if of.tpr == 1 else 0, of.size + 1)
-        for alarms in range(of.size + 1)
-        for seed in seeds
-    ]
-    return [_row(*key, contents, of, len(seeds)) for key in dict.fromkeys(_keys(contents))]
+    # What each limit of a label says of a content: so many of either class have the value 1.
+    stated: dict[tuple[str, Side], list[tuple[int, int, Interval]]] = {}
+    for hits in range(of.size if of.tpr == 1 else 0, of.size + 1):
+        for alarms, seed in product(range(of.size + 1), seeds):
+            for one in _said(of, hits, alarms, seed):
+                for side in _SIDES:
+                    if not np.isnan(one.limit(side)):
+                        stated.setdefault((one.label, side), []).append((hits, alarms, one))
+    return [_row(side, said, of, len(seeds)) for (_, side), said in stated.items()]
 
 
 def _said(of: Setting, hits: int, alarms: int, seed: int) -> Iterator[Interval]:
@@ -156,39 +129,28 @@ def _said(of: Setting, hits: int, alarms: int, seed: int) -> Iterator[Interval]:
     size = of.size
     member = np.arange(2 * size) < size
     score = np.concatenate([np.arange(size) < hits, np.arange(size) < alarms]).astype(np.float64)
-    for kind, after in ((AuditedFile, ""), (CountedFile, ", counted")):
-        audited = kind(
-            member=member, score=score, prior=of.prior, seed=seed, strict=of.strict, discrete=True
-        )
-        for name in of.asked:
-            if after and ESTIMANDS[name].by_name_only:
-                continue
-            for found in ESTIMANDS[name].intervals(audited):
-                yield replace(found, label=found.row_label + after)
+    kept = AuditedFile(
+        member=member, score=score, prior=of.prior, seed=seed, strict=of.strict, discrete=True
+    )
+    for name in of.asked:
+        yield from ESTIMANDS[name].intervals(kept)
+    counted = replace(kept, counted=True)
+    for name in of.asked:
+        if not ESTIMANDS[name].by_name_only:
+            for found in ESTIMANDS[name].intervals(counted):
+                yield replace(found, label=f"{found.label}, counted")
 
 
-def _keys(contents: Sequence[Content]) -> Iterator[tuple[str, Side]]:
-    sides: tuple[Side, ...] = ("lower", "upper")
-    for content in contents:
-        for one in content.said:
-            yield from ((one.row_label, side) for side in sides if not np.isnan(one.limit(side)))
-
-
-def _row(label: str, side: Side, contents: Sequence[Content], of: Setting, seeds: int) -> ExactRow:
+def _row(
+    side: Side, stated: Sequence[tuple[int, int, Interval]], of: Setting, seeds: int
+) -> ExactRow:
     """Return the worst that a limit does at any F up to T."""
     from scipy.stats import binom
 
     size, tpr, prior = of.size, of.tpr, of.prior
     at = _places(tpr)
-    found = [
-        (content, one)
-        for content in contents
-        for one in content.said
-        if one.row_label == label and not np.isnan(one.limit(side))
-    ]
-    gaps = np.array([_gap(one, side, tpr, prior) for _, one in found])
-    hits = np.array([content.hits for content, _ in found])
-    alarms = np.array([content.alarms for content, _ in found])
+    hits, alarms, said = zip(*stated, strict=True)
+    gaps = np.array([_gap(one, side, tpr, prior) for one in said])
     share = binom.pmf(hits, size, tpr) / seeds
     worst, where = 0.0, 0.0
     for fpr, before, part in _jumps(gaps, at):
@@ -196,10 +158,10 @@ def _row(label: str, side: Side, contents: Sequence[Content], of: Setting, seeds
         missed = float((share * binom.pmf(alarms, size, fpr))[between < -_BELOW].sum())
         if missed > worst:
             worst, where = missed, fpr
-    first = found[0][1]
+    first = said[0]
     error = 1 - first.nominal
     return ExactRow(
-        label=label,
+        label=first.label,
         side=side,
         records=2 * size,
         prior=prior,
@@ -232,13 +194,13 @@ def _places(tpr: float) -> Floats:
 
 def _gap(one: Interval, side: Side, tpr: float, prior: float) -> Floats:
     """Return how far the limit is on its side of the truth at each place."""
-    truth, limit = _truths(one.estimand, one.estimand_args, tpr, prior), one.limit(side)
+    truth, limit = _truths(one.estimand, one.args, tpr, prior), one.limit(side)
     return np.asarray(truth - limit if side == "lower" else limit - truth)
 
 
 @cache
-def _truths(estimand: str, args: tuple[float | str, ...], tpr: float, prior: float) -> Floats:
-    return np.array([ESTIMANDS[estimand].truth(law, prior, args) for law in _laws(tpr)])
+def _truths(estimand: str, args: Args, tpr: float, prior: float) -> Floats:
+    return np.array([ESTIMANDS[estimand].truth(law, prior, *args) for law in _laws(tpr)])
 
 
 @cache

@@ -1,171 +1,27 @@
-"""A validation run: every interval that the tool prints, on laws with known truth.
-
-Cells that are finished can be kept in a file, the ledger, so that a run can go on later: one
-JSON object a line, first what the run is, then each finished cell.
-"""
+"""A validation run: every interval that the tool prints, on laws with known truth."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from hashlib import sha256
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.errors import InputError, OutputError, UsageError
-from mipaudit.validation.coverage.crew import Panel, Progress, Task, run_tasks
+from mipaudit.errors import UsageError
+from mipaudit.validation.coverage.crew import Panel, Task, replicate, results
 from mipaudit.validation.coverage.grid import Cell, Choice, Form, cells_of, control_cell
+from mipaudit.validation.coverage.ledger import Ledger, Rows, code_fingerprint, versions
+from mipaudit.validation.coverage.tally import joined, tally
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
 from mipaudit.validation.estimands.rivals import ALTERNATIVES
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
-from mipaudit.validation.report import CoverageRow
-from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from mipaudit.validation.estimands.estimand import Estimand
 
-_SCHEMA: Final = "mipaudit.validation-cells/1"
-_HINT: Final = "Name another file for `resume`, or delete this one to start anew."
+Progress = Callable[[int, int | None], None]
 
-Rows = tuple[CoverageRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ledger:
-    """Finished cells, in memory and, where a run is to be resumable, in a file.
-
-    Attributes:
-        path: the file; None keeps nothing.
-        finished: rows by what identifies a task.
-    """
-
-    path: Path | None = None
-    finished: dict[str, Rows] = field(default_factory=dict)
-
-    @classmethod
-    def open(cls, name: str, identity: Mapping[str, object]) -> Self:
-        """Read what is finished; start the file if there is none.
-
-        A last line that was cut off, as when a machine went down, is dropped.
-
-        Args:
-            name: of the file.
-            identity: of the run: whatever else changes a cell's rows.
-
-        Raises:
-            InputError: the file is of another run or no ledger at all.
-            OutputError: it cannot be read or written.
-        """
-        path, head = Path(name), {"schema": _SCHEMA, **identity}
-        try:
-            lines = _whole_lines(path)
-            if lines:
-                _require_same_run(lines[0], head)
-            else:
-                _append(path, head)
-            return cls(path=path, finished=dict(_entry(line) for line in lines[1:]))
-        except (OSError, ValueError) as error:
-            raise _refused(error) from None
-
-    def find(self, task: Task) -> Rows | None:
-        """Return the rows of a task that is finished."""
-        return self.finished.get(_key(task))
-
-    def add(self, task: Task, rows: Rows) -> None:
-        """Keep the rows of a task, on disk before this returns.
-
-        Raises:
-            OutputError: the file cannot be written.
-        """
-        self.finished[_key(task)] = rows
-        if self.path is not None:
-            try:
-                _append(self.path, {"cell": _key(task), "rows": [asdict(row) for row in rows]})
-            except OSError as error:
-                raise _refused(error) from None
-
-
-def code_fingerprint() -> str:
-    """Return a hash of the package's source: other code, other rows."""
-    root = Path(__file__).parents[2]
-    digest = sha256()
-    for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in {"cli", "formats"}:
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that rows depend on."""
-    import numpy as np
-    import scipy
-
-    return {"mipaudit": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
-
-
-def _key(task: Task) -> str:
-    return repr((task.cell, task.methods))
-
-
-def _whole_lines(path: Path) -> list[bytes]:
-    """Return the lines that are complete, and cut off what follows them."""
-    if not path.exists():
-        return []
-    data = path.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole < len(data) and whole:
-        os.truncate(path, whole)
-    elif whole < len(data):
-        raise _foreign()
-    return data[:whole].splitlines()
-
-
-def _append(path: Path, entry: Mapping[str, object]) -> None:
-    with path.open("ab") as file:
-        file.write(json.dumps(entry, allow_nan=False).encode("ascii") + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _entry(line: bytes) -> tuple[str, Rows]:
-    import msgspec
-
-    try:
-        entry = msgspec.json.decode(line, type=dict[str, Any])
-        return msgspec.convert((entry["cell"], entry["rows"]), tuple[str, Rows])
-    except (msgspec.MsgspecError, KeyError):
-        raise _foreign() from None
-
-
-def _require_same_run(line: bytes, head: Mapping[str, object]) -> None:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        raise _foreign() from None
-    if not isinstance(found, dict) or found.get("schema") != _SCHEMA:
-        raise _foreign()
-    wanted = json.loads(json.dumps(head))
-    other = sorted(key for key in {*wanted, *found} if wanted.get(key) != found.get(key))
-    if other:
-        raise InputError(
-            "other_run",
-            f"The file to resume from is of a run with another {' and another '.join(other)}.",
-            hint=_HINT,
-        )
-
-
-def _foreign() -> InputError:
-    return InputError(
-        "bad_resume_file", "The file to resume from is none of `mipaudit validate`.", hint=_HINT
-    )
-
-
-def _refused(error: OSError | ValueError) -> OutputError:
-    reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "bad name"
-    return OutputError("unusable_resume_file", f"`resume`: {reason}.", hint=_HINT)
+_MICRO: Final = 1_000_000  # progress is counted in whole numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,9 +65,10 @@ def make_run(
     for name in choice.scenarios:
         law(name)
     named = tuple(estimand(name).name for name in dict.fromkeys(estimands))
+    chosen = named or default_estimands()
     panel = Panel(
-        estimands=named or default_estimands(),
-        alternatives=tuple(ALTERNATIVES),
+        estimands=chosen,
+        alternatives=tuple(n for n, one in ALTERNATIVES.items() if one.estimand in chosen),
         strict=strict,
         named=bool(named),
     )
@@ -246,6 +103,14 @@ def carry_out(
 ) -> tuple[Rows, Rows]:
     """Replicate what the ledger does not hold yet.
 
+    What is found does not depend on the number of processes.
+
+    Args:
+        run: what is asked.
+        jobs: processes, at least 1; 1 runs here.
+        ledger: of finished cells.
+        progress: called with microseconds of CPU time behind us, and in all.
+
     Returns:
         The rows of the grid, and those of the control cell, where invalid methods must be caught.
 
@@ -256,7 +121,17 @@ def carry_out(
     control = _control(run)
     tasks = [Task(cell=cell, methods=run.panel) for cell in run.cells]
     missing = [task for task in (control, *tasks) if ledger.find(task) is None]
-    run_tasks(missing, seed=run.seed, jobs=jobs, finished=ledger.add, progress=progress)
+    pieces = [(task, run.seed, part) for task in missing for part in task.pieces()]
+    found = results(replicate, pieces, jobs=min(jobs, len(pieces)))
+    total, done = sum(task.seconds * task.cell.replications for task in missing), 0.0
+    for task in missing:
+        parts = []
+        for part in task.pieces():
+            parts.append(next(found))
+            done += task.seconds * len(part)
+            if progress is not None:
+                progress(int(done * _MICRO), int(total * _MICRO))
+        ledger.add(task, tally(task.cell, joined(parts)))
     rows = tuple(row for task in tasks for row in ledger.find(task) or ())
     return rows, ledger.find(control) or ()
 
@@ -271,6 +146,5 @@ def _control(run: Run) -> Task:
     }
     replications = max(run.cells[0].replications, *(one.enough for one in invalid.values()))
     return Task(
-        cell=control_cell(replications),
-        methods=Panel(estimands=(), alternatives=tuple(invalid), only_selected=False),
+        cell=control_cell(replications), methods=Panel(estimands=(), alternatives=tuple(invalid))
     )

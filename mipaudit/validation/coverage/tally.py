@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,36 +30,10 @@ POWER: Final = 0.8
 TRUTH_TOLERANCE: Final = 1e-7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Statement:
-    """What was said under one label.
-
-    Attributes:
-        first: one of the intervals, for all that they have in common.
-        lower: lower limits, shape (n,), NaN where none was stated.
-        upper: likewise.
-        value: likewise.
-        truth: true values, shape (n,).
-    """
-
-    first: Interval
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    value: NDArray[np.float64]
-    truth: NDArray[np.float64]
-
-    def __add__(self, later: Self) -> Self:
-        """Return the statements about these files and later ones."""
-        return type(self)(
-            first=self.first,
-            lower=np.concatenate([self.lower, later.lower]),
-            upper=np.concatenate([self.upper, later.upper]),
-            value=np.concatenate([self.value, later.value]),
-            truth=np.concatenate([self.truth, later.truth]),
-        )
-
-
-Statements = dict[str, Statement]
+# What was said under each label: one of the intervals, for all that they have in common, and the
+# lower limits, the upper ones, the best estimates and the truths, shape (n, 4); NaN where nothing
+# was stated.
+Statements = dict[str, tuple["Interval", NDArray[np.float64]]]
 
 
 def gather(law: Law, prior: float, said: Iterable[Sequence[Interval]]) -> Statements:
@@ -74,48 +47,33 @@ def gather(law: Law, prior: float, said: Iterable[Sequence[Interval]]) -> Statem
     Raises:
         ValueError: one file has two intervals of the same label, or a limit is NaN.
     """
-    by_label: dict[str, list[Interval]] = {}
+    found: dict[str, tuple[Interval, list[tuple[float | None, ...]]]] = {}
     for intervals in said:
-        labels = [interval.row_label for interval in intervals]
-        if len(set(labels)) < len(labels):
+        if len({one.label for one in intervals}) < len(intervals):
             raise ValueError("two intervals of one file have the same label")
-        for interval in intervals:
-            by_label.setdefault(interval.row_label, []).append(interval)
-    return {
-        label: Statement(
-            first=intervals[0],
-            lower=np.array([_number(interval.lower) for interval in intervals]),
-            upper=np.array([_number(interval.upper) for interval in intervals]),
-            value=np.array([_number(interval.value) for interval in intervals]),
-            truth=np.array(
-                [_truth(law, prior, one.estimand, one.estimand_args) for one in intervals]
-            ),
-        )
-        for label, intervals in by_label.items()
-    }
+        for one in intervals:
+            stated = one.lower, one.upper, one.value
+            if any(number is not None and math.isnan(number) for number in stated):
+                raise ValueError("a limit is NaN: a method that states none must say None")
+            truth = _truth(law, prior, one.estimand, one.args)
+            found.setdefault(one.label, (one, []))[1].append((*stated, truth))
+    return {label: (one, np.array(rows, np.float64)) for label, (one, rows) in found.items()}
 
 
 def joined(parts: Iterable[Statements]) -> Statements:
     """Return the statements of several parts of a cell, in order."""
     whole: Statements = {}
     for part in parts:
-        for label, statement in part.items():
-            whole[label] = whole[label] + statement if label in whole else statement
+        for label, (one, rows) in part.items():
+            first, before = whole.get(label, (one, rows[:0]))
+            whole[label] = first, np.concatenate([before, rows])
     return whole
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _truth(law: Law, prior: float, estimand: str, args: Args) -> float:
     """Return the truth, computed once for all files that ask for the same."""
-    return ESTIMANDS[estimand].truth(law, prior, args)
-
-
-def _number(limit: float | None) -> float:
-    if limit is None:
-        return math.nan
-    if math.isnan(limit):
-        raise ValueError("a limit is NaN: a method that states none must say None")
-    return limit
+    return ESTIMANDS[estimand].truth(law, prior, *args)
 
 
 def miss_p_value(misses: int, replications: int, nominal: float) -> float:
@@ -171,26 +129,30 @@ def detectable_coverage(replications: int, nominal: float, level: float) -> floa
 
 def tally(cell: Cell, statements: Statements) -> tuple[CoverageRow, ...]:
     """Return one row for each label and each side that was ever stated."""
-    rows = []
-    for statement in statements.values():
-        if not np.isnan(statement.lower).all():
-            rows.append(_row(cell, statement, "lower", statement.truth - statement.lower))
-        if not np.isnan(statement.upper).all():
-            rows.append(_row(cell, statement, "upper", statement.upper - statement.truth))
-    return tuple(rows)
+    sides: tuple[Side, ...] = ("lower", "upper")
+    return tuple(
+        _row(cell, first, rows, side)
+        for first, rows in statements.values()
+        for at, side in enumerate(sides)
+        if not np.isnan(rows[:, at]).all()
+    )
 
 
-def _row(cell: Cell, said: Statement, side: Side, gaps: NDArray[np.float64]) -> CoverageRow:
-    first, replications = said.first, cell.replications
-    if ESTIMANDS[first.estimand].usual is not None:
-        # It may have been tried on some of the files alone.
-        replications = max(1, int((~np.isnan(gaps)).sum()))
+def _row(cell: Cell, of: Interval, rows: NDArray[np.float64], side: Side) -> CoverageRow:
+    lower, upper, value, truth = np.ascontiguousarray(rows.T)
+    gaps = truth - lower if side == "lower" else upper - truth
+    stated = int((~np.isnan(gaps)).sum())
+    estimand = ESTIMANDS[of.estimand]
+    # Dear limits may have been tried on some of the files alone.
+    replications = max(1, stated) if estimand.dear else cell.replications
     misses = int((gaps < -TRUTH_TOLERANCE).sum())
     coverage = (replications - misses) / replications
-    alarms = side == "lower" and _nothing_to_show(cell, said)
+    baseline = estimand.baseline(cell.prior, *of.args) if estimand.baseline else 0.0
+    # Whether the truth is what it would be without any leak.
+    nothing = side == "lower" and bool(np.abs(truth - baseline).max() <= TRUTH_TOLERANCE)
     mean_gap, median_gap = _middle(gaps)
-    mean_width, median_width = _middle(said.upper - said.lower)
-    bias, _ = _middle(said.value - said.truth)
+    mean_width, median_width = _middle(upper - lower)
+    bias, _ = _middle(value - truth)
     return CoverageRow(
         scenario=cell.scenario,
         n_members=cell.n_members,
@@ -198,31 +160,25 @@ def _row(cell: Cell, said: Statement, side: Side, gaps: NDArray[np.float64]) -> 
         prior=cell.prior,
         order=cell.order,
         discrete=cell.discrete,
-        estimand=first.estimand,
-        label=first.row_label,
-        source=first.source,
+        estimand=of.estimand,
+        label=of.label,
+        source=of.source,
         side=side,
-        nominal=first.nominal,
+        nominal=of.nominal,
         replications=replications,
-        stated=int((~np.isnan(gaps)).sum()),
+        stated=stated,
         misses=misses,
         coverage=coverage,
         coverage_error=math.sqrt(coverage * (1 - coverage) / replications),
-        p_value=miss_p_value(misses, replications, first.nominal),
-        false_alarms=misses / replications if alarms else None,
-        truth=float(said.truth.mean()),
+        p_value=miss_p_value(misses, replications, of.nominal),
+        false_alarms=misses / replications if nothing else None,
+        truth=float(truth.mean()),
         mean_gap=mean_gap,
         median_gap=median_gap,
         mean_width=mean_width,
         median_width=median_width,
         bias=bias,
     )
-
-
-def _nothing_to_show(cell: Cell, said: Statement) -> bool:
-    """Tell whether the truth is what it would be without any leak."""
-    baseline = ESTIMANDS[said.first.estimand].baseline(cell.prior, said.first.estimand_args)
-    return bool(np.abs(said.truth - baseline).max() <= TRUTH_TOLERANCE)
 
 
 def _middle(values: NDArray[np.float64]) -> tuple[float | None, float | None]:

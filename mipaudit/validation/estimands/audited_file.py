@@ -22,12 +22,14 @@ from mipaudit.summaries.cells.vector_cells import ProductGrid
 from mipaudit.summaries.grids.mace_bins import equal_width_counts
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
-from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.plan import Plan, make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample, VectorSurvey
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
+    from mipaudit.commands.shift.learner import Learner
+    from mipaudit.evidence.vectors.derived_scores import Derivation
     from mipaudit.statements.estimate import Attackers, Estimate, Quantity
     from mipaudit.validation.laws.vector_law import VectorLaw
 
@@ -123,6 +125,7 @@ class AuditedFile:
         strict: whether the finite-sample methods are asked for.
         discrete: whether the score is said to have few values, all known.
         number: of the file in its cell.
+        counted: whether its rows are counted, as sites do, and not kept.
     """
 
     member: NDArray[np.bool_]
@@ -132,6 +135,7 @@ class AuditedFile:
     strict: bool = False
     discrete: bool = False
     number: int = 0
+    counted: bool = False
 
     def stated(self, quantity: Quantity, attackers: Attackers) -> list[Estimate]:
         """Return what ``estimate`` prints of a quantity against a class of attackers."""
@@ -147,20 +151,35 @@ class AuditedFile:
         return score_estimates(self.evidence, ErrorShare(confidence=CONFIDENCE, columns=1))
 
     @cached_property
+    def planned(self) -> tuple[BurnInSample, Plan]:
+        """The burn-in, and the cells and attackers that it chose."""
+        rows, seed = self.in_order
+        sample = burn_in(rows, seed)
+        plan = make_plan(sample, ["float"], prior=self.prior, discrete=self.discrete, seed=seed)
+        return sample, plan
+
+    @cached_property
     def evidence(self) -> Evidence:
         """What the file shows of its score."""
-        return self._audit[0]
+        rows, seed = self.in_order
+        tally = Tally(self.planned[1])
+        tally.add(rows)
+        (counts,) = tally.counts()
+        if self.counted:
+            counts = replace(counts, ranked=None)
+        return Evidence(
+            score="score", counts=counts, prior=self.prior, strict=self.strict, seed=seed
+        )
 
     @property
     def cell_edges(self) -> NDArray[np.float64]:
         """The cut points of the score's cells."""
-        return self._audit[1]
+        return self.planned[1].columns[0].cells.edges
 
     @cached_property
     def bin_edges(self) -> tuple[float, ...]:
         """The cut points of the bins that the class ``bins-16`` is limited to."""
-        evidence, edges = self._audit
-        return tuple(edges[evidence.bin_ends(BINS)].tolist())
+        return tuple(self.cell_edges[self.evidence.bin_ends(BINS)].tolist())
 
     @cached_property
     def refuted(self) -> Refutation:
@@ -210,19 +229,6 @@ class AuditedFile:
         rows, content = canonical_scores(self.score, self.member)
         return rows, self.choice.in_use(content)
 
-    @cached_property
-    def _audit(self) -> tuple[Evidence, NDArray[np.float64]]:
-        rows, seed = self.in_order
-        sample = burn_in(rows, seed)
-        plan = make_plan(sample, ["float"], prior=self.prior, discrete=self.discrete, seed=seed)
-        tally = Tally(plan)
-        tally.add(rows)
-        (counts,) = tally.counts()
-        evidence = Evidence(
-            score="score", counts=counts, prior=self.prior, strict=self.strict, seed=seed
-        )
-        return evidence, plan.columns[0].cells.edges
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditedVector(AuditedFile):
@@ -239,7 +245,7 @@ class AuditedVector(AuditedFile):
     @cached_property
     def estimates(self) -> list[Estimate]:
         """Every row that ``estimate`` prints of the file, at 95% confidence."""
-        rows, survey, made = self._planned
+        rows, survey, made = self._made
         tally = Tally(made.plan)
         tally.add(replace(rows, scores=made.derive(rows.scores)))
         (counted,) = made.counted(tally.counts(), survey)
@@ -251,24 +257,31 @@ class AuditedVector(AuditedFile):
 
     @cached_property
     def learned_truth(self) -> float:
-        """The advantage of the best threshold on the learned score that was chosen.
+        """The advantage of the best threshold on the learned score that was chosen."""
+        (derivation,) = self._made[2].derivations
+        return self.threshold_truth(derivation, self.prior, stream=1)
 
-        From a large sample of its own, on which the threshold is chosen too: about 0.005
-        too high, so that upper limits are put to a harder test.
+    def threshold_truth(self, learned: Derivation | Learner, prior: float, stream: int) -> float:
+        """Return the advantage of the best threshold on a score that was learned.
+
+        It is that on a large sample of its own, on which the threshold is chosen too: about
+        0.005 too high, so that upper limits are put to a harder test.
+
+        Args:
+            learned: scores, of which one was chosen.
+            prior: p in (0, 1).
+            stream: of random numbers.
         """
-        _, _, made = self._planned
-        rng = np.random.default_rng([self.seed % 2**63, 1])
-        (derivation,) = made.derivations
+        rng = np.random.default_rng([self.seed % 2**63, stream])
         member = np.arange(2 * _DRAWN) < _DRAWN
         drawn = np.ascontiguousarray(self.law.draw(rng, member).T)
-        score = derivation.scores(tuple(drawn))[derivation.chosen]
-        return best_thresholds(exact_ladder(score[member], score[~member]), self.prior)
+        score = learned.scores(tuple(drawn))[learned.chosen]
+        return best_thresholds(exact_ladder(score[member], score[~member]), prior)
 
     @cached_property
     def grid_truth(self) -> float | None:
         """The advantage of the best set of the grid's cells, from the law."""
-        _, _, made = self._planned
-        found = made.derivations[0].find("product-grid")
+        found = self._made[2].derivations[0].find("product-grid")
         if found is None or not isinstance(found.fitted, ProductGrid):
             return None
         return self.law.advantage_cells(self.prior, found.fitted.edges)
@@ -284,7 +297,7 @@ class AuditedVector(AuditedFile):
         return rows, self.choice.in_use(content)
 
     @cached_property
-    def _planned(self) -> tuple[Rows, VectorSurvey, VectorPlan]:
+    def _made(self) -> tuple[Rows, VectorSurvey, VectorPlan]:
         width = self.score.shape[1]
         rows, seed = self.in_order
         survey = VectorSurvey(width, seed)

@@ -1,59 +1,24 @@
-"""The registry of estimands: a new one is a class in a module beside it, and a name here."""
+"""The registry of estimands: a new one is a line in the table of a module beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.validation.estimands import (
-    advantage,
-    difference,
-    epsilon,
-    less_seen,
-    metric,
-    named_attack,
-    records,
-)
+from mipaudit.validation.estimands.advantage import ADVANTAGE
+from mipaudit.validation.estimands.difference import DIFFERENCES
+from mipaudit.validation.estimands.epsilon import EPSILON
+from mipaudit.validation.estimands.less_seen import LESS_SEEN
+from mipaudit.validation.estimands.metric import METRIC
+from mipaudit.validation.estimands.named_attack import NAMED
+from mipaudit.validation.estimands.records import RECORDS
 
 if TYPE_CHECKING:
     from mipaudit.validation.estimands.estimand import Estimand
 
-_ALL: Final[tuple[type[Estimand], ...]] = (
-    advantage.Advantage,
-    advantage.Excess,
-    advantage.Eta,
-    advantage.Accuracy,
-    advantage.AdvantageThresholds,
-    advantage.AdvantageIntervals,
-    advantage.AdvantageBins,
-    less_seen.AdvantageNoised,
-    advantage.Auc,
-    advantage.TprAtFpr,
-    metric.MetricOptimum,
-    records.RecordRisk,
-    records.LargestRisk,
-    records.GroupAdvantage,
-    advantage.AdvantageVector,
-    less_seen.AdvantageBlind,
-    epsilon.AttackEpsilon,
-    epsilon.AttackMu,
-    epsilon.EpsilonRuns,
-    epsilon.EpsilonGaussian,
-    epsilon.EpsilonOneRun,
-    difference.Difference,
-    difference.JointGain,
-    difference.LargestAdvantage,
-    named_attack.NamedAttack,
-    named_attack.NamedShortfall,
-    named_attack.NamedShortfallThresholds,
-    named_attack.BoundedLoss,
-    named_attack.GeneralizationGap,
-    named_attack.AttributeAdvantage,
-    named_attack.AttributeMembership,
-)
-ESTIMANDS: Final[Mapping[str, Estimand]] = MappingProxyType({one.name: one() for one in _ALL})
+_TABLES: Final = (ADVANTAGE, METRIC, RECORDS, LESS_SEEN, EPSILON, DIFFERENCES, NAMED)
+ESTIMANDS: Final[Mapping[str, Estimand]] = {one.name: one for table in _TABLES for one in table}
 
 
 def estimand(name: str) -> Estimand:
@@ -74,6 +39,4 @@ def estimand(name: str) -> Estimand:
 
 def default_estimands() -> tuple[str, ...]:
     """Return the names of all that are run without being asked for."""
-    return tuple(
-        name for name, one in ESTIMANDS.items() if one.restates is None and not one.by_name_only
-    )
+    return tuple(name for name, one in ESTIMANDS.items() if not one.by_name_only)

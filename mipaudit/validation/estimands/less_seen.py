@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,60 +14,28 @@ from mipaudit.commands.shift.learner import PRIOR, Learner, learn
 from mipaudit.commands.shift.limits import BlindEvidence, blind_evidence
 from mipaudit.evidence.kernel import kernel_estimates
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.maths.class_limits.best_attackers import best_thresholds
-from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights
 from mipaudit.summaries.grids.counts import GridCounts
 from mipaudit.summaries.grids.plan import make_grid_plans
-from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.sample import sample_size
 from mipaudit.summaries.tally import Tally
-from mipaudit.validation.estimands.audited_file import (
-    CONFIDENCE,
-    AuditedFile,
-    AuditedVector,
-    burn_in,
-    rows_of,
-)
-from mipaudit.validation.estimands.estimand import Estimand, Interval
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, burn_in, rows_of
+from mipaudit.validation.estimands.estimand import Estimand, Interval, interval_of, trivial
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Estimate
+    from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.laws.mixture import Mixture
 
 _STEPS: Final = 32
 _MOST_CELLS: Final = 1 << 18
 _QUANTILES: Final = 1 << 10
-_DRAWN: Final = 10_000  # records of each class that stand for the law
 
 
-class AdvantageNoised(Estimand):
-    """Of the best of all attackers who see the score with noise; ``args`` is (s.d.,)."""
-
-    name = "advantage_noised"
-    meaning = "advantage of the best attacker who sees the score with Gaussian noise"
-    trivial = True
-    statements = frozenset({("advantage", "noised-query")})
-    by_name_only = True
-    takes = ((float,),)
-
-    def _value(self, law: Law, prior: float, bandwidth: float) -> float | None:
-        return noised_advantage(law, bandwidth, prior) if bandwidth > 0 else None
-
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return what is stated with each bandwidth, under the name of its first selector."""
-        for rank, estimate in enumerate(noised_estimates(audited)):
-            if estimate.bandwidth is not None:
-                label = f"{self.name}, bandwidth {rank + 1}"
-                yield self.interval_of(estimate, args=(estimate.bandwidth,), label=label)
-
-
-def noised_estimates(audited: AuditedFile) -> list[Estimate]:
-    """Return what ``estimate --method kde`` prints of the score with noise."""
+def _noised_rows(audited: AuditedFile) -> Iterator[Interval]:
+    """Yield what ``estimate --method kde`` prints of the score with each bandwidth of noise."""
     rows, seed = audited.in_order
-    sample = burn_in(rows, seed)
-    plan = make_plan(sample, ["float"], prior=audited.prior, discrete=audited.discrete, seed=seed)
+    sample, plan = audited.planned
     grids = make_grid_plans(sample, plan, ["float"], prior=audited.prior)
     counts = GridCounts(grids, burn_in=plan.burn_in, seed=seed)
     counts.add(rows)
@@ -76,11 +43,13 @@ def noised_estimates(audited: AuditedFile) -> list[Estimate]:
     found = kernel_estimates(
         "score", counts.columns()[0], share, prior=audited.prior, strict=audited.strict
     )
-    return [one for one in found if one.attackers == "noised-query"]
+    noised = [one for one in found if one.attackers == "noised-query"]
+    for rank, estimate in enumerate(noised, start=1):
+        if estimate.bandwidth is not None:
+            yield interval_of(estimate, estimate.bandwidth, label=f", bandwidth {rank}")
 
 
-@lru_cache(maxsize=256)
-def noised_advantage(law: Law, bandwidth: float, prior: float) -> float:
+def noised_advantage(law: Law, prior: float, bandwidth: float) -> float:
     """Return the integral of |p P_h - (1-p) Q_h|, P_h the law of the score with noise.
 
     The masses of narrow cells, from the distribution functions, are spread by the noise.
@@ -88,8 +57,8 @@ def noised_advantage(law: Law, bandwidth: float, prior: float) -> float:
 
     Args:
         law: of the scores; infinite ones stay as they are.
-        bandwidth: standard deviation of the noise, above 0.
         prior: p in (0, 1).
+        bandwidth: standard deviation of the noise, above 0.
     """
     low, high, step = _window(law, bandwidth)
     cells = math.ceil((high - low) / step)
@@ -98,7 +67,7 @@ def noised_advantage(law: Law, bandwidth: float, prior: float) -> float:
     holdout, h_beyond = _masses(law.holdout, grid)
     inside = kernel_advantage(prior * members - (1 - prior) * holdout, grid, bandwidth)
     outside = np.abs(prior * m_beyond - (1 - prior) * h_beyond).sum()
-    return min(1.0, max(abs(2 * prior - 1), inside + float(outside)))
+    return min(1.0, max(trivial(prior), inside + float(outside)))
 
 
 def _window(law: Law, bandwidth: float) -> tuple[float, float, float]:
@@ -134,40 +103,26 @@ def _masses(law: Mixture, grid: Grid) -> tuple[NDArray[np.float64], NDArray[np.f
     return nodes, np.array([float(levels[0]), total - float(levels[-1]), *sides])
 
 
-class AdvantageBlind(Estimand):
-    """Of the best of all attackers on a record, or of thresholds on what was learned.
+def _blind(law: Law, _prior: float, fitted: float | None = None) -> float:
+    return law.advantage(PRIOR) if fitted is None else fitted
 
-    The numbers of a vector score stand for a record's columns. ``args`` is empty for all
-    attackers, and (class, its true advantage) otherwise: what is learned differs from
-    file to file.
+
+def _blind_rows(audited: AuditedVector) -> Iterator[Interval]:
+    """Yield what ``shift`` says of any attacker, and of thresholds on what it learned.
+
+    The numbers of a vector score stand for a record's columns. What is learned differs from file
+    to file, and so does what the best threshold on it has: the argument is that.
     """
-
-    name = "advantage_blind"
-    meaning = "advantage of attackers who see the records alone"
-    vectorial = True
-    takes = ((), (str, float))
-
-    def _value(self, law: Law, _prior: float, _of: str = "", known: float | None = None) -> float:
-        return law.advantage(PRIOR) if known is None else known
-
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return what ``shift`` says of any attacker, and of thresholds on what it learned."""
-        if not isinstance(audited, AuditedVector) or audited.prior != PRIOR:
-            return
-        found = _learned(audited)
-        if found is None:
-            return
-        learner, evidence = found
-        share = ErrorShare(confidence=CONFIDENCE, columns=1)
-        for estimate in advantage_estimates(evidence, share):
-            if estimate.attackers == "any":
-                yield self.interval_of(estimate)
-            elif estimate.attackers == "thresholds":
-                yield self.interval_of(
-                    estimate,
-                    args=("thresholds", _truth(audited, learner)),
-                    label=f"{self.name}, thresholds",
-                )
+    learned = _learned(audited) if audited.prior == PRIOR else None
+    if learned is None:
+        return
+    learner, evidence = learned
+    for estimate in advantage_estimates(evidence, ErrorShare(confidence=CONFIDENCE, columns=1)):
+        if estimate.attackers == "any":
+            yield interval_of(estimate)
+        elif estimate.attackers == "thresholds":
+            fitted = audited.threshold_truth(learner, PRIOR, stream=2)
+            yield interval_of(estimate, fitted, label=", thresholds")
 
 
 def _learned(audited: AuditedVector) -> tuple[Learner, BlindEvidence] | None:
@@ -184,13 +139,15 @@ def _learned(audited: AuditedVector) -> tuple[Learner, BlindEvidence] | None:
     return learner, evidence
 
 
-def _truth(audited: AuditedVector, learner: Learner) -> float:
-    """Return the advantage of the best threshold, from a large sample of its own.
-
-    It is about 0.005 too high, so that upper limits are put to a harder test.
-    """
-    rng = np.random.default_rng([audited.seed % 2**63, 2])
-    member = np.arange(2 * _DRAWN) < _DRAWN
-    drawn = np.ascontiguousarray(audited.law.draw(rng, member).T)
-    score = learner.scores(tuple(drawn))[learner.chosen]
-    return best_thresholds(exact_ladder(score[member], score[~member]), PRIOR)
+LESS_SEEN: Final = (
+    # The argument is the standard deviation of the noise.
+    Estimand(
+        name="advantage_noised",
+        truth=noised_advantage,
+        statements=(("advantage", "noised-query"),),
+        said=_noised_rows,
+        baseline=trivial,
+        by_name_only=True,
+    ),
+    Estimand(name="advantage_blind", truth=_blind, said=_blind_rows, vectorial=True),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,95 +14,72 @@ from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.metrics.best_of_class import MetricClass, lower_edge, set_rates
 from mipaudit.maths.metrics.limits import observed_metric
 from mipaudit.maths.metrics.names import parse_metric
-from mipaudit.statements.estimate import Attackers, Estimate
-from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import Args, Estimand, Interval
+from mipaudit.validation.estimands.audited_file import CONFIDENCE
+from mipaudit.validation.estimands.estimand import Estimand, Interval, interval_of
 from mipaudit.validation.laws.law import Law, ladder_of
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
+    from mipaudit.statements.estimate import Attackers
+    from mipaudit.validation.estimands.audited_file import AuditedFile
 
-NAMES: Final = ("am", "f1", "fbeta:2", "ppv", "npv", "tpr", "wa:2,2,1,1", "cost:fp=1,fn=5")
+_NAMES: Final = ("am", "f1", "fbeta:2", "ppv", "npv", "tpr", "wa:2,2,1,1", "cost:fp=1,fn=5")
 _CLASSES: Final[tuple[Attackers, ...]] = (
-    "any",
-    "thresholds",
-    "intervals-1",
-    "intervals-4",
-    "bins-16",
+    *("any", "thresholds", "intervals-1", "intervals-4", "bins-16"),
 )
 _PARTS_OF_UNIT: Final = 2**40  # masses as whole numbers, for counting code
 _CHUNK: Final = 1e-12
 
 
-class MetricOptimum(Estimand):
-    """The optimum of a metric; ``args`` is (name, attackers), then cut points for bins."""
-
-    name = "metric"
-    meaning = "best value of a metric of an attacker's guesses"
-    statements = frozenset({("metric", attackers) for attackers in _CLASSES})
-    by_name_only = True
-
-    def _accepts(self, args: Args) -> bool:
-        """Tell whether there are a name, a class and numbers."""
-        numbers = (isinstance(edge, float) for edge in args[2:])
-        return len(args) > 1 and args[1] in get_args(Attackers) and all(numbers)
-
-    def _value(self, law: Law, prior: float, name: str, attackers: str, *edges: float) -> float:
-        metric = parse_metric(name, prior=prior)
-        return max(_optimum(law, metric, attackers, list(edges)), metric.baseline)
-
-    def baseline(self, prior: float, args: Args) -> float:
-        """Return the trivial attacker's value."""
-        return parse_metric(str(args[0]), prior=prior).baseline
-
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return what is stated of every metric against every class."""
-        for name in NAMES:
-            for estimate in stated_metrics(audited, name):
-                edges = audited.bin_edges if estimate.attackers == "bins-16" else ()
-                yield self.interval_of(
-                    estimate,
-                    args=(name, estimate.attackers, *edges),
-                    label=f"metric {name}, {estimate.attackers}",
-                )
+def _rows(audited: AuditedFile) -> Iterator[Interval]:
+    """Yield what ``estimate --metric`` prints of every metric against every class."""
+    share = ErrorShare(confidence=CONFIDENCE, columns=1)
+    for name in _NAMES:
+        metric = parse_metric(name, prior=audited.prior)
+        for estimate in metric_estimates(metric_evidence(audited.evidence, metric), share):
+            edges = audited.bin_edges if estimate.attackers == "bins-16" else ()
+            label = f" {name}, {estimate.attackers}"
+            yield interval_of(estimate, name, estimate.attackers, edges, label=label)
 
 
-def stated_metrics(audited: AuditedFile, name: str) -> list[Estimate]:
-    """Return what ``estimate --metric NAME`` prints of the file, at 95% confidence."""
-    metric = parse_metric(name, prior=audited.prior)
-    found = metric_evidence(audited.evidence, metric)
-    return metric_estimates(found, ErrorShare(confidence=CONFIDENCE, columns=1))
-
-
-def _optimum(law: Law, metric: Metric, attackers: str, edges: list[float]) -> float:
+def _truth(
+    law: Law, prior: float, name: str, attackers: str, edges: tuple[float, ...] = ()
+) -> float:
+    metric = parse_metric(name, prior=prior)
+    ladder = ladder_of(law)
     match attackers:
         case "any":
-            return _best_of_all(law, metric)
+            # Along the ROC curve of the likelihood ratio.
+            order = np.argsort(np.arctan2(ladder.holdout, ladder.members), kind="stable")
+            found = _best_mixed(_curve(ladder.members[order], ladder.holdout[order]), metric)
         case "thresholds":
-            ladder = ladder_of(law)
-            return _best_mixed(_directions(ladder.members, ladder.holdout), metric)
+            found = _best_mixed(_curve(ladder.members, ladder.holdout), metric)
         case "bins-16":
-            return _best_mixed(_bin_sets(law, edges), metric)
+            found = _best_mixed(_bin_sets(law, edges), metric)
         case _:
-            return _best_intervals(law, metric, int(attackers.rpartition("-")[2]))
+            found = _best_intervals(law, metric, int(attackers.rpartition("-")[2]))
+    return max(found, metric.baseline)
 
 
-def _best_of_all(law: Law, metric: Metric) -> float:
-    """Follow the ROC curve of the likelihood ratio."""
-    ladder = ladder_of(law)
-    order = np.argsort(np.arctan2(ladder.holdout, ladder.members), kind="stable")
-    tpr = np.append(0.0, np.cumsum(ladder.members[order]))
-    fpr = np.append(0.0, np.cumsum(ladder.holdout[order]))
-    curve = np.stack([tpr, fpr], axis=1)
-    # The other way round is a ROC curve too; it matters where errors are rewarded.
-    return _best_mixed(np.concatenate([curve, 1 - curve]), metric)
+def _curve(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the (TPR, FPR) of whoever says "member" up to each of these masses."""
+    below = np.stack([np.cumsum(members), np.cumsum(holdout)], axis=1)
+    return np.concatenate([np.zeros((1, 2)), below])
+
+
+def _bin_sets(law: Law, edges: tuple[float, ...]) -> NDArray[np.float64]:
+    cuts = np.asarray(edges, dtype=np.float64)
+    masses = [np.diff(of.cdf(cuts), prepend=0.0, append=1.0) for of in (law.holdout, law.members)]
+    return set_rates(np.rint(np.stack(masses, axis=1) * _PARTS_OF_UNIT).astype(np.int64))
 
 
 def _best_mixed(rates: NDArray[np.float64], metric: Metric) -> float:
-    """Return the best of listed attackers and of coin tosses between them.
+    """Return the best of listed attackers, of their opposites and of coin tosses between them.
 
-    A quasi-linear metric is largest at one of them, or where the floor cuts their mixtures.
+    A quasi-linear metric is largest at one of them, or where the floor cuts their mixtures. The
+    opposites matter where errors are rewarded.
     """
+    rates = np.concatenate([rates, 1 - rates])
     if metric.floor is None:
         return _best_listed(rates, metric)
     picked, against = rates.T if metric.floor == "recall" else 1 - rates[:, ::-1].T
@@ -124,23 +101,22 @@ def _best_listed(rates: NDArray[np.float64], metric: Metric) -> float:
     return float((top / bottom).max())
 
 
-def _directions(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> NDArray[np.float64]:
-    below = np.stack([np.cumsum(members), np.cumsum(holdout)], axis=1)
-    below = np.concatenate([np.zeros((1, 2)), below])
-    return np.concatenate([below, 1 - below])
-
-
-def _bin_sets(law: Law, edges: list[float]) -> NDArray[np.float64]:
-    cuts = np.asarray(edges, dtype=np.float64)
-    masses = [np.diff(of.cdf(cuts), prepend=0.0, append=1.0) for of in (law.holdout, law.members)]
-    table = np.rint(np.stack(masses, axis=1) * _PARTS_OF_UNIT).astype(np.int64)
-    rates = set_rates(table)
-    return np.concatenate([rates, 1 - rates])
-
-
 def _best_intervals(law: Law, metric: Metric, count: int) -> float:
     """Return the best over unions of intervals, coins included, by the advantage at any prior."""
     of_law = MetricClass(
         advantage=lambda prior: law.advantage_intervals(prior, count), n_members=1, n_holdout=1
     )
     return observed_metric(metric, of_law)
+
+
+METRIC: Final = (
+    # The arguments are the metric, the attackers, and the cut points of the bins.
+    Estimand(
+        name="metric",
+        truth=_truth,
+        statements=tuple(("metric", attackers) for attackers in _CLASSES),
+        said=_rows,
+        baseline=lambda prior, name, *_: parse_metric(name, prior=prior).baseline,
+        by_name_only=True,
+    ),
+)

@@ -18,12 +18,14 @@ from mipaudit.summaries.group_tally import Grouping, group_tally
 from mipaudit.summaries.identity.row_rank import splitmix64
 from mipaudit.summaries.plan import make_plan
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, burn_in, rows_of
-from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, one_sided
+from mipaudit.validation.estimands.estimand import Estimand, Interval, trivial
 
 if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Law
 
-GROUPS: Final = 4
+    Numbers = tuple[float, ...]
+
+_GROUPS: Final = 4
 _GROUP_SALT: Final = 0x67726F757073
 
 
@@ -41,9 +43,7 @@ def file_risks(audited: AuditedFile) -> tuple[RecordCells, RecordRisks]:
     return cells, risks
 
 
-def true_risks(
-    law: Law, prior: float, edges: NDArray[np.float64], cell: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def true_risks(law: Law, prior: float, edges: Numbers, cell: Numbers) -> NDArray[np.float64]:
     """Return f_p of each cell under a law, shape (m,); 2p-1 where nothing ever falls.
 
     Args:
@@ -53,7 +53,7 @@ def true_risks(
         cell: likewise.
     """
     shares = [
-        np.bincount(cell, weights=np.diff(side.cdf(edges), prepend=0.0, append=1.0))
+        np.bincount(cell, weights=np.diff(side.cdf(np.array(edges)), prepend=0.0, append=1.0))
         for side in (law.members, law.holdout)
     ]
     members, holdout = prior * shares[0], (1 - prior) * shares[1]
@@ -61,139 +61,82 @@ def true_risks(
     return np.where(total > 0, (members - holdout) / np.where(total > 0, total, 1.0), 2 * prior - 1)
 
 
-class RecordRisk(Estimand):
-    """How far inside its limits the cell is that comes nearest to leaving them.
-
-    Simultaneous limits hold if that margin is not below 0. ``args`` are the numbers of cut
-    points and cells, the cut points, the cell of each piece, and the limits of each cell.
-    """
-
-    name = "record_risk"
-    meaning = "signed risk of all cells of records together"
-    by_name_only = True
-
-    def _accepts(self, args: Args) -> bool:
-        return _all_numbers(args)
-
-    def _value(self, law: Law, prior: float, *args: float) -> float:
-        numbers = np.array(args)
-        cuts, count = int(numbers[0]), int(numbers[1])
-        edges, cell, lower, upper = np.split(numbers[2:], np.cumsum([cuts, cuts + 1, count]))
-        risks = true_risks(law, prior, edges, cell.astype(np.int64))
-        # The least distance of a cell's risk from its limits, below 0 if outside.
-        return float(np.minimum(risks - lower, upper - risks).min())
-
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return that every cell is inside its limits."""
-        cells, risks = file_risks(audited)
-        # Without a counted record nothing is claimed of a cell. Rounding may cost 1e-12.
-        free = np.where(risks.occupied, 1e-12, 9.0)
-        args = (
-            float(cells.edges.size),
-            float(cells.count),
-            *cells.edges.tolist(),
-            *cells.cell.astype(float).tolist(),
-            *(risks.together.lower - free).tolist(),
-            *(risks.together.upper + free).tolist(),
-        )
-        yield self.interval(0.0, None, nominal=CONFIDENCE, args=args)
+def _margin(
+    law: Law, prior: float, edges: Numbers, cell: Numbers, lower: Numbers, upper: Numbers
+) -> float:
+    """Return the least distance of a cell's risk from its limits, below 0 if outside."""
+    risks = true_risks(law, prior, edges, cell)
+    return float(np.minimum(risks - lower, upper - risks).min())
 
 
-def _all_numbers(args: Args) -> bool:
-    return bool(args) and not any(isinstance(one, str) for one in args)
+def _margin_row(audited: AuditedFile) -> Iterator[Interval]:
+    """Yield that every cell is inside its limits."""
+    cells, risks = file_risks(audited)
+    # Without a counted record nothing is claimed of a cell. Rounding may cost 1e-12.
+    free = np.where(risks.occupied, 1e-12, 9.0)
+    found = cells.edges, cells.cell, risks.together.lower - free, risks.together.upper + free
+    args = tuple(tuple(one.tolist()) for one in found)
+    yield Interval(lower=0.0, nominal=CONFIDENCE, args=args)
 
 
-class LargestRisk(Estimand):
-    """The largest risk of a cell; ``args`` are as for `RecordRisk`, without limits."""
-
-    name = "largest_risk"
-    meaning = "largest risk of a cell of records"
-    trivial = True
-    statements = frozenset({("risk", "any")})
-    by_name_only = True
-
-    def _accepts(self, args: Args) -> bool:
-        return _all_numbers(args)
-
-    def _value(self, law: Law, prior: float, *args: float) -> float:
-        numbers = np.array(args)
-        cuts = int(numbers[0])
-        edges, cell, occupied = np.split(numbers[1:], np.cumsum([cuts, cuts + 1]))
-        risks = true_risks(law, prior, edges, cell.astype(np.int64))
-        # All cells together have |2p-1| at least, also those without a record.
-        return max(abs(2 * prior - 1), float(np.abs(risks[occupied > 0]).max()))
-
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return its limits."""
-        cells, risks = file_risks(audited)
-        yield self.interval(
-            risks.largest_lower,
-            risks.largest_upper,
-            value=float(risks.together.risk[risks.largest]),
-            args=(
-                float(cells.edges.size),
-                *cells.edges.tolist(),
-                *cells.cell.astype(float).tolist(),
-                *risks.occupied.astype(float).tolist(),
-            ),
-        )
+def _largest(
+    law: Law, prior: float, edges: Numbers, cell: Numbers, occupied: tuple[bool, ...]
+) -> float:
+    # All cells together have |2p-1| at least, also those without a record.
+    return max(
+        trivial(prior), float(np.abs(true_risks(law, prior, edges, cell)[[*occupied]]).max())
+    )
 
 
-class GroupAdvantage(Estimand):
-    """The advantage within four groups of records that leak alike; the truth of each is one.
+def _largest_row(audited: AuditedFile) -> Iterator[Interval]:
+    cells, risks = file_risks(audited)
+    yield Interval(
+        lower=risks.largest_lower,
+        upper=risks.largest_upper,
+        value=float(risks.together.risk[risks.largest]),
+        args=tuple(tuple(one.tolist()) for one in (cells.edges, cells.cell, risks.occupied)),
+    )
+
+
+def _of_groups(law: Law, prior: float, of: str) -> float:
+    match of:
+        case "any":
+            return law.advantage(prior)
+        case "thresholds":
+            return law.advantage_thresholds(prior)
+        case _:  # the difference of a group from the rest
+            return 0.0
+
+
+def _group_rows(audited: AuditedFile) -> Iterator[Interval]:
+    """Yield the extreme limits over four groups of records that leak alike.
 
     The groups are drawn at random, in the proportions 8:4:2:1, so the largest of their lower
-    limits and the least of their upper limits are what must not pass the truth. ``args`` is
-    () for the advantage, ("thresholds",), or ("difference",) from the rest, which is 0.
+    limits and the least of their upper limits are what must not pass the truth.
     """
-
-    name = "group_advantage"
-    meaning = "advantage of all groups of records together"
-    by_name_only = True
-    takes = ((), (str,))
-
-    def _value(self, law: Law, prior: float, of: str = "") -> float | None:
-        match of:
-            case "":
-                return law.advantage(prior)
-            case "thresholds":
-                return law.advantage_thresholds(prior)
-            case _:
-                return 0.0 if of == "difference" else None
-
-    def baseline(self, prior: float, args: Args) -> float:
-        """Return the trivial attacker's advantage."""
-        return 0.0 if args == ("difference",) else abs(2 * prior - 1)
-
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return the extreme limits over the groups."""
-        share = ErrorShare(confidence=CONFIDENCE, columns=GROUPS)
-        found = _in_groups(audited)
-        nominal = one_sided(CONFIDENCE)
-        yield self.interval(max(one.lower(share.one_sided) for one in found), None, nominal=nominal)
-        uppers = [one.upper("thresholds", share.one_sided) for one in found]
-        yield self.interval(
-            None,
-            min(1.0 if upper is None else upper for upper in uppers),
-            nominal=nominal,
-            args=("thresholds",),
-            label=f"{self.name}, thresholds",
-        )
-        differences = attack_differences(
-            [one.counts for one in found], prior=audited.prior, alpha=share.two_sided
-        )
-        yield self.interval(
-            max(one.lower for one in differences),
-            min(one.upper for one in differences),
-            nominal=nominal,
-            args=("difference",),
-            label=f"{self.name}, difference",
-        )
+    share = ErrorShare(confidence=CONFIDENCE, columns=_GROUPS)
+    found = _in_groups(audited)
+    yield Interval(lower=max(one.lower(share.one_sided) for one in found), args=("any",))
+    uppers = [one.upper("thresholds", share.one_sided) for one in found]
+    least = min(1.0 if upper is None else upper for upper in uppers)
+    yield Interval(upper=least, args=("thresholds",), label=", thresholds")
+    differences = attack_differences(
+        [one.counts for one in found], prior=audited.prior, alpha=share.two_sided
+    )
+    yield Interval(
+        lower=max(one.lower for one in differences),
+        upper=min(one.upper for one in differences),
+        args=("difference",),
+        label=", difference",
+    )
 
 
 def _in_groups(audited: AuditedFile) -> list[Evidence]:
     """Return the evidence on four groups, drawn whatever the score and the membership."""
-    rows = replace(rows_of(audited.member, [audited.score]), groups=_group_of(audited))
+    place = np.arange(audited.member.size, dtype=np.uint64)
+    draw = splitmix64(place, audited.seed ^ _GROUP_SALT) % np.uint64(15)
+    group = np.searchsorted([8, 12, 14], draw, side="right").astype(np.uint64)
+    rows = replace(rows_of(audited.member, [audited.score]), groups=group)
     plan = make_plan(
         burn_in(rows, audited.seed),
         ["float"],
@@ -201,7 +144,7 @@ def _in_groups(audited: AuditedFile) -> list[Evidence]:
         discrete=audited.discrete,
         seed=audited.seed,
     )
-    kept = np.arange(GROUPS, dtype=np.uint64)
+    kept = np.arange(_GROUPS, dtype=np.uint64)
     tally = group_tally(plan, Grouping(kept=kept, merged=kept[:0]))
     tally.add(rows)
     return [
@@ -210,8 +153,23 @@ def _in_groups(audited: AuditedFile) -> list[Evidence]:
     ]
 
 
-def _group_of(audited: AuditedFile) -> NDArray[np.uint64]:
-    """Return group 0, 1, 2 or 3 of each row, in the proportions 8:4:2:1."""
-    place = np.arange(audited.member.size, dtype=np.uint64)
-    draw = splitmix64(place, audited.seed ^ _GROUP_SALT) % np.uint64(15)
-    return np.searchsorted([8, 12, 14], draw, side="right").astype(np.uint64)
+RECORDS: Final = (
+    # How far inside its limits the cell is that comes nearest to leaving them: simultaneous
+    # limits hold if that margin is not below 0.
+    Estimand(name="record_risk", truth=_margin, said=_margin_row, by_name_only=True),
+    Estimand(
+        name="largest_risk",
+        truth=_largest,
+        statements=(("risk", "any"),),
+        said=_largest_row,
+        baseline=trivial,
+        by_name_only=True,
+    ),
+    Estimand(
+        name="group_advantage",
+        truth=_of_groups,
+        said=_group_rows,
+        baseline=lambda prior, of: 0.0 if of == "difference" else trivial(prior),
+        by_name_only=True,
+    ),
+)

@@ -177,7 +177,7 @@ def test_limits_of_named_attacks_cover_the_truth(name, n):
         audited = file_of(name, n, seed)
         for estimand in (ESTIMANDS[one] for one in NAMED):
             for one in estimand.intervals(audited):
-                truth = estimand.truth(known, 0.5, one.estimand_args)
+                truth = estimand.truth(known, 0.5, *one.args)
                 for side, misses in (
                     ("lower", one.lower is not None and one.lower > truth + 1e-9),
                     ("upper", one.upper is not None and one.upper < truth - 1e-9),

@@ -14,6 +14,7 @@ from mipaudit.validation.coverage.exact import Setting, enumerated, exact_rows, 
 from mipaudit.validation.estimands.audited_file import AuditedFile
 
 SMALL = Setting(size=20, tpr=1.0, prior=0.5, strict=False)
+ALONE = replace(SMALL, asked=("advantage",))
 
 
 def row(rows, label, side):
@@ -22,9 +23,8 @@ def row(rows, label, side):
 
 
 @pytest.mark.parametrize(("prior", "strict"), [(0.5, False), (0.1, False), (0.5, True)])
-def test_the_advantage_beside_a_plain_enumeration(monkeypatch, prior, strict):
+def test_the_advantage_beside_a_plain_enumeration(prior, strict):
     """Members all score 1, and the truth is 1 - 2 (1 - p) F."""
-    monkeypatch.setattr(exact, "_ASKED", ("advantage",))
     counts = np.arange(21)
     limits = []
     for alarms in counts.tolist():
@@ -42,7 +42,7 @@ def test_the_advantage_beside_a_plain_enumeration(monkeypatch, prior, strict):
         fpr = (1 - limit - 1e-9) / (2 * (1 - prior))
         if 0 <= fpr <= 1 and limit > abs(2 * prior - 1):
             worst = max(worst, stats.binom.pmf(counts, 20, fpr)[np.array(limits) <= limit].sum())
-    rows = exact_rows(replace(SMALL, prior=prior, strict=strict))
+    rows = exact_rows(replace(ALONE, prior=prior, strict=strict))
     found = row(rows, "advantage", "upper")
     assert found.coverage == pytest.approx(1 - worst, abs=2e-5)
     assert found.finite_sample == strict
@@ -62,7 +62,6 @@ def test_every_printed_limit_is_enumerated_and_none_falls_short():
 
 def test_a_limit_that_leaves_rows_out_by_lot_is_caught(monkeypatch):
     """The control: the rows outside one burn-in, which each content has for ever."""
-    monkeypatch.setattr(exact, "_ASKED", ("advantage",))
     upper = Evidence.upper
 
     def by_lot(self, attackers, alpha):
@@ -70,7 +69,7 @@ def test_a_limit_that_leaves_rows_out_by_lot_is_caught(monkeypatch):
         return upper(replace(self, counts=late, _sets={}), attackers, alpha)
 
     monkeypatch.setattr(Evidence, "upper", by_lot)
-    found = row(exact_rows(replace(SMALL, size=30)), "advantage", "upper")
+    found = row(exact_rows(replace(ALONE, size=30)), "advantage", "upper")
     assert found.falls_short
     assert found.coverage < 0.95
 
@@ -78,7 +77,6 @@ def test_a_limit_that_leaves_rows_out_by_lot_is_caught(monkeypatch):
 def test_rates_below_one_take_both_counts(monkeypatch):
     monkeypatch.setitem(exact._SIZES, "quick", ((4, 1.0), (3, 0.95)))
     monkeypatch.setitem(exact._LARGER, "quick", ())
-    monkeypatch.setattr(exact, "_ASKED", ("advantage",))
     found = enumerated("quick", strict=False, jobs=1)
     assert {(one.records, one.tpr) for one in found} == {(8, 1.0), (6, 0.95)}
     assert len(settings_of("full", strict=False)) > len(settings_of("quick", strict=False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mipaudit.validation.coverage.crew import seconds_each
+from mipaudit.validation.coverage.crew import Task
 from mipaudit.validation.coverage.grid import TELLING, Choice, cells_of, control_cell
 from mipaudit.validation.laws.catalogue import LAWS, law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
@@ -16,7 +16,7 @@ from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 def test_a_form_is_within_its_means(form, replications, seconds):
     cells = cells_of(form, Choice())
     assert {cell.replications for cell in cells} == {replications}
-    assert sum(seconds_each(cell) * cell.replications for cell in cells) <= seconds
+    assert sum(Task(cell=c, methods=None).seconds * c.replications for c in cells) <= seconds
     assert len({(c.scenario, c.n_members, c.n_holdout, c.prior, c.order) for c in cells}) == len(
         cells
     )

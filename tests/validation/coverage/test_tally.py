@@ -29,8 +29,8 @@ def said(lower, upper, *, value=None, estimand="advantage", args=(), label=""):
             upper=upper,
             nominal=0.975,
             value=value,
-            estimand_args=args,
-            label=label,
+            args=args,
+            label=label or estimand,
         )
     ]
 

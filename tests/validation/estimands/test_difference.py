@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
 from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.difference import (
-    CORRELATED,
-    PAIRED_SCORES,
-    SWINGS,
-    Difference,
-    JointGain,
-    LargestAdvantage,
-    compared_pair,
-)
+from mipaudit.validation.estimands.difference import PAIRS, compared_pair
+from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.laws.catalogue import law
 
 FILES = 6
+CORRELATIONS = {"alike": 0.8, "unrelated": 0.0, "opposed": -0.8, "apart": 0.0}
 
 
 def audited(seed, n=200, prior=0.5):
@@ -26,13 +22,14 @@ def audited(seed, n=200, prior=0.5):
     return AuditedFile(member=member, score=np.zeros(n), prior=prior, seed=seed)
 
 
-@pytest.mark.parametrize(("estimand", "prior"), [(Difference(), 0.5), (JointGain(), 0.1)])
-def test_limits_cover(estimand, prior):
+@pytest.mark.parametrize(("name", "prior"), [("difference", 0.5), ("joint_gain", 0.1)])
+def test_limits_cover(name, prior):
+    estimand = ESTIMANDS[name]
     misses = []
     host = law("null-gaussian")
     for seed in range(FILES):
         for one in estimand.intervals(audited(seed, prior=prior)):
-            truth = estimand.truth(host, prior, one.estimand_args)
+            truth = estimand.truth(host, prior, *one.args)
             misses.append(one.lower is not None and one.lower > truth + 1e-12)
             misses.append(one.upper is not None and one.upper < truth - 1e-12)
     # Seen less than once in 10^5 such tests where every limit holds at 0.975.
@@ -40,37 +37,39 @@ def test_limits_cover(estimand, prior):
 
 
 def test_the_largest_of_eight_that_leak_nothing_finds_nothing():
-    estimand = LargestAdvantage()
-    found = [next(iter(estimand.intervals(audited(seed, n=400)))).lower for seed in range(12)]
+    estimand = ESTIMANDS["largest_advantage"]
+    found = [estimand.intervals(audited(seed, n=400))[0].lower for seed in range(12)]
     assert sum(one > 1e-12 for one in found) <= binom.isf(1e-5, len(found), 0.025)
 
 
+def difference(name, prior):
+    return ESTIMANDS["difference"].truth(law("null-gaussian"), prior, name)
+
+
 def test_truths_are_those_of_normal_shifts():
-    by_name = {one.name: one for one in PAIRED_SCORES}
     for word in ("alike", "opposed", "apart"):
-        unequal = by_name[f"unequal-{word}"]
         expected = 2 * norm.cdf(0.75) - 2 * norm.cdf(0.25)
-        assert unequal.difference(0.5) == pytest.approx(expected, abs=1e-6)
-        assert by_name[f"null-{word}"].difference(0.1) == pytest.approx(0.0, abs=1e-12)
-    both = by_name["equal-unrelated"].joint_advantage(0.5)
+        assert difference(f"unequal-{word}", 0.5) == pytest.approx(expected, abs=1e-6)
+        assert difference(f"null-{word}", 0.1) == pytest.approx(0.0, abs=1e-12)
+    both = PAIRS["equal-unrelated"].advantages(0.5)[2]
     assert both == pytest.approx(2 * norm.cdf(np.sqrt(2) / 2) - 1, abs=1e-6)
 
 
 def test_scores_are_correlated_as_named():
     rng = np.random.default_rng(0)
     member = np.zeros(20_000, dtype=bool)
-    for one in CORRELATED:
-        first, second = one.draw(rng, member)
-        assert np.corrcoef(first, second)[0, 1] == pytest.approx(one.correlation, abs=0.04)
+    for kind, (word, correlation) in product(("null", "equal", "unequal"), CORRELATIONS.items()):
+        first, second = PAIRS[f"{kind}-{word}"].draw(rng, member)
+        assert np.corrcoef(first, second)[0, 1] == pytest.approx(correlation, abs=0.04)
 
 
-@pytest.mark.parametrize(("swing", "n"), list(zip(SWINGS, (200, 1000), strict=True)))
-def test_a_swing_is_missed_no_oftener_than_promised(swing, n):
+@pytest.mark.parametrize(("name", "n"), [("swing-rare", 200), ("swing-rarer", 1000)])
+def test_a_swing_is_missed_no_oftener_than_promised(name, n):
     rng = np.random.default_rng(8)
-    truth = swing.difference(0.5)
+    truth = difference(name, 0.5)
     missed = 0
     for seed in range(60):
-        found = compared_pair(audited(seed, n=n), swing, rng)
+        found = compared_pair(audited(seed, n=n), PAIRS[name], rng)
         missed += found.lower(0, 1, "thresholds", 0.025) > truth + 1e-12
     assert missed <= binom.isf(1e-3, 60, 0.025)
 
@@ -78,22 +77,21 @@ def test_a_swing_is_missed_no_oftener_than_promised(swing, n):
 def test_truths_of_a_swing():
     rng = np.random.default_rng(0)
     member = rng.random(200_000) < 0.5
-    for one in SWINGS:
-        first, second = one.draw(rng, member)
+    gain = ESTIMANDS["joint_gain"].truth
+    for name, share in (("swing-rare", 0.03), ("swing-rarer", 0.005)):
+        first, second = PAIRS[name].draw(rng, member)
         assert not (first * second).any()
         np.testing.assert_array_equal(first + second, member)
-        assert second[member].mean() == pytest.approx(one.share, abs=0.003)
-        assert one.difference(0.5) == pytest.approx(1 - 2 * one.share)
-        assert one.difference(0.1) == pytest.approx(0.2 * (1 - 2 * one.share))
+        assert second[member].mean() == pytest.approx(share, abs=0.003)
+        assert difference(name, 0.5) == pytest.approx(1 - 2 * share)
+        assert difference(name, 0.1) == pytest.approx(0.2 * (1 - 2 * share))
         # Both are worth no more than always guessing member, but for what the first adds.
-        assert one.difference(0.9) == pytest.approx(0.2 - 1.8 * one.share)
-        assert one.joint_advantage(0.5) - one.larger_advantage(0.5) == pytest.approx(one.share)
+        assert difference(name, 0.9) == pytest.approx(0.2 - 1.8 * share)
+        assert gain(law("null-gaussian"), 0.5, name) == pytest.approx(share)
 
 
 def test_they_run_by_name_and_on_one_law_only():
-    for one in (Difference(), JointGain(), LargestAdvantage()):
-        assert one.by_name_only
-        assert one.applies(law("null-gaussian"))
-        assert not one.applies(law("gauss-shift-1"))
-        with pytest.raises(ValueError, match="arguments"):
-            one.truth(law("null-gaussian"), 0.5, ("no such thing",))
+    for name in ("difference", "joint_gain", "largest_advantage"):
+        assert ESTIMANDS[name].by_name_only
+        assert ESTIMANDS[name].concerns(law("null-gaussian"))
+        assert not ESTIMANDS[name].concerns(law("gauss-shift-1"))

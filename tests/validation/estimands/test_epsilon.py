@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.epsilon import EpsilonGaussian, EpsilonOneRun, EpsilonRuns
-from mipaudit.validation.estimands.estimands import default_estimands
+from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
 from mipaudit.validation.laws.catalogue import law
 
-EPSILON = EpsilonRuns()
+EPSILON = ESTIMANDS["epsilon_runs"]
 
 
 @pytest.mark.parametrize(
@@ -26,14 +25,12 @@ EPSILON = EpsilonRuns()
     ],
 )
 def test_truth_is_the_mechanisms_epsilon(name, truth):
-    assert EPSILON.truth(law(name), 0.5, ()) == pytest.approx(truth, rel=1e-9)
+    assert EPSILON.truth(law(name), 0.5) == pytest.approx(truth, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["comb-64", "leaked-atoms", "gauss-scale-3", "float16-ties"])
 def test_what_is_no_mechanism_has_no_epsilon(name):
-    assert not EPSILON.applies(law(name))
-    with pytest.raises(ValueError, match="epsilon_runs"):
-        EPSILON.truth(law(name), 0.5, ())
+    assert not EPSILON.concerns(law(name))
 
 
 @pytest.fixture
@@ -48,8 +45,8 @@ def laplace_file():
 
 
 def test_every_valid_method_states_a_limit(laplace_file):
-    intervals = list(EPSILON.intervals(laplace_file))
-    assert [interval.row_label for interval in intervals] == [
+    intervals = EPSILON.intervals(laplace_file)
+    assert [interval.label for interval in intervals] == [
         "epsilon_runs",
         "epsilon_runs, bands",
     ]
@@ -58,7 +55,7 @@ def test_every_valid_method_states_a_limit(laplace_file):
 
 
 def test_one_run_states_two_limits_of_coins_that_are_fair(laplace_file):
-    by_grid, fixed = EpsilonOneRun().intervals(laplace_file)
+    by_grid, fixed = ESTIMANDS["epsilon_one_run"].intervals(laplace_file)
     assert 0 < by_grid.lower < 1
     assert 0 < fixed.lower < 1
     assert (by_grid.nominal, fixed.nominal) == (0.95, 0.95)
@@ -69,6 +66,6 @@ def test_epsilon_is_validated_only_when_asked_for():
 
 
 def test_the_gaussian_method_is_asked_where_its_assumption_is_true():
-    gaussian = EpsilonGaussian()
-    applies = [gaussian.applies(law(name)) for name in ("gauss-shift-1", "null-ties", "laplace-1")]
+    gaussian = ESTIMANDS["epsilon_gdp"]
+    applies = [gaussian.concerns(law(name)) for name in ("gauss-shift-1", "null-ties", "laplace-1")]
     assert applies == [True, True, False]

@@ -33,7 +33,7 @@ def only(name, audited):
 @pytest.mark.parametrize("prior", [0.5, 0.1])
 def test_a_run_tells_valid_from_invalid(cell, order, prior):
     setting = cell("null-gaussian", order=order, prior=prior, n=(300, 300), replications=300)
-    panel = Panel(estimands=(), alternatives=tuple(ALTERNATIVES), only_selected=False)
+    panel = Panel(estimands=(), alternatives=tuple(ALTERNATIVES))
     rows = tally(setting, replicate(Task(cell=setting, methods=panel), 2, range(300)))
     caught = {row.label for row in failures(rows)}
     valid = {name for name, one in ALTERNATIVES.items() if one.valid}
@@ -43,6 +43,15 @@ def test_a_run_tells_valid_from_invalid(cell, order, prior):
         certain = {name for name, one in ALTERNATIVES.items() if one.enough <= 300}
         assert caught >= certain - valid
     assert {row.source for row in rows if row.label in valid} == {"valid"}
+
+
+def test_a_rival_is_asked_where_its_estimand_has_a_truth(cell):
+    panel = Panel(estimands=("epsilon_runs",), alternatives=tuple(ALTERNATIVES))
+    setting = cell("leaked-atoms", n=(20, 20), replications=1)
+    said = replicate(Task(cell=setting, methods=panel), 0, range(1))
+    assert {ALTERNATIVES[name].estimand for name in said} == {
+        *("advantage", "advantage_thresholds", "tpr_at_fpr"),
+    }
 
 
 def test_dkw_band_is_two_bands_around_the_best_threshold(flags):

@@ -8,7 +8,7 @@ import pytest
 
 from mipaudit.errors import InputError, OutputError
 from mipaudit.validation.coverage.crew import Panel, Task
-from mipaudit.validation.coverage.run import Ledger, code_fingerprint
+from mipaudit.validation.coverage.ledger import Ledger, code_fingerprint
 
 RUN = {"seed": 1, "version": {"mipaudit": "1"}}
 
@@ -21,8 +21,8 @@ def task(cell):
 def test_what_is_kept_is_found_again(tmp_path, task, row):
     name = str(tmp_path / "cells.jsonl")
     rows = (row(3, mean_gap=0.1 + 0.2), row(4, side="upper", bias=-1e-17))
-    Ledger.open(name, RUN).add(task, rows)
-    again = Ledger.open(name, RUN)
+    Ledger(name, RUN).add(task, rows)
+    again = Ledger(name, RUN)
     assert again.find(task) == rows
     other = Task(cell=task.cell, methods=Panel(estimands=("auc",), alternatives=(), strict=True))
     assert again.find(other) is None
@@ -38,17 +38,17 @@ def test_without_a_file_cells_are_kept_in_memory(task, row):
 
 def test_a_line_that_was_cut_off_is_dropped(tmp_path, task, row, cell):
     path = tmp_path / "cells.jsonl"
-    ledger = Ledger.open(str(path), RUN)
+    ledger = Ledger(str(path), RUN)
     ledger.add(task, (row(1),))
     whole = path.read_bytes()
     later = Task(cell=cell(prior=0.1), methods=task.methods)
     ledger.add(later, (row(2),))
     path.write_bytes(path.read_bytes()[:-20])
-    again = Ledger.open(str(path), RUN)
+    again = Ledger(str(path), RUN)
     assert (again.find(task), again.find(later)) == ((row(1),), None)
     assert path.read_bytes() == whole
     again.add(later, (row(2),))
-    assert Ledger.open(str(path), RUN).find(later) == (row(2),)
+    assert Ledger(str(path), RUN).find(later) == (row(2),)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_a_line_that_was_cut_off_is_dropped(tmp_path, task, row, cell):
 )
 def test_another_run_is_refused_with_what_differs(tmp_path, run, named):
     name = str(tmp_path / "cells.jsonl")
-    Ledger.open(name, RUN)
+    Ledger(name, RUN)
     with pytest.raises(InputError, match=named) as caught:
-        Ledger.open(name, run)
+        Ledger(name, run)
     assert caught.value.code == "other_run"
 
 
@@ -84,11 +84,11 @@ def test_another_run_is_refused_with_what_differs(tmp_path, run, named):
 def test_a_foreign_file_is_refused_and_left_alone(tmp_path, content):
     path = tmp_path / "cells.jsonl"
     if isinstance(content, str):
-        Ledger.open(str(path), RUN)
+        Ledger(str(path), RUN)
         content = content.encode().replace(b"head\n", path.read_bytes())
     path.write_bytes(content)
     with pytest.raises(InputError) as caught:
-        Ledger.open(str(path), RUN)
+        Ledger(str(path), RUN)
     assert caught.value.code == "bad_resume_file"
     assert "many" not in str(caught.value)
     assert path.read_bytes() == content
@@ -97,12 +97,12 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path, content):
 def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
     for name in (str(tmp_path), str(tmp_path / "no" / "such"), "nul\0byte"):
         with pytest.raises(OutputError) as caught:
-            Ledger.open(name, RUN)
+            Ledger(name, RUN)
         assert caught.value.code == "unusable_resume_file"
 
 
 def test_the_file_says_what_it_is(tmp_path):
     path = tmp_path / "cells.jsonl"
-    Ledger.open(str(path), RUN)
+    Ledger(str(path), RUN)
     assert json.loads(path.read_bytes()) == {"schema": "mipaudit.validation-cells/1", **RUN}
     assert len(code_fingerprint()) == 16
