@@ -1,14 +1,12 @@
 """Opens an input, reads what must be read before the passes, and again without bad parts.
 
-CSV files are read several at a time. Numbers are parsed without Python's lock, so threads serve;
-text is not, so processes do: 4 files of 25 MB of numbers take two threads 0.6 of the time of one,
-and of text 0.8; two processes take 0.45 for the text.
+Several CSV files are parsed at a time: that is done without Python's lock, so threads serve.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,15 +17,10 @@ from mipaudit.reading.source.part import BadPartsError, each_loaded
 
 if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
-    from mipaudit.reading.csv.part import CsvPart, ParsedCsv
     from mipaudit.reading.source.part import Load
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.reading.source.source import ScoreSource
 
-# Starting processes costs as much as parsing this much text.
-_WORTH_PROCESSES: Final = 32 << 20
-# What a process hands back goes through memory.
-_LARGEST_HANDED_BACK: Final = 1 << 30
 ResultT = TypeVar("ResultT")
 # What an input without files left is called.
 _NOTHING_LEFT: Final = "no_part_left"
@@ -44,23 +37,15 @@ def _load(loads: Sequence[Load], *, workers: Workers) -> None:
     Raises:
         BadPartsError: parts that cannot be read, all of them.
     """
+    from mipaudit.data.csv_file import CsvPart
+
     names = [one.part.name for one in loads]
-    large: dict[int, CsvPart] = {} if workers.threads == 1 else _large(loads)
-    if len(large) < 2:  # noqa: PLR2004 - nothing to share
-        for part in large.values():
+    parts = (one.part for one in loads)
+    large = [part for part in parts if isinstance(part, CsvPart) and part.large]
+    if workers.threads == 1 or len(large) < 2:  # noqa: PLR2004 - nothing to share
+        for part in large:
             part.threads = workers.threads
         each_loaded(names, [one.here for one in loads])
-        return
-    apart = {at: part for at, part in large.items() if _worth(loads[at], part, workers)}
-    if workers.engine.name in {"auto", "processes"} and _enough(apart):
-        futures = {at: _sent(loads[at], part, workers) for at, part in apart.items()}
-        each_loaded(
-            names,
-            [
-                partial(_finish, futures[at], apart[at], one.here) if at in apart else one.here
-                for at, one in enumerate(loads)
-            ],
-        )
         return
     with ThreadPoolExecutor(workers.threads) as threads:
         loaded = [threads.submit(one.here) for one in loads]
@@ -70,44 +55,6 @@ def _load(loads: Sequence[Load], *, workers: Workers) -> None:
             for one in loaded:
                 one.cancel()
             raise
-
-
-def _large(loads: Sequence[Load]) -> dict[int, CsvPart]:
-    """Return the CSV files of which most is yet to be parsed, by their number."""
-    from mipaudit.reading.csv.part import CsvPart
-
-    parts = {at: one.part for at, one in enumerate(loads)}
-    return {at: part for at, part in parts.items() if isinstance(part, CsvPart) and part.large}
-
-
-def _worth(load: Load, part: CsvPart, workers: Workers) -> bool:
-    """Tell whether a process should parse a file: it holds text, and can be found again."""
-    if not part.travels or part.blob.size > _LARGEST_HANDED_BACK:
-        return False
-    return workers.engine.name == "processes" or part.textual(load.names)
-
-
-def _enough(parts: dict[int, CsvPart]) -> bool:
-    sizes = [part.blob.size for part in parts.values()]
-    return len(sizes) > 1 and sum(sizes) >= _WORTH_PROCESSES
-
-
-def _sent(load: Load, part: CsvPart, workers: Workers) -> Future[ParsedCsv]:
-    from mipaudit.reading.csv.part import parse_elsewhere
-
-    return workers.processes.submit(
-        parse_elsewhere, part.blob, part.format, load.names, load.hashed, load.keys
-    )
-
-
-def _finish(future: Future[ParsedCsv], part: CsvPart, here: Callable[[], None]) -> None:
-    try:
-        parsed = future.result()
-    except BrokenExecutor:
-        # Whatever ended the process, the file is still there.
-        here()
-        return
-    part.adopt(parsed)
 
 
 def read_input(

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import mipaudit
-from mipaudit.counting import retried_reading
-from mipaudit.engine.workers import ProcessPool
 from tests.fixtures.parts import plain
 
 ROWS = 140_000
@@ -34,33 +32,12 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def sent(monkeypatch):
-    """Return the files that processes were given."""
-    given = []
-    real = ProcessPool.submit
-
-    def submit(self, task, /, *arguments):
-        given.append(arguments[0].name.rpartition("/")[2])
-        return real(self, task, *arguments)
-
-    monkeypatch.setattr(ProcessPool, "submit", submit)
-    monkeypatch.setattr(retried_reading, "_WORTH_PROCESSES", 1)
-    return given
+def test_files_that_are_parsed_at_a_time_are_those_of_one_thread(folder):
+    found = [plain(mipaudit.estimate(folder, jobs=jobs, key_col="key")) for jobs in (1, 2)]
+    assert found[0] == found[1]
 
 
-def test_text_is_parsed_by_processes_and_numbers_by_threads(folder, sent):
-    keyed = {"key_col": "key"}
-    assert plain(mipaudit.estimate(folder, jobs=2, **keyed)) == plain(
-        mipaudit.estimate(folder, jobs=1, **keyed)
-    )
-    assert sent == ["a.csv", "b.csv", "c.csv"]
-    sent.clear()
-    mipaudit.estimate(folder, jobs=2, engine="threads", **keyed)
-    assert sent == []
-
-
-def test_a_file_that_a_process_cannot_parse(folder, sent, tmp_path):
+def test_a_file_that_cannot_be_parsed(folder, tmp_path):
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     with (tmp_path / "b.csv").open("a") as stream:

@@ -15,7 +15,14 @@ from mipaudit.reading.bytes.blob import Blob, Format, blob_format
 from mipaudit.reading.bytes.unpacked import read_npy
 from mipaudit.reading.sheets.coordinates import coordinate_hints
 from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
-from mipaudit.reading.sheets.sheet import Sheet, array_sheet, content_kind, only_blob, parquet_sheet
+from mipaudit.reading.sheets.sheet import (
+    Sheet,
+    array_sheet,
+    content_kind,
+    csv_sheet,
+    only_blob,
+    parquet_sheet,
+)
 from mipaudit.reading.sheets.splits import describe_unchanged
 from mipaudit.reading.sheets.tile import Matrix
 from mipaudit.statements.sources import InputFile
@@ -95,18 +102,17 @@ def read_release(path: str) -> Release:
 
 
 def _read_csv(blob: Blob, kind: Format) -> Release:
-    from mipaudit.reading.csv.text import read_csv_text
-
-    table = read_csv_text(blob, kind)
-    names = table.dialect.names
-    across = _is_across(table.rows, len(names), blob.name)
+    sheet = csv_sheet(blob, kind)
+    matrix = _matrix(sheet, blob.name)
+    rows, names = len(matrix.values), matrix.columns
+    across = _is_across(rows, len(names), blob.name)
     return Release(
-        values=_matrix(table, blob.name).values.ravel(),
-        names=names if table.named and across else None,
-        column=names[0] if table.named else None,
-        shape=(table.rows * len(names),),
+        values=matrix.values.ravel(),
+        names=names if sheet.named and across else None,
+        column=names[0] if sheet.named else None,
+        shape=(matrix.values.size,),
         format="csv",
-        source=describe_unchanged(blob, table.rows),
+        source=describe_unchanged(blob, rows),
     )
 
 

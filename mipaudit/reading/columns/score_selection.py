@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.data.csv_cells import MISSING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.names import (
@@ -25,7 +26,6 @@ from mipaudit.reading.columns.names import (
     is_score_like,
     says_score,
 )
-from mipaudit.reading.csv.cells import MISSING
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from mipaudit.data.csv_cells import parse_labels
+from mipaudit.data.csv_dialect import decode_text
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
 from mipaudit.reading.columns.column import EXACT, Column, Field, Kind, Numbers
-from mipaudit.reading.csv.cells import parse_labels
-from mipaudit.reading.csv.dialect import decode_text
 from mipaudit.reading.rows.intake import Fault
 from mipaudit.reading.sheets.tile import TextSheet, large_integers
 from mipaudit.statements.reports.codec import NameTwiceError, read_once

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, blob_format
-from mipaudit.reading.columns.membership import Where
-from mipaudit.reading.csv.text import read_csv_text
 from mipaudit.reading.sheets.json_numbers import Json, JsonTable, load_json
-from mipaudit.reading.sheets.sheet import Sheet, content_kind, only_blob, parquet_sheet
+from mipaudit.reading.sheets.sheet import Sheet, content_kind, csv_sheet, only_blob, parquet_sheet
 from mipaudit.reading.sheets.splits import describe_unchanged
 
 if TYPE_CHECKING:
@@ -75,13 +73,14 @@ def _rates(blob: Blob) -> NDArray[np.float64]:
         case "json":
             return _from_json(load_json(blob, kind), blob.name)
         case "csv":
-            table = read_csv_text(blob, kind)
-            names = {field.name for field in table.fields}
-            if names.isdisjoint(_RATES) and names.issuperset(_CURVES):
+            sheet = csv_sheet(blob, kind)
+            kinds = {field.name: field.kind for field in sheet.fields}
+            curves = kinds.keys() >= set(_CURVES) and kinds[_CURVES[0]] == "string"
+            if curves and kinds.keys().isdisjoint(_RATES):
                 # Only numbers may be asked for as numbers: the other curves' rows are too.
-                chosen = Where(column=_CURVES[0], value=_ROC).mask(table.column(_CURVES[0]))
-                return np.asarray(table.matrix(_CURVES[1:]).values[chosen])
-            return _from_sheet(table, blob.name)
+                chosen = sheet.words(_CURVES[0]) == _ROC
+                return np.asarray(sheet.matrix(_CURVES[1:]).values[chosen])
+            return _from_sheet(sheet, blob.name)
         case _:
             raise _no_curve(blob.name)
 

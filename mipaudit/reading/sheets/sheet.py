@@ -275,7 +275,7 @@ def open_sheet(blob: Blob) -> Sheet:
         case "json":
             return json_table(load_json(blob, kind), blob.name)
         case _:
-            return _csv_sheet(blob, kind)
+            return csv_sheet(blob, kind)
 
 
 def parquet_sheet(blob: Blob) -> PartSheet:
@@ -312,13 +312,18 @@ def array_sheet(array: NDArray[Any], name: str) -> ArraySheet:
     return ArraySheet(name=name, array=array)
 
 
-def _csv_sheet(blob: Blob, kind: Format) -> Sheet:
-    from mipaudit.reading.csv.part import CsvPart
-    from mipaudit.reading.csv.text import read_csv_text
+def csv_sheet(blob: Blob, kind: Format) -> PartSheet:
+    """Open a CSV file, which may have no header if it holds only numbers.
+
+    Raises:
+        InputError: every fault of the header and of the rows' lengths.
+    """
+    from mipaudit.data.csv_file import CsvPart
 
     try:
         return PartSheet(part=CsvPart(blob, kind))
     except InputError as error:
         if error.code not in _SECOND_LOOK:
             raise
-    return read_csv_text(blob, kind)
+    part = CsvPart(blob, kind, unnamed=True)
+    return PartSheet(part=part, named=part.dialect.named)

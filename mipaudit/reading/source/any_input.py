@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mipaudit.data.csv_cells import column_kind
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import FRACTIONS, INTEGERS, Field, Numbers, column_hashes
 from mipaudit.reading.columns.column_cache import ChunkStore, StoredPart, slice_column
 from mipaudit.reading.columns.names import unique_names
-from mipaudit.reading.csv.cells import column_kind
 from mipaudit.reading.source.opening import open_groups, open_scores
 from mipaudit.reading.source.part import CHUNK_ROWS
 from mipaudit.reading.source.request import ReadRequest

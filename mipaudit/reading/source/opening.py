@@ -121,7 +121,7 @@ def open_part(blob: Blob) -> Part:
         from mipaudit.reading.parquet.parquet import open_parquet
 
         return open_parquet(blob)
-    from mipaudit.reading.csv.part import CsvPart
+    from mipaudit.data.csv_file import CsvPart
 
     return CsvPart(blob, found)
 

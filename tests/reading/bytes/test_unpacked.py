@@ -62,8 +62,6 @@ def test_one_cell_that_fills_the_memory(tmp_path, quoted):
 
 
 def test_many_long_rows_are_no_bomb(tmp_path, monkeypatch):
-    """Blocks have fewer rows where rows are long."""
-    monkeypatch.setattr("mipaudit.reading.csv.large._BLOCK_BYTES", 1 << 20)
     monkeypatch.setenv(VARIABLE, str(16 << 20))
     row = b",%b\n" % (b"x" * 2000)
     with gzip.open(tmp_path / "s.csv.gz", "wb", compresslevel=1) as file:

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mipaudit.commands.estimate.run import estimate
+from mipaudit.data import csv_file
+from mipaudit.data.csv_cells import loses_digits, lost_digits
 from mipaudit.errors import InputError
-from mipaudit.reading.csv import part as csv_part
-from mipaudit.reading.csv.cells import loses_digits, lost_digits, needs_text
 
 WIDE = "0." + "5" * 17
 
@@ -23,8 +23,8 @@ WIDE = "0." + "5" * 17
 def size(request, monkeypatch):
     """Read texts as small files and as large ones."""
     if request.param == "large":
-        monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
-        monkeypatch.setattr(csv_part, "HEAD_BYTES", 1000)
+        monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
+        monkeypatch.setattr(csv_file, "HEAD_BYTES", 1000)
 
 
 def twice(path, cell, rows: int = 2000, *, before: int = 0) -> str:
@@ -131,15 +131,6 @@ def test_two_cells_of_as_many_digits_in_one_float_are_told(number):
         both = [loses_digits(str(one), value) for one in (number, near)]
         assert number == near or any(both)
     assert loses_digits(str(number), value) is False or Decimal(value) != number
-
-
-def test_only_doubtful_columns_are_read_again():
-    rng = np.random.default_rng(3)
-    assert not needs_text(rng.normal(size=1000), extreme=True)
-    assert not needs_text(np.full(9, np.nan), extreme=True)
-    assert needs_text(np.array([2.0**60, 1.0]), extreme=False)
-    assert needs_text(np.array([0.0, 1.0]), extreme=True)
-    assert not needs_text(np.array([0.0, np.inf, 1.0]), extreme=False)
 
 
 def test_long_doubles_are_counted(tmp_path):

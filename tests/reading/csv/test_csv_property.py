@@ -11,10 +11,10 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mipaudit.data.csv_cells import MISSING, is_number, parse_numbers
+from mipaudit.data.csv_file import CsvPart
 from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.columns.column import column_scores
-from mipaudit.reading.csv.cells import MISSING, is_number, parse_numbers
-from mipaudit.reading.csv.part import CsvPart
 
 CELLS = st.text(
     alphabet=st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=6

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import errno
 import gzip
-import signal
-import sys
 import warnings
 
 import numpy as np
 import pytest
 
 import mipaudit
+from mipaudit.data import csv_blocks, csv_file
+from mipaudit.data.csv_file import CsvPart
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.bytes.unpacked import plain_stream
 from mipaudit.reading.columns.column_cache import ChunkStore
-from mipaudit.reading.csv import large as csv_large
-from mipaudit.reading.csv import part as csv_part
-from mipaudit.reading.csv import stream as csv_stream
-from mipaudit.reading.csv.large import LargeCsv
-from mipaudit.reading.csv.part import CsvPart
 
 ROWS = 5000
 OUT_OF_SPACE = OSError(errno.ENOSPC, "No space left on device")
@@ -29,7 +24,7 @@ OUT_OF_SPACE = OSError(errno.ENOSPC, "No space left on device")
 @pytest.fixture
 def large(monkeypatch):
     """Treat every text above 2,000 bytes as a large file."""
-    monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
+    monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
 
 
 def text(names, rows):
@@ -49,25 +44,9 @@ def test_floats_of_a_large_file_are_those_of_a_small_one(read, write, large):
         assert read(write(text("member,score", rows))).scores[0] == [row[1] for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("version", "options"),
-    [
-        ("2.1.2", {"float_precision": "round_trip"}),
-        ("3.0.6", {"float_precision": "round_trip"}),
-        ("3.1.0rc1", {}),
-        ("3.10.0", {}),
-        ("4.0.0", {}),
-        ("unknown", {"float_precision": "round_trip"}),
-    ],
-)
-def test_exact_floats_are_asked_for_where_they_are_not_the_default(version, options):
-    assert csv_large._exact_floats(version) == options
-
-
 @pytest.mark.parametrize("options", [{}, {"score_columns": ("flag",)}])
 def test_booleans_and_text_in_blocks_of_their_own(fails, write, large, monkeypatch, options):
-    monkeypatch.setattr(csv_large, "_BLOCK_ROWS", 1000)
-    monkeypatch.setattr(csv_stream, "PIECE_BYTES", 5000)
+    monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 5000)
     rows = [[at % 2, at % 3 == 0] for at in range(ROWS)]
     rows[4000][1] = "topsecret"
     error = fails("mixed_column", write(text("member,flag", rows)), **options)
@@ -76,8 +55,7 @@ def test_booleans_and_text_in_blocks_of_their_own(fails, write, large, monkeypat
 
 
 def test_booleans_in_every_block_are_booleans(read, write, large, monkeypatch):
-    monkeypatch.setattr(csv_large, "_BLOCK_ROWS", 1000)
-    monkeypatch.setattr(csv_stream, "PIECE_BYTES", 5000)
+    monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 5000)
     rows = [[at % 2, at % 3 == 0] for at in range(ROWS)]
     everything = read(write(text("member,flag", rows)))
     assert everything.kinds == ["bool"]
@@ -159,7 +137,7 @@ def test_quoted_cell_across_the_end_of_the_head(read, write, monkeypatch):
     path = write(text("member,score,note", rows))
     small = read(path)
     for size in range(1500, 1800, 7):
-        monkeypatch.setattr(csv_part, "SMALL_TEXT", size)
+        monkeypatch.setattr(csv_file, "SMALL_TEXT", size)
         assert read(path) == small
 
 
@@ -169,54 +147,6 @@ def test_quotes_that_do_not_match_in_the_head(fails, write, large):
     assert "line 5" in fails("bad_quotes", write(text("member,score", rows))).message
     rows[3][1], rows[0][1] = "1", '"1'
     assert "line 2" in fails("bad_quotes", write(text("member,score", rows))).message
-
-
-def large_csv(blob, *, kind="csv"):
-    part = CsvPart(blob, kind)
-    return LargeCsv(blob=blob, format=kind, dialect=part._dialect, kinds=part._kinds)
-
-
-def quoted():
-    """Return a text with a quote in it, so that pandas reads it."""
-    rows = scored()
-    rows[-1][0] = f'"{rows[-1][0]}"'
-    return text("member,score", rows)
-
-
-def parse(csv):
-    return csv.parse(ChunkStore(), {"member", "score"}, ())
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [KeyboardInterrupt(), OSError(errno.EIO, "Input/output error"), MemoryError(), SystemExit(3)],
-)
-def test_failure_below_pandas_stays_what_it_was(large, monkeypatch, failure):
-    csv = large_csv(MemoryBlob(name="x", data=quoted().encode()))
-
-    def read(self, size):
-        raise failure
-
-    monkeypatch.setattr(csv_large.CountedStream, "_read", read)
-    with pytest.raises(type(failure)) as caught:
-        parse(csv)
-    assert caught.value is failure
-
-
-def test_control_c_between_pandas_and_our_read(large, monkeypatch):
-    csv = large_csv(MemoryBlob(name="x", data=quoted().encode()))
-
-    def read(self, size):
-        signal.raise_signal(signal.SIGINT)
-        return b""
-
-    monkeypatch.setattr(csv_large.CountedStream, "read", read)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            parse(csv)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def test_unused_last_column_may_turn_into_text(read, write, large):
@@ -290,14 +220,14 @@ def test_damaged_file_is_still_told(kind):
 
 def test_full_disk_while_a_compressed_file_is_parsed(large, monkeypatch):
     data = gzip.compress(text("member,score", scored()).encode())
-    csv = large_csv(MemoryBlob(name="x", data=data), kind="gzip")
+    part = CsvPart(MemoryBlob(name="x", data=data), "gzip")
 
     def append(self, columns, rows):
         raise OUT_OF_SPACE
 
     monkeypatch.setattr(ChunkStore, "append", append)
     with pytest.raises(OSError, match="No space"):
-        parse(csv)
+        part.load({"member", "score"}, ())
 
 
 @pytest.mark.parametrize("size", [100_000, 131_073, 500_000])
@@ -309,16 +239,3 @@ def test_cell_of_any_length(read, write, size):
 def test_message_on_a_bad_row_beside_a_long_cell(fails, write):
     content = f"member,score,note\n1,0.5,{'x' * 200_000}\n0,1.5\n"
     assert "line 3 has 2 cells" in fails("ragged_rows", write(content)).message
-
-
-def test_pandas_is_not_loaded_for_long_cells(write):
-    import subprocess
-
-    path = write(f"member,score,note\n1,0.5,{'x' * 200_000}\n0,1.5,y\n")
-    code = (
-        "import sys; from mipaudit.reading.source.opening import open_scores;"
-        "from mipaudit.reading.source.request import ReadRequest;"
-        f"open_scores(ReadRequest(scores={str(path)!r})); assert 'pandas' not in sys.modules"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
-    assert done.returncode == 0

@@ -7,10 +7,8 @@ import gzip
 import numpy as np
 import pytest
 
+from mipaudit.data import csv_blocks, csv_file
 from mipaudit.errors import InputError
-from mipaudit.reading.csv import large as csv_large
-from mipaudit.reading.csv import part as csv_part
-from mipaudit.reading.csv import stream as csv_stream
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest
 
@@ -20,7 +18,7 @@ ROWS = 5000
 @pytest.fixture
 def large(monkeypatch):
     """Treat every text above 2,000 bytes as a large file."""
-    monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
+    monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
 
 
 def table(rows=ROWS, *, seed=3):
@@ -51,7 +49,7 @@ def text(rows, names="key,member,score,name,hits"):
 def test_large_equals_small(read, write, monkeypatch, options):
     path = write(text(table()))
     small = read(path, **options)
-    monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
+    monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
     assert read(path, **options) == small
 
 
@@ -85,9 +83,8 @@ def test_words_stay_words_where_a_block_of_them_looks_like_numbers(
         row[3] = words[at % len(words)] if at >= 1000 else f"n{at % 7}"
     path = write(text(rows))
     small = read(path, **options)
-    monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
-    monkeypatch.setattr(csv_large, "_BLOCK_ROWS", 700)
-    monkeypatch.setattr(csv_stream, "PIECE_BYTES", 5000)
+    monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
+    monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 5000)
     assert read(path, **options) == small
 
 
@@ -201,7 +198,7 @@ def test_parsed_rows_beyond_memory_go_to_an_unlinked_file(write, large, monkeypa
         assert set(path.parent.iterdir()) == before
 
 
-def test_no_message_of_pandas_gets_out(write, large):
+def test_no_message_of_arrow_gets_out(write, large):
     rows = table()
     rows[4000][2] = "topsecret"
     path = str(write(text(rows)))

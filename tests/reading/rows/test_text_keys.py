@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.reading.csv import part as csv_part
-from mipaudit.reading.csv.cells import parse_keys
+from mipaudit.data import csv_file
+from mipaudit.data.csv_cells import parse_keys
 from mipaudit.reading.parquet.hive import folder_keys
 
 # Each pair is one number, and two texts.
@@ -19,9 +19,8 @@ PAIRS = [("007", "7"), ("1.0", "1"), ("1000", "1e3"), ("+5", "5"), ("0.50", "0.5
 def size(request, monkeypatch):
     """Read files at once, or in blocks of which the first tells the kinds."""
     if request.param == "large":
-        monkeypatch.setattr(csv_part, "SMALL_TEXT", 1 << 10)
-        monkeypatch.setattr("mipaudit.reading.csv.large._BLOCK_ROWS", 64)
-        monkeypatch.setattr("mipaudit.reading.csv.stream.PIECE_BYTES", 600)
+        monkeypatch.setattr(csv_file, "SMALL_TEXT", 1 << 10)
+        monkeypatch.setattr("mipaudit.data.csv_blocks.BLOCK_BYTES", 600)
     return request.param
 
 

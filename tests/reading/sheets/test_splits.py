@@ -23,8 +23,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mipaudit.data import csv_file
 from mipaudit.errors import InputError, MipauditError, UsageError
-from mipaudit.reading.csv import part as csv_part
 from mipaudit.reading.sheets import sheet
 from mipaudit.reading.sheets.splits import _codes, read_pairs, read_splits, splits_of
 
@@ -304,7 +304,7 @@ def test_text_in_row_seven(write, refused):
 
 
 def test_text_late_in_a_large_file(write, refused, monkeypatch):
-    monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
+    monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
     rows = "".join(f"{at + 0.5},{at}\n" for at in range(2000))
     path = write("a,b\n" + rows)
     assert read_splits(str(path)).values[:, 0].tolist() == [at + 0.5 for at in range(2000)]
@@ -313,7 +313,7 @@ def test_text_late_in_a_large_file(write, refused, monkeypatch):
 
 
 def test_line_longer_than_the_head_of_a_large_file(write, monkeypatch):
-    monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
+    monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
     values = np.random.default_rng(1).normal(size=(5, 1000))
     rows = [",".join(map(repr, row)) for row in values.tolist()]
     for header in (",".join(f"w{at}" for at in range(1000)), ",".join(map(str, range(1000)))):
@@ -727,7 +727,7 @@ def test_pairs_take_the_columns_of_splits(tmp_path):
 @pytest.mark.parametrize("name", ["p.json", "p.csv"])
 def test_pairs_of_numbered_labels(write, monkeypatch, name):
     # Lines longer than what is read to find the columns of a large file.
-    monkeypatch.setattr(csv_part, "SMALL_TEXT", 20)
+    monkeypatch.setattr(csv_file, "SMALL_TEXT", 20)
     names, rows = ("pair_id", "side", "a"), [(1, 0, 0.5), (1, 1, 1.5), (2, 1, 2.5), (2, 0, 3.5)]
     objects = json.dumps([dict(zip(names, row, strict=True)) for row in rows])
     pairs = read_pairs(

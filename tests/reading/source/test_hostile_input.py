@@ -69,10 +69,10 @@ def test_integers_up_to_the_limit_are_exact(write, read):
 
 
 def test_large_integers_that_missing_cells_made_floats_are_an_error(write, fails, monkeypatch):
-    from mipaudit.reading.csv import part as csv_part
+    from mipaudit.data import csv_file
 
-    monkeypatch.setattr(csv_part, "SMALL_TEXT", 1 << 10)
-    monkeypatch.setattr(csv_part, "HEAD_BYTES", 1 << 9)
+    monkeypatch.setattr(csv_file, "SMALL_TEXT", 1 << 10)
+    monkeypatch.setattr(csv_file, "HEAD_BYTES", 1 << 9)
     rows = "".join(f"{at % 2},{at}\n" for at in range(1000))
     fails("large_integers", write(f"member,score\n{rows}0,\n1,{_LIMIT + 1}\n"), nan="drop")
 
@@ -242,7 +242,7 @@ def test_quoted_names_keep_single_backslashes(write, fails):
     assert "column 'a\\b' in 1 row" in error.message
 
 
-def test_a_csv_part_with_a_header_alone_is_listed_and_has_no_rows(write, fails):
+def test_a_csv_file_with_a_header_alone_is_listed_and_has_no_rows(write, fails):
     write("member,score\n", "d/a.csv")
     write("member,score\n1,1.5\n0,2.5\n", "d/b.csv")
     folder = write("member,score\n", "d/c.csv").parent

@@ -24,7 +24,6 @@ from mipaudit.reading.columns.column import (
     Labels,
     Numbers,
     Vocabulary,
-    column_missing,
 )
 from mipaudit.reading.columns.column_cache import column_arrays
 
@@ -108,24 +107,6 @@ def _is_integer(cell: str, value: float) -> bool:
     fraction = mantissa.partition(".")[2].rstrip("0")
     large = abs(value) >= EXACT
     return large and (value in {np.inf, -np.inf} or int(exponent or 0) >= len(fraction))
-
-
-def needs_text(values: NDArray[np.float64], *, extreme: bool) -> bool:
-    """Tell whether only the cells say what a float64 may have taken from these numbers.
-
-    Beyond 2^53 that is so of integers; at zero and infinity of all that is beyond its range.
-
-    Args:
-        values: as they were read.
-        extreme: whether exponents or numbers were seen that may be out of range.
-    """
-    size = np.abs(values)
-    # Two reductions serve nearly always; NaN passes neither.
-    if size.size and size.min() >= _LEAST and size.max() < EXACT:
-        return False
-    if extreme and bool(((size < _LEAST) | (size == np.inf)).any()):
-        return True
-    return bool(((size >= EXACT) & (size < np.inf)).any())
 
 
 def is_decimal_comma(cell: str) -> bool:
@@ -244,30 +225,6 @@ def column_kind(column: Column) -> Kind:
         return "empty"
     kinds: dict[str, Kind] = {"b": "bool", "i": "integer", "u": "integer"}
     return kinds.get(column.values.dtype.kind, "float")
-
-
-def from_numbers(values: NDArray[Any], kind: Kind) -> Numbers:
-    """Return what pandas parsed without labels.
-
-    Raises:
-        ValueError: the block holds something else than numbers.
-    """
-    if values.dtype.kind not in "iuf":
-        raise ValueError
-    numbers = Numbers(values=values)
-    if kind == "float" or values.dtype.kind != "f":
-        return numbers
-    return _whole_again(numbers)
-
-
-def _whole_again(numbers: Numbers) -> Numbers:
-    """Return integers that became floats because some are missing as integers."""
-    missing = column_missing(numbers)
-    if missing is None:
-        return numbers
-    filled = np.where(missing, 0.0, numbers.values)
-    whole = np.abs(filled).max(initial=0.0) < 2.0**53 and bool((np.floor(filled) == filled).all())
-    return Numbers(values=filled.astype(np.int64) if whole else filled, missing=missing)
 
 
 def exact_numbers(cells: Labels) -> Column:

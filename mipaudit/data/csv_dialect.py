@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
+from mipaudit.data.csv_cells import MISSING, is_decimal_comma, is_number
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.names import unique_names
-from mipaudit.reading.csv.cells import MISSING, is_decimal_comma, is_number
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DELIMITERS: Final = (",", ";", "\t", "|")
 # Python's readers of text know no other byte order mark.
-_BOM: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 # The most that fits a C long everywhere.
 _LONGEST_CELL: Final = (1 << 31) - 1
@@ -43,12 +43,14 @@ class Dialect:
         names: the columns; one without a name is called ``unnamed:<position>``.
         header_lines: physical lines up to and with the header.
         header_bytes: bytes up to the first row, a byte order mark included.
+        named: whether there is a header.
     """
 
     delimiter: str
     names: tuple[str, ...]
     header_lines: int
     header_bytes: int
+    named: bool = True
 
 
 def decode_text(data: bytes, name: str) -> str:
@@ -62,7 +64,7 @@ def decode_text(data: bytes, name: str) -> str:
     if b"\0" in data:
         raise binary(name)
     try:
-        return data.removeprefix(_BOM).decode("utf-8")
+        return data.removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         raise not_utf8(name, data.count(b"\n", 0, error.start) + 1) from None
 
@@ -107,7 +109,7 @@ def read_dialect(data: bytes, text: str, name: str) -> Dialect:
     except (csv.Error, StopIteration):
         raise InputError("bad_quotes", f"{name}: the header's quotes do not match.") from None
     taken = sum(len(line.encode()) for line in _first_lines(text, blank + reader.line_num))
-    bom = len(_BOM) if data.startswith(_BOM) else 0
+    bom = len(BOM) if data.startswith(BOM) else 0
     return Dialect(
         delimiter=delimiter,
         names=_column_names(cells, name),
@@ -211,6 +213,11 @@ def _walk(
             line = dialect.header_lines + reader.line_num + 1
     except csv.Error:
         raise InputError("bad_quotes", f"{_place(name, line)}: the quotes do not match.") from None
+
+
+def unlike_csv(name: str) -> InputError:
+    """Return the error for rows that do not fit, none of which is known to be wrong."""
+    return InputError("unparsable", f"{name}: some rows cannot be read as CSV.")
 
 
 def is_blank(cells: Sequence[str]) -> bool:

@@ -1,0 +1,1 @@
+"""Tables to Arrow and from there to columns: one way in for all of them."""

@@ -1,0 +1,175 @@
+"""The text of a CSV file in blocks of whole records, and a block as Arrow's columns.
+
+Any number of threads may read blocks at once. What is a record is what Python's csv module says:
+where Arrow knows better (words behind a closing quote, a quote that nothing closes, a line of
+blanks) the block is written anew before Arrow sees it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import IO, TYPE_CHECKING, Final, TypeVar
+
+from mipaudit.data.csv_dialect import Dialect, csv_rows, is_blank
+from mipaudit.reading.bytes.unpacked import largest_text, too_large
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+    from concurrent.futures import Future
+
+    import pyarrow as pa
+
+# Some hundred thousand short rows. Of less, threads wait for Python's lock more often than they
+# parse.
+BLOCK_BYTES: Final = 1 << 21
+_LARGEST: Final = (1 << 31) - 1
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+
+def blocks(stream: IO[bytes], delimiter: str, name: str) -> Iterator[bytes]:
+    """Yield a text in blocks of whole records.
+
+    Args:
+        stream: begins after the header.
+        delimiter: between cells.
+        name: what messages call the file.
+
+    Raises:
+        InputError: ``too_large`` for a record that is longer than a text may be.
+    """
+    text, size = b"", BLOCK_BYTES
+    while block := stream.read(size):
+        text += block
+        end = records_end(text, delimiter)
+        if end:
+            yield text[:end]
+            text, size = text[end:], BLOCK_BYTES
+        elif len(text) > largest_text():
+            raise too_large(name, "a row, or a block of them,")
+        else:
+            size *= 2
+    if text:
+        yield text
+
+
+def records_end(text: bytes, delimiter: str) -> int:
+    """Return where the last record ends that is whole; 0 where none is."""
+    if b'"' not in text:
+        return max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+    found = _patterns(delimiter)[0].match(text)
+    return 0 if found is None else found.end()
+
+
+@lru_cache
+def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return what matches whole records, and what matches a text whose quotes are all in order."""
+    between = re.escape(delimiter.encode())
+    ends = between + rb"\r\n"
+    quoted = rb'"(?:[^"]++|"")*+"'
+    loose = rb'(?:%b[^%b]*+|[^"%b][^%b]*+)?+' % (quoted, ends, ends, ends)
+    strict = rb'(?:%b|[^"%b]*+)' % (quoted, ends)
+    records = rb"(?:%b(?:%b%b)*+[\r\n]++)*+" % (loose, between, loose)
+    return re.compile(records), re.compile(rb"%b(?:[%b]++%b)*+" % (strict, ends, strict))
+
+
+def read_block(
+    text: bytes,
+    dialect: Dialect,
+    types: Mapping[str, pa.DataType],
+    *,
+    missing: Collection[str] = (),
+) -> tuple[int, dict[str, pa.Array]]:
+    """Return the number of rows, and the named columns; of no rows there are none.
+
+    Args:
+        text: whole records in UTF-8.
+        dialect: how they are written.
+        types: by column.
+        missing: words that say that a cell is empty.
+
+    Raises:
+        ValueError: the text is no such table.
+    """
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    if not text.strip():
+        return 0, {}
+    if b'"' in text and not _patterns(dialect.delimiter)[1].fullmatch(text):
+        text = straightened(text, dialect)
+    places = {name: f"c{at}" for at, name in enumerate(dialect.names)}
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(text),
+            # The default one reserves twelve megabytes at its first use.
+            memory_pool=pa.system_memory_pool(),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, block_size=_LARGEST, column_names=list(places.values())
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=dialect.delimiter, newlines_in_values=b'"' in text
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types={places[name]: kind for name, kind in types.items()},
+                include_columns=[places[name] for name in types],
+                null_values=sorted(missing),
+                strings_can_be_null=bool(missing),
+                check_utf8=False,
+            ),
+        )
+    except MemoryError:  # Arrow's own is one of its errors, too
+        raise
+    except pa.ArrowException:
+        raise ValueError from None  # its message quotes a cell
+    # There is one batch, since a block is parsed at once; none where it has no rows.
+    columns = (zip(types, batch.columns, strict=True) for batch in table.to_batches())
+    return table.num_rows, dict(next(columns, ()))
+
+
+def straightened(text: bytes, dialect: Dialect) -> bytes:
+    """Return the same records without blank lines, every cell in quotes.
+
+    Raises:
+        ValueError: quotes do not match, or a record has another number of cells than the header.
+    """
+    lines = io.StringIO(text.decode(), newline="")
+    sink = io.StringIO(newline="")
+    writer = csv.writer(
+        sink, delimiter=dialect.delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n"
+    )
+    try:
+        for cells in csv_rows(lines, dialect.delimiter):
+            if not is_blank(cells):
+                if len(cells) != len(dialect.names):
+                    raise ValueError
+                writer.writerow(cells)
+    except csv.Error:
+        raise ValueError from None
+    return sink.getvalue().encode()
+
+
+def in_order(
+    work: Callable[[ItemT], ResultT], items: Iterator[ItemT], threads: int
+) -> Iterator[ResultT]:
+    """Yield what ``work`` makes of each item, in their order, with few of them under way."""
+    if threads == 1:
+        yield from map(work, items)
+        return
+    waiting: deque[Future[ResultT]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for one in waiting:
+                one.cancel()

@@ -1,0 +1,428 @@
+"""A CSV file as a part of the input: parsed once, block by block, whatever its size.
+
+Numbers are what Python reads, to the last bit, whether Arrow converts them or `csv_cells` does:
+that is for keys, for what Arrow refuses, and for numbers that may have lost digits.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import IO, TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.data.csv_blocks import blocks, in_order, read_block, records_end, straightened
+from mipaudit.data.csv_cells import (
+    MISSING,
+    categories,
+    column_kind,
+    exact_numbers,
+    lost_digits,
+    parse_keys,
+    parse_numbers,
+    spread,
+)
+from mipaudit.data.csv_dialect import csv_rows, diagnose_csv, unlike_csv
+from mipaudit.data.csv_head import CsvHead, find_header
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes.blob import Blob, Format, read_up_to
+from mipaudit.reading.bytes.foreign import HEAD, require_table
+from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
+from mipaudit.reading.columns.column import (
+    EXACT,
+    Column,
+    Field,
+    Kind,
+    Labels,
+    Numbers,
+    column_hashes,
+    column_scores,
+)
+from mipaudit.reading.columns.column_cache import (
+    ChunkStore,
+    StoredPart,
+    compact_column,
+    slice_column,
+)
+from mipaudit.reading.columns.layout import merged_kind
+from mipaudit.reading.source.part import CHUNK_ROWS
+from mipaudit.statements.text.printable_names import quoted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+
+# Up to here all is looked at before anything is parsed, so that no fault is found late.
+SMALL_TEXT: Final = 4 << 20
+# The kinds of a larger file's columns are guessed from so many bytes; a column
+# that turns out otherwise is followed, or is an error.
+HEAD_BYTES: Final = 1 << 18
+_NUMBERS: Final = frozenset({"float", "integer", "empty"})
+_HEXADECIMAL: Final = re.compile(rb"0[xX]")
+_LEAST: Final = float(np.finfo(np.float64).tiny)
+# Lines of a block in which digits are looked at, and in how many blocks; in later ones fewer.
+_LINES: Final = 512
+_LINES_LATER: Final = 8
+_BLOCKS_OF_MANY: Final = 128
+_SPARSE: Final = 97
+_SPREAD: Final = 7919
+
+
+class MisfitError(ValueError):
+    """A block is no table of the columns that are read; a walk over the rows says where."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class CsvColumn:
+    """How the cells of a column become numbers, labels or keys; several threads may ask.
+
+    Attributes:
+        name: of the column.
+        kind: as its first rows show it.
+        key: it names records, persons or groups, as `parse_keys` reads them.
+        hashed: it is needed as hashes alone.
+        exact: its numbers are read as text first, which tells what a float64 takes from them.
+        found: the kinds that all rows show.
+        forms: in which keys are written that were numbers so far; more than one are words.
+        loses: whether a cell was met that says more than a float64, where not all are looked at.
+    """
+
+    name: str
+    kind: Kind
+    key: bool
+    hashed: bool
+    exact: bool
+    found: set[Kind] = field(default_factory=set)
+    forms: set[str] = field(default_factory=set)
+    loses: bool = False
+
+    @property
+    def typed(self) -> bool:
+        """Whether Arrow converts it."""
+        return self.kind in {"float", "integer"} and not self.key and not self.exact
+
+    def take(self, cells: Column) -> Column:
+        """Return the column of some rows as it is kept.
+
+        Args:
+            cells: numbers, or the words that are to become some.
+
+        Raises:
+            ValueError: a cell that must be a number is none.
+        """
+        column = cells
+        if isinstance(cells, Labels):
+            if self.kind not in _NUMBERS:
+                column = categories(cells, boolean=self.kind == "bool")
+            else:
+                column = self._key(cells) if self.key else exact_numbers(cells)
+        fraction = self.kind == "float" and not self.key
+        self.found.add("float" if fraction else column_kind(column))
+        return column_hashes(column) if self.hashed else compact_column(column)
+
+    def _key(self, cells: Labels) -> Column:
+        """Return keys that were numbers so far, and note in which form they are."""
+        table = parse_keys(cells.vocabulary.words)
+        kind = column_kind(table)
+        if kind == "empty":
+            missing = cells.codes < 0
+            return Numbers(values=np.zeros(missing.size, np.int64), missing=missing)
+        self.forms.add(kind)
+        if isinstance(table, Labels):
+            # The rows before were read as numbers.
+            self.forms.add("late")
+        return spread(table, cells.codes)
+
+
+class CsvPart(StoredPart):
+    """A CSV file, plain or compressed.
+
+    Attributes:
+        large: whether most of the file is yet to be parsed.
+        threads: that may parse it.
+    """
+
+    def __init__(self, blob: Blob, found: Format, *, unnamed: bool = False) -> None:
+        """Read the header and the first rows.
+
+        Args:
+            blob: the bytes.
+            found: how they are compressed.
+            unnamed: it may have no header if it holds only numbers; all of it is held as text.
+
+        Raises:
+            InputError: every fault of the header, and of all rows of a small file.
+        """
+        self.blob = blob
+        self.format: Format = found
+        with plain_stream(blob, found) as stream:
+            if unnamed:
+                data = read_whole(stream, blob, found)
+            else:
+                data = read_up_to(stream, SMALL_TEXT + 1)
+                require_table(blob.name, data[:HEAD])
+        self.large = not unnamed and len(data) > SMALL_TEXT
+        if self.large:
+            data = _complete_lines(data[: min(HEAD_BYTES, SMALL_TEXT)], blob.name)
+        self.dialect = find_header(data, blob.name, unnamed=unnamed)
+        self._text = data[self.dialect.header_bytes :]
+        head = self._head()
+        self._kinds = {name: head.kind(name) for name in self.dialect.names}
+        self._exact = head.exact
+        # Of a compressed file this is too small, which only makes it look harder.
+        self.rows_about = head.rows * blob.size // len(data) if self.large else head.rows
+        self._fields: tuple[Field, ...] | None = None
+        self._store = ChunkStore()
+        self._words: frozenset[str] = frozenset()
+        self.threads = 1
+
+    def _head(self) -> CsvHead:
+        text, name = self._text, self.blob.name
+        if self.large:
+            text = text[: records_end(text, self.dialect.delimiter)]
+            if not text.strip():
+                diagnose_csv(io.BytesIO(self._text), self.dialect, (), name)
+                raise InputError(
+                    "long_row",
+                    f"{name}: the first row is longer than {HEAD_BYTES >> 10} KiB.",
+                    hint="Is it a table? Leave out columns of long text.",
+                )
+        return CsvHead(text, self.dialect, name)
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.blob.name
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns; of a large file, as its first rows show them until it is loaded."""
+        if self._fields is None:
+            found = (Field(name=name, kind=kind) for name, kind in self._kinds.items())
+            self._fields = tuple(found)
+        return self._fields
+
+    def take_as_words(self, names: Collection[str]) -> None:
+        """Read these columns as they are written, whatever their cells look like."""
+        self._words = frozenset(names) & self._kinds.keys()
+        self._kinds |= dict.fromkeys(self._words, "string")
+        self._fields = None
+
+    def load(
+        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
+    ) -> None:
+        """Parse the named columns.
+
+        Raises:
+            InputError: a cell does not fit its column, or a row the header.
+        """
+        self._store.close()
+        self._store = ChunkStore()
+        named = frozenset(hashed) | frozenset(keys)
+        columns = [
+            CsvColumn(
+                name=name,
+                kind=self._kinds[name],
+                key=name in named,
+                hashed=name in hashed,
+                exact=name in self._exact,
+            )
+            for name in self.dialect.names
+            if name in names
+        ]
+        self._parse(columns)
+        if late := [one for one in columns if one.loses or len(one.forms) > 1]:
+            # What a column holds was seen too late for the rows before.
+            self._store.clear()
+            for one in columns:
+                one.found.clear()
+            for one in late:
+                one.exact = one.exact or one.loses
+                one.kind = "string" if len(one.forms) > 1 else one.kind
+            self._parse(columns)
+        self._kinds |= {one.name: merged_kind(one.found) for one in columns}
+        self._fields = None
+
+    @contextmanager
+    def _rows(self) -> Iterator[IO[bytes]]:
+        """Open the text after the header."""
+        if not self.large:
+            yield io.BytesIO(self._text)
+            return
+        with plain_stream(self.blob, self.format) as stream:
+            stream.read(self.dialect.header_bytes)
+            yield stream
+
+    def _parse(self, columns: Sequence[CsvColumn]) -> None:
+        """Parse everything into the store.
+
+        Raises:
+            InputError: every fault that ``diagnose_csv`` knows, and ``mixed_column``.
+        """
+        if not self._fits(columns):
+            numeric = [one.name for one in columns if one.kind in _NUMBERS]
+            with self._rows() as stream:
+                diagnose_csv(stream, self.dialect, numeric, self.name)
+            raise unlike_csv(self.name)
+        for one in columns:
+            # The same cell would have two values: 1 here, a hash of its text there.
+            if one.found >= {"bool", "string"}:
+                raise InputError(
+                    "mixed_column",
+                    f"{self.name}: column {quoted_name(one.name)} holds true and false "
+                    "in most rows and other words in some.",
+                    hint="Write one kind of value in all rows of a column.",
+                )
+
+    def _fits(self, columns: Sequence[CsvColumn]) -> bool:
+        """Parse block by block; return False where one is no such table."""
+        try:
+            with self._rows() as stream:
+                found = enumerate(blocks(stream, self.dialect.delimiter, self.name))
+                work = partial(self._block, columns)
+                for rows, parsed in in_order(work, found, self.threads):
+                    _append(self._store, parsed, rows)
+        except MisfitError:
+            return False
+        return True
+
+    def _block(
+        self, columns: Sequence[CsvColumn], block: tuple[int, bytes]
+    ) -> tuple[int, dict[str, Column]]:
+        """Return the rows of a block and its columns.
+
+        Raises:
+            MisfitError: it is no such table.
+        """
+        at, text = block
+        if b"\0" in text or not _is_utf8(text):
+            raise MisfitError
+        with suppress(ValueError):
+            found = self._typed(columns, text)
+            if self.large:
+                self._look(
+                    columns, _some_lines(text, _LINES if at < _BLOCKS_OF_MANY else _LINES_LATER)
+                )
+            return found
+        for write in (bytes, partial(straightened, dialect=self.dialect)):
+            with suppress(ValueError):
+                rows, cells = self._read(write(text), dict.fromkeys(columns, False))
+                return rows, {one.name: one.take(cells[one.name]) for one in columns if rows}
+        raise MisfitError
+
+    def _read(self, text: bytes, typed: Mapping[CsvColumn, bool]) -> tuple[int, dict[str, Column]]:
+        """Return rows and cells: numbers of columns that are typed, words of the others."""
+        import pyarrow as pa
+
+        from mipaudit.reading.parquet.arrow import ArrowReader
+
+        words = pa.dictionary(pa.int32(), pa.string())
+        numbers = {"float": pa.float64(), "integer": pa.int64()}
+        types = {
+            one.name: numbers[one.kind] if is_typed else words for one, is_typed in typed.items()
+        }
+        rows, arrays = read_block(text, self.dialect, types, missing=MISSING)
+        return rows, {name: ArrowReader().read(array) for name, array in arrays.items()}
+
+    def _typed(self, columns: Sequence[CsvColumn], text: bytes) -> tuple[int, dict[str, Column]]:
+        """Return rows and columns as Arrow converts them.
+
+        Raises:
+            ValueError: Arrow does not, or not as Python would.
+        """
+        rows, cells = self._read(text, {one: one.typed for one in columns})
+        found = {}
+        for one in columns if rows else ():
+            column = cells[one.name]
+            if one.typed and one.kind == "integer" and _HEXADECIMAL.search(text):
+                raise ValueError
+            if one.typed and one.kind == "float":
+                column = self._marked(one.name, column, text)
+            found[one.name] = one.take(column)
+        return rows, found
+
+    def _marked(self, name: str, column: Column, text: bytes) -> Numbers:
+        """Return floats, NaN where missing, with marks at those out of range that lose digits.
+
+        Raises:
+            ValueError: only Arrow takes a cell for a number.
+        """
+        import pyarrow as pa
+
+        values = column_scores(column)
+        if b"(" in text and np.isnan(values).any():
+            raise ValueError  # nan(1)
+        size = np.abs(values)
+        # Two reductions serve nearly always; NaN passes neither.
+        if size.size and size.min() >= _LEAST and size.max() < EXACT:
+            return Numbers(values=values)
+        at = np.flatnonzero((size < _LEAST) | (size >= EXACT))
+        if not at.size:
+            return Numbers(values=values)
+        _, cells = read_block(text, self.dialect, {name: pa.string()})
+        marks = lost_digits([cells[name][row].as_py() for row in at.tolist()], values[at])
+        if marks is None:
+            return Numbers(values=values)
+        rounded = np.zeros(values.size, dtype=np.uint8)
+        rounded[at] = marks
+        return Numbers(values=values, rounded=rounded)
+
+    def _look(self, columns: Sequence[CsvColumn], lines: Sequence[bytes]) -> None:
+        """Note the columns that lose digits in some of the lines."""
+        text = b"\n".join(lines).decode("utf-8", errors="replace")
+        names = self.dialect.names
+        with suppress(csv.Error):
+            rows = [
+                cells
+                for cells in csv_rows(text.splitlines(), self.dialect.delimiter)
+                if len(cells) == len(names)
+            ]
+            for one in columns:
+                if one.typed and one.kind == "float" and not one.loses:
+                    at = names.index(one.name)
+                    column = parse_numbers([cells[at] for cells in rows])
+                    one.loses = column is not None and column.rounded is not None
+
+    def close(self) -> None:
+        """Release memory, temporary file and bytes."""
+        super().close()
+        self.blob.close()
+
+
+def _complete_lines(data: bytes, name: str) -> bytes:
+    end = max(data.rfind(b"\n"), data.rfind(b"\r"))
+    if b"\0" in data or end < 0:
+        raise InputError(
+            "not_a_table", f"{name}: neither CSV text nor Parquet (no line ends in it)."
+        )
+    return data[: end + 1]
+
+
+def _is_utf8(text: bytes) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _some_lines(text: bytes, many: int) -> list[bytes]:
+    """Return about so many lines, at places that the text decides: no order of rows evades them."""
+    step = max(1, len(text) // many)
+    bytes_of = np.frombuffer(text, dtype=np.uint8)
+    first = int(bytes_of[::_SPARSE].sum(dtype=np.uint64)) * _SPREAD % step
+    starts = {text.find(b"\n", place) + 1 for place in range(first, len(text), step)}
+    return [text[start : text.find(b"\n", start)] for start in starts - {0}]
+
+
+def _append(store: ChunkStore, columns: Mapping[str, Column], rows: int) -> None:
+    for start in range(0, rows, CHUNK_ROWS):
+        stop = min(start + CHUNK_ROWS, rows)
+        store.append({n: slice_column(c, start, stop) for n, c in columns.items()}, stop - start)
