@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.noise.options import Unlike
+from mipaudit.data.splits import Splits
 from mipaudit.errors import InputError
-from mipaudit.reading.sheets.splits import Splits
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 

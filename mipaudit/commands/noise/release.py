@@ -10,21 +10,22 @@ from typing import Any, Final, Literal, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.coordinates import coordinate_hints
+from mipaudit.data.json_file import JsonPart, load_json
+from mipaudit.data.table import (
+    AnyTable,
+    Matrix,
+    Table,
+    array_table,
+    content_kind,
+    csv_table,
+    describe_unchanged,
+    only_blob,
+    parquet_table,
+)
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, Format, blob_format
 from mipaudit.reading.bytes.unpacked import read_npy
-from mipaudit.reading.sheets.coordinates import coordinate_hints
-from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
-from mipaudit.reading.sheets.sheet import (
-    Sheet,
-    array_sheet,
-    content_kind,
-    csv_sheet,
-    only_blob,
-    parquet_sheet,
-)
-from mipaudit.reading.sheets.splits import describe_unchanged
-from mipaudit.reading.sheets.tile import Matrix
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -102,32 +103,32 @@ def read_release(path: str) -> Release:
 
 
 def _read_csv(blob: Blob, kind: Format) -> Release:
-    sheet = csv_sheet(blob, kind)
-    matrix = _matrix(sheet, blob.name)
-    rows, names = len(matrix.values), matrix.columns
+    table = csv_table(blob, kind)
+    names, values = _matrix(table, blob.name)
+    rows = len(values)
     across = _is_across(rows, len(names), blob.name)
     return Release(
-        values=matrix.values.ravel(),
-        names=names if sheet.named and across else None,
-        column=names[0] if sheet.named else None,
-        shape=(matrix.values.size,),
+        values=values.ravel(),
+        names=names if table.named and across else None,
+        column=names[0] if table.named else None,
+        shape=(values.size,),
         format="csv",
         source=describe_unchanged(blob, rows),
     )
 
 
 def _read_parquet(blob: Blob) -> Release:
-    sheet = parquet_sheet(blob)
-    rows = sheet.part.rows_about
-    across = _is_across(rows, len(sheet.fields), blob.name)
-    if sheet.lists and not across:
+    table = parquet_table(blob)
+    rows = table.part.rows_about
+    across = _is_across(rows, len(table.fields), blob.name)
+    if table.lists and not across:
         raise _not_a_vector(blob.name, f"{rows} rows of lists")
-    matrix = _matrix(sheet, blob.name)
+    names, values = _matrix(table, blob.name)
     return Release(
-        values=matrix.values.ravel(),
-        names=matrix.columns if across else None,
-        shape=(matrix.values.size,),
-        column=matrix.columns[0],
+        values=values.ravel(),
+        names=names if across else None,
+        shape=(values.size,),
+        column=names[0],
         format="parquet",
         source=describe_unchanged(blob, rows),
     )
@@ -137,9 +138,9 @@ def _read_array(blob: Blob, kind: Format) -> Release:
     array = read_npy(blob, kind)
     if not array.size:
         raise InputError("no_rows", f"{blob.name}: the array is empty.")
-    sheet = array_sheet(array.reshape(-1, 1), blob.name)
+    table = array_table(array.reshape(-1, 1), blob.name)
     return Release(
-        values=sheet.matrix(["c0"]).values.ravel(),
+        values=table.matrix(["c0"])[1].ravel(),
         names=None,
         shape=array.shape,
         format="npy",
@@ -161,10 +162,9 @@ def _read_json(blob: Blob, kind: Format) -> Release:
     if not document and isinstance(document, (dict, list)):
         raise InputError("no_rows", f"{blob.name}: there is no number in it.")
     names = tuple(cells) if named else None
-    rows = 1 if named else len(cells["values"])
-    table = JsonTable(name=blob.name, cells=cells, rows=rows, named=named)
+    table = Table(part=JsonPart(blob.name, cells), named=named)
     return Release(
-        values=_matrix(table, blob.name).values.ravel(),
+        values=_matrix(table, blob.name)[1].ravel(),
         names=names,
         shape=shape,
         format="json",
@@ -197,15 +197,15 @@ def _not_a_vector(name: str, found: str) -> InputError:
     return InputError("not_a_vector", f"{name}: {found} where one vector is expected.", hint=_HINT)
 
 
-def _matrix(sheet: Sheet, name: str) -> Matrix:
-    for field in sheet.fields:
-        if field.kind in {"string", "other"} and field.name not in sheet.lists:
+def _matrix(table: AnyTable, name: str) -> Matrix:
+    for field in table.fields:
+        if field.kind in {"string", "other"} and field.name not in table.lists:
             raise InputError(
                 "text_column",
                 f"{name}: column {quoted_name(field.name)} holds no numbers.",
                 hint="Noise can only be added to numbers: remove this column from the release.",
             )
-    return sheet.matrix([field.name for field in sheet.fields])
+    return table.matrix([field.name for field in table.fields])
 
 
 def encode_release(release: Release, values: Floats) -> bytes:

@@ -15,6 +15,7 @@ from mipaudit.commands.query.columns import (
     moment_kind,
     read_record_column,
 )
+from mipaudit.data.coordinates import is_row_label
 from mipaudit.data.csv_cells import MISSING
 from mipaudit.data.csv_file import CsvPart
 from mipaudit.errors import InputError, UsageError
@@ -23,7 +24,6 @@ from mipaudit.reading.bytes.paths import input_blobs
 from mipaudit.reading.columns.column import Field
 from mipaudit.reading.columns.names import is_score_like
 from mipaudit.reading.columns.score_selection import find_column, is_candidate
-from mipaudit.reading.sheets.coordinates import is_row_label
 from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.reading.source.opening import open_part
 from mipaudit.reading.source.part import Part, input_changed

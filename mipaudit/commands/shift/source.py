@@ -22,6 +22,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.columns.column import Labels, column_hashes, column_scores, word_days
 from mipaudit.reading.rows.units import Chosen, choose_units
+from mipaudit.reading.source.part import input_changed
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
@@ -183,11 +184,7 @@ class FeatureSource:
         parts = [part for _, found in self.sides for part in found]
         for blob in (*(part.blob for part in parts), *self.bare):
             if blob is not None and blob.changed():
-                raise InputError(
-                    "input_changed",
-                    f"{blob.name}: the file changed while it was read.",
-                    hint="Read a copy that nobody writes to.",
-                )
+                raise input_changed(blob)
 
     def close(self) -> None:
         """Release files and memory."""

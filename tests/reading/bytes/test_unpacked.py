@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.query.model.array_files import arrays_of, described
+from mipaudit.data.splits import read_splits
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.unpacked import VARIABLE, largest_text, largest_unpacked
-from mipaudit.reading.sheets.splits import read_splits
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest
 

@@ -11,22 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.class_columns import read_class_columns
+from mipaudit.data.coordinates import Coordinates, read_coordinates
+from mipaudit.data.table import (
+    ArrayTable,
+    Table,
+    content_kind,
+    describe_unchanged,
+    only_blob,
+    part_table,
+)
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, blob_format
 from mipaudit.reading.bytes.foreign import HEAD, require_table
 from mipaudit.reading.bytes.unpacked import read_array, read_npy, require_room
 from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.reading.columns.score_selection import find_column
-from mipaudit.reading.sheets.coordinates import Coordinates, read_coordinates
-from mipaudit.reading.sheets.sheet import (
-    ArraySheet,
-    PartSheet,
-    Sheet,
-    content_kind,
-    only_blob,
-    open_sheet,
-)
-from mipaudit.reading.sheets.splits import describe_unchanged
 from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
@@ -64,13 +63,13 @@ class ArrayFile:
     Attributes:
         name: what messages call it.
         arrays: by name; one without a name for an .npy file; none for a table.
-        sheet: the table, or None.
+        table: the table, or None.
         blob: the bytes, to tell whether they changed; None for arrays in memory.
     """
 
     name: str
     arrays: Mapping[str, NDArray[Any]]
-    sheet: Sheet | None
+    table: Table | None
     blob: Blob | None
 
     def has(self, names: Sequence[str], *, dimensions: int | None = None) -> bool:
@@ -98,11 +97,11 @@ class ArrayFile:
                 ``row_numbers``: a column counts the rows.
         """
         with _output_hints():
-            if self.sheet is not None:
+            if self.table is not None:
                 folded = {name.casefold() for name in reserved}
-                taken = [f.name for f in self.sheet.fields if f.name.strip().casefold() in folded]
+                taken = [f.name for f in self.table.fields if f.name.strip().casefold() in folded]
                 read = read_class_columns if classes else read_coordinates
-                found = read(self.sheet, self.name, reserved=taken)
+                found = read(self.table, self.name, reserved=taken)
             else:
                 values = self._numbers(self._matrix(names))
                 found = Coordinates(columns=(), values=values, skipped=())
@@ -124,7 +123,7 @@ class ArrayFile:
         """
         with _output_hints():
             found = self._chosen(names, what, alone=alone)
-            if self.sheet is not None:
+            if self.table is not None:
                 if self._kinds[found] in {"string", "other"}:
                     raise InputError(
                         "text_column",
@@ -132,7 +131,7 @@ class ArrayFile:
                         f"numbers of {what}.",
                         hint=LABEL_HINT if what == "labels" else None,
                     )
-                return self.sheet.matrix([found]).values[:, 0]
+                return self.table.matrix([found])[1][:, 0]
             array = self.arrays[found]
             if _dimensions(array) != 1:
                 raise InputError(
@@ -155,8 +154,8 @@ class ArrayFile:
             found = here[0]
         if found is None:
             return None
-        if self.sheet is not None:
-            return self.sheet.words(found) if self._kinds[found] == "string" else None
+        if self.table is not None:
+            return self.table.words(found) if self._kinds[found] == "string" else None
         array = self.arrays[found]
         return array.reshape(-1) if array.dtype.kind == "U" and _dimensions(array) == 1 else None
 
@@ -171,8 +170,8 @@ class ArrayFile:
             InputError: ``unknown_labels``: neither 0 and 1 nor well-known words; as `vector`.
         """
         found = self._found(names)
-        if self.sheet is not None and found is not None and self._kinds[found] == "string":
-            return self._from_words(self.sheet, found)
+        if self.table is not None and found is not None and self._kinds[found] == "string":
+            return self._from_words(self.table, found)
         values = self.vector(names, "membership", alone=alone)
         if not np.isin(values, (0.0, 1.0, -1.0)).all():
             raise self._unknown_labels()
@@ -180,14 +179,14 @@ class ArrayFile:
 
     @property
     def _kinds(self) -> dict[str, str]:
-        return {} if self.sheet is None else {one.name: one.kind for one in self.sheet.fields}
+        return {} if self.table is None else {one.name: one.kind for one in self.table.fields}
 
     def _names(self) -> list[str]:
-        return [*(self.arrays if self.sheet is None else self._kinds)]
+        return [*(self.arrays if self.table is None else self._kinds)]
 
     def _found(self, names: Sequence[str], dimensions: int | None = None) -> str | None:
         here = self._names()
-        if self.sheet is None and dimensions is not None:
+        if self.table is None and dimensions is not None:
             here = [name for name in here if _dimensions(self.arrays[name]) == dimensions]
         folded = {name.strip().casefold(): name for name in reversed(here)}
         return next((folded[n.casefold()] for n in names if n.casefold() in folded), None)
@@ -218,8 +217,8 @@ class ArrayFile:
             )
         here = self._names()
         if len(here) > 1:
-            if self.sheet is not None:
-                return find_column(self.sheet.fields, names[0], option=f"{self.name}, {what}").name
+            if self.table is not None:
+                return find_column(self.table.fields, names[0], option=f"{self.name}, {what}").name
             here = [name for name in here if _dimensions(self.arrays[name]) == 1]
         if len(here) != 1:
             raise self._absent(names)
@@ -246,10 +245,10 @@ class ArrayFile:
                 "text_column", f"{self.name}: text, where numbers are expected.", hint=_TEXT_HINT
             )
         names = [f"c{at}" for at in range(array.shape[1])]
-        return ArraySheet(name=self.name, array=array).matrix(names).values
+        return ArrayTable(name=self.name, array=array).matrix(names)[1]
 
-    def _from_words(self, sheet: Sheet, column: str) -> NDArray[np.bool_]:
-        words = sheet.words(column)
+    def _from_words(self, table: Table, column: str) -> NDArray[np.bool_]:
+        words = table.words(column)
         inside, outside = (
             np.isin(words, [spell(one) for one in side if isinstance(one, str) for spell in _FORMS])
             for side in (MEMBER_LABELS, HOLDOUT_LABELS)
@@ -322,9 +321,7 @@ def arrays_of(data: object, name: str) -> ArrayFile:
         return _open_arrays(data)
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns"):
         # A table's columns have names, and not every one is a class.
-        return ArrayFile(
-            name=name, arrays={}, sheet=PartSheet(part=open_arrow(data, name)), blob=None
-        )
+        return ArrayFile(name=name, arrays={}, table=Table(part=open_arrow(data, name)), blob=None)
     try:
         array = _plain(np.asarray(data))
     except (TypeError, ValueError):
@@ -335,7 +332,7 @@ def arrays_of(data: object, name: str) -> ArrayFile:
             f"{name}: no array of numbers.",
             hint="Give numbers of one type; only labels may be text.",
         )
-    return ArrayFile(name=name, arrays={"": array}, sheet=None, blob=None)
+    return ArrayFile(name=name, arrays={"": array}, table=None, blob=None)
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
@@ -350,12 +347,13 @@ def _open_arrays(path: str) -> ArrayFile:
         head = stream.read(HEAD)
     require_table(blob.name, head, numbers=True)
     if head.startswith(ZIP_MAGIC):
-        return ArrayFile(name=blob.name, arrays=_unpack(blob), sheet=None, blob=blob)
+        return ArrayFile(name=blob.name, arrays=_unpack(blob), table=None, blob=blob)
     kind = blob_format(blob)
-    if content_kind(blob, kind) == "npy":
+    content = content_kind(blob, kind)
+    if content == "npy":
         array = read_npy(blob, kind, words=True)
-        return ArrayFile(name=blob.name, arrays={"": array}, sheet=None, blob=blob)
-    return ArrayFile(name=blob.name, arrays={}, sheet=open_sheet(blob), blob=blob)
+        return ArrayFile(name=blob.name, arrays={"": array}, table=None, blob=blob)
+    return ArrayFile(name=blob.name, arrays={}, table=part_table(blob, kind, content), blob=blob)
 
 
 def _unpack(blob: Blob) -> dict[str, NDArray[Any]]:

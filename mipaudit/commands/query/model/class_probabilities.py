@@ -12,12 +12,12 @@ from mipaudit.commands.query.model.answer import require_rows
 from mipaudit.commands.query.model.array_files import ArrayFile, arrays_of, described, opened
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.commands.query.model.true_classes import true_classes
+from mipaudit.data.coordinates import Coordinates
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import Precision, coarsest, precision_of, rounded_to
 from mipaudit.reading.columns.class_outputs import LABELS, ROUNDING, add_up, sum_tolerance, within
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.score_selection import shown_names
-from mipaudit.reading.sheets.coordinates import Coordinates
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.sources import InputFile
 
@@ -110,7 +110,7 @@ def _stored(given: tuple[Any, Any], name: str) -> _Stored:
     logits = given[0] is not None
     file = arrays_of(given[0] if logits else given[1], name)
     wanted, other = (_LOGITS, _PROBABILITIES) if logits else (_PROBABILITIES, _LOGITS)
-    if file.sheet is None and file.has(other) and not file.has(wanted):
+    if file.table is None and file.has(other) and not file.has(wanted):
         called = ("logits", "probabilities")
         raise InputError(
             "other_outputs",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -15,8 +14,8 @@ from mipaudit.data.csv_dialect import decode_text
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
 from mipaudit.reading.columns.column import EXACT, Column, Field, Kind, Numbers
+from mipaudit.reading.columns.column_cache import ChunkStore, StoredPart
 from mipaudit.reading.rows.intake import Fault
-from mipaudit.reading.sheets.tile import TextSheet, large_integers
 from mipaudit.statements.reports.codec import NameTwiceError, read_once
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -63,34 +62,40 @@ def load_json(blob: Blob, kind: Format) -> Json:
         ) from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class JsonTable(TextSheet):
-    """Rows of a JSON document as columns; ``named`` when the document names them."""
+class JsonPart(StoredPart):
+    """Rows of a JSON document as columns."""
 
-    name: str
-    cells: Mapping[str, Sequence[Any]]
-    rows: int
-    named: bool
+    blob = None
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns by kind; one with a number in it is numeric."""
-        return tuple(Field(name=name, kind=_kind(cells)) for name, cells in self.cells.items())
+    def __init__(self, name: str, cells: Mapping[str, Sequence[Json]]) -> None:
+        """Keep the cells of each column; they are converted when asked for."""
+        self.name, self._cells = name, cells
+        self.fields = tuple(Field(name=one, kind=_kind(own)) for one, own in cells.items())
+        self.rows_about: int = len(next(iter(cells.values()), ()))
+        self._store = ChunkStore()
 
-    def numbers(self, name: str) -> Numbers:
-        """Return a column of numbers, which text is not."""
-        return _numbers(self.cells[name], name, self.name)
+    def load(
+        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
+    ) -> None:
+        """Convert the named columns; one with a number in it is numeric.
 
-    def column(self, name: str) -> Column:
-        """Return the column ``name`` as numbers, or as labels when it is text."""
-        cells = self.cells[name]
-        if _kind(cells) == "string":
-            return parse_labels(["" if cell is None else cell for cell in cells])
-        return self.numbers(name)
+        Raises:
+            InputError: ``unparsable`` or ``large_integers``.
+        """
+        del hashed, keys  # a document has types
+        kinds = {one.name: one.kind for one in self.fields}
+        columns: dict[str, Column] = {
+            name: parse_labels(["" if cell is None else cell for cell in self._cells[name]])
+            if kinds[name] == "string"
+            else _numbers(self._cells[name], name, self.name)
+            for name in names
+        }
+        self._store.clear()
+        self._store.append(columns, self.rows_about)
 
 
-def json_table(document: Json, name: str) -> JsonTable:
-    """Return a list of lists, or a list of objects, as columns.
+def json_part(document: Json, name: str) -> tuple[JsonPart, bool]:
+    """Return a list of lists, or a list of objects, as columns, and whether these have names.
 
     Args:
         document: what ``load_json`` returned.
@@ -102,9 +107,9 @@ def json_table(document: Json, name: str) -> JsonTable:
     if isinstance(document, list) and not document:
         raise InputError("no_rows", f"{name}: the list is empty.")
     if isinstance(document, list) and all(isinstance(row, list) for row in document):
-        return _table_of_lists(document, name)
+        return JsonPart(name, _of_lists(document, name)), False
     if isinstance(document, list) and all(isinstance(row, dict) for row in document):
-        return _table_of_objects(document, name)
+        return JsonPart(name, _of_objects(document, name)), True
     raise InputError(
         "wrong_shape",
         f"{name}: neither a list of lists nor a list of objects.",
@@ -112,7 +117,7 @@ def json_table(document: Json, name: str) -> JsonTable:
     )
 
 
-def _table_of_lists(rows: list[list[Any]], name: str) -> JsonTable:
+def _of_lists(rows: list[list[Json]], name: str) -> dict[str, Sequence[Json]]:
     width = len(rows[0])
     for at, row in enumerate(rows):
         if len(row) != width:
@@ -120,11 +125,10 @@ def _table_of_lists(rows: list[list[Any]], name: str) -> JsonTable:
                 "ragged_rows",
                 f"{name}: data row {at + 1} has {len(row)} cells where the first has {width}.",
             )
-    cells = {f"c{at}": column for at, column in enumerate(zip(*rows, strict=True))}
-    return JsonTable(name=name, cells=cells, rows=len(rows), named=False)
+    return {f"c{at}": column for at, column in enumerate(zip(*rows, strict=True))}
 
 
-def _table_of_objects(rows: list[dict[str, Any]], name: str) -> JsonTable:
+def _of_objects(rows: list[dict[str, Json]], name: str) -> dict[str, Sequence[Json]]:
     names = rows[0].keys()
     for at, row in enumerate(rows):
         if row.keys() != names:
@@ -133,11 +137,10 @@ def _table_of_objects(rows: list[dict[str, Any]], name: str) -> JsonTable:
                 f"{name}: data row {at + 1} has other names than the first.",
                 hint="Write every name in every row.",
             )
-    cells = {column: [row[column] for row in rows] for column in names}
-    return JsonTable(name=name, cells=cells, rows=len(rows), named=True)
+    return {column: [row[column] for row in rows] for column in names}
 
 
-def _kind(cells: Sequence[Any]) -> Kind:
+def _kind(cells: Sequence[Json]) -> Kind:
     kinds = set(map(type, cells)) - {NoneType}
     if float in kinds:
         return "float"
@@ -150,7 +153,7 @@ def _kind(cells: Sequence[Any]) -> Kind:
     return "string" if kinds == {str} else "other"
 
 
-def _numbers(cells: Sequence[Any], name: str, source: str) -> Numbers:
+def _numbers(cells: Sequence[Json], name: str, source: str) -> Numbers:
     missing = np.array([cell is None for cell in cells], dtype=np.bool_)
     inexact = Fault()
     for at, cell in enumerate(cells):
@@ -164,6 +167,11 @@ def _numbers(cells: Sequence[Any], name: str, source: str) -> Numbers:
                 hint="Write numbers without quotes.",
             )
     if inexact.count:
-        raise large_integers({0: inexact}, (name,), source)
+        raise InputError(
+            "large_integers",
+            f"{source}: integers beyond 2^53, which cannot be told apart: column "
+            f"{quoted_name(name)} in {inexact.told}.",
+            hint="Subtract a constant, or store them as floats if their last digits do not matter.",
+        )
     values = np.array([0.0 if cell is None else float(cell) for cell in cells], dtype=np.float64)
     return Numbers(values=values, missing=missing if missing.any() else None)

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.coordinates import Coordinates, coordinate_hints, read_coordinates
+from mipaudit.data.table import (
+    AnyTable,
+    Table,
+    array_table,
+    describe_unchanged,
+    only_blob,
+    open_table,
+)
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import Blob, describe_blob
-from mipaudit.reading.sheets.coordinates import Coordinates, coordinate_hints, read_coordinates
-from mipaudit.reading.sheets.sheet import PartSheet, Sheet, array_sheet, only_blob, open_sheet
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -65,9 +71,9 @@ def read_splits(path: str, *, columns: Sequence[str] = (), ignore: Sequence[str]
     blob = only_blob(path)
     try:
         with coordinate_hints():
-            sheet = open_sheet(blob)
-            found = read_coordinates(sheet, blob.name, columns=columns, ignore=ignore)
-        return _splits(found, sheet, describe_unchanged(blob, len(found.values)))
+            table = open_table(blob)
+            found = read_coordinates(table, blob.name, columns=columns, ignore=ignore)
+        return _splits(found, table, describe_unchanged(blob, len(found.values)))
     finally:
         blob.close()
 
@@ -85,26 +91,26 @@ def splits_of(data: object, *, columns: Sequence[str] = (), ignore: Sequence[str
         UsageError: a column with two roles.
         InputError: ``bad_array``, or as ``read_splits``.
     """
-    sheet = _sheet_of(data)
-    found = read_coordinates(sheet, _IN_MEMORY, columns=columns, ignore=ignore)
-    return _splits(found, sheet, InputFile(name=_IN_MEMORY, rows=len(found.values), bytes=None))
+    table = _table_of(data)
+    found = read_coordinates(table, _IN_MEMORY, columns=columns, ignore=ignore)
+    return _splits(found, table, InputFile(name=_IN_MEMORY, rows=len(found.values), bytes=None))
 
 
-def _splits(found: Coordinates, sheet: Sheet, source: InputFile) -> Splits:
+def _splits(found: Coordinates, table: AnyTable, source: InputFile) -> Splits:
     return Splits(
         columns=found.columns,
         values=found.values,
-        named=sheet.named,
+        named=table.named,
         skipped=found.skipped,
         source=source,
     )
 
 
-def _sheet_of(data: object) -> Sheet:
+def _table_of(data: object) -> AnyTable:
     if hasattr(data, "__arrow_c_stream__"):
         from mipaudit.reading.source.any_input import open_arrow
 
-        return PartSheet(part=open_arrow(data, _IN_MEMORY))
+        return Table(part=open_arrow(data, _IN_MEMORY))
     try:
         array = np.asanyarray(data)
     except (TypeError, ValueError):
@@ -113,27 +119,11 @@ def _sheet_of(data: object) -> Sheet:
         raise _bad_array("they hold something else than numbers")
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         array = np.ma.filled(array.astype(np.float64), np.nan)
-    return array_sheet(np.asarray(array), _IN_MEMORY)
+    return array_table(np.asarray(array), _IN_MEMORY)
 
 
 def _bad_array(why: str) -> InputError:
     return InputError("bad_array", f"The splits are no array of numbers: {why}.")
-
-
-def describe_unchanged(blob: Blob, rows: int) -> InputFile:
-    """Return how the report names ``blob``.
-
-    Raises:
-        InputError: ``input_changed`` when it is not as it was when it was opened.
-    """
-    described = describe_blob(blob, rows, hash_all=False)
-    if blob.changed():
-        raise InputError(
-            "input_changed",
-            f"{blob.name}: the file changed while it was read.",
-            hint="Read a copy that nobody writes to.",
-        )
-    return described
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -179,21 +169,23 @@ def read_pairs(path: str, *, columns: Sequence[str] = (), ignore: Sequence[str] 
     blob = only_blob(path)
     try:
         with coordinate_hints():
-            sheet = open_sheet(blob)
-            roles = _roles(sheet, blob.name)
-            labels = sheet.keys(tuple(roles.values()))
+            table = open_table(blob)
+            if not isinstance(table, Table) or not table.named:
+                raise _no_pairs(blob.name, PAIR_COLUMN)
+            roles = _roles(table, blob.name)
+            labels = table.keys(tuple(roles.values()))
             one, other, records = _match(
                 {role: labels[name] for role, name in roles.items()}, blob.name
             )
             found = read_coordinates(
-                sheet, blob.name, columns=columns, ignore=ignore, reserved=roles.values()
+                table, blob.name, columns=columns, ignore=ignore, reserved=roles.values()
             )
         return Pairs(
             columns=found.columns,
             one=found.values[one],
             other=found.values[other],
             records=records,
-            named=sheet.named,
+            named=table.named,
             skipped=found.skipped,
             source=describe_unchanged(blob, len(found.values)),
         )
@@ -201,21 +193,25 @@ def read_pairs(path: str, *, columns: Sequence[str] = (), ignore: Sequence[str] 
         blob.close()
 
 
-def _roles(sheet: Sheet, source: str) -> dict[str, str]:
+def _no_pairs(source: str, absent: str) -> InputError:
+    return InputError(
+        "no_pair_columns",
+        f"{source}: there is no column {quoted_name(absent)}.",
+        hint="Pairs need the columns pair_id and side beside the coordinates.",
+    )
+
+
+def _roles(table: Table, source: str) -> dict[str, str]:
     """Return the columns by role; their names may be written in any case."""
-    folded = {field.name.strip().casefold(): field.name for field in reversed(sheet.fields)}
+    folded = {field.name.strip().casefold(): field.name for field in reversed(table.fields)}
     wanted = (PAIR_COLUMN, SIDE_COLUMN, RECORD_COLUMN)
     roles = {role: folded[role] for role in wanted if role in folded}
     absent = [role for role in (PAIR_COLUMN, SIDE_COLUMN) if role not in roles]
-    if absent or not sheet.named:
-        raise InputError(
-            "no_pair_columns",
-            f"{source}: there is no column {quoted_name(absent[0] if absent else PAIR_COLUMN)}.",
-            hint="Pairs need the columns pair_id and side beside the coordinates.",
-        )
+    if absent:
+        raise _no_pairs(source, absent[0])
     for name in roles.values():
-        unreadable = name in sheet.lists or any(
-            field.name == name and field.kind == "other" for field in sheet.fields
+        unreadable = name in table.lists or any(
+            field.name == name and field.kind == "other" for field in table.fields
         )
         if unreadable:
             raise InputError(

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.json_file import Json, JsonPart, load_json
+from mipaudit.data.table import (
+    Table,
+    content_kind,
+    csv_table,
+    describe_unchanged,
+    only_blob,
+    parquet_table,
+)
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, blob_format
-from mipaudit.reading.sheets.json_numbers import Json, JsonTable, load_json
-from mipaudit.reading.sheets.sheet import Sheet, content_kind, csv_sheet, only_blob, parquet_sheet
-from mipaudit.reading.sheets.splits import describe_unchanged
 
 if TYPE_CHECKING:
     from mipaudit.statements.sources import InputFile
@@ -69,26 +75,26 @@ def _rates(blob: Blob) -> NDArray[np.float64]:
     kind = blob_format(blob)
     match content_kind(blob, kind):
         case "parquet":
-            return _from_sheet(parquet_sheet(blob), blob.name)
+            return _from_table(parquet_table(blob), blob.name)
         case "json":
             return _from_json(load_json(blob, kind), blob.name)
         case "csv":
-            sheet = csv_sheet(blob, kind)
-            kinds = {field.name: field.kind for field in sheet.fields}
+            table = csv_table(blob, kind)
+            kinds = {field.name: field.kind for field in table.fields}
             curves = kinds.keys() >= set(_CURVES) and kinds[_CURVES[0]] == "string"
             if curves and kinds.keys().isdisjoint(_RATES):
                 # Only numbers may be asked for as numbers: the other curves' rows are too.
-                chosen = sheet.words(_CURVES[0]) == _ROC
-                return np.asarray(sheet.matrix(_CURVES[1:]).values[chosen])
-            return _from_sheet(sheet, blob.name)
+                chosen = table.words(_CURVES[0]) == _ROC
+                return np.asarray(table.matrix(_CURVES[1:])[1][chosen])
+            return _from_table(table, blob.name)
         case _:
             raise _no_curve(blob.name)
 
 
-def _from_sheet(sheet: Sheet, name: str) -> NDArray[np.float64]:
-    if not {field.name for field in sheet.fields}.issuperset(_RATES):
+def _from_table(table: Table, name: str) -> NDArray[np.float64]:
+    if not {field.name for field in table.fields}.issuperset(_RATES):
         raise _no_curve(name)
-    return sheet.matrix(_RATES).values
+    return table.matrix(_RATES)[1]
 
 
 def _from_json(document: Json, name: str) -> NDArray[np.float64]:
@@ -99,8 +105,7 @@ def _from_json(document: Json, name: str) -> NDArray[np.float64]:
     if len({len(one) for one in lists}) > 1:
         raise InputError("bad_curve", f"{name}: 'fpr' and 'tpr' differ in length.", hint=_HINT)
     cells = dict(zip(_RATES, lists, strict=True))
-    table = JsonTable(name=name, cells=cells, rows=len(lists[0]), named=True)
-    return table.matrix(_RATES).values
+    return Table(part=JsonPart(name, cells)).matrix(_RATES)[1]
 
 
 def _require_roc(rates: NDArray[np.float64], name: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,42 +12,38 @@ from mipaudit.reading.bytes.blob import blob_ranges
 from mipaudit.reading.columns.column import Numbers
 from mipaudit.reading.parquet.arrow import ArrowReader, arrow_kind, is_list
 from mipaudit.reading.parquet.parquet import ParquetPart, arrow_errors
-from mipaudit.reading.sheets.tile import Tile
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ListColumn:
-    """A column whose every cell is a list of ``width`` numbers, in tiles at column 0."""
-
-    width: int
-    tiles: tuple[Tile, ...]
-
-    def tiles_at(self, column: int) -> Iterator[Tile]:
-        """Yield the tiles moved to begin at ``column``."""
-        for tile in self.tiles:
-            yield Tile(row=tile.row, column=column, values=tile.values, missing=tile.missing)
+    from mipaudit.reading.source.part import Part
 
 
-def is_number_list(kind: pa.DataType) -> bool:
-    """Tell whether ``kind`` is a list of plain numbers."""
-    return is_list(kind) and arrow_kind(kind.value_type) in {"float", "integer", "bool"}
+def number_lists(part: ParquetPart) -> frozenset[str]:
+    """Return the columns whose cells are lists of plain numbers."""
+    schema = part.metadata.schema.to_arrow_schema()
+    return frozenset(
+        field.name
+        for field in schema
+        if is_list(field.type) and arrow_kind(field.type.value_type) in {"float", "integer", "bool"}
+    )
 
 
-def read_lists(part: ParquetPart, names: Sequence[str]) -> dict[str, ListColumn]:
-    """Read the named columns, which hold lists of numbers.
+def read_lists(part: Part, names: Sequence[str]) -> dict[str, list[Numbers]]:
+    """Read the named columns, which hold lists of numbers, as numbers of shape (rows, width).
+
+    Args:
+        part: a Parquet file.
+        names: of the columns.
 
     Raises:
         InputError: ``bad_parquet``, ``missing_cells`` for a row without a list, or
             ``ragged_rows`` where lists differ in length.
     """
-    if not names:
-        return {}
+    assert isinstance(part, ParquetPart)  # noqa: S101 - no other has lists
     table = _table(part, names)
-    return {name: _list_column(table.column(name).chunks, name, part.name) for name in names}
+    return {name: _vectors(table.column(name).chunks, name, part.name) for name in names}
 
 
 def _table(part: ParquetPart, names: Sequence[str]) -> pa.Table:
@@ -64,15 +59,15 @@ def _table(part: ParquetPart, names: Sequence[str]) -> pa.Table:
         return file.read(columns=list(names), use_threads=False)
 
 
-def _list_column(chunks: Sequence[pa.Array], name: str, source: str) -> ListColumn:
-    tiles: list[Tile] = []
-    width, row = -1, 0
+def _vectors(chunks: Sequence[pa.Array], name: str, source: str) -> list[Numbers]:
+    found: list[Numbers] = []
+    width, row = 0, 0
     for chunk in chunks:
         if not len(chunk):
             continue
         _refuse_null(chunk, row, name, source)
         lengths = _lengths(chunk)
-        width = int(lengths[0]) if width < 0 else width
+        width = width if found else int(lengths[0])
         if (lengths != width).any():
             at = row + int(np.argmax(lengths != width))
             raise InputError(
@@ -80,9 +75,12 @@ def _list_column(chunks: Sequence[pa.Array], name: str, source: str) -> ListColu
                 f"{source}: column {quoted_name(name)}: the list in data row {at + 1} is not as "
                 "long as the first.",
             )
-        tiles.append(_tile(chunk, row, width))
+        flat, shape = ArrowReader().read(chunk.flatten()), (len(chunk), width)
+        assert isinstance(flat, Numbers)  # noqa: S101 - chosen by number_lists
+        missing = None if flat.missing is None else flat.missing.reshape(shape)
+        found.append(Numbers(values=flat.values.reshape(shape), missing=missing))
         row += len(chunk)
-    return ListColumn(width=max(width, 0), tiles=tuple(tiles))
+    return found
 
 
 def _refuse_null(chunk: pa.Array, row: int, name: str, source: str) -> None:
@@ -103,11 +101,3 @@ def _lengths(chunk: pa.Array) -> np.ndarray[Any, Any]:
     offsets = ArrowReader().read(chunk.offsets)
     assert isinstance(offsets, Numbers)  # noqa: S101 - Arrow's offsets are integers
     return np.diff(offsets.values)
-
-
-def _tile(chunk: pa.Array, row: int, width: int) -> Tile:
-    flat = ArrowReader().read(chunk.flatten())
-    assert isinstance(flat, Numbers)  # noqa: S101 - chosen by is_number_list
-    shape = (len(chunk), width)
-    missing = None if flat.missing is None else flat.missing.reshape(shape)
-    return Tile(row=row, column=0, values=flat.values.reshape(shape), missing=missing)

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.reading.sheets.sheet import Sheet
-    from mipaudit.reading.sheets.tile import Matrix
+    from mipaudit.data.table import AnyTable, Matrix
 
 # Narrower than the names that never are a score: a released vector may well hold
 # the mean of "target" or the count of "group_2", and a coordinate that is passed
@@ -50,17 +49,17 @@ def is_row_label(field: Field) -> bool:
 
 
 def read_coordinates(
-    sheet: Sheet,
+    table: AnyTable,
     source: str,
     *,
     columns: Sequence[str] = (),
     ignore: Sequence[str] = (),
     reserved: Collection[str] = (),
 ) -> Coordinates:
-    """Read the numeric columns of ``sheet``.
+    """Read the numeric columns of ``table``.
 
     Args:
-        sheet: the table.
+        table: the table.
         source: what messages call it.
         columns: the coordinates by name, also ``name[0]`` in a column of lists; empty for
             every column that is not a row label.
@@ -70,25 +69,25 @@ def read_coordinates(
     Raises:
         UsageError: ``two_roles``.
         InputError: ``unknown_column``, ``text_column``, ``unreadable_column`` or
-            ``no_numeric_column``, or as ``Sheet.matrix``.
+            ``no_numeric_column``, or as ``Table.matrix``.
     """
-    fields = sheet.fields
-    named = _present(fields, columns, sheet.lists, option="`columns`")
+    fields = table.fields
+    named = _present(fields, columns, table.lists, option="`columns`")
     ignored = _present(fields, ignore, frozenset(), option="`ignore`")
     if named & (ignored | set(reserved)):
         raise UsageError("two_roles", "`columns`: a column has another role already.")
     free = [field for field in fields if field.name not in reserved]
-    taken = [field for field in free if _is_taken(field, sheet, named, ignored)]
-    _refuse_others(taken, sheet, source)
+    taken = [field for field in free if _is_taken(field, table, named, ignored)]
+    _refuse_others(taken, table, source)
     if not taken:
         names = [field.name for field in fields]
         raise InputError("no_numeric_column", _nothing(names, source))
     chosen = {field.name for field in taken}
     skipped = tuple(field.name for field in free if field.name not in chosen)
-    matrix = sheet.matrix([field.name for field in taken])
+    matrix = table.matrix([field.name for field in taken])
     if named <= set(columns):
-        return Coordinates(columns=matrix.columns, values=matrix.values, skipped=skipped)
-    return _only(matrix, columns, sheet, skipped)
+        return Coordinates(columns=matrix[0], values=matrix[1], skipped=skipped)
+    return _only(matrix, columns, table, skipped)
 
 
 def _present(
@@ -111,40 +110,41 @@ def _present(
 
 
 def _only(
-    matrix: Matrix, names: Sequence[str], sheet: Sheet, skipped: tuple[str, ...]
+    matrix: Matrix, names: Sequence[str], table: AnyTable, skipped: tuple[str, ...]
 ) -> Coordinates:
     """Return the named numbers of ``matrix``, where only some of a list's are named."""
     wanted = set(names)
+    columns, values = matrix
     places = [
         at
-        for at, name in enumerate(matrix.columns)
-        if name in wanted or _LIST_PLACE.sub("", name) in wanted & sheet.lists
+        for at, name in enumerate(columns)
+        if name in wanted or _LIST_PLACE.sub("", name) in wanted & table.lists
     ]
-    absent = wanted - set(matrix.columns) - sheet.lists
+    absent = wanted - set(columns) - table.lists
     if absent:
-        fields = [Field(name=name, kind="float") for name in matrix.columns]
+        fields = [Field(name=name, kind="float") for name in columns]
         find_column(fields, min(absent), option="`columns`")
     return Coordinates(
-        columns=tuple(matrix.columns[at] for at in places),
-        values=matrix.values[:, places],
+        columns=tuple(columns[at] for at in places),
+        values=values[:, places],
         skipped=skipped,
     )
 
 
-def _is_taken(field: Field, sheet: Sheet, named: set[str], ignored: set[str]) -> bool:
+def _is_taken(field: Field, table: AnyTable, named: set[str], ignored: set[str]) -> bool:
     if named:
         return field.name in named
     if field.name in ignored:
         return False
-    return field.name in sheet.lists or not sheet.named or not is_row_label(field)
+    return field.name in table.lists or not table.named or not is_row_label(field)
 
 
-def _refuse_others(fields: Sequence[Field], sheet: Sheet, source: str) -> None:
+def _refuse_others(fields: Sequence[Field], table: AnyTable, source: str) -> None:
     for kind, code, what in (
         ("string", "text_column", "text"),
         ("other", "unreadable_column", "neither numbers nor lists of numbers"),
     ):
-        names = [f.name for f in fields if f.kind == kind and f.name not in sheet.lists]
+        names = [f.name for f in fields if f.kind == kind and f.name not in table.lists]
         if names:
             more = f", and {len(names) - 1} more columns do" if len(names) > 1 else ""
             raise InputError(

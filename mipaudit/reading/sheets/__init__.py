@@ -1,1 +1,0 @@
-"""Files of numbers: splits, pairs, points of an ROC."""
