@@ -20,7 +20,6 @@ from mipaudit.maths.normal import density, quantile
 from mipaudit.validation.laws.law import ladder_of
 from mipaudit.validation.scenarios.drawing import Drawing
 from mipaudit.validation.scenarios.scenario import GROUP, RecordScenario, Scenario, View
-from mipaudit.validation.scenarios.score_scenarios import GroupScenario
 from mipaudit.validation.scenarios.split_scenario import RELEASE, SplitScenario
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def _split_checks(scenario: SplitScenario, rows: int, seed: int) -> Iterator[Che
 
 
 def _record_checks(scenario: RecordScenario, rows: int, prior: float, seed: int) -> Iterator[Check]:
-    views = scenario.views()
+    views = scenario.views
     counts = [RungCounts.empty(ladder_of(view.law), view.attacks) for view in views]
     sizes = (
         {"canaries": rows}
@@ -188,13 +187,12 @@ def _with_groups(
     prior: float,
 ) -> Check:
     """Check the advantage of who sees the group too."""
-    if not isinstance(scenario, GroupScenario):
-        raise NotImplementedError
     parts: list[tuple[float, float]] = []
-    for group in scenario.groups:
-        count = counts["score", group.label, "advantage"]
-        found, error = _advantage_of(count, best_guess(count.ladder, prior, "any"), prior)
-        parts.append((group.share * found, group.share * error))
+    for view in scenario.views:
+        if view.group is not None:
+            count = counts["score", view.group, "advantage"]
+            found, error = _advantage_of(count, best_guess(count.ladder, prior, "any"), prior)
+            parts.append((view.share * found, view.share * error))
     return Check(
         what=_label(truth),
         truth=value,

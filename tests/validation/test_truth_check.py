@@ -13,7 +13,6 @@ from mipaudit.validation.laws.families import law_of
 from mipaudit.validation.laws.law import Ladder, best_union
 from mipaudit.validation.laws.mixture import Normal
 from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
-from mipaudit.validation.scenarios.score_scenarios import ScoreScenario
 from tests.places import ROOT, load_script
 
 truths = load_script(ROOT / "benchmarks" / "truth_check.py")
@@ -46,18 +45,14 @@ def test_every_kind_of_truth_is_checked():
     assert {"TPR at FPR 0.01", "distribution of members"} <= checked
 
 
-class Skewed(ScoreScenario):
-    """Draws from another law than the one that its truths are made from."""
-
-    def draw(self, rng, member):
-        drawn = dict(super().draw(rng, member))
-        drawn["score"] = drawn["score"] + 0.05 * member
-        return drawn
-
-
 def test_draws_from_another_law_are_noticed():
     found = scenario("gauss-shift-1")
-    skewed = Skewed(name="skewed", summary="", heading="", law=found.law, curve=found.curve)
+
+    def skewed_draw(rng, member):
+        """Draw from another law than the one that the truths are made from."""
+        return {"score": found.draw(rng, member)["score"] + 0.05 * member}
+
+    skewed = replace(found, draw=skewed_draw)
     checks = {
         check.what: check.z for check in truths.check_truths(skewed, rows=ROWS, prior=0.5, seed=2)
     }
@@ -68,7 +63,8 @@ def test_draws_from_another_law_are_noticed():
 
 def test_a_wrong_epsilon_is_noticed():
     found = scenario("laplace-1")
-    wrong = replace(found, curve=scenario("laplace-0.5").curve)
+    (view,) = scenario("laplace-0.5").views
+    wrong = replace(found, views=(replace(found.views[0], curve=view.curve),))
     checks = {
         check.what: check.z for check in truths.check_truths(wrong, rows=ROWS, prior=0.5, seed=3)
     }
@@ -77,7 +73,9 @@ def test_a_wrong_epsilon_is_noticed():
 
 def test_a_wrong_attack_is_noticed():
     found = scenario("humphries-20")
-    wrong = replace(found, attacks=(replace(found.attacks[0], fpr=0.06),))
+    (view,) = found.views
+    attacks = (replace(view.attacks[0], fpr=0.06),)
+    wrong = replace(found, views=(replace(view, attacks=attacks),))
     checks = {
         check.what: check.z for check in truths.check_truths(wrong, rows=ROWS, prior=0.5, seed=3)
     }
@@ -86,7 +84,7 @@ def test_a_wrong_attack_is_noticed():
 
 
 def test_scores_beyond_the_support_are_an_error():
-    law = scenario("two-valued").law
+    law = scenario("two-valued").views[0].law
     counts = truths.RungCounts.empty(scenario_ladder(law))
     with pytest.raises(ValueError, match="support"):
         counts.add(np.array([0.0, 2.0]), np.array([1.0]))
@@ -156,7 +154,7 @@ def test_counts_fall_on_their_rungs():
 
 def test_the_auc_of_counts_is_that_of_pairs():
     rng = np.random.default_rng(8)
-    law = scenario("ties-shift").law
+    law = scenario("ties-shift").views[0].law
     x, y = law.sample(rng, 60, 70)
     counts = truths.RungCounts.empty(scenario_ladder(law))
     counts.add(x, y)

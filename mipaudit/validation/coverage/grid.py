@@ -16,7 +16,6 @@ from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 
 Order = Literal["shuffled", "sorted", "reversed", "by class"]
 Form = Literal["quick", "full"]
-_Setting = tuple[str, int, float]
 # The most telling laws: no leak in three guises, leaks that thresholds miss, rare
 # leaks, heavy tails, ties, infinities, discrete scores, near-perfect separation.
 TELLING: Final = (
@@ -43,11 +42,19 @@ _FEWER: Final = (
     "laplace-4",
 )
 _FEWEST: Final = ("null-gaussian", "leaked-atoms", "multinomial-1000", "laplace-4")
-_UNEVEN: Final = ("null-gaussian", "gauss-shift-1", "null-discrete-1000", "leaked-shift")
-# Classes of very unequal sizes, the laws that tell most beside them.
-_MOST_UNEVEN: Final = (
-    *product(("null-gaussian", "rare-values", "cantor", "comb-1024"), ((25, 25_000), (6_000, 60))),
-    ("nearly-separated", (25, 100_000)),
+# One member among 100 records, and classes more uneven still.
+_UNEVEN_ORDERS: Final[tuple[Order, ...]] = ("shuffled", "by class")
+_UNEVEN: Final = (
+    ("null-gaussian", 100, 9_900),
+    ("gauss-shift-1", 100, 9_900),
+    ("null-discrete-1000", 100, 9_900),
+    ("leaked-shift", 100, 9_900),
+    *(
+        (name, *sizes)
+        for name in ("null-gaussian", "rare-values", "cantor", "comb-1024")
+        for sizes in ((25, 25_000), (6_000, 60))
+    ),
+    ("nearly-separated", 25, 100_000),
 )
 # Members and holdout records with which limits that hold elsewhere were once wrong.
 _HARD: Final[dict[Form, tuple[tuple[str, int, int, Order], ...]]] = {
@@ -75,7 +82,6 @@ _RECORDS: Final = ("null-cube-2", "plane-xor-0.3")
 _SMALL: Final = (50, 1_000)
 _LARGE: Final = 10_000
 _LARGEST: Final = 100_000
-_MEMBERS_IN: Final = 100  # one in so many, where the classes are uneven
 _EVEN: Final = 0.5
 _LOW: Final = 0.1
 _LOWEST: Final = 0.01
@@ -85,7 +91,7 @@ _REPLICATIONS: Final[dict[Form, int]] = {"quick": 1_000, "full": 4_000}
 _CONTROL_RECORDS: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One setting to replicate.
 
@@ -97,7 +103,6 @@ class Cell:
         order: rows shuffled, or sorted by score (members first among ties), or that reversed,
             or sorted within each class, the members first.
         replications: files to draw, above 0.
-        discrete: whether the audit is told that the score has few values, all known.
     """
 
     scenario: str
@@ -106,12 +111,19 @@ class Cell:
     prior: float
     order: Order
     replications: int
-    discrete: bool = False
 
     @property
     def records(self) -> int:
         """Rows of a file."""
         return self.n_members + self.n_holdout
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the audit is told that the score has few values, all known.
+
+        Whoever has a discrete score says so; now and then it must be found out.
+        """
+        return law(self.scenario).discrete and self.order != "sorted"
 
 
 def stream_of(cell: Cell) -> int:
@@ -191,12 +203,26 @@ def cells_of(form: Form, choice: Choice, *, strict: bool = False) -> list[Cell]:
             choice.priors or (_EVEN, _LOW, _LOWEST),
         )
         return _in_orders(chosen, replications)
-    cells = _in_orders(_quick() if form == "quick" else _full(), replications)
-    cells += [_cell(*setting, replications) for setting in _HARD[form]]
+    others: list[tuple[str, int, int, Order]] = [*_HARD[form]]
     if strict:
-        sizes = ((each, each) for each in _STRICT_SIZES)
-        cells += [_cell("half-flagged", *size, "shuffled", replications) for size in sizes]
-    return cells if form == "quick" else [*cells, *_uneven(replications)]
+        others += [("half-flagged", each, each, "shuffled") for each in _STRICT_SIZES]
+    if form == "full":
+        others += [(*one, order) for one, order in zip(_UNEVEN, cycle(_UNEVEN_ORDERS))]
+    return [
+        *_in_orders(_quick() if form == "quick" else _full(), replications),
+        *(
+            Cell(name, members, holdout, _EVEN, order, replications)
+            for name, members, holdout, order in others
+        ),
+    ]
+
+
+def _in_orders(settings: Iterable[tuple[str, int, float]], replications: int) -> list[Cell]:
+    """Return cells with the orders of rows in turn."""
+    return [
+        Cell(name, size // 2, size - size // 2, prior, order, replications)
+        for (name, size, prior), order in zip(settings, cycle(_ORDERS))
+    ]
 
 
 def control_cell(replications: int) -> Cell:
@@ -205,17 +231,11 @@ def control_cell(replications: int) -> Cell:
     Args:
         replications: files to draw, above 0.
     """
-    return Cell(
-        scenario="null-gaussian",
-        n_members=_CONTROL_RECORDS // 2,
-        n_holdout=_CONTROL_RECORDS // 2,
-        prior=_EVEN,
-        order="shuffled",
-        replications=replications,
-    )
+    half = _CONTROL_RECORDS // 2
+    return Cell("null-gaussian", half, half, _EVEN, "shuffled", replications)
 
 
-def _quick() -> Iterator[_Setting]:
+def _quick() -> Iterator[tuple[str, int, float]]:
     yield from product(TELLING, _SMALL, (_EVEN,))
     yield from product(_FEWEST, _SMALL, (_LOW,))
     yield from product(_FEWEST[:2], _SMALL, (_LOWEST,))
@@ -224,7 +244,7 @@ def _quick() -> Iterator[_Setting]:
     yield from product(_RECORDS, _SMALL[:1], (_EVEN,))
 
 
-def _full() -> Iterator[_Setting]:
+def _full() -> Iterator[tuple[str, int, float]]:
     yield from product(LAWS, _SMALL, (_EVEN,))
     yield from product(LAWS, _SMALL[1:], (_LOW,))
     # Of 50 records a low prior leaves little to see.
@@ -237,43 +257,3 @@ def _full() -> Iterator[_Setting]:
     yield from (("null-gaussian", _LARGEST, _LOW), ("leaked-atoms", _LARGEST, _LOWEST))
     yield from product(VECTOR_LAWS, _SMALL[:1], (_EVEN,))
     yield from product(_RECORDS, _SMALL[1:], (_EVEN,))
-
-
-def _uneven(replications: int) -> list[Cell]:
-    """Return cells with one member among 100 records, and with classes more uneven still."""
-    members = _LARGE // _MEMBERS_IN
-    sizes = [(name, (members, _LARGE - members)) for name in _UNEVEN]
-    orders: tuple[Order, ...] = ("shuffled", "by class")
-    return [
-        _cell(name, *size, order, replications)
-        for (name, size), order in zip([*sizes, *_MOST_UNEVEN], cycle(orders))
-    ]
-
-
-def _cell(name: str, members: int, holdout: int, order: Order, replications: int) -> Cell:
-    return Cell(
-        scenario=name,
-        n_members=members,
-        n_holdout=holdout,
-        prior=_EVEN,
-        order=order,
-        replications=replications,
-        discrete=law(name).discrete,
-    )
-
-
-def _in_orders(settings: Iterable[_Setting], replications: int) -> list[Cell]:
-    """Return cells with the orders of rows in turn."""
-    return [
-        Cell(
-            scenario=name,
-            n_members=size // 2,
-            n_holdout=size - size // 2,
-            prior=prior,
-            order=order,
-            replications=replications,
-            # Whoever has a discrete score says so; now and then it must be found out.
-            discrete=law(name).discrete and order != "sorted",
-        )
-        for (name, size, prior), order in zip(settings, cycle(_ORDERS))
-    ]

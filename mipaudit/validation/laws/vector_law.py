@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,105 +11,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.validation.laws.families import coin, law_of
+from mipaudit.validation.laws.families import law_of
 from mipaudit.validation.laws.law import Law
 from mipaudit.validation.laws.mixture import Normal
-from mipaudit.validation.scenarios.scenario import RecordScenario, View
+from mipaudit.validation.scenarios.score_scenarios import gaussian_plane, xor
 
 if TYPE_CHECKING:
-    from mipaudit.validation.scenarios.scenario import Columns
-
+    from mipaudit.validation.scenarios.scenario import RecordScenario
 
 Draw = Callable[[np.random.Generator, NDArray[np.bool_]], NDArray[np.float64]]
-
-FIRST: Final = "d1"
-SECOND: Final = "d2"
-BOTH: Final = f"{FIRST}, {SECOND}"
+Masses = Callable[[bool, Sequence[NDArray[np.float64]]], NDArray[np.float64]]
 _MEMBER, _HOLDOUT = True, False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Xor(RecordScenario):
-    """Normal scores whose signs agree more often in members: alone, each tells nothing.
-
-    Attributes:
-        advantage: of the best attacker at prior 0.5, in (0, 1].
-    """
-
-    advantage: float
-
-    @property
-    def drawn(self) -> tuple[str, ...]:
-        """Two scores."""
-        return (FIRST, SECOND)
-
-    def draw(self, rng: np.random.Generator, member: NDArray[np.bool_]) -> Columns:
-        """Return pairs of scores of records with this membership."""
-        first = rng.standard_normal(member.size)
-        second = np.abs(rng.standard_normal(member.size))
-        agree = rng.random(member.size) < np.where(member, *self._chances())
-        return {FIRST: first, SECOND: np.copysign(second, np.where(agree, first, -first))}
-
-    def views(self) -> tuple[View, ...]:
-        """Return the pair, of which the agreement of the signs is all, and each alone."""
-        inside, outside = self._chances()
-        agreement = law_of("signs", "whether the signs agree", coin(inside), coin(outside))
-        alone = law_of("sign", "one of the two", Normal(), Normal())
-        return (
-            View(sees=BOTH, law=agreement, read=_signs_agree, ordered=False),
-            *_alone(alone),
-        )
-
-    def _chances(self) -> tuple[float, float]:
-        return (1 + self.advantage) / 2, (1 - self.advantage) / 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianPlane(RecordScenario):
-    """Two normal scores, members higher in both.
-
-    Attributes:
-        mu: distance of the two centres, in standard deviations.
-    """
-
-    mu: float
-
-    @property
-    def drawn(self) -> tuple[str, ...]:
-        """Two scores."""
-        return (FIRST, SECOND)
-
-    def draw(self, rng: np.random.Generator, member: NDArray[np.bool_]) -> Columns:
-        """Return pairs of scores of records with this membership."""
-        centre = member * (self.mu / math.sqrt(2))
-        return {name: rng.standard_normal(member.size) + centre for name in self.drawn}
-
-    def views(self) -> tuple[View, ...]:
-        """Return the pair, of which the sum is all, and each alone."""
-        return (
-            View(sees=BOTH, law=_shift("sum", self.mu), read=_scaled_sum, ordered=False),
-            *_alone(_shift("one", self.mu / math.sqrt(2))),
-        )
-
-
-def _alone(law: Law) -> tuple[View, ...]:
-    return (
-        View(sees=FIRST, law=law, read=lambda columns: columns[FIRST]),
-        View(sees=SECOND, law=law, read=lambda columns: columns[SECOND]),
-    )
-
-
-def _shift(name: str, mu: float) -> Law:
-    return law_of(name, f"members {mu:g} higher", Normal(mean=mu), Normal())
-
-
-def _signs_agree(columns: Columns) -> NDArray[np.float64]:
-    agree = np.signbit(columns[FIRST]) == np.signbit(columns[SECOND])
-    return np.asarray(agree, dtype=np.float64)
-
-
-def _scaled_sum(columns: Columns) -> NDArray[np.float64]:
-    return np.asarray((columns[FIRST] + columns[SECOND]) / math.sqrt(2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,7 +39,7 @@ class VectorLaw(Law):
 
     numbers: int
     draw: Draw
-    masses: Callable[[bool, Sequence[NDArray[np.float64]]], NDArray[np.float64]] | None
+    masses: Masses | None
 
     @property
     def width(self) -> int:
@@ -151,28 +62,28 @@ class VectorLaw(Law):
         return float(np.abs(difference).sum())
 
 
-def _plane(name: str, scenario: RecordScenario, masses: object) -> VectorLaw:
-    seen = scenario.views()[0].law
+def _plane(name: str, text: str, scenario: RecordScenario, masses: Masses) -> VectorLaw:
+    seen = scenario.views[0].law
 
     def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> NDArray[np.float64]:
         return np.stack(list(scenario.draw(rng, member).values()), axis=1)
 
     return VectorLaw(
         name=name,
-        description=scenario.summary,
+        description=text,
         discrete=False,
         members=seen.members,
         holdout=seen.holdout,
         numbers=2,
         draw=draw,
-        masses=masses,  # type: ignore[arg-type]
+        masses=masses,
     )
 
 
 def _gaussian_plane(mu: float) -> VectorLaw:
     text = f"two normal numbers, members {mu:g} s.d. apart"
-    scenario = GaussianPlane(name=f"plane-gauss-{mu:g}", summary=text, heading="", mu=mu)
-    return _plane(scenario.name, scenario, partial(_gaussian_masses, mu))
+    masses = partial(_gaussian_masses, mu)
+    return _plane(f"plane-gauss-{mu:g}", text, gaussian_plane(mu), masses)
 
 
 def _gaussian_masses(
@@ -189,8 +100,8 @@ def _gaussian_masses(
 
 def _xor(advantage: float) -> VectorLaw:
     text = f"signs that agree in {50 + 50 * advantage:g}% of members and differ in as many others"
-    scenario = Xor(name=f"plane-xor-{advantage:g}", summary=text, heading="", advantage=advantage)
-    return _plane(scenario.name, scenario, partial(_xor_masses, advantage))
+    masses = partial(_xor_masses, advantage)
+    return _plane(f"plane-xor-{advantage:g}", text, xor(advantage), masses)
 
 
 def _xor_masses(

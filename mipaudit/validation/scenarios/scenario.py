@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MEMBER: Final = "member"
 INCLUDED: Final = "included"
+SCORE: Final = "score"
 GROUP: Final = "group"
 FPRS: Final = (0.001, 0.01, 0.1)
 DELTAS: Final = (0.0, 1e-5, 1e-3, 1e-2)
@@ -38,7 +39,7 @@ _DECIMALS: Final = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario(ABC):
-    """Something that can be simulated.
+    """Something that can be simulated. What it is called, the catalogue says.
 
     Attributes:
         name: stable, lower case, with hyphens; it carries the parameters.
@@ -48,9 +49,9 @@ class Scenario(ABC):
         notes: what a reader of its truth must know.
     """
 
-    name: str
-    summary: str
-    heading: str
+    name: str = ""
+    summary: str = ""
+    heading: str = ""
     parameters: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -83,11 +84,18 @@ class RecordScenario(Scenario):
     """Rows are records, each a member or holdout.
 
     Attributes:
+        drawn: the columns that `draw` returns; the first is what rows are sorted by.
+        draw: takes random numbers and who is a member, bool, shape (n,), and returns the columns
+            of independent records.
+        views: what attackers may see.
         n_members: drawn unless somebody says otherwise.
         n_holdout: likewise.
         canaries: whether each record was included by a fair coin of its own.
     """
 
+    drawn: tuple[str, ...]
+    draw: Callable[[np.random.Generator, NDArray[np.bool_]], Columns]
+    views: tuple[View, ...]
     n_members: int = 1000
     n_holdout: int = 1000
     canaries: bool = False
@@ -119,28 +127,16 @@ class RecordScenario(Scenario):
             return {"canaries": self.n_members}
         return {"members": self.n_members, "holdout": self.n_holdout}
 
-    @property
-    @abstractmethod
-    def drawn(self) -> tuple[str, ...]:
-        """The columns that `draw` returns; the first is what rows are sorted by."""
-
-    @abstractmethod
-    def draw(self, rng: np.random.Generator, member: NDArray[np.bool_]) -> Columns:
-        """Return the columns of independent records with this membership."""
-
-    @abstractmethod
-    def views(self) -> tuple[View, ...]:
-        """Return what attackers may see."""
-
     def truths(self, prior: float) -> tuple[Truth, ...]:
-        """Return what is true of every view, and what follows."""
-        seen = tuple(truth for view in self.views() for truth in truths_of(view, prior))
-        return (*seen, *self.further_truths(prior))
-
-    def further_truths(self, prior: float) -> tuple[Truth, ...]:
-        """Return truths that belong to no single view."""
-        del prior
-        return ()
+        """Return what is true of every view, and of who sees the group too."""
+        found = [truth for view in self.views for truth in truths_of(view, prior)]
+        groups = [view for view in self.views if view.group is not None]
+        if groups:
+            # Groups are as frequent in both classes.
+            value = tidy(sum(view.share * view.law.advantage(prior) for view in groups))
+            sees = f"{SCORE}, {GROUP}"
+            found.append(Truth(quantity="advantage", value=value, sees=sees, attackers="any"))
+        return tuple(found)
 
 
 def truths_of(view: View, prior: float) -> Iterator[Truth]:
@@ -236,6 +232,7 @@ class View:
         law: of the number.
         read: takes columns and returns the number of each row, float64.
         group: the number is that of this group's rows alone; None for all.
+        share: of the group among the records, in (0, 1].
         quantity: what its advantage is called.
         ordered: whether thresholds on the number mean anything.
         curve: trade-off curve of the mechanism that made it, if one did.
@@ -246,6 +243,7 @@ class View:
     law: Law
     read: Callable[[Columns], NDArray[np.float64]]
     group: str | None = None
+    share: float = 1.0
     quantity: str = "advantage"
     ordered: bool = True
     curve: TradeOff | None = None
@@ -291,66 +289,41 @@ def equal_densities(member_sd: float, holdout_sd: float) -> float:
 
 def error_attacks(member_sd: float, holdout_sd: float) -> tuple[Attack, ...]:
     """Return the attacks on normal errors: both s.d. known, and only the members' (3.2, 3.3)."""
-    attacks = []
-    if member_sd != holdout_sd:
-        edge = equal_densities(member_sd, holdout_sd)
-        inside = within(edge, member_sd), within(edge, holdout_sd)
-        overfitted = member_sd < holdout_sd
-        tpr, fpr = inside if overfitted else (1 - inside[0], 1 - inside[1])
-        attacks.append(
-            Attack(
-                name="errors more likely of members",
-                source="Yeom et al. 2018, Theorem 3",
-                tpr=tpr,
-                fpr=fpr,
-                low=-math.inf if overfitted else edge,
-                high=edge if overfitted else math.inf,
-            )
-        )
-    attacks.append(
-        Attack(
-            name="errors within the members' s.d.",
-            source="Yeom et al. 2018, 3.3",
-            tpr=within(member_sd, member_sd),
-            fpr=within(member_sd, holdout_sd),
-            high=member_sd,
-        )
+    alone = Attack(
+        name="errors within the members' s.d.",
+        source="Yeom et al. 2018, 3.3",
+        tpr=within(member_sd, member_sd),
+        fpr=within(member_sd, holdout_sd),
+        high=member_sd,
     )
-    return tuple(attacks)
+    if member_sd == holdout_sd:
+        return (alone,)
+    edge = equal_densities(member_sd, holdout_sd)
+    tpr, fpr = within(edge, member_sd), within(edge, holdout_sd)
+    name, source = "errors more likely of members", "Yeom et al. 2018, Theorem 3"
+    if member_sd < holdout_sd:  # overfitted
+        return Attack(name=name, source=source, tpr=tpr, fpr=fpr, high=edge), alone
+    return Attack(name=name, source=source, tpr=1 - tpr, fpr=1 - fpr, low=edge), alone
 
 
-def log_loss_attack(groups: float) -> Attack:
+def log_loss_attacks(groups: float) -> tuple[Attack]:
     """Return the attack on log-losses; the paper's cap 2(1-1/m)-1 takes 1-1/m for an accuracy."""
-    return Attack(
-        name="a low log-loss",
-        source="Humphries et al. 2023, 5.4 (there with 2(1-1/m)-1: an accuracy's advantage)",
-        tpr=1.0,
-        fpr=1 / groups,
-        high=1.0,
-    )
+    source = "Humphries et al. 2023, 5.4 (there with 2(1-1/m)-1: an accuracy's advantage)"
+    return (Attack(name="a low log-loss", source=source, tpr=1.0, fpr=1 / groups, high=1.0),)
 
 
-def colluding_attack(bits: float, keys: float) -> Attack:
+def colluding_attacks(bits: float, keys: float) -> tuple[Attack]:
     """Return the adversary that shares the keys with the training algorithm."""
-    return Attack(
-        name="the answers match under every key",
-        source="Yeom et al. 2018, Theorem 4, with distinct records (mu = 0)",
-        tpr=1.0,
-        fpr=0.5 ** (bits * keys),
-        low=keys,
-    )
+    name = "the answers match under every key"
+    source = "Yeom et al. 2018, Theorem 4, with distinct records (mu = 0)"
+    return (Attack(name=name, source=source, tpr=1.0, fpr=0.5 ** (bits * keys), low=keys),)
 
 
-def averaging_attack(queries: float, records: float, noise_sd: float) -> Attack:
+def averaging_attacks(queries: float, records: float, noise_sd: float) -> tuple[Attack]:
     """Return the attack that compares the sum of all answers with k/n."""
-    mu = math.sqrt(queries) / records / noise_sd
-    return Attack(
-        name="the sum is at least QUERIES/RECORDS",
-        source="Tramer, lecture notes, Theorem 2",
-        tpr=0.5,
-        fpr=cdf(-mu),
-        low=queries / records,
-    )
+    fpr = cdf(-(math.sqrt(queries) / records / noise_sd))
+    name, source = "the sum is at least QUERIES/RECORDS", "Tramer, lecture notes, Theorem 2"
+    return (Attack(name=name, source=source, tpr=0.5, fpr=fpr, low=queries / records),)
 
 
 def within(limit: float, sd: float) -> float:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -18,7 +17,7 @@ from mipaudit.validation.truth import Kind, Truth
 
 SPLIT: Final = "split"
 RELEASE: Final = "release"
-_CHUNK: Final = 1 << 20
+_SPLITS: Final = 256  # drawn unless somebody says otherwise
 # Random numbers held at once while halves are drawn.
 _KEYS: Final = 1 << 22
 # Standard deviations beyond which the characteristic function of a mean is nothing.
@@ -47,21 +46,24 @@ class Moments:
     sensitivity: float
     swap_distance: float
     swap_distance_average: float
-    median: float
-    mean: float
+    median: float = 0.0
+    mean: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitScenario(Scenario):
-    """A deterministic algorithm, run on random halves of fixed records.
+    """A deterministic algorithm, run on random halves of fixed records: rows are splits.
 
     Attributes:
-        records: n, even.
-        n_splits: rows drawn unless somebody says otherwise.
+        draw: takes random numbers and how many splits, and returns what is released over
+            independent random halves, shape (splits,).
+        moments: returns the moments over all halves, exact to nine digits or more.
+        splits_per_chunk: how many may be drawn at once without taking much memory.
     """
 
-    records: int
-    n_splits: int = 256
+    draw: Callable[[np.random.Generator, int], NDArray[np.float64]]
+    moments: Callable[[], Moments]
+    splits_per_chunk: int = 1 << 20
 
     @property
     def kind(self) -> Kind:
@@ -76,20 +78,7 @@ class SplitScenario(Scenario):
     @property
     def sizes(self) -> Mapping[str, int]:
         """How many splits are drawn."""
-        return {"splits": self.n_splits}
-
-    @property
-    @abstractmethod
-    def splits_per_chunk(self) -> int:
-        """How many splits may be drawn at once without taking much memory."""
-
-    @abstractmethod
-    def draw(self, rng: np.random.Generator, splits: int) -> NDArray[np.float64]:
-        """Return what is released over independent random halves, shape (splits,)."""
-
-    @abstractmethod
-    def moments(self) -> Moments:
-        """Return the moments over all halves, exact to nine digits or more."""
+        return {"splits": _SPLITS}
 
     def truths(self, prior: float) -> tuple[Truth, ...]:
         """Return the moments; the prior has no meaning here."""
@@ -104,28 +93,24 @@ class SplitScenario(Scenario):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NearlyCancelling(SplitScenario):
-    """1 / sum, on records of which a single half nearly cancels (Izzo et al., Proposition 9).
+def nearly_cancelling(records: int) -> SplitScenario:
+    """Return 1 / sum, on records of which one half nearly cancels (Izzo et al., Proposition 9).
 
     That half's release is sqrt(C(n, n/2)), every other is small: the second moment is 1 and
     the first next to nothing. The construction is ours (mipaudit help methods, section 28.7).
+    The moments are had by going through every half.
+
+    Args:
+        records: n, even.
     """
 
-    @property
-    def splits_per_chunk(self) -> int:
-        """As many as rows elsewhere."""
-        return _CHUNK
-
-    def draw(self, rng: np.random.Generator, splits: int) -> NDArray[np.float64]:
-        """Return what is released over independent random halves."""
-        _, outputs = _every_half(self.records)
+    def draw(rng: np.random.Generator, splits: int) -> NDArray[np.float64]:
+        _, outputs = _every_half(records)
         return outputs[rng.integers(len(outputs), size=splits)]
 
-    def moments(self) -> Moments:
-        """Return the moments, by going through every half."""
-        halves, outputs = _every_half(self.records)
-        moves = _swap_moves(self.records, halves, outputs)
+    def moments() -> Moments:
+        halves, outputs = _every_half(records)
+        moves = _swap_moves(records, halves, outputs)
         return Moments(
             sigma_1=float(np.abs(outputs - np.median(outputs)).mean()),
             sigma_2=float(outputs.std()),
@@ -135,6 +120,8 @@ class NearlyCancelling(SplitScenario):
             median=float(np.median(outputs)),
             mean=float(outputs.mean()),
         )
+
+    return SplitScenario(draw=draw, moments=moments)
 
 
 @lru_cache(maxsize=4)
@@ -169,42 +156,41 @@ def _swap_moves(
     return mean, largest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HalfMean(SplitScenario):
-    """The mean of a random half of records at the quantiles of N(0, 1)."""
+def half_mean(records: int) -> SplitScenario:
+    """Return the mean of a random half of records at the quantiles of N(0, 1).
 
-    @property
-    def splits_per_chunk(self) -> int:
-        """Fewer where there are many records."""
-        return max(1, _KEYS // self.records)
+    Args:
+        records: n, even.
+    """
+    half = records // 2
 
-    def draw(self, rng: np.random.Generator, splits: int) -> NDArray[np.float64]:
-        """Return what is released over independent random halves."""
-        half = self.records // 2
-        keys = rng.random((splits, self.records))
+    def draw(rng: np.random.Generator, splits: int) -> NDArray[np.float64]:
+        keys = rng.random((splits, records))
         chosen = np.argpartition(keys, half, axis=1)[:, :half]
-        return np.asarray(self._values()[chosen].mean(axis=1))
+        return np.asarray(quantiles(records)[chosen].mean(axis=1))
 
-    def moments(self) -> Moments:
-        """Return the moments in closed form; only the first needs an integral."""
-        values, half = self._values(), self.records // 2
-        # Sampling without replacement, half of a finite population.
+    def moments() -> Moments:
+        values = quantiles(records)
+        # Sampling without replacement, half of a finite population; only the first moment needs
+        # an integral.
         sigma_2 = math.sqrt(float(values.var(ddof=1)) / half / 2)
-        gaps = np.abs(values[:, None] - values).sum(axis=1) / (self.records - 1) / half
+        gaps = np.abs(values[:, None] - values).sum(axis=1) / (records - 1) / half
         return Moments(
             sigma_1=_mean_absolute(values / half, sigma_2),
             sigma_2=sigma_2,
             sensitivity=float(np.ptp(values)) / half,
             swap_distance=float(gaps.max()),
             swap_distance_average=float(gaps.mean()),
-            median=0.0,
-            mean=0.0,
         )
 
-    def _values(self) -> NDArray[np.float64]:
-        from scipy.special import ndtri
+    return SplitScenario(draw=draw, moments=moments, splits_per_chunk=max(1, _KEYS // records))
 
-        return np.asarray(ndtri((np.arange(self.records) + 0.5) / self.records))
+
+def quantiles(records: int) -> NDArray[np.float64]:
+    """Return the records: the quantiles (i - 1/2)/n of N(0, 1)."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((np.arange(records) + 0.5) / records))
 
 
 def _mean_absolute(values: NDArray[np.float64], sd: float) -> float:

@@ -28,7 +28,7 @@ def test_every_name_finds_its_scenario(name):
     assert found.columns[0] in {"record_id", "canary_id", "split"}
     assert found.kind in {"scores", "canaries", "splits"}
     if isinstance(found, RecordScenario):
-        assert found.views()
+        assert found.views
 
 
 def test_the_list_names_every_scenario_once_under_one_heading():

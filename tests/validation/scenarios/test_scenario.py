@@ -110,10 +110,10 @@ def test_the_laws_have_the_privacy_profile_that_is_stated():
     for name, curve in (
         ("gauss-shift-1", GaussianDP(mu=1.0)),
         ("laplace-1", LaplaceMechanism(shift=1.0)),
-        ("geometric-1", scenario("geometric-1").curve),
-        ("randomized-response-1", scenario("randomized-response-1").curve),
+        ("geometric-1", scenario("geometric-1").views[0].curve),
+        ("randomized-response-1", scenario("randomized-response-1").views[0].curve),
     ):
-        ladder = ladder_of(scenario(name).law)
+        ladder = ladder_of(scenario(name).views[0].law)
         for epsilon in (0.0, 0.3, 0.9):
             delta = np.maximum(ladder.members - math.exp(epsilon) * ladder.holdout, 0).sum()
             assert delta == pytest.approx(curve.profile(epsilon), abs=1e-8), (name, epsilon)

@@ -8,6 +8,7 @@ import pytest
 
 from mipaudit.validation.scenarios import split_scenario
 from mipaudit.validation.scenarios.catalogue import scenario
+from mipaudit.validation.scenarios.split_scenario import half_mean, quantiles
 
 
 def brute_moments(count, release):
@@ -55,14 +56,10 @@ def test_proposition_9_of_fourteen_records():
     assert found["swap_distance"] == pytest.approx(2 * found["sigma_1"], rel=1e-8)
 
 
-def half_mean(count):
-    return split_scenario.HalfMean(name="half", summary="", heading="", records=count)
-
-
 @pytest.mark.parametrize("count", [8, 10])
 def test_half_means_against_every_half(count):
     # So few records are below what is offered: the integral of sigma_1 is for many.
-    values = half_mean(count)._values()
+    values = quantiles(count)
     expected = brute_moments(count, lambda chosen: values[list(chosen)].mean())
     found = half_mean(count).moments()
     for name in ("sigma_2", "sensitivity", "swap_distance", "swap_distance_average"):
