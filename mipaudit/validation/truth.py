@@ -206,8 +206,8 @@ class ScenarioEntry:
     heading: str
     kind: Kind
     summary: str
-    parameters: tuple[ScenarioParameter, ...] = ()
-    examples: tuple[str, ...] = ()
+    parameters: tuple[ScenarioParameter, ...]
+    examples: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mipaudit.validation.laws.families import law_of
 from mipaudit.validation.laws.law import Law
 from mipaudit.validation.laws.mixture import Normal
-from mipaudit.validation.scenarios.score_scenarios import gaussian_plane, xor
+from mipaudit.validation.scenarios.vector_scenarios import gaussian_plane, xor
 
 if TYPE_CHECKING:
     from mipaudit.validation.scenarios.scenario import RecordScenario

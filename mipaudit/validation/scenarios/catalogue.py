@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.validation.laws.catalogue import CORRUPTED, LAWS, MINORITY, law
 from mipaudit.validation.laws.families import LAW_FAMILIES, MU
 from mipaudit.validation.scenarios.score_scenarios import (
-    gaussian_plane,
     grouped,
     scores,
     scores_of,
     shifted_features,
-    xor,
 )
 from mipaudit.validation.scenarios.split_scenario import half_mean, nearly_cancelling
+from mipaudit.validation.scenarios.vector_scenarios import gaussian_plane, xor
 from mipaudit.validation.truth import (
     Family,
     ScenarioEntry,
@@ -214,15 +213,13 @@ def listing() -> tuple[ScenarioEntry, ...]:
 
 
 def _listed(heading: str, entry: Entry) -> ScenarioEntry:
-    if not isinstance(entry, Family):
-        return ScenarioEntry(
-            name=entry.name, heading=heading, kind=entry.kind, summary=entry.summary
-        )
+    family = entry if isinstance(entry, Family) else None
+    example = entry.make(*entry.examples[0]) if isinstance(entry, Family) else entry
     return ScenarioEntry(
-        name=entry.pattern,
+        name=example.name if family is None else family.pattern,
         heading=heading,
-        kind=entry.make(*entry.examples[0]).kind,
+        kind=example.kind,
         summary=entry.summary,
-        parameters=entry.parameters,
-        examples=tuple(entry.names()),
+        parameters=() if family is None else family.parameters,
+        examples=() if family is None else tuple(family.names()),
     )

@@ -1,8 +1,7 @@
-"""Scenarios of one score for each record, of its group and features, and of two scores."""
+"""Scenarios of one score for each record, and of its group and features."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +14,7 @@ from mipaudit.maths.privacy.mechanism import (
     LaplaceMechanism,
     RandomizedResponse,
 )
-from mipaudit.validation.laws.families import LAW_FAMILIES, coin, law_of, truthful
+from mipaudit.validation.laws.families import LAW_FAMILIES, law_of, truthful
 from mipaudit.validation.laws.mixture import Atoms, Normal, Rounded
 from mipaudit.validation.scenarios.scenario import (
     GROUP,
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
     from mipaudit.validation.scenarios.scenario import Attack, Columns
     from mipaudit.validation.truth import Family
 
-FIRST: Final = "d1"
-SECOND: Final = "d2"
-BOTH: Final = f"{FIRST}, {SECOND}"
 # Whole numbers, which `estimate` takes for features beside a score with decimals.
 FEATURES: Final = ("x1", "x2", "x3", "x4", "x5")
 # Features are in tenths of a standard deviation, up to 12 of them.
@@ -189,61 +185,3 @@ def _sum(one: Rounded, other: Rounded) -> Atoms:
     masses = np.convolve(one.atoms()[1], other.atoms()[1])
     values = np.arange(-2 * _REACH, 2 * _REACH + 1) / _TENTHS
     return Atoms(values=values, masses=masses / masses.sum())
-
-
-def xor(advantage: float) -> RecordScenario:
-    """Return normal scores whose signs agree more often in members: alone, each tells nothing.
-
-    Args:
-        advantage: of the best attacker at prior 0.5, in (0, 1].
-    """
-    chances = (1 + advantage) / 2, (1 - advantage) / 2
-
-    def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Columns:
-        first = rng.standard_normal(member.size)
-        second = np.abs(rng.standard_normal(member.size))
-        agree = rng.random(member.size) < np.where(member, *chances)
-        return {FIRST: first, SECOND: np.copysign(second, np.where(agree, first, -first))}
-
-    def agreement(columns: Columns) -> NDArray[np.float64]:
-        agree = np.signbit(columns[FIRST]) == np.signbit(columns[SECOND])
-        return np.asarray(agree, dtype=np.float64)
-
-    together = law_of("signs", "whether the signs agree", *map(coin, chances))
-    return _pair(draw, together, agreement, law_of("sign", "one of the two", Normal(), Normal()))
-
-
-def gaussian_plane(mu: float) -> RecordScenario:
-    """Return two normal scores, members higher in both.
-
-    Args:
-        mu: distance of the two centres, in standard deviations.
-    """
-
-    def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Columns:
-        centre = member * (mu / math.sqrt(2))
-        return {name: rng.standard_normal(member.size) + centre for name in (FIRST, SECOND)}
-
-    def diagonal(columns: Columns) -> NDArray[np.float64]:
-        return np.asarray((columns[FIRST] + columns[SECOND]) / math.sqrt(2))
-
-    together, alone = (
-        law_of("shifted", f"members {shift:g} higher", Normal(mean=shift), Normal())
-        for shift in (mu, mu / math.sqrt(2))
-    )
-    return _pair(draw, together, diagonal, alone)
-
-
-def _pair(
-    draw: Callable[[np.random.Generator, NDArray[np.bool_]], Columns],
-    law: Law,
-    read: Callable[[Columns], NDArray[np.float64]],
-    alone: Law,
-) -> RecordScenario:
-    """Return two scores: a number has all that they tell together, and each is seen alone too."""
-    views = (
-        View(sees=BOTH, law=law, read=read, ordered=False),
-        View(sees=FIRST, law=alone, read=lambda columns: columns[FIRST]),
-        View(sees=SECOND, law=alone, read=lambda columns: columns[SECOND]),
-    )
-    return RecordScenario(drawn=(FIRST, SECOND), draw=draw, views=views)
