@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -30,6 +31,11 @@ TOLERANCE: Final = 1e-9
 Json: TypeAlias = Any
 _ABSENT: Final = object()
 _NAMED_PLACES: Final = 5
+_AS_STATED: Final = (
+    "made at, by version, sources and places of settings, the policy's path{} are as stated, not "
+    "checked"
+)
+_ADDED: Final = "{} was added to the format after the report was made"
 LIMITATIONS: Final = (
     (
         "Agreement says that the report follows from these scores and settings. It does not say "
@@ -57,67 +63,67 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
         again: the same, computed again.
         digest: sha256 of the file.
     """
-    same_version = report.provenance.mipaudit == again.provenance.mipaudit
+    then, now = report.provenance, again.provenance
+    same_version = then.mipaudit == now.mipaudit
+    carried = json.loads(taken_out(data))
+    names = " and input names" if then.declared is None else ", input names and what was declared"
     parts = (
-        *_inputs(report.provenance, again.provenance),
-        *_seed(report.provenance, again.provenance),
+        *_inputs(then, now),
+        *_seed(then, now),
         *_settings(report),
-        *_values(
-            json.loads(taken_out(data)), json.loads(to_json(again)), same_version=same_version
-        ),
+        *_values(carried, json.loads(to_json(again)), same_version=same_version),
         *_records_alone(report),
         *_shown(data, report, same_version=same_version),
-        _stated(report.provenance),
-        _versions(report.provenance, again.provenance),
+        noted_part("as stated", _AS_STATED.format(names)),
+        _versions(then, now),
     )
-    agrees = all(part.status != "differs" for part in parts)
+    wrong = ", ".join(part.part for part in parts if part.status == "differs")
+    made = f"The report of mipaudit {report.command}, made {safe_name(then.created)},"
+    what = "scores and settings" if then.inputs else "settings"
+    other = " It was made by another version of mipaudit, which can be the reason."
+    summary = (
+        f"{made} does not agree with what was computed now. Different: {safe_name(wrong)}."
+        f"{'' if same_version else other}"
+        if wrong
+        else f"{made} follows from these {what}: all that it says, but for what is declared, was "
+        "computed again and agrees."
+    )
     return VerifyReport(
         command="verify",
-        agrees=agrees,
+        agrees=not wrong,
         verified=report.command,
         report_sha256=digest,
-        carried_sha256=_carried(data),
+        carried_sha256=sha256(indented(carried)).hexdigest() if is_page(data) else None,
         tolerance=TOLERANCE,
-        summary=_summary(report, parts, agrees=agrees, same_version=same_version),
+        summary=summary,
         parts=parts,
         limitations=LIMITATIONS,
         provenance=provenance(
-            seed=again.provenance.seed,
-            inputs=again.provenance.inputs,
-            settings=settings_from({}, source="api"),
+            seed=now.seed, inputs=now.inputs, settings=settings_from({}, source="api")
         ),
     )
-
-
-def _carried(data: bytes) -> str | None:
-    """Return the sha256 of the JSON file of the report that a page carries."""
-    return sha256(indented(json.loads(taken_out(data)))).hexdigest() if is_page(data) else None
 
 
 def _inputs(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
     """Compare what was read: content and rows, not names, which a copy need not keep."""
-    if not then.inputs and not now.inputs:
-        return
-    if len(then.inputs) != len(now.inputs):
-        text = f"the report is of {len(then.inputs)} files, and {len(now.inputs)} were read now"
-        sizes = len(then.inputs), len(now.inputs)
-        yield compared_part("inputs", max(sizes), max(sizes) - min(sizes), text)
-        return
+    old, new = len(then.inputs), len(now.inputs)
     changed = [
-        place
-        for place, (old, new) in enumerate(zip(then.inputs, now.inputs, strict=True), start=1)
-        if _content(old) != _content(new)
+        one
+        for one, other in zip(then.inputs, now.inputs, strict=False)
+        if _content(one) != _content(other)
     ]
-    unknown = [one for one in then.inputs if one.sha256 is None and one.fingerprint is None]
-    count = count_text(len(then.inputs))
-    if changed:
-        names = ", ".join(safe_name(then.inputs[at - 1].name) for at in changed[:_NAMED_PLACES])
+    count = count_text(old)
+    if old != new:
+        text = f"the report is of {old} files, and {new} were read now"
+    elif changed:
+        names = ", ".join(safe_name(one.name) for one in changed[:_NAMED_PLACES])
         text = f"another content than the report's: {names}"
-    elif unknown:
+    elif any(one.sha256 is None and one.fingerprint is None for one in then.inputs):
         text = f"{count} read; data in memory and standard input may have no sha256"
     else:
         text = f"{count} read, of the same sha256 or fingerprint, and as many rows"
-    yield compared_part("inputs", len(then.inputs), len(changed), text)
+    if old or new:
+        yield compared_part("inputs", max(old, new), abs(old - new) or len(changed), text)
 
 
 def compared_part(part: str, compared: int, differing: int, text: str) -> VerifiedPart:
@@ -198,13 +204,6 @@ def _shown(data: bytes, report: AnyReport, *, same_version: bool) -> Iterator[Ve
         yield compared_part("page", 1, 1, "it does not show what the report that it carries says")
 
 
-def _stated(one: Provenance) -> VerifiedPart:
-    """Say what nothing computed again can tell."""
-    names = " and input names" if one.declared is None else ", input names and what was declared"
-    text = "made at, by version, sources and places of settings, the policy's path"
-    return noted_part("as stated", f"{text}{names} are as stated, not checked")
-
-
 def _values(then: Json, now: Json, *, same_version: bool) -> Iterator[VerifiedPart]:
     """Compare the two documents, but for the provenance, part by part."""
     for name in dict.fromkeys((*then, *now)):
@@ -220,28 +219,25 @@ def _values(then: Json, now: Json, *, same_version: bool) -> Iterator[VerifiedPa
         yield values_part(name, [*pairs(old, new, "")], same_version=same_version)
 
 
-_ADDED: Final = "{} was added to the format after the report was made"
-
-
 def values_part(name: str, found: Sequence[Pair], *, same_version: bool) -> VerifiedPart:
     """Return whether the values of a part are the same, and where they are not."""
-    added = [one for one in found if one.status == "added"]
-    wrong = [one for one in found if one.wrong or (same_version and one.status == "added")]
-    near = [one for one in found if one.status == "near"]
-    compared = len(found) - (0 if same_version else len(added))
+    times = Counter(one.status for one in found)
+    # What a later version added is told, and is no difference.
+    told = 0 if same_version else times["added"]
+    wrong = [
+        one
+        for one in found
+        if one.status in {"differs", "unknown"} or (one.status == "added" and same_version)
+    ]
+    near, compared = times["near"], len(found) - told
+    values = "1 value" if compared == 1 else f"{count_text(compared)} values"
     if wrong:
-        text = f"{count_text(len(wrong))} of {_values_text(compared)}: {_places(wrong)}"
+        text = f"{count_text(len(wrong))} of {values}: {_places(wrong)}"
     else:
-        text = f"{_values_text(compared)} the same"
-        if near:
-            text += f", {count_text(len(near))} of them within {TOLERANCE:g}"
-        if added:
-            text += f"; {_ADDED.format(f'{count_text(len(added))} more')}"
+        text = f"{values} the same"
+        text += f", {count_text(near)} of them within {TOLERANCE:g}" * bool(near)
+        text += f"; {_ADDED.format(f'{count_text(told)} more')}" * bool(told)
     return compared_part(name, compared, len(wrong), text)
-
-
-def _values_text(count: int) -> str:
-    return "1 value" if count == 1 else f"{count_text(count)} values"
 
 
 def _places(wrong: Sequence[Pair]) -> str:
@@ -275,22 +271,6 @@ def _versions(then: Provenance, now: Provenance) -> VerifiedPart:
     )
 
 
-def _summary(
-    report: AnyReport, parts: Sequence[VerifiedPart], *, agrees: bool, same_version: bool
-) -> str:
-    wrong = ", ".join(part.part for part in parts if part.status == "differs")
-    made = f"The report of mipaudit {report.command}, made {safe_name(report.provenance.created)},"
-    if agrees:
-        what = "scores and settings" if report.provenance.inputs else "settings"
-        return (
-            f"{made} follows from these {what}: all that it says, but for what is declared, was "
-            "computed again and agrees."
-        )
-    other = " It was made by another version of mipaudit, which can be the reason."
-    why = "" if same_version else other
-    return f"{made} does not agree with what was computed now. Different: {safe_name(wrong)}.{why}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """One value of a report and of the other.
@@ -305,11 +285,6 @@ class Pair:
     place: str
     status: str
     gap: float | None = None
-
-    @property
-    def wrong(self) -> bool:
-        """Tell whether the report says what the other does not."""
-        return self.status in {"differs", "unknown"}
 
 
 def pairs(report: Json, other: Json, place: str) -> Iterator[Pair]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import date, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias
 
 from mipaudit.commands.verify.options import VerifyOptions
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError
 from mipaudit.options.plain_values import Given, require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import function_of, recorded_keywords
@@ -20,9 +19,9 @@ from mipaudit.statements.reports.kinds import kind_of
 from mipaudit.summaries.identity.seed import SeedChoice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
-    from mipaudit.commands.estimate.report import Report
     from mipaudit.commands.verify.report import VerifyReport
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.reports.any_report import AnyReport
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 Stored: TypeAlias = Any
 _OF_SEVERAL: Final = frozenset({"estimate", "compare", "compare reports"})
 _FROM_COUNTS: Final = ("tp", "canaries")
+# What went to a file of its own, if the report lacks it.
+_APART: Final[Mapping[str, str]] = {"bounds": "curves", "epsilon": "profile"}
 
 
 def answer_verify(asked: VerifyOptions) -> VerifyReport:
@@ -78,8 +79,7 @@ def recomputed(report: AnyReport, asked: VerifyOptions) -> AnyReport:
         UsageError: it cannot be computed again, or not from what is given.
         InputError: the scores cannot be read, or a setting cannot be read back.
     """
-    command = report.command
-    made_of = kind_of(command).made_of
+    command, made_of = report.command, kind_of(report.command).made_of
     require(
         made_of is not None,
         "not_verifiable",
@@ -99,14 +99,16 @@ def recomputed(report: AnyReport, asked: VerifyOptions) -> AnyReport:
         "Leave `synthetic` and `reference` out.",
     )
     if made_of == "tables":
-        with _as_of(report.provenance.created, report):
-            return _queried(report, keywords, asked)
-    _require_scores(report, keywords, asked)
-    with _as_of(report.provenance.created, report):
-        found = _run(report, keywords, asked)
-    if command == "estimate" and getattr(report, "rejudged", None) is not None:
-        return _rejudged(report, found)  # type: ignore[arg-type]
-    return found
+        _require_tables(report, asked)
+    else:
+        _require_scores(report, keywords, asked)
+    function = unspelled(function_of(command))
+    # Rows that the command writes are counted; here nobody keeps them.
+    with _as_of(report.provenance.created, report), open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+        inputs, given = _given_anew(report, asked, nowhere)
+        found: AnyReport = function(*inputs, **keywords, **given)
+    same_kind: AnyReport = _as_it_was(report, found)
+    return same_kind
 
 
 def _seed_of(provenance: Provenance, stated: Given) -> Given:
@@ -126,82 +128,8 @@ def _seed_of(provenance: Provenance, stated: Given) -> Given:
     return SeedChoice(origin="fresh", number=provenance.seed)
 
 
-def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> None:
-    """Refuse scores for a report that has none, and none for one that has."""
-    named = {one.name for one in report.provenance.settings if one.value is not None}
-    if report.command == "noise":
-        require(
-            not report.provenance.inputs and not {"splits", "pairs", "release"} & named,
-            "not_verifiable",
-            "A report of noise that was made from splits cannot be verified.",
-            "Run the command again on the same splits.",
-        )
-    counted = any(keywords.get(name) is not None for name in _FROM_COUNTS)
-    wanted = kind_of(report.command).made_of != "nothing" and not (
-        report.command == "epsilon" and counted
-    )
-    require(
-        report.command != "shift" or (asked.has_scores and not asked.input),
-        "no_input",
-        "A report of shift is verified from the two tables of records.",
-        "Give `members` FILE `holdout` FILE.",
-    )
-    if wanted and not asked.has_scores:
-        raise UsageError(
-            "no_input",
-            "The scores are needed to compute the report again.",
-            hint="Add `input` SCORES, or `members` FILE `holdout` FILE.",
-        )
-    require(
-        wanted or not asked.has_scores,
-        "needless_input",
-        "The report was made without scores: it is verified without them too.",
-        "Leave `input`, `members` and `holdout` out.",
-    )
-    claimed = "claimed_curve" in named
-    require(
-        claimed == (asked.claimed_curve is not None),
-        "claimed_curve",
-        "The report is about a claimed ROC: its file is needed."
-        if claimed
-        else "The report is not about a claimed ROC.",
-        "Add `claimed_curve` FILE." if claimed else "Leave `claimed_curve` out.",
-    )
-    require(
-        report.command in _OF_SEVERAL or len(asked.input) <= 1,
-        "one_input",
-        "The report is of one input.",
-        "Give `input` once; only reports of compare and estimate take several.",
-    )
-
-
-def _run(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> AnyReport:
-    command = report.command
-    function = unspelled(function_of(command))
-    if kind_of(command).made_of == "nothing":
-        alone: AnyReport = _without_curves(report, function(**keywords))
-        return alone
-    keywords |= {"jobs": asked.jobs, "progress": asked.progress}
-    keywords |= {"members": asked.members, "holdout": asked.holdout}
-    if asked.claimed_curve is not None:
-        keywords["claimed_curve"] = asked.claimed_curve
-    with ExitStack() as stack:
-        if command == "records" and getattr(report, "rows_written", None) is not None:
-            # The rows are counted as they are written; here nobody keeps them.
-            keywords["output"] = stack.enter_context(open(os.devnull, "wb"))  # noqa: PTH123
-            keywords["output_format"] = "csv"
-        if command == "estimate" and getattr(report, "blind", None) is not None:
-            # What it took from the report of shift, which has a verification of its own.
-            keywords["blind"] = getattr(report, "blind", None)
-        inputs = asked.input
-        if command == "estimate" and len(inputs) > 1:
-            inputs = (inputs,)
-        found = function(*inputs, **keywords)
-    again: AnyReport = _without_profile(report, found) if command == "epsilon" else found
-    return again
-
-
-def _queried(report: Stored, keywords: dict[str, Any], asked: VerifyOptions) -> AnyReport:
+def _require_tables(report: Stored, asked: VerifyOptions) -> None:
+    """Refuse scores for a report of query, and another number of tables than it is of."""
     require(
         not asked.input and asked.claimed_curve is None,
         "needless_input",
@@ -215,36 +143,91 @@ def _queried(report: Stored, keywords: dict[str, Any], asked: VerifyOptions) -> 
         f"The report was made with{'' if used else 'out'} a reference table.",
         "Add `reference` FILE." if used else "Leave `reference` out.",
     )
-    found = unspelled(function_of("query"))(
-        members=asked.members,
-        holdout=asked.holdout,
-        synthetic=asked.synthetic,
-        reference=asked.reference,
-        progress=asked.progress,
-        **keywords,
+
+
+def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> None:
+    """Refuse scores for a report that has none, and none for one that has."""
+    command = report.command
+    named = {one.name for one in report.provenance.settings if one.value is not None}
+    counted = command == "epsilon" and any(keywords.get(name) is not None for name in _FROM_COUNTS)
+    wanted = kind_of(command).made_of != "nothing" and not counted
+    claimed = "claimed_curve" in named
+    require(
+        command != "noise"
+        or not (report.provenance.inputs or {"splits", "pairs", "release"} & named),
+        "not_verifiable",
+        "A report of noise that was made from splits cannot be verified.",
+        "Run the command again on the same splits.",
     )
-    # How the answer was found may differ, and where the scores went is not asked again.
-    again: AnyReport = replace(found, run=report.run, following=report.following)
-    return again
+    require(
+        command != "shift" or (asked.has_scores and not asked.input),
+        "no_input",
+        "A report of shift is verified from the two tables of records.",
+        "Give `members` FILE `holdout` FILE.",
+    )
+    require(
+        not wanted or asked.has_scores,
+        "no_input",
+        "The scores are needed to compute the report again.",
+        "Add `input` SCORES, or `members` FILE `holdout` FILE.",
+    )
+    require(
+        wanted or not asked.has_scores,
+        "needless_input",
+        "The report was made without scores: it is verified without them too.",
+        "Leave `input`, `members` and `holdout` out.",
+    )
+    require(
+        claimed == (asked.claimed_curve is not None),
+        "claimed_curve",
+        "The report is about a claimed ROC: its file is needed."
+        if claimed
+        else "The report is not about a claimed ROC.",
+        "Add `claimed_curve` FILE." if claimed else "Leave `claimed_curve` out.",
+    )
+    require(
+        command in _OF_SEVERAL or len(asked.input) <= 1,
+        "one_input",
+        "The report is of one input.",
+        "Give `input` once; only reports of compare and estimate take several.",
+    )
 
 
-def _without_curves(report: Stored, found: Stored) -> Stored:
-    """Leave out curves that went to a file of their own."""
-    if report.command == "bounds" and report.curves is None:
-        return replace(found, curves=None)
-    return found
+def _given_anew(
+    report: Stored, asked: VerifyOptions, nowhere: BinaryIO
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the inputs of the command, and what else it takes that no report records."""
+    command, made_of = report.command, kind_of(report.command).made_of
+    if made_of == "nothing":
+        return (), {}
+    given = {"members": asked.members, "holdout": asked.holdout, "progress": asked.progress}
+    if made_of == "tables":
+        return (), {**given, "synthetic": asked.synthetic, "reference": asked.reference}
+    given["jobs"] = asked.jobs
+    if asked.claimed_curve is not None:
+        given["claimed_curve"] = asked.claimed_curve
+    if command == "records" and report.rows_written is not None:
+        given |= {"output": nowhere, "output_format": "csv"}
+    if command == "estimate" and report.blind is not None:
+        # What it took from the report of shift, which has a verification of its own.
+        given["blind"] = report.blind
+    several = command == "estimate" and len(asked.input) > 1
+    return (asked.input,) if several else tuple(asked.input), given
 
 
-def _without_profile(report: Stored, found: Stored) -> Stored:
-    return replace(found, profile=None) if report.profile is None else found
-
-
-def _rejudged(report: Report, found: AnyReport) -> Report:
-    """Judge the new figures as the report was judged again."""
+def _as_it_was(report: Stored, found: Stored) -> Stored:
+    """Return what was computed now, judged again and without what went elsewhere, as the report."""
+    apart = _APART.get(report.command)
+    if apart is not None and getattr(report, apart) is None:
+        return replace(found, **{apart: None})
+    if kind_of(report.command).made_of == "tables":
+        # How the answer was found may differ, and where the scores went is not asked again.
+        return replace(found, run=report.run, following=report.following)
+    how = getattr(report, "rejudged", None)
+    if report.command != "estimate" or how is None:
+        return found
     from mipaudit.commands.render.run import rejudge
 
-    how = report.rejudged
-    assert how is not None  # noqa: S101 - the caller looked
     given = recorded_keywords("rejudge", how.settings)
     with _as_of(how.created, report):
         return unspelled(rejudge)(found, **given, settings=how.settings)

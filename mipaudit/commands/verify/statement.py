@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +18,7 @@ from mipaudit.commands.verify.agreement import (
     verification,
 )
 from mipaudit.commands.verify.page import STATEMENT
-from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
+from mipaudit.commands.verify.report import VerifyReport
 from mipaudit.errors import InputError
 from mipaudit.formats.exchange.statement import PREDICATE, TYPE, statement, unread
 from mipaudit.formats.exchange.stored import File, Stored
@@ -33,41 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mipaudit.commands.verify.options import VerifyOptions
+    from mipaudit.commands.verify.report import VerifiedPart
     from mipaudit.statements.reports.any_report import AnyReport
 
-_SCORES: Final = "scores"
 _UNSIGNED: Final = (
     "Who wrote the statement is not checked here, and anybody can write one that agrees: for that "
     "it is signed, and its signature verified."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Digest:
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Named:
-    name: str
-    digest: _Digest
-
-    @property
-    def file(self) -> File:
-        return File(self.name, self.digest.sha256)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Predicate:
-    result: str
-    configuration: tuple[_Named, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stated:
-    subject: tuple[_Named, ...]
-    predicateType: str  # noqa: N815 - the name that in-toto gives it
-    predicate: _Predicate
 
 
 def statement_in(data: bytes) -> dict[str, Any] | None:
@@ -93,71 +64,88 @@ def verify_statement(
         UsageError: what was given is no file, or belongs to nothing.
         InputError: it is no statement of `render`, or a file that it names is not there.
     """
-    stated = _stated(given)
+    subjects, named = _stated(given)
+    result = str(given["predicate"]["result"])
     path = path_of(asked.report)
     folder = Path(path).parent if isinstance(path, str) and path != "-" else Path()
-    parts = [*_subjects(stated, [hashed(one) for one in asked.subject], folder)]
-    named, *_ = stated.predicate.configuration
+    parts = [*_subjects(subjects, [hashed(one) for one in asked.subject], folder)]
     stored = report_bytes(str(_beside(folder, named.name, "report", "Put it there.")))
     digest = sha256(stored).hexdigest()
-    parts.append(_same("report", named.file, digest))
-    if digest == named.digest.sha256:
-        parts += _followed(given, stated, stored, asked, recompute)
-    agrees = all(part.status != "differs" for part in parts)
+    parts.append(_same("report", named, digest))
+    computed = False
+    if digest == named.sha256:
+        report = read_report(stored)
+        with as_of(time_of(report.provenance.created)):
+            again = json.loads(statement(Stored(report, named, subjects)))
+        parts.append(values_part("contents", [*pairs(given, again, "")], same_version=True))
+        computed = asked.has_scores or not report.provenance.inputs
+        if computed:
+            parts += verification(stored, report, recompute(report), digest=digest).parts
+        else:
+            text = "not given, so that the report was not computed again: `input` SCORES does that"
+            parts.append(noted_part("scores", text))
+    wrong = ", ".join(part.part for part in parts if part.status == "differs")
+    summary = (
+        f"The statement does not agree with what is there. Different: {wrong}."
+        if wrong
+        else f"The statement ({safe_name(result)}) speaks of these files and says what "
+        f"{safe_name(named.name)} says, which {'was' if computed else 'was not'} computed again."
+    )
     return VerifyReport(
         command="verify",
-        agrees=agrees,
+        agrees=not wrong,
         verified=STATEMENT,
         report_sha256=digest,
         tolerance=TOLERANCE,
-        summary=_summary(stated, parts, agrees=agrees),
+        summary=summary,
         parts=tuple(parts),
-        result=stated.predicate.result if agrees else None,
+        result=None if wrong else result,
         limitations=(
-            unread(*(one.name for one in stated.subject)),
+            unread(*(one.name for one in subjects)),
             _UNSIGNED,
-            *(LIMITATIONS if _computed(parts) else ()),
+            *(LIMITATIONS if computed else ()),
         ),
         provenance=provenance(seed=None, inputs=(), settings=settings_from({}, source="api")),
     )
 
 
-def _stated(given: Mapping[str, Any]) -> _Stated:
-    """Return what a statement says, of those that `render` writes."""
-    import msgspec
-
+def _stated(given: Mapping[str, Any]) -> tuple[tuple[File, ...], File]:
+    """Return the released files and the report of a statement, of those that `render` writes."""
+    json.dumps(given, ensure_ascii=False).encode()  # half a character is told by the caller
     try:
-        found = msgspec.convert(given, type=_Stated)
-    except msgspec.ValidationError:
-        found = None
-    if (
-        found is None
-        or found.predicateType != PREDICATE
-        or not found.subject
-        or not found.predicate.configuration
-    ):
+        subjects, (report, *_) = (
+            [File(one["name"], one["digest"]["sha256"]) for one in files]
+            for files in (given["subject"], given["predicate"]["configuration"])
+        )
+        texts = [given["predicate"]["result"], *report, *(text for one in subjects for text in one)]
+        found = given["predicateType"] == PREDICATE and all(isinstance(one, str) for one in texts)
+    except (KeyError, TypeError, ValueError):
+        found, subjects, report = False, [], File("", "")
+    if not found or not subjects:
         raise InputError(
             "bad_statement",
             "The file is a statement, and not one that mipaudit render writes.",
             hint="Make it again: mipaudit render REPORT `format` in-toto `subject` FILE.",
         )
-    return found
+    return tuple(subjects), report
 
 
-def _subjects(stated: _Stated, given: Sequence[File], folder: Path) -> Iterator[VerifiedPart]:
+def _subjects(
+    stated: Sequence[File], given: Sequence[File], folder: Path
+) -> Iterator[VerifiedPart]:
     """Yield whether each released file is what it was, and what was given and is none of them."""
     used: set[File] = set()
-    for one in stated.subject:
+    for one in stated:
         # A file of that name decides; under another name it is known by its digest.
         named = [file for file in given if file.name == one.name]
-        same = [file for file in named or given if file.sha256 == one.digest.sha256]
+        same = [file for file in named or given if file.sha256 == one.sha256]
         if same or named:
             found = (same or named)[0]
         else:
             hint = "Add `subject` FILE."
             found = hashed(str(_beside(folder, one.name, "released file", hint)))
         used.add(found)
-        yield _same(f"subject {safe_name(one.name)}", one.file, found.sha256)
+        yield _same(f"subject {safe_name(one.name)}", one, found.sha256)
     for other in given:
         if other not in used:
             text = "the statement speaks of no such file"
@@ -188,42 +176,3 @@ def _same(part: str, stated: File, digest: str) -> VerifiedPart:
     same = stated.sha256 == digest
     text = f"sha256 {digest}" if same else f"its sha256 is {digest}, not the one that is stated"
     return compared_part(part, 1, int(not same), text)
-
-
-def _followed(
-    given: Mapping[str, Any],
-    stated: _Stated,
-    stored: bytes,
-    asked: VerifyOptions,
-    recompute: Callable[[AnyReport], AnyReport],
-) -> Iterator[VerifiedPart]:
-    """Yield whether the statement says what its report does, and that what its scores do."""
-    report = read_report(stored)
-    named, *_ = stated.predicate.configuration
-    subjects = tuple(one.file for one in stated.subject)
-    with as_of(time_of(report.provenance.created)):
-        again = statement(Stored(report, named.file, subjects))
-    found = [*pairs(given, json.loads(again), "")]
-    yield values_part("contents", found, same_version=True)
-    if asked.has_scores or not report.provenance.inputs:
-        made = verification(stored, report, recompute(report), digest=named.digest.sha256)
-        yield from made.parts
-    else:
-        text = "not given, so that the report was not computed again: `input` SCORES does that"
-        yield noted_part(_SCORES, text)
-
-
-def _computed(parts: Sequence[VerifiedPart]) -> bool:
-    return any(part.part == "versions" for part in parts)
-
-
-def _summary(stated: _Stated, parts: Sequence[VerifiedPart], *, agrees: bool) -> str:
-    if not agrees:
-        wrong = ", ".join(part.part for part in parts if part.status == "differs")
-        return f"The statement does not agree with what is there. Different: {wrong}."
-    named, *_ = stated.predicate.configuration
-    computed = "was" if _computed(parts) else "was not"
-    return (
-        f"The statement ({safe_name(stated.predicate.result)}) speaks of these files and says what "
-        f"{safe_name(named.name)} says, which {computed} computed again."
-    )
