@@ -192,8 +192,8 @@ def _offer_columns(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - th
     """Return the columns of the first file typed so far, for the last name of a comma list."""
     from pathlib import Path
 
+    from mipaudit.data.opening import open_part
     from mipaudit.reading.bytes.paths import find_blobs
-    from mipaudit.reading.source.opening import open_part
 
     before, comma, begun = incomplete.rpartition(",")
     typed = [ctx.params.get(name) for name in _INPUTS]

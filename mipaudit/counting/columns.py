@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.parts import BadPartsError
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
-from mipaudit.reading.source.part import BadPartsError
 from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, ScoreRange
 from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan, plan_holds
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
+    from mipaudit.data.derived_source import AuditedInput
+    from mipaudit.data.parts import Partition, Partitions, ScoreColumn
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
-    from mipaudit.reading.source.derived_source import AuditedInput
-    from mipaudit.reading.source.part import Partition, Partitions, ScoreColumn
     from mipaudit.summaries.grids.counts import GridColumn
     from mipaudit.summaries.kept_counts import ScoreCounts
 

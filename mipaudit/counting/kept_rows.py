@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from mipaudit.counting.columns import Counts, How, Meter, count_over
+from mipaudit.data.derived_source import changed
 from mipaudit.engine.fold import fold
-from mipaudit.reading.source.derived_source import changed
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order, canonical_rows
 from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
+    from mipaudit.data.parts import ScoreColumn, VectorScore
+    from mipaudit.data.source import ScoreSource
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.rows.intake import Intake
-    from mipaudit.reading.source.part import ScoreColumn, VectorScore
-    from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
 
 SummaryT = TypeVar("SummaryT")

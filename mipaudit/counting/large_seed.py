@@ -19,7 +19,7 @@ from mipaudit.summaries.identity.seed import Content, SeedChoice
 from mipaudit.summaries.plan import kept_exactly
 
 if TYPE_CHECKING:
-    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.data.source import ScoreSource
     from mipaudit.statements.sources import InputFile
     from mipaudit.summaries.rows import Rows
 

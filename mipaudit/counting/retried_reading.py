@@ -1,60 +1,23 @@
-"""Opens an input, reads what must be read before the passes, and again without bad parts.
-
-Several CSV files are parsed at a time: that is done without Python's lock, so threads serve.
-"""
+"""Opens an input, and once more without bad parts where they are skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from mipaudit.data.opening import open_input
+from mipaudit.data.parts import BadPartsError
 from mipaudit.errors import InputError
-from mipaudit.reading.source.any_input import open_input
-from mipaudit.reading.source.part import BadPartsError, each_loaded
 
 if TYPE_CHECKING:
+    from mipaudit.data.request import ReadRequest
+    from mipaudit.data.source import ScoreSource
     from mipaudit.engine.workers import Workers
-    from mipaudit.reading.source.part import Load
-    from mipaudit.reading.source.request import ReadRequest
-    from mipaudit.reading.source.source import ScoreSource
 
 ResultT = TypeVar("ResultT")
 # What an input without files left is called.
 _NOTHING_LEFT: Final = "no_part_left"
-
-
-def loader(workers: Workers) -> Callable[[Sequence[Load]], None]:
-    """Return what loads the parts of an input with ``workers``."""
-    return partial(_load, workers=workers)
-
-
-def _load(loads: Sequence[Load], *, workers: Workers) -> None:
-    """Load all parts.
-
-    Raises:
-        BadPartsError: parts that cannot be read, all of them.
-    """
-    from mipaudit.data.csv_file import CsvPart
-
-    names = [one.part.name for one in loads]
-    parts = (one.part for one in loads)
-    large = [part for part in parts if isinstance(part, CsvPart) and part.large]
-    if workers.threads == 1 or len(large) < 2:  # noqa: PLR2004 - nothing to share
-        for part in large:
-            part.threads = workers.threads
-        each_loaded(names, [one.here for one in loads])
-        return
-    with ThreadPoolExecutor(workers.threads) as threads:
-        loaded = [threads.submit(one.here) for one in loads]
-        try:
-            each_loaded(names, [one.result for one in loaded])
-        except BaseException:
-            for one in loaded:
-                one.cancel()
-            raise
 
 
 def read_input(
@@ -98,12 +61,12 @@ def _attempt(
     workers: Workers,
     run: Callable[[ScoreSource], ResultT],
 ) -> ResultT:
-    with open_input(*inputs, request, load=loader(workers)) as source:
+    with open_input(*inputs, request, threads=workers.threads) as source:
         try:
             return run(source)
         except BadPartsError as bad:
             # What changes is no damaged part: nothing else in it can be trusted either.
-            source.check_unchanged()
-            if not source.rereadable:
+            source.opened.check_unchanged()
+            if not source.opened.rereadable:
                 raise bad.plain() from None
             raise

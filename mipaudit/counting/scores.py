@@ -14,12 +14,12 @@ from mipaudit.counting.kept_rows import (
     hold_input,
     joined_counts,
 )
-from mipaudit.reading.source.derived_source import scalar_source
+from mipaudit.data.derived_source import scalar_source
 
 if TYPE_CHECKING:
+    from mipaudit.data.parts import VectorScore
+    from mipaudit.data.source import ScoreSource
     from mipaudit.engine.workers import Workers
-    from mipaudit.reading.source.part import VectorScore
-    from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
 
 

@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.counting.columns import Counts, How, fold_source, require_spread, settle_sample
+from mipaudit.data.derived_source import DerivedSource
+from mipaudit.data.parts import ScoreColumn
 from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
-from mipaudit.reading.source.derived_source import DerivedSource
-from mipaudit.reading.source.part import ScoreColumn
 from mipaudit.summaries.grids.mace_bins import SparseBins
 from mipaudit.summaries.sample import VectorSurvey
 from mipaudit.summaries.tally import Tally
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from mipaudit.data.source import ScoreSource
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
-    from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 

@@ -26,11 +26,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
+from mipaudit.data.parts import BadPartsError, FaultyRowsError, Partition, Partitions
 from mipaudit.engine.forks import MOST_TURNS, Crew, can_fork
 from mipaudit.engine.run import Outcome, Run, SummaryT, fold_run, runs_of
 from mipaudit.engine.workers import Remote, Workers
 from mipaudit.errors import InputError, MipauditError
-from mipaudit.reading.source.part import BadPartsError, FaultyRowsError, Partition, Partitions
 from mipaudit.version import __version__
 
 _AHEAD: Final = 2

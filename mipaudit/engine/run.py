@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
+from mipaudit.data.parts import BadPartsError
 from mipaudit.errors import MipauditError
 from mipaudit.reading.rows.intake import Intake
-from mipaudit.reading.source.part import BadPartsError
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from mipaudit.reading.source.part import Partition
+    from mipaudit.data.parts import Partition
     from mipaudit.summaries.rows import Rows
 
 # At most so many for each worker keep all busy to the end, though some are slower than others.

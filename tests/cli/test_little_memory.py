@@ -44,7 +44,7 @@ def test_the_buffer_of_linear_algebra_is_claimed_before_the_input_is_read():
 def test_inputs_are_opened_with_the_buffer(monkeypatch, tmp_path, command):
     import mipaudit
     from mipaudit.commands.shift import opening as feature_opening
-    from mipaudit.reading.source import opening
+    from mipaudit.data import opening
 
     claimed = []
     module = opening if command == "estimate" else feature_opening

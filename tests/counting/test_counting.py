@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.counting import columns as counting
+from mipaudit.data.opening import open_scores
+from mipaudit.data.request import ReadRequest
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.maths.class_limits.area_limits import area_of
 from mipaudit.maths.class_limits.best_attackers import best_intervals, best_thresholds
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 from mipaudit.summaries import plan
 
 ROWS = 40_000

@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
+from mipaudit.data.parts import UNREADABLE
 from mipaudit.errors import InputError
 from mipaudit.formats.report_forms import brief_report
 from mipaudit.reading.bytes.blob import file_blob
 from mipaudit.reading.parquet import parquet
-from mipaudit.reading.source.part import UNREADABLE
 from mipaudit.statements.reports.codec import to_json
 from mipaudit.statements.verdict import reach_verdict
 from mipaudit.summaries import plan
@@ -102,9 +102,9 @@ def test_other_commands_skip_too(parts, ask):
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_part_that_fails_after_it_was_read_only_starts_the_run_anew(damaged, monkeypatch, kept):
     parts, sound = damaged
+    from mipaudit.data.parts import named_fault
+    from mipaudit.data.source import PiecePartition
     from mipaudit.errors import InputError
-    from mipaudit.reading.source.part import named_fault
-    from mipaudit.reading.source.source import PiecePartition
 
     if not kept:
         # What is too large to keep is read twice.

@@ -11,12 +11,12 @@ import time
 import pytest
 
 import mipaudit
+from mipaudit.data.opening import open_scores
+from mipaudit.data.request import ReadRequest
 from mipaudit.engine.fold import fold_remotely
 from mipaudit.engine.run import Run, runs_of
 from mipaudit.engine.workers import Engine, ProcessPool, Workers
 from mipaudit.errors import MipauditError
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 from mipaudit.summaries.sample import BurnInSample
 from tests.fixtures.parts import plain, write_parts
 

@@ -7,11 +7,11 @@ import pickle
 
 import pytest
 
+from mipaudit.data.opening import open_scores
+from mipaudit.data.parts import BadPartsError
+from mipaudit.data.request import ReadRequest
 from mipaudit.engine.run import Run, fold_run, runs_of
 from mipaudit.errors import InputError
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.part import BadPartsError
-from mipaudit.reading.source.request import ReadRequest
 from tests.fixtures.parts import columns, write_parts
 
 

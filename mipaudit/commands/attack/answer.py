@@ -23,10 +23,10 @@ from mipaudit.commands.attack.report import (
     NamedAttack,
 )
 from mipaudit.commands.attack.scores import NO_MEAN, Attacked, no_mean, real_loss
+from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import mean_difference
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import stated_verdict
 from mipaudit.statements.origin import Provenance

@@ -25,15 +25,15 @@ def answer_attack(asked: AttackOptions) -> AttackReport:
     from mipaudit.commands.attack.answer import attack_report
     from mipaudit.commands.attack.scores import hold_rows, seeds_of
     from mipaudit.counting.large_seed import settle_seed
-    from mipaudit.reading.source.any_input import open_input
-    from mipaudit.reading.source.request import read_request
+    from mipaudit.data.opening import open_input
+    from mipaudit.data.request import read_request
     from mipaudit.statements.provenance import provenance
 
     request = read_request(asked, seed=asked.chosen_seed, group_columns=asked.by)
     with open_input(asked.data, asked.members, asked.holdout, request) as source:
         seed_used = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         scores = hold_rows(source, asked)
-        source.check_unchanged()
+        source.opened.check_unchanged()
         return attack_report(
             source,
             scores,

@@ -14,12 +14,12 @@ from mipaudit.commands.attack.report import Adversary
 from mipaudit.counting.columns import Meter, require_classes, require_identities
 from mipaudit.counting.kept_rows import OrderedRows, hold_input, order_with_groups
 from mipaudit.counting.large_seed import fits
+from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, identical_classes
-from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.choices import Side
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.cells.cells import Cells

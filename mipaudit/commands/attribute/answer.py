@@ -24,9 +24,9 @@ from mipaudit.commands.attribute.report import (
     AttributeValue,
     CommonestValue,
 )
+from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.copies import copy_findings
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import StatedCheck, stated_check, stated_verdict

@@ -13,13 +13,13 @@ from mipaudit.commands.attribute.options import AttributeOptions
 from mipaudit.counting.columns import Meter
 from mipaudit.counting.kept_rows import hold_input, order_with_groups
 from mipaudit.counting.large_seed import fits
+from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError
 from mipaudit.evidence.named_attackers.named_attack import Limits, difference_of_shares, weighed
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.mean_limits import Term, melded_lower
-from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.group_tally import GroupCensus
 

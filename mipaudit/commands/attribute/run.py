@@ -25,8 +25,8 @@ def answer_attribute(asked: AttributeOptions) -> AttributeReport:
     from mipaudit.commands.attribute.answer import attribute_report
     from mipaudit.commands.attribute.guesses import count_guesses, guess_words
     from mipaudit.counting.large_seed import settle_seed
-    from mipaudit.reading.source.any_input import open_input
-    from mipaudit.reading.source.request import rows_request
+    from mipaudit.data.opening import open_input
+    from mipaudit.data.request import rows_request
     from mipaudit.statements.provenance import provenance
 
     columns = (asked.attribute_col, asked.guess_col)
@@ -42,7 +42,7 @@ def answer_attribute(asked: AttributeOptions) -> AttributeReport:
     ):
         seed_used = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         guesses = count_guesses(source, asked)
-        source.check_unchanged()
+        source.opened.check_unchanged()
         return attribute_report(
             source,
             guesses,

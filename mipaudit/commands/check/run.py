@@ -11,8 +11,8 @@ from mipaudit.statements.estimate import Design
 from mipaudit.summaries.cells.cells import ATOM_COUNT, ATOM_SHARE
 
 if TYPE_CHECKING:
-    from mipaudit.reading.source.part import ScoreColumn
-    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.data.parts import ScoreColumn
+    from mipaudit.data.source import ScoreSource
     from mipaudit.summaries.kept_counts import ScoreCounts
 
 
@@ -30,16 +30,16 @@ def answer_check(asked: CheckOptions) -> CheckReport:
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.counting.retried_reading import read_input
     from mipaudit.counting.scores import count_columns
+    from mipaudit.data.request import read_request
     from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.evidence.scores.findings import score_findings, size_findings
-    from mipaudit.reading.source.request import read_request
     from mipaudit.statements.provenance import provenance
     from mipaudit.statements.text.printable_names import safe_name
 
     def run(source: ScoreSource) -> CheckReport:
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         counts = count_columns(source, seed=seed, workers=workers, progress=asked.progress)
-        source.check_unchanged()
+        source.opened.check_unchanged()
         require_information(counts)
         columns = list(zip(source.columns, counts.columns, strict=True))
         return CheckReport(

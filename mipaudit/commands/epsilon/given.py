@@ -132,7 +132,7 @@ def named_curve(given: str | tuple[Rates, Rates]) -> NamedCurve:
     if not isinstance(given, str):
         fprs, tprs = given
         return NamedCurve(name=_GIVEN, curve=sampled_tradeoff(fprs, tprs))
-    from mipaudit.data.roc_points import read_roc_points
+    from mipaudit.data.tables.roc_points import read_roc_points
 
     points = read_roc_points(given)
     curve = sampled_tradeoff(points.fpr.tolist(), points.tpr.tolist())

@@ -13,11 +13,11 @@ from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.counting.columns import Meter
 from mipaudit.counting.kept_rows import KeptInput, hold_input
 from mipaudit.counting.large_seed import fits
+from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.summaries.held_rows import ClassScores, KeptScores

@@ -20,7 +20,7 @@ from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.one_run.limit import OneRun
-    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.data.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
 
 _FORMS: Final = (".csv", ".json")
@@ -43,14 +43,14 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
         seed, inputs, found = asked.chosen_seed, read, _from_counts(asked)
     else:
         from mipaudit.counting.large_seed import settle_seed
-        from mipaudit.reading.source.any_input import open_input
-        from mipaudit.reading.source.request import read_request
+        from mipaudit.data.opening import open_input
+        from mipaudit.data.request import read_request
 
         request = read_request(asked, seed=asked.chosen_seed, run_column=asked.run_col)
         with open_input(asked.data, asked.members, asked.holdout, request) as source:
             seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
             found = _from_scores(source, asked, seed)
-            source.check_unchanged()
+            source.opened.check_unchanged()
             inputs = (*source.inputs(hash_all=asked.hash_inputs), *read)
     from mipaudit.statements.provenance import provenance
 

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.columns import Counts
+    from mipaudit.data.derived_source import AuditedInput
     from mipaudit.evidence.judgement.blind import Blind
-    from mipaudit.reading.source.derived_source import AuditedInput
     from mipaudit.statements.estimate import Attackers, Finding
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import Limit, Policy
@@ -139,13 +139,12 @@ def audit(
     found = promised(judgement.checks, source.findings())
     judged = waive(found, asked.judged.policy.waivers, waiver_day())
     checks = (*copy_checks(most, source.copies), *judged.checks)
-    incomplete = bool(source.left_out)
     verdict = settled(
         reach_verdict(
             checks,
             judgement.claims,
             asked.judged.policy.on_inconclusive,
-            incomplete=incomplete,
+            incomplete=source.incomplete,
             assuming=asserted_words(blind),
         ),
         known,
@@ -200,7 +199,7 @@ def audit(
                 checks,
                 verdict,
                 blind="" if blind is None else blind_words(blind, asked.prior),
-                incomplete=incomplete,
+                incomplete=source.incomplete,
             ),
         ),
         estimates=(

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.columns import Counts
+    from mipaudit.data.derived_source import AuditedInput
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
     from mipaudit.evidence.vectors.evidence import VectorEvidence
     from mipaudit.maths.metrics.mace import MaceHistogram
     from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.reading.source.derived_source import AuditedInput
     from mipaudit.statements.estimate import Finding
 
 _METHOD: Final = "MACE histogram, as published; not a valid interval for the advantage"

@@ -10,21 +10,21 @@ from mipaudit.counting.columns import Counts, How, require_spread
 from mipaudit.counting.large_seed import settle_seed
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.counting.scores import count_all
+from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.groups.scores import Classes, Columns
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
 from mipaudit.reading.columns.membership import empty_class_error
-from mipaudit.reading.source.request import read_request
 from mipaudit.reading.summaries.file import are_summaries, listed, read_summaries
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.sources import InputFile
 
 if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
+    from mipaudit.data.source import ScoreSource
     from mipaudit.evidence.judgement.blind import Blind
-    from mipaudit.reading.source.source import ScoreSource
     from mipaudit.reading.summaries.file import SummaryFile
 
 
@@ -59,7 +59,7 @@ def answer_estimate(asked: EstimateOptions) -> Report:
             workers=workers,
             progress=asked.progress,
         )
-        source.check_unchanged()
+        source.opened.check_unchanged()
         inputs = source.inputs(hash_all=asked.hash_inputs)
         if alone is not None:
             from mipaudit.commands.estimate.blind_report import require_same_records

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.noise.options import Unlike
-from mipaudit.data.splits import Splits
+from mipaudit.data.tables.splits import Splits
 from mipaudit.errors import InputError
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.coordinates import coordinate_hints
-from mipaudit.data.json_file import JsonPart, load_json
-from mipaudit.data.table import (
+from mipaudit.data.tables.coordinates import coordinate_hints
+from mipaudit.data.tables.json_file import cells_part, load_json
+from mipaudit.data.tables.table import (
     AnyTable,
     Matrix,
     Table,
@@ -162,7 +162,7 @@ def _read_json(blob: Blob, kind: Format) -> Release:
     if not document and isinstance(document, (dict, list)):
         raise InputError("no_rows", f"{blob.name}: there is no number in it.")
     names = tuple(cells) if named else None
-    table = Table(part=JsonPart(blob.name, cells), named=named)
+    table = Table(part=cells_part(blob.name, cells), named=named)
     return Release(
         values=_matrix(table, blob.name)[1].ravel(),
         names=names,

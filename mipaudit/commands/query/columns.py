@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.csv_cells import FALSE, TRUE, is_number
-from mipaudit.data.csv_file import CsvPart
+from mipaudit.data.csv.cells import FALSE, TRUE, is_number
+from mipaudit.data.csv.file import CsvPart
+from mipaudit.data.parts import Part
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.reading.columns.column import (
@@ -25,7 +26,6 @@ from mipaudit.reading.columns.column import (
     column_missing,
     word_days,
 )
-from mipaudit.reading.source.part import Part
 from mipaudit.statements.text.printable_names import quoted_name
 
 MOMENT_KINDS: Final = frozenset({"date", "time", "duration"})

@@ -157,7 +157,7 @@ def query_tables(asked: QueryOptions) -> Answer:
         opened: list[RecordTable] = []
         for role, source in asked.tables.items():
             opened.append(open_table(role, source))  # type: ignore[arg-type]
-            held.callback(opened[-1].close)
+            held.callback(opened[-1].opened.close)
         refuse_same_files(opened)
         common = common_columns(opened, columns=asked.columns, ignore=asked.ignore)
         _check_named(asked, common)

@@ -15,18 +15,17 @@ from mipaudit.commands.query.columns import (
     moment_kind,
     read_record_column,
 )
-from mipaudit.data.coordinates import is_row_label
-from mipaudit.data.csv_cells import MISSING
-from mipaudit.data.csv_file import CsvPart
+from mipaudit.data.csv.cells import MISSING
+from mipaudit.data.csv.file import CsvPart
+from mipaudit.data.memory import open_arrow
+from mipaudit.data.opening import open_part
+from mipaudit.data.parts import Opened, Part
+from mipaudit.data.tables.coordinates import is_row_label
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.blob import Blob, describe_blob
 from mipaudit.reading.bytes.paths import input_blobs
 from mipaudit.reading.columns.column import Field
 from mipaudit.reading.columns.names import is_score_like
 from mipaudit.reading.columns.score_selection import find_column, is_candidate
-from mipaudit.reading.source.any_input import open_arrow
-from mipaudit.reading.source.opening import open_part
-from mipaudit.reading.source.part import Part, input_changed
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -50,17 +49,20 @@ class RecordTable:
 
     Attributes:
         role: what it holds.
-        parts: its files, or the frame.
-        blobs: the bytes behind them.
+        opened: its files, or the frame.
         kinds: of each column in each part.
         fields: its columns.
     """
 
     role: Role
-    parts: tuple[Part, ...]
-    blobs: tuple[Blob, ...]
+    opened: Opened
     kinds: dict[str, tuple[str, ...]]
     fields: tuple[Field, ...]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its files, or the frame."""
+        return self.opened.parts
 
     @property
     def rows_about(self) -> int:
@@ -101,9 +103,7 @@ class RecordTable:
             )
             for name in names
         }
-        for blob in self.blobs:
-            if blob.changed():
-                raise input_changed(blob)
+        self.opened.check_unchanged()
         return found
 
     def _found(self, name: str, fields: Sequence[Mapping[str, Field]]) -> tuple[str, ...]:
@@ -115,17 +115,9 @@ class RecordTable:
 
     def described(self, rows: int) -> tuple[InputFile, ...]:
         """Return how the report names what was read."""
-        if not self.blobs:
+        if not self.opened.blobs:
             return (InputFile(name=f"the {self.role}", rows=rows, bytes=None),)
-        return tuple(
-            describe_blob(blob, sum(piece.rows for piece in part.pieces()), hash_all=False)
-            for blob, part in zip(self.blobs, self.parts, strict=True)
-        )
-
-    def close(self) -> None:
-        """Release what is held."""
-        for part in self.parts:
-            part.close()
+        return self.opened.described(hash_all=False)
 
 
 def _load(part: Part, names: Sequence[str]) -> None:
@@ -150,18 +142,18 @@ def open_table(role: Role, source: Any) -> RecordTable:  # noqa: ANN401 - a path
     """
     if not isinstance(source, str):
         whose = "members'" if role == "members" else role
-        return _table(role, (open_arrow(source, f"the {whose} frame"),), ())
+        return _table(role, (open_arrow(source, f"the {whose} frame"),))
     blobs = tuple(input_blobs(source, in_memory=_STDIN_IN_MEMORY))
     try:
         parts = tuple(open_part(blob) for blob in blobs)
-        return _table(role, parts, blobs)
+        return _table(role, parts)
     except BaseException:
         for blob in blobs:
             blob.close()
         raise
 
 
-def _table(role: Role, parts: tuple[Part, ...], blobs: tuple[Blob, ...]) -> RecordTable:
+def _table(role: Role, parts: tuple[Part, ...]) -> RecordTable:
     for part in parts:
         if not part.rows_about:
             raise InputError("no_rows", f"{part.name}: the table has no rows.")
@@ -173,7 +165,7 @@ def _table(role: Role, parts: tuple[Part, ...], blobs: tuple[Blob, ...]) -> Reco
         )
         for one in first
     }
-    return RecordTable(role=role, parts=parts, blobs=blobs, kinds=kinds, fields=first)
+    return RecordTable(role=role, opened=Opened(parts=parts), kinds=kinds, fields=first)
 
 
 def _by_name(part: Part) -> dict[str, Field]:
@@ -282,7 +274,7 @@ def refuse_same_files(tables: Sequence[RecordTable]) -> None:
     """
     seen: dict[object, Role] = {}
     for table in tables:
-        for blob in table.blobs:
+        for blob in table.opened.blobs:
             # Standard input and pipes have none.
             identity = getattr(blob, "identity", None)
             if identity is not None and identity in seen:

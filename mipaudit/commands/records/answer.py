@@ -29,12 +29,12 @@ from mipaudit.commands.records.report import (
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.counting.large_seed import settle_seed
 from mipaudit.counting.retried_reading import read_input
+from mipaudit.data.parts import BadPartsError
+from mipaudit.data.request import read_request
+from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.options.checked_limits import limits_elsewhere
-from mipaudit.reading.source.part import BadPartsError
-from mipaudit.reading.source.request import read_request
-from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
@@ -58,7 +58,7 @@ def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepor
         risks = counts.risks(asked, asked.confidence)
         top = top_records(risks, asked.top, counts.cells.seed)
         written = _write(source, asked.key_col, counts, risks, top, sink, meter)
-        source.check_unchanged()
+        source.opened.check_unchanged()
         return _report(
             source,
             asked,
@@ -137,11 +137,10 @@ def _report(
         asked.judged_waivers,
         waiver_day(),
     )
-    incomplete = bool(source.left_out)
     checks = (*copy_checks(asked.max_copies, source.copies), *judged.checks)
     told = (*with_copies(source.told, source.copies, asked.max_copies), *source.findings())
     verdict = settled(
-        reach_verdict(checks, (), asked.on_inconclusive, incomplete=incomplete), told, checks
+        reach_verdict(checks, (), asked.on_inconclusive, incomplete=source.incomplete), told, checks
     )
     holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
     cells = _cells(risks, asked.min_cell)
@@ -170,7 +169,7 @@ def _report(
         limitations=records_limitations(design),
         provenance=provenance,
     )
-    summary = records_summary(report, incomplete=incomplete)
+    summary = records_summary(report, incomplete=source.incomplete)
     return replace(report, summary=led(told, summary))
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.records.options import MOST_CELLS
 from mipaudit.commands.records.report import Direction, ExposedRecord
 from mipaudit.commands.records.risk import RecordRisks
-from mipaudit.reading.source.part import Partition
+from mipaudit.data.parts import Partition
 from mipaudit.summaries.cells.cells import Locator, atoms
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes, splitmix64
 from mipaudit.summaries.plan import ScoreKind, is_discrete

@@ -14,12 +14,12 @@ from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.counting.columns import Meter, settle_sample
 from mipaudit.counting.kept_rows import KeptInput, OrderedRows, order_with_groups
+from mipaudit.data.parts import Partitions, ScoreColumn
+from mipaudit.data.source import PiecePartition, ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.rows.units import Chosen
-from mipaudit.reading.source.part import Partitions, ScoreColumn
-from mipaudit.reading.source.source import PiecePartition, ScoreSource
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.group_tally import GroupCensus, Grouping, group_tally

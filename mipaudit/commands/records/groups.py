@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.records.options import RecordTableOptions
+from mipaudit.data.parts import ScoreColumn
+from mipaudit.data.source import PiecePartition
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.mean_limits import Term, melded_lowers
-from mipaudit.reading.source.part import ScoreColumn
-from mipaudit.reading.source.source import PiecePartition
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.group_tally import Grouping

@@ -16,8 +16,8 @@ from mipaudit.statements.text.printable_names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from mipaudit.data.parts import Part
     from mipaudit.reading.columns.column import Column, Field
-    from mipaudit.reading.source.part import Part
 
     Tables = Sequence[tuple[bool, tuple[Part, ...]]]
 

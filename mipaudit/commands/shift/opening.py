@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.column_kinds import name_features, nested_columns
 from mipaudit.commands.shift.source import FeatureSource, mixed_column
+from mipaudit.data.opening import open_parts
+from mipaudit.data.parts import Opened, part_rows
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.paths import check_different, input_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers
@@ -14,7 +16,6 @@ from mipaudit.reading.columns.layout import merge_fields, merged_kind, unreadabl
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.names import is_id_like
 from mipaudit.reading.columns.score_selection import find_column
-from mipaudit.reading.source.opening import open_part
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.plan import kept_exactly
 
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.commands.shift.options import ShiftOptions
+    from mipaudit.data.parts import Part
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column import Field
-    from mipaudit.reading.source.part import Part
 
 _STDIN_IN_MEMORY: Final = 4 << 20
 _NO_NUMBER: Final = "Mend the cell, or leave the column out with `ignore`."
@@ -62,19 +63,10 @@ def _parts(
     given: object, blobs: Sequence[Blob], *, side: bool
 ) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     if not isinstance(given, str):
-        from mipaudit.reading.source.any_input import open_arrow
+        from mipaudit.data.memory import open_arrow
 
         return (open_arrow(given, "the members' frame" if side else "the holdout frame"),), ()
-    parts: list[Part] = []
-    bare: list[Blob] = []
-    for blob in blobs:
-        try:
-            parts.append(open_part(blob))
-        except InputError as error:
-            if error.code != "no_rows" or (blob is blobs[-1] and not parts):
-                raise
-            bare.append(blob)
-    return tuple(parts), tuple(bare)
+    return open_parts([(blob, ()) for blob in blobs])
 
 
 def _opened(
@@ -92,7 +84,7 @@ def _opened(
             _require_same(part, names, asked.id_col)
             _load(part, {*names, *(n for n in hashed if n)}, {n for n in hashed if n})
     kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
-    rows = sum(piece.rows for _, parts in tables for part in parts for piece in part.pieces())
+    rows = sum(part_rows(part) for _, parts in tables for part in parts)
     held = kept_exactly(rows, len(names))
     named = bool(asked.columns)
     features, empty = name_features(names, kinds, tables, asked=named, whole=held)
@@ -102,10 +94,13 @@ def _opened(
         id_column=asked.id_col,
         held=held,
         sides=tuple(tables),
-        bare=tuple(blob for _, _, found in opened for blob in found),
+        opened=Opened(
+            parts=tuple(part for _, parts in tables for part in parts),
+            bare=tuple(blob for _, _, found in opened for blob in found),
+        ),
     )
     for side, parts in tables:
-        if not sum(piece.rows for part in parts for piece in part.pieces()):
+        if not sum(map(part_rows, parts)):
             which = "members'" if side else "holdout's"
             raise InputError("empty_class", f"The {which} table has no rows.")
     return source

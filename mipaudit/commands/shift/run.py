@@ -190,7 +190,7 @@ def _report(
         *telling_findings(telling, unknown),
     ]
 
-    source.check_unchanged()
+    source.opened.check_unchanged()
     return ShiftReport(
         command="shift",
         design=design,
@@ -211,7 +211,7 @@ def _report(
         limitations=shift_limitations(design, estimates, stated=asked.seed_stated),
         provenance=provenance(
             seed=rows.choice,
-            inputs=source.inputs(hash_all=asked.hash_inputs),
+            inputs=source.opened.described(hash_all=asked.hash_inputs),
             settings=asked.recorded(),
             seeds={None: rows.seed},
         ),

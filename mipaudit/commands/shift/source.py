@@ -19,11 +19,8 @@ from mipaudit.counting.kept_rows import RowsInMemory
 from mipaudit.counting.large_seed import costs_a_pass, position_seed, rows_in_order
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.columns.column import Labels, column_hashes, column_scores, word_days
 from mipaudit.reading.rows.units import Chosen, choose_units
-from mipaudit.reading.source.part import input_changed
-from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
@@ -35,11 +32,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.shift.options import ShiftOptions
+    from mipaudit.data.parts import Opened, Part, Partition, Piece
     from mipaudit.engine.workers import Workers
-    from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column import Chunk, Column
     from mipaudit.reading.rows.intake import Intake
-    from mipaudit.reading.source.part import Part, Partition, Piece
     from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.identity.seed import SeedChoice
 
@@ -104,6 +100,8 @@ class FeatureSource:
         skipped: (column, why) for every column that is left out.
         id_column: names the person behind a row.
         held: whether all rows fit in memory, so that no order of them can tell.
+        sides: the parts of both tables.
+        opened: what they are read from.
         chosen: the rows that stand for their persons; None for every row.
     """
 
@@ -112,8 +110,8 @@ class FeatureSource:
     id_column: str | None
     held: bool
     sides: tuple[tuple[bool, tuple[Part, ...]], ...]
+    opened: Opened
     chosen: Chosen | None = None
-    bare: tuple[Blob, ...] = ()
     _partitions: list[FeaturePartition] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -166,41 +164,13 @@ class FeatureSource:
             )
         return hashes.values
 
-    def inputs(self, *, hash_all: bool = False) -> tuple[InputFile, ...]:
-        """Return the tables as they were read."""
-        found = []
-        for _, parts in self.sides:
-            for part in parts:
-                rows = sum(piece.rows for piece in part.pieces())
-                found.append(
-                    InputFile(name=part.name, rows=rows, bytes=None)
-                    if part.blob is None
-                    else describe_blob(part.blob, rows, hash_all=hash_all)
-                )
-        return (*found, *(describe_blob(blob, 0, hash_all=hash_all) for blob in self.bare))
-
-    def check_unchanged(self) -> None:
-        """Raise InputError ``input_changed`` if a file is not as it was at opening."""
-        parts = [part for _, found in self.sides for part in found]
-        for blob in (*(part.blob for part in parts), *self.bare):
-            if blob is not None and blob.changed():
-                raise input_changed(blob)
-
-    def close(self) -> None:
-        """Release files and memory."""
-        for _, parts in self.sides:
-            for part in parts:
-                part.close()
-        for blob in self.bare:
-            blob.close()
-
     def __enter__(self) -> Self:
         """Return the source itself."""
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Close it."""
-        self.close()
+        """Release files and memory."""
+        self.opened.close()
 
 
 def _numbers(chunk: Chunk, column: FeatureColumn) -> NDArray[np.float64]:
@@ -312,7 +282,7 @@ def shift_rows(
 def _in_place(source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
     """Return rows that are too many to keep: their positions tell them apart."""
     content = None
-    if not costs_a_pass(source.inputs(hash_all=asked.hash_inputs)):
+    if not costs_a_pass(source.opened.described(hash_all=asked.hash_inputs)):
         names = [column.name for column in source.columns]
         batches = (rows for part in source.partitions() for rows in part.batches())
         plain = (replace(one, scores=tuple(map(_one_zero, one.scores))) for one in batches)

@@ -29,6 +29,7 @@ from mipaudit.counting.columns import (
     require_spread,
 )
 from mipaudit.counting.retried_reading import read_input
+from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
@@ -37,7 +38,6 @@ from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK
 from mipaudit.output.terminal import note, progress_bar
 from mipaudit.reading.rows.units import choose_units
-from mipaudit.reading.source.request import read_request
 from mipaudit.reading.summaries.file import (
     SCHEMA,
     Manifest,
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.summarize.options import SummarizeShown
-    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.data.source import ScoreSource
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.sites.cuts import Cuts
 
@@ -234,7 +234,7 @@ class Summarizer:
         sample, tally = survey.sample, survey.tally
         sample.settle()
         require_identities(sample)
-        self.source.check_unchanged()
+        self.source.opened.check_unchanged()
         summary = Summary(
             columns=() if tally is None else tally.counts(),
             n_members=sample.members.rows,
@@ -259,7 +259,7 @@ class Summarizer:
         if alone:
             require_classes(sample)
             burn_in = burn_in_blocks(sample.members.rows, sample.holdout.rows)
-        self.source.check_unchanged()
+        self.source.opened.check_unchanged()
         found = self._made(
             sample, discrete=self.asked.discrete, seed=seed, burn_in=burn_in, least=least
         )

@@ -5,10 +5,12 @@ Which column says who is a member, and how.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.data.parts import named_fault
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import Field, Kind
 from mipaudit.reading.columns.copy_column import require_copies_read, tells_copies
@@ -35,13 +37,12 @@ from mipaudit.reading.columns.score_selection import (
     shown_names,
 )
 from mipaudit.reading.rows.intake import Coarse
-from mipaudit.reading.source.part import Load, named_fault
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from mipaudit.reading.source.part import Part
-    from mipaudit.reading.source.request import ReadRequest
+    from mipaudit.data.parts import Part
+    from mipaudit.data.request import ReadRequest
 
 # Floats that round more than text and float64 do, the coarsest first.
 _COARSE: Final = ("float16", "float32")
@@ -71,8 +72,8 @@ class Layout:
     carried: frozenset[str]
     copies: bool
 
-    def load(self, part: Part) -> Load:
-        """Return what to get ready of a part.
+    def load(self, part: Part) -> Callable[[], None]:
+        """Return what gets the columns of a part ready.
 
         Raises:
             InputError: ``columns_differ`` when it lacks a column that is read.
@@ -86,12 +87,8 @@ class Layout:
                     "columns_differ",
                     f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
                 )
-        return Load(
-            part=part,
-            names=self.needed & present,
-            hashed=self.hashed & present,
-            keys=self.carried.difference(scores) & present,
-        )
+        keys = self.carried.difference(scores)
+        return partial(part.load, self.needed & present, self.hashed & present, keys & present)
 
 
 def merge_fields(parts: Sequence[Part]) -> tuple[Field, ...]:

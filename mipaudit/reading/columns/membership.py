@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.csv_cells import MISSING
+from mipaudit.data.csv.cells import MISSING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import Column, Hashes, Labels, Numbers, column_scores
 from mipaudit.statements.text.printable_names import quoted_name

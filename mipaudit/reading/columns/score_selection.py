@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.data.csv_cells import MISSING
+from mipaudit.data.csv.cells import MISSING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.names import (

@@ -15,10 +15,11 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import Chunk, Column, Field, Kind, Labels, Numbers, Vocabulary
-from mipaudit.reading.source.part import CHUNK_ROWS, Part, Piece
+from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
+    from mipaudit.data.parts import Part, Piece
     from mipaudit.reading.bytes.blob import Blob
 
 _MISSING: Final = "__HIVE_DEFAULT_PARTITION__"

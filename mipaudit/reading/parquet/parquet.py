@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
+from mipaudit.data.parts import Piece, input_changed
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, BoundBlob, FileBlob, blob_ranges, encrypted
 from mipaudit.reading.columns.column import Chunk, Field
+from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.reading.columns.names import unique_names
 from mipaudit.reading.parquet.arrow import ArrowReader, arrow_fields, read_columns
 from mipaudit.reading.parquet.footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer
-from mipaudit.reading.source.part import CHUNK_ROWS, Piece, input_changed
 
 if TYPE_CHECKING:
     from io import RawIOBase

@@ -18,8 +18,8 @@ from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
-    from mipaudit.reading.source.request import ReadRequest
-    from mipaudit.reading.source.source import PiecePartition, ScoreSource
+    from mipaudit.data.request import ReadRequest
+    from mipaudit.data.source import PiecePartition, ScoreSource
     from mipaudit.summaries.rows import Rows
 
 

@@ -18,9 +18,9 @@ from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
+    from mipaudit.data.request import ReadRequest
+    from mipaudit.data.source import PiecePartition, ScoreSource
     from mipaudit.reading.columns.layout import Layout
-    from mipaudit.reading.source.request import ReadRequest
-    from mipaudit.reading.source.source import PiecePartition, ScoreSource
 
 
 Hashes = NDArray[np.uint64]

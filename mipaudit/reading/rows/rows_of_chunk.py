@@ -36,9 +36,9 @@ from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
+    from mipaudit.data.request import NanPolicy
     from mipaudit.reading.columns.membership import Where
     from mipaudit.reading.rows.intake import Wrong
-    from mipaudit.reading.source.request import NanPolicy
 
 MOST_GROUPS: Final = 1024
 _MISSING_WORD: Final = "missing"

@@ -18,8 +18,8 @@ from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.unit_scores import UnitRule, one_class_each, rows_seed, unit_scores
 
 if TYPE_CHECKING:
-    from mipaudit.reading.source.part import ScoreColumn
-    from mipaudit.reading.source.request import ReadRequest
+    from mipaudit.data.parts import ScoreColumn
+    from mipaudit.data.request import ReadRequest
 
 # Persons with the same number of rows in both classes are warned of so rarely.
 _UNLIKE: Final = 0.05

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.parts import ScoreColumn, VectorScore
 from mipaudit.errors import InputError
 from mipaudit.maths.class_limits.roc_counts import Ladder
-from mipaudit.reading.source.part import ScoreColumn, VectorScore
 from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary, narrow
 from mipaudit.reading.summaries.sites import (
     check_alike,
@@ -31,9 +31,6 @@ from mipaudit.summaries.identity.seed import Content
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, MOST_BURN_IN_BLOCKS
 from mipaudit.summaries.sites.cuts import ColumnCuts, Cuts
 from mipaudit.summaries.tally import ColumnCounts, Summary, sum_of
-
-if TYPE_CHECKING:
-    from mipaudit.reading.bytes.blob import Blob
 
 _CLASSES: Final = 2
 # What is computed from counts takes memory and time by the root of their total.
@@ -200,7 +197,7 @@ class SummarySource:
 
     # Every score is one number, every file was read, and counts do not tell of copies.
     vectors: ClassVar[tuple[VectorScore, ...]] = ()
-    left_out: ClassVar[tuple[Blob, ...]] = ()
+    incomplete: ClassVar[bool] = False
     copies: ClassVar[None] = None
     told: ClassVar[tuple[Finding, ...]] = ()
 

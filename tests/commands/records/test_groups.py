@@ -14,8 +14,8 @@ from mipaudit.commands.records.groups import (
     difference_limits,
 )
 from mipaudit.commands.records.options import RecordTableOptions
+from mipaudit.data.parts import ScoreColumn
 from mipaudit.errors import UsageError
-from mipaudit.reading.source.part import ScoreColumn
 from mipaudit.summaries.group_tally import Grouping, group_tally
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.query.model.array_files import arrays_of, described
-from mipaudit.data.splits import read_splits
+from mipaudit.data.opening import open_scores
+from mipaudit.data.request import ReadRequest
+from mipaudit.data.tables.splits import read_splits
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.unpacked import VARIABLE, largest_text, largest_unpacked
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 
 LIMIT = 32 << 20
 

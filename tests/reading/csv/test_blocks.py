@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.data import csv_blocks, csv_file
-from mipaudit.data.csv_blocks import blocks, in_order, read_block, records_end
-from mipaudit.data.csv_cells import MISSING, parse_booleans, parse_keys, parse_labels, parse_numbers
-from mipaudit.data.csv_dialect import Dialect
-from mipaudit.data.csv_file import CsvPart
+from mipaudit.data.csv import blocks as csv_blocks
+from mipaudit.data.csv import file as csv_file
+from mipaudit.data.csv.blocks import blocks, in_order, read_block, records_end
+from mipaudit.data.csv.cells import MISSING, parse_booleans, parse_keys, parse_labels, parse_numbers
+from mipaudit.data.csv.dialect import Dialect
+from mipaudit.data.csv.file import CsvPart
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.columns.column import column_hashes, column_missing, column_scores

@@ -207,8 +207,8 @@ def test_large_integers_keep_their_identity(read, write):
 def test_a_small_file_takes_neither_pandas_nor_scipy(write):
     code = (
         "import sys\n"
-        "from mipaudit.reading.source.request import ReadRequest\n"
-        "from mipaudit.reading.source.opening import open_scores\n"
+        "from mipaudit.data.request import ReadRequest\n"
+        "from mipaudit.data.opening import open_scores\n"
         f"source = open_scores(ReadRequest(scores={str(write(GOOD))!r}))\n"
         "rows = [r for p in source.partitions() for r in p.batches()]\n"
         "assert len(rows) == 1\n"

@@ -11,8 +11,8 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.data.csv_cells import MISSING, is_number, parse_numbers
-from mipaudit.data.csv_file import CsvPart
+from mipaudit.data.csv.cells import MISSING, is_number, parse_numbers
+from mipaudit.data.csv.file import CsvPart
 from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.columns.column import column_scores
 

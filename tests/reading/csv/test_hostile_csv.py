@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import mipaudit
-from mipaudit.data import csv_blocks, csv_file
-from mipaudit.data.csv_file import CsvPart
+from mipaudit.data.csv import blocks as csv_blocks
+from mipaudit.data.csv import file as csv_file
+from mipaudit.data.csv.file import CsvPart
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.bytes.unpacked import plain_stream

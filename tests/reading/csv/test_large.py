@@ -7,10 +7,11 @@ import gzip
 import numpy as np
 import pytest
 
-from mipaudit.data import csv_blocks, csv_file
+from mipaudit.data.csv import blocks as csv_blocks
+from mipaudit.data.csv import file as csv_file
+from mipaudit.data.opening import open_scores
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 
 ROWS = 5000
 

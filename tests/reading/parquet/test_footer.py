@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.opening import open_scores
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.parquet.arrow import ArrowReader, read_columns
 from mipaudit.reading.parquet.footer import BadFooterError, Footer
 from mipaudit.reading.parquet.parquet import arrow_errors, open_parquet
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 
 WORDS = pa.array([f"w{at % 7}" for at in range(50)])
 

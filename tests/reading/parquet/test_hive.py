@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
+from mipaudit.data.opening import open_scores
+from mipaudit.data.request import ReadRequest
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.opening import open_scores
+from mipaudit.data.request import ReadRequest
+from mipaudit.reading.columns import column_cache
 from mipaudit.reading.columns.column import column_scores
 from mipaudit.reading.parquet.arrow import ArrowReader
-from mipaudit.reading.source import part
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 
 ROWS = 3000
 
@@ -40,7 +40,7 @@ def test_batches_and_row_groups_change_nothing(read, save, monkeypatch, group, c
     from mipaudit.reading.parquet import parquet
 
     monkeypatch.setattr(parquet, "CHUNK_ROWS", chunk)
-    assert part.CHUNK_ROWS == 1 << 17
+    assert column_cache.CHUNK_ROWS == 1 << 17
     score, member = columns(500)
     team = [f"p{at % 90}" for at in range(500)]
     table = pa.table({"score": score, "member": member, "team": team})
@@ -170,8 +170,8 @@ def test_null_membership(fails, save):
 
 def test_small_row_groups_are_read_together_and_large_ones_apart(read, save, monkeypatch):
     """A row group costs its time, however small: writers that flush often make 10^5 of them."""
+    from mipaudit.data.opening import open_part
     from mipaudit.reading.parquet import parquet
-    from mipaudit.reading.source.opening import open_part
 
     monkeypatch.setattr(parquet, "_SMALL_TOGETHER", 60)
     monkeypatch.setattr(parquet, "_MANY_GROUPS", 3)
@@ -269,8 +269,8 @@ def test_pandas_is_not_imported(save):
     path = save(pa.table({"score": score, "split": labels, "key": labels}))
     code = (
         "import sys\n"
-        "from mipaudit.reading.source.request import ReadRequest\n"
-        "from mipaudit.reading.source.opening import open_scores\n"
+        "from mipaudit.data.request import ReadRequest\n"
+        "from mipaudit.data.opening import open_scores\n"
         f"source = open_scores(ReadRequest(scores={str(path)!r}, key_column='key'))\n"
         "assert sum(r.member.size for p in source.partitions() for r in p.batches()) == 3000\n"
         "print(sorted({'pandas', 'pyarrow.dataset', 'scipy'} & set(sys.modules)))\n"
@@ -291,10 +291,10 @@ def test_changed_file_is_noticed(fails, save):
     score, member = columns()
     path = save(pa.table({"score": score, "member": member}))
     with open_scores(ReadRequest(scores=str(path))) as source:
-        source.check_unchanged()
+        source.opened.check_unchanged()
         save(pa.table({"score": score[:-1], "member": member[:-1]}))
         with pytest.raises(Exception, match="changed while it was read"):
-            source.check_unchanged()
+            source.opened.check_unchanged()
 
 
 @pytest.mark.parametrize("make", [pa.decimal128, pa.decimal256])

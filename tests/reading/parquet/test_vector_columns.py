@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mipaudit.data.derived_source import DerivedSource, scalar_source
+from mipaudit.data.opening import open_input
+from mipaudit.data.parts import ScoreColumn
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import UsageError
 from mipaudit.reading.columns.column import Field
 from mipaudit.reading.columns.score_selection import select_named
-from mipaudit.reading.source.any_input import open_frame
-from mipaudit.reading.source.derived_source import DerivedSource, scalar_source
-from mipaudit.reading.source.part import ScoreColumn
-from mipaudit.reading.source.request import ReadRequest
 
 FIELDS = tuple(Field(name=name, kind="float") for name in ("a", "b", "c", "d"))
 
@@ -34,7 +34,7 @@ def test_rows_with_other_scores():
     frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), columns=["a", "b"])
     frame["member"] = [1, 0, 1, 0, 1, 0]
     request = ReadRequest(score_columns=("a,b", "b"), vectors=True)
-    with open_frame(frame, request) as source:
+    with open_input(frame, None, None, request) as source:
         (vector,) = source.vectors
         assert (vector.name, vector.coordinates, source.scalars) == ("a,b", (0, 1), (1,))
         total = DerivedSource(

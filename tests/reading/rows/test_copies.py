@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mipaudit.data.opening import open_input, open_scores
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
-from mipaudit.reading.source.any_input import open_frame
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 
 
 def table(n=400, seed=0, law="normal"):
@@ -74,7 +73,7 @@ def test_equal_files_of_several_audits_are_told_apart_by_where(tmp_path, fails, 
 
 def refused(frame):
     with pytest.raises(InputError) as caught:
-        open_frame(frame, ReadRequest())
+        open_input(frame, None, None, ReadRequest())
     return caught.value.code
 
 
@@ -83,7 +82,7 @@ def test_copied_rows_of_a_continuous_score(times):
     copies = pd.concat([table()] * times).sample(frac=1, random_state=1)
     assert refused(copies) == "copied_rows"
     assert refused(copies.assign(loss=copies.score * np.pi)) == "copied_rows"
-    with open_frame(copies, ReadRequest(rows_are="independent")) as source:
+    with open_input(copies, None, None, ReadRequest(rows_are="independent")) as source:
         assert [one.code for one in source.assumed] == ["rows_taken_as_independent"]
 
 
@@ -121,23 +120,23 @@ def test_scores_that_lie_close_are_ordinary(law, rows):
     for _ in range(3 if rows > 1000 else 20):
         score = ORDINARY[law](rng, rows)
         frame = pd.DataFrame({"member": rng.random(rows) < 0.5, "score": score})
-        assert open_frame(frame, ReadRequest()).assumed == ()
+        assert open_input(frame, None, None, ReadRequest()).assumed == ()
 
 
 def test_copied_rows_of_a_large_input():
     """Values are chosen by their hash, so that all rows of a value are counted or none."""
     big = table(200_000)
-    assert open_frame(big, ReadRequest()).assumed == ()
+    assert open_input(big, None, None, ReadRequest()).assumed == ()
     assert refused(pd.concat([big, big])) == "copied_rows"
 
 
 def test_ties_are_ordinary():
     for law in ("coarse", "half"):
         twice = pd.concat([table(law=law)] * 2)
-        assert open_frame(twice, ReadRequest()).assumed == ()
+        assert open_input(twice, None, None, ReadRequest()).assumed == ()
     # Rows with the same score in the two classes were not copied within one.
     pairs = table(400).assign(score=np.repeat(table(200).score.to_numpy(), 2))
-    assert open_frame(pairs, ReadRequest()).assumed == ()
+    assert open_input(pairs, None, None, ReadRequest()).assumed == ()
 
 
 def test_the_files_of_this_project_are_ordinary(pytestconfig):

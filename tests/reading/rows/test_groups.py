@@ -8,13 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.opening import open_input, open_scores
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import Labels, Numbers, Vocabulary
 from mipaudit.reading.rows.output import write_rows
 from mipaudit.reading.rows.rows_of_chunk import MOST_GROUPS, GroupColumns, column_values
-from mipaudit.reading.source.any_input import open_frame
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 
 
 def labels(words, codes):
@@ -116,7 +115,7 @@ def test_groups_and_names_travel_with_the_rows(form, tmp_path):
         "where": "sex = F",
     }
     if form == "frame":
-        source = open_frame(table, ReadRequest(**request))
+        source = open_input(table, None, None, ReadRequest(**request))
     else:
         path = tmp_path / f"s.{form}"
         if form == "csv":

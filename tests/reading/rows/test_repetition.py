@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.opening import open_input
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.names import id_kind, splits_audits
 from mipaudit.reading.rows import repetition
-from mipaudit.reading.source.any_input import open_frame, open_frames
-from mipaudit.reading.source.request import ReadRequest
 
 _IDS = (
     "record_id RecordID run_id runId id ID person Person patient patient_id PatientID "
@@ -53,7 +53,7 @@ def frame(name, people=40, each=5, seed=0):
 
 
 def refusal(data, **options):
-    with pytest.raises(InputError) as caught, open_frame(data, ReadRequest(**options)):
+    with pytest.raises(InputError) as caught, open_input(data, None, None, ReadRequest(**options)):
         pass
     return caught.value
 
@@ -72,7 +72,7 @@ def test_repeated_ids_are_refused_with_the_ways_out(name):
 def test_a_label_that_repeats_is_ordinary(name):
     data = frame("label_of")
     data[name] = data.pop("label_of") % 7
-    assert open_frame(data, ReadRequest(score_columns=("score",))).assumed == ()
+    assert open_input(data, None, None, ReadRequest(score_columns=("score",))).assumed == ()
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "frame", "text", "two frames"])
@@ -83,7 +83,7 @@ def test_every_form_of_input_is_looked_at(kind, tmp_path, fails):
     if kind == "two frames":
         sides = [data[data.member == side].drop(columns="member") for side in (1, 0)]
         with pytest.raises(InputError, match="patient"):
-            open_frames(*sides, ReadRequest())
+            open_input(None, *sides, ReadRequest())
         return
     if kind in {"frame", "text"}:
         assert refusal(data).code == "repeated_ids"
@@ -118,7 +118,8 @@ def test_a_column_that_tells_an_ids_rows_apart_is_named(name):
     data = frame("record_id")
     data[name] = np.tile(np.arange(5), 80)
     assert f"`where` '{name} = VALUE'" in refusal(data, score_columns=("score",)).hint
-    with open_frame(data, ReadRequest(score_columns=("score",), where=f"{name} = 3")) as source:
+    asked = ReadRequest(score_columns=("score",), where=f"{name} = 3")
+    with open_input(data, None, None, asked) as source:
         assert source.assumed == ()
 
 
@@ -141,7 +142,7 @@ def test_runs_and_places_may_be_numbered_anew_in_each_class():
     for name in ("run_id", "row_id", "sample_index"):
         data = frame(name, each=1)
         data[name] %= 40
-        assert open_frame(data, ReadRequest()).assumed == ()
+        assert open_input(data, None, None, ReadRequest()).assumed == ()
         data[name] %= 39
         assert refusal(data).code == "repeated_ids"
 
@@ -149,7 +150,7 @@ def test_runs_and_places_may_be_numbered_anew_in_each_class():
 def test_an_id_that_is_the_same_in_all_rows_says_where_the_file_is_from():
     data = frame("run_id", each=1)
     data["run_id"] = 7
-    assert open_frame(data, ReadRequest()).assumed == ()
+    assert open_input(data, None, None, ReadRequest()).assumed == ()
 
 
 def test_one_repeated_id_among_many_is_found():
@@ -161,21 +162,23 @@ def test_one_repeated_id_among_many_is_found():
 def test_empty_ids_name_nobody():
     data = frame("user_id", each=1).astype({"user_id": float})
     data.loc[data.index % 3 == 0, "user_id"] = np.nan
-    assert open_frame(data, ReadRequest()).assumed == ()
+    assert open_input(data, None, None, ReadRequest()).assumed == ()
 
 
 def test_rows_that_are_left_out_do_not_count():
     data = frame("person", each=2)
     data.loc[::2, "score"] = np.nan
-    assert open_frame(data, ReadRequest(nan="drop")).assumed == ()
+    assert open_input(data, None, None, ReadRequest(nan="drop")).assumed == ()
     assert refusal(data, nan="category").code == "repeated_ids"
 
 
 def test_the_users_word_is_a_finding():
-    with open_frame(frame("person"), ReadRequest(rows_are="independent")) as source:
+    with open_input(frame("person"), None, None, ReadRequest(rows_are="independent")) as source:
         (finding,) = source.assumed
     assert finding.code == "rows_taken_as_independent"
-    with open_frame(frame("person", each=1), ReadRequest(rows_are="independent")) as source:
+    with open_input(
+        frame("person", each=1), None, None, ReadRequest(rows_are="independent")
+    ) as source:
         assert source.assumed == ()
 
 
@@ -187,7 +190,7 @@ def test_a_unit_of_single_rows_does_not_hide_what_is_larger():
     data["household"] = data.person // 2
     assert "'household'" in refusal(data, unit_column="person").message
     data = data.drop(columns="household").assign(run_id=np.tile(np.arange(5), 80))
-    with open_frame(data, ReadRequest(unit_column="person")) as source:
+    with open_input(data, None, None, ReadRequest(unit_column="person")) as source:
         assert sum(rows.member.size for rows in source.partitions().rows()) == 80
 
 
@@ -203,7 +206,7 @@ def test_a_large_input_is_sampled(monkeypatch):
     data = frame("person", people=5000, each=2).sample(frac=1, random_state=1)
     few = refusal(data).message
     assert int(few.split()[0].replace(",", "")) < 100
-    assert open_frame(frame("person", people=5000, each=1), ReadRequest()).assumed == ()
+    assert open_input(frame("person", people=5000, each=1), None, None, ReadRequest()).assumed == ()
 
 
 def ordinary(number):
@@ -242,7 +245,7 @@ def ordinary(number):
 
 @pytest.mark.parametrize("number", range(20))
 def test_ordinary_files_are_not_refused(number):
-    with open_frame(ordinary(number), ReadRequest(score_columns=("loss",))) as source:
+    with open_input(ordinary(number), None, None, ReadRequest(score_columns=("loss",))) as source:
         assert source.assumed == ()
 
 
@@ -252,6 +255,6 @@ def test_one_canary_may_be_in_several_runs():
     data = pd.concat(runs)
     assert refusal(data).code == "duplicate_ids"
     asked = {"run_column": "run", "group_columns": ("run",)}
-    with open_frame(data, ReadRequest(**asked)) as source:
+    with open_input(data, None, None, ReadRequest(**asked)) as source:
         assert source.assumed == ()
     assert refusal(pd.concat([data, data[:1]]), **asked).code == "repeated_ids"

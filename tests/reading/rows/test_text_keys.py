@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.data import csv_file
-from mipaudit.data.csv_cells import parse_keys
+from mipaudit.data.csv import file as csv_file
+from mipaudit.data.csv.cells import parse_keys
 from mipaudit.reading.parquet.hive import folder_keys
 
 # Each pair is one number, and two texts.
@@ -20,7 +20,7 @@ def size(request, monkeypatch):
     """Read files at once, or in blocks of which the first tells the kinds."""
     if request.param == "large":
         monkeypatch.setattr(csv_file, "SMALL_TEXT", 1 << 10)
-        monkeypatch.setattr("mipaudit.data.csv_blocks.BLOCK_BYTES", 600)
+        monkeypatch.setattr("mipaudit.data.csv.blocks.BLOCK_BYTES", 600)
     return request.param
 
 

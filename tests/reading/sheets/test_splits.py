@@ -23,8 +23,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.data import csv_file
-from mipaudit.data.splits import _codes, read_pairs, read_splits, splits_of
+from mipaudit.data.csv import file as csv_file
+from mipaudit.data.tables.splits import _codes, read_pairs, read_splits, splits_of
 from mipaudit.errors import InputError, MipauditError, UsageError
 
 PRIVATE = "topsecret"
@@ -216,7 +216,7 @@ def test_numbers_of_lists_by_name(tmp_path, refused):
 def test_columns_are_decoded_in_blocks(tmp_path, monkeypatch):
     values = np.random.default_rng(3).normal(size=(7, 11))
     table = pa.table({f"w{at}": values[:, at] for at in range(11)})
-    monkeypatch.setattr("mipaudit.data.table._BLOCK_CELLS", 4 * 7)
+    monkeypatch.setattr("mipaudit.data.tables.table._BLOCK_CELLS", 4 * 7)
     splits = read_splits(str(parquet(tmp_path, table, row_group_size=3)))
     assert splits.columns == tuple(table.column_names)
     assert np.array_equal(splits.values, values)
@@ -563,7 +563,7 @@ def test_a_bug_of_ours_is_not_blamed_on_the_file(write, monkeypatch):
     def broken(*_, **__):
         raise ValueError("bug")
 
-    monkeypatch.setattr("mipaudit.data.splits.read_coordinates", broken)
+    monkeypatch.setattr("mipaudit.data.tables.splits.read_coordinates", broken)
     with pytest.raises(ValueError, match="bug"):
         read_splits(str(write(as_csv())))
 

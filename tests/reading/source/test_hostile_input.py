@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.opening import open_scores
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.parquet.parquet import RowGroup
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def test_integers_up_to_the_limit_are_exact(write, read):
 
 
 def test_large_integers_that_missing_cells_made_floats_are_an_error(write, fails, monkeypatch):
-    from mipaudit.data import csv_file
+    from mipaudit.data.csv import file as csv_file
 
     monkeypatch.setattr(csv_file, "SMALL_TEXT", 1 << 10)
     monkeypatch.setattr(csv_file, "HEAD_BYTES", 1 << 9)
@@ -249,10 +249,10 @@ def test_a_csv_file_with_a_header_alone_is_listed_and_has_no_rows(write, fails):
     with open_scores(ReadRequest(scores=str(folder))) as source:
         assert source.rows_hint == 2
         assert sorted(file.rows for file in source.inputs()) == [0, 0, 2]
-        source.check_unchanged()
+        source.opened.check_unchanged()
         write("member,score\n1,9.5\n", "d/c.csv")
         with pytest.raises(InputError, match="changed"):
-            source.check_unchanged()
+            source.opened.check_unchanged()
     write("member,score\n", "d/b.csv")
     write("member,score\n", "d/c.csv")
     fails("no_rows", folder)

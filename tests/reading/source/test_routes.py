@@ -14,11 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.opening import open_input, open_scores
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes import blob
-from mipaudit.reading.source.any_input import open_arrays, open_frame
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.request import ReadRequest
 
 ROWS = 400
 OPTIONS = [
@@ -85,7 +84,7 @@ def test_every_route_gives_the_same_rows(read, write, drained, pipe, table, csv,
     frames = (table, pl.from_arrow(table), table.to_pandas(), pa.table(table).to_reader())
     for frame in frames:
         asked = {name: value for name, value in options.items() if name != "seed"}
-        with open_frame(frame, ReadRequest(**asked)) as source:
+        with open_input(frame, None, None, ReadRequest(**asked)) as source:
             source.number_rows(options.get("seed", 0))
             assert drained(source) == expected
 
@@ -105,7 +104,7 @@ def test_parts_of_a_directory_are_one_table(read, write, table, csv, options):
 
 
 def test_large_standard_input_goes_to_an_unlinked_file(read, pipe, monkeypatch, table, csv):
-    from mipaudit.reading.source import opening
+    from mipaudit.data import opening
 
     pipe(csv)
     expected = read("-")
@@ -116,7 +115,7 @@ def test_large_standard_input_goes_to_an_unlinked_file(read, pipe, monkeypatch, 
 
 
 def test_temporary_file_serves_several_threads(pipe, drained, monkeypatch, table):
-    from mipaudit.reading.source import opening
+    from mipaudit.data import opening
 
     monkeypatch.setattr(opening, "_STDIN_IN_MEMORY", 100)
     pipe(parquet_bytes(table, row_group_size=20))
@@ -205,7 +204,7 @@ def test_fingerprint_covers_a_whole_parquet_footer(write, monkeypatch, table):
 
 
 def test_arrays(drained):
-    source = open_arrays(np.array([1, 2, 3]), [0.5, np.inf])
+    source = open_input(None, np.array([1, 2, 3]), [0.5, np.inf], ReadRequest())
     everything = drained(source)
     assert everything.names == ["score"]
     assert everything.kinds == ["float"]
@@ -217,7 +216,10 @@ def test_arrays(drained):
 
 def test_arrays_of_several_scores(drained):
     members, holdout = np.ones((2, 2)), np.zeros((3, 2))
-    assert drained(open_arrays(members, holdout)).names == ["score_0", "score_1"]
+    assert drained(open_input(None, members, holdout, ReadRequest())).names == [
+        "score_0",
+        "score_1",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +237,7 @@ def test_arrays_of_several_scores(drained):
 )
 def test_arrays_that_cannot_be_audited(drained, code, members, holdout):
     with pytest.raises(InputError) as caught:
-        drained(open_arrays(members, holdout))
+        drained(open_input(None, members, holdout, ReadRequest()))
     assert caught.value.code == code
 
 
@@ -243,12 +245,12 @@ def test_frames_that_cannot_be_read():
     mixed = pd.DataFrame({"score": [1, "topsecret", 2.5], "member": [1, 0, 1]})
     for frame in (object(), [1, 2], mixed, pd.DataFrame({"score": []})):
         with pytest.raises(InputError) as caught:
-            open_frame(frame, ReadRequest())
+            open_input(frame, None, None, ReadRequest())
         assert "topsecret" not in str(caught.value)
         assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
 def test_pandas_index_is_no_score(drained):
     frame = pd.DataFrame({"score": [0.5, 1.5], "member": [True, False]}, index=pd.Index([7.5, 8.5]))
-    with open_frame(frame, ReadRequest()) as source:
+    with open_input(frame, None, None, ReadRequest()) as source:
         assert drained(source).names == ["score"]

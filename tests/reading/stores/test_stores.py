@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 from yarl import URL
 
+from mipaudit.data.opening import open_part, open_scores
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.bytes import blob as blobs
 from mipaudit.reading.bytes.paths import find_blobs
-from mipaudit.reading.source.opening import open_part, open_scores
-from mipaudit.reading.source.request import ReadRequest
 from mipaudit.reading.stores import cloud_store, objects, store, web_response
 
 HUSH = "s3cr3t"
@@ -238,10 +238,10 @@ _DATA = b"member,loss\n1,0.5\n0,1.25\n"
 def notices_a_change(spec, put):
     put(_DATA)
     with open_scores(ReadRequest(scores=spec)) as source:
-        source.check_unchanged()
+        source.opened.check_unchanged()
         put(_DATA.replace(b"0.5", b"0.7"))
         with pytest.raises(MipauditError, match="changed while it was read"):
-            source.check_unchanged()
+            source.opened.check_unchanged()
 
 
 def test_a_changed_object_is_noticed(bucket):
@@ -615,7 +615,7 @@ def test_standard_input_stays_in_its_process(monkeypatch, tmp_path):
     for size in (1 << 20, 4):
         rows = io.BytesIO(b"member,loss\n1,0.5\n0,1.25\n")
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(rows))
-        monkeypatch.setattr("mipaudit.reading.source.opening._STDIN_IN_MEMORY", size)
+        monkeypatch.setattr("mipaudit.data.opening._STDIN_IN_MEMORY", size)
         with open_scores(ReadRequest(scores="-")) as source:
             with pytest.raises(MipauditError) as caught:
                 pickle.dumps(source._parts[0].blob)

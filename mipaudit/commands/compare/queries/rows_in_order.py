@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from mipaudit.counting.kept_rows import RowsInMemory
 from mipaudit.counting.large_seed import fits
+from mipaudit.data.parts import Partition
+from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError
-from mipaudit.reading.source.part import Partition
-from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.held_rows import HeldRows, one_of_each

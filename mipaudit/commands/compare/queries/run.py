@@ -15,14 +15,14 @@ from mipaudit.commands.compare.queries.rows import MOST_TOGETHER, pairs_of
 from mipaudit.commands.compare.queries.rows_in_order import Columns, ComparedRows, compared_rows
 from mipaudit.counting.columns import Counts, Meter, require_information, settle_sample
 from mipaudit.counting.large_seed import settle_seed
+from mipaudit.data.opening import open_input
+from mipaudit.data.request import read_request
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant
 from mipaudit.options.plain_values import require
-from mipaudit.reading.source.any_input import open_input
-from mipaudit.reading.source.request import read_request
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name
@@ -67,7 +67,7 @@ def compare_queries(asked: CompareOptions) -> CompareReport:
         rows = compared_rows(sources, titles, names, read, choice, matched=matched)
         cohorts = _counted(rows, asked, read)
         for source in sources:
-            source.check_unchanged()
+            source.opened.check_unchanged()
         files = [source.inputs(hash_all=asked.hash_inputs) for source in sources]
         if asked.independent:
             _require_different_files(files)

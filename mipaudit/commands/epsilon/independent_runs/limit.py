@@ -25,6 +25,7 @@ from mipaudit.commands.epsilon.inputs import ScoredRows
 from mipaudit.commands.epsilon.options import EpsilonOptions, MethodName
 from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack, ProfilePoint
 from mipaudit.counting.scores import count_columns
+from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.maths.epsilon.attacks import (
@@ -46,7 +47,6 @@ from mipaudit.maths.epsilon.conditional import (
 from mipaudit.maths.epsilon.rates import gaussian_lower
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon
-from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.policy import delta_reason
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.identity.seed import SeedChoice

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from mipaudit.data.memory import arrow_table, is_frame
 from mipaudit.errors import UsageError
-from mipaudit.reading.source.any_input import arrow_table, is_frame
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

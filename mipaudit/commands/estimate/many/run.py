@@ -13,6 +13,7 @@ from mipaudit.counting.columns import How, require_information
 from mipaudit.counting.large_seed import settle_seed
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.counting.scores import count_all
+from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.evidence.judgement.policy_on_scores import deciding_upper
@@ -20,7 +21,6 @@ from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.findings import score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, any_difference
 from mipaudit.options.public import public
-from mipaudit.reading.source.request import read_request
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mipaudit.commands.estimate.many.audits import Audit
-    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.data.source import ScoreSource
     from mipaudit.statements.estimate import Finding
 
 # Audits whose counts are in memory at once.

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.class_columns import read_class_columns
-from mipaudit.data.coordinates import Coordinates, read_coordinates
-from mipaudit.data.table import (
+from mipaudit.data.memory import open_arrow
+from mipaudit.data.tables.coordinates import Coordinates, read_coordinates
+from mipaudit.data.tables.table import (
     ArrayTable,
     Table,
     content_kind,
@@ -26,7 +27,6 @@ from mipaudit.reading.bytes.foreign import HEAD, require_table
 from mipaudit.reading.bytes.unpacked import read_array, read_npy, require_room
 from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.reading.columns.score_selection import find_column
-from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 

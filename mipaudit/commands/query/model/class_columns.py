@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from mipaudit.data.coordinates import Coordinates, is_row_label, read_coordinates
-from mipaudit.data.table import AnyTable
+from mipaudit.data.tables.coordinates import Coordinates, is_row_label, read_coordinates
+from mipaudit.data.tables.table import AnyTable
 from mipaudit.reading.columns.class_outputs import class_columns, lone_column
 from mipaudit.reading.columns.names import is_id_like, says_score
 

@@ -12,7 +12,7 @@ from mipaudit.commands.query.model.answer import require_rows
 from mipaudit.commands.query.model.array_files import ArrayFile, arrays_of, described, opened
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.commands.query.model.true_classes import true_classes
-from mipaudit.data.coordinates import Coordinates
+from mipaudit.data.tables.coordinates import Coordinates
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import Precision, coarsest, precision_of, rounded_to
 from mipaudit.reading.columns.class_outputs import LABELS, ROUNDING, add_up, sum_tolerance, within

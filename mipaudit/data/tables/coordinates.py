@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.data.table import AnyTable, Matrix
+    from mipaudit.data.tables.table import AnyTable, Matrix
 
 # Narrower than the names that never are a score: a released vector may well hold
 # the mean of "target" or the count of "group_2", and a coordinate that is passed

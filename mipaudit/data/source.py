@@ -6,8 +6,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
+from mipaudit.data.parts import (
+    FaultyRowsError,
+    Opened,
+    Part,
+    Partitions,
+    Piece,
+    named_fault,
+    skipped_finding,
+)
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import Blob, BoundBlob, describe_blob, each_at_once
 from mipaudit.reading.columns.copy_column import tells_copies
 from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.columns.score_selection import UNUSED
@@ -20,23 +28,14 @@ from mipaudit.reading.rows.intake import (
     types_finding,
 )
 from mipaudit.reading.rows.units import Chosen, choose_units
-from mipaudit.reading.source.part import (
-    FaultyRowsError,
-    Part,
-    Partitions,
-    Piece,
-    input_changed,
-    named_fault,
-    skipped_finding,
-)
 from mipaudit.statements.copies import Copies, copy_findings
-from mipaudit.statements.sources import InputFile
 
 if TYPE_CHECKING:
+    from mipaudit.data.parts import ScoreColumn, VectorScore
     from mipaudit.reading.columns.column import Chunk
     from mipaudit.reading.rows.rows_of_chunk import Assembly
-    from mipaudit.reading.source.part import ScoreColumn, VectorScore
     from mipaudit.statements.estimate import Finding
+    from mipaudit.statements.sources import InputFile
     from mipaudit.summaries.rows import Rows
 
 
@@ -123,8 +122,7 @@ class ScoreSource:
         chosen_words: what the reader must know of the choice of the columns.
         mixed: the score columns whose type differs between files.
         rounded: those that are rounded to the float type of the coarsest files, with these.
-        bare: files with a header alone, among others.
-        rows_hint: rows in the input before any is left out.
+            rows_hint: rows in the input before any is left out.
         position_seed: of rows that their positions tell apart.
         unit_seed: chooses the rows that stand for persons; None without ``unit_column``.
         unit_rows_dropped: rows of members and of the holdout that stand for nobody.
@@ -132,7 +130,6 @@ class ScoreSource:
             of several; None where all count as they are.
         assumed: what was taken on the user's word, and how persons are counted.
         intake: what was left out, as the last full pass counted it.
-        left_out: the files that cannot be read and were skipped.
     """
 
     def __init__(
@@ -141,16 +138,17 @@ class ScoreSource:
         columns: tuple[ScoreColumn, ...],
         skipped: tuple[tuple[str, str], ...],
         groups: Sequence[tuple[Sequence[Part], Assembly]],
+        opened: Opened,
     ) -> None:
         """Number the rows: position follows the order of the groups and their parts.
 
         Each group is of parts that are understood in the same way.
         """
+        self.opened = opened
         self.columns = columns
         self.vectors: tuple[VectorScore, ...] = ()
         self.scalars = tuple(range(len(columns)))
         self.skipped = skipped
-        self.bare: tuple[Blob, ...] = ()
         self.chosen_words: tuple[Finding, ...] = ()
         self.mixed: tuple[str, ...] = ()
         self.rounded: Mapping[str, Coarse] = {}
@@ -162,19 +160,19 @@ class ScoreSource:
         self.assumed: tuple[Finding, ...] = ()
         self._described: dict[bool, tuple[InputFile, ...]] = {}
         self.intake = Intake()
-        self.left_out: tuple[Blob, ...] = ()
-        self._parts = [part for parts, _ in groups for part in parts]
         self._partitions: list[PiecePartition] = []
         self._how = groups[0][1]
-        self._rows = [self._add_part(part, how) for parts, how in groups for part in parts]
-        self.rows_hint: int | None = sum(self._rows)
+        for parts, how in groups:
+            for part in parts:
+                self._add_part(part, how)
+        self.rows_hint: int | None = sum(one.piece.rows for one in self._partitions)
         rules = [how.rule for _, how in groups if how.rule]
         self.member_column: str | None = rules[0].column if rules else None
 
-    def _add_part(self, part: Part, how: Assembly) -> int:
-        """Add a part's pieces behind those that are there; return its rows."""
+    def _add_part(self, part: Part, how: Assembly) -> None:
+        """Add a part's pieces behind those that are there."""
         last = self._partitions[-1] if self._partitions else None
-        start = first_row = 0 if last is None else last.first_row + last.piece.rows
+        first_row = 0 if last is None else last.first_row + last.piece.rows
         coarse = frozenset(
             f.name for f in part.fields if f.storage == how.precision.get(f.name, "")
         )
@@ -185,7 +183,6 @@ class ScoreSource:
             )
             self._partitions.append(one)
             first_row += piece.rows
-        return first_row - start
 
     def partitions(self) -> Partitions[PiecePartition]:
         """Return the partitions in row order, with one row for each person and class.
@@ -253,44 +250,19 @@ class ScoreSource:
             hash_all: sha256 of every input; otherwise, where they have more than 64 MiB
                 together, each has a fingerprint of its size, footer and ends.
         """
-        if hash_all in self._described:
-            return self._described[hash_all]
-        files: list[tuple[Blob | None, str, int]] = [
-            (part.blob, part.name, rows) for part, rows in zip(self._parts, self._rows, strict=True)
-        ]
-        files += [(blob, blob.name, 0) for blob in self.bare]
-        # Many parts together take as long to hash as one large file, and may be far away.
-        together = sum(blob.size for blob, _, _ in files if blob is not None)
-
-        def describe(file: tuple[Blob | None, str, int]) -> InputFile:
-            blob, name, rows = file
-            if blob is None:
-                return InputFile(name=name, rows=rows, bytes=None)
-            return describe_blob(blob, rows, hash_all=hash_all, together=together)
-
-        found = tuple(each_at_once(describe, files, remote=self.remote))
-        self._described[hash_all] = found
-        return found
+        if hash_all not in self._described:
+            self._described[hash_all] = self.opened.described(hash_all=hash_all, together=True)
+        return self._described[hash_all]
 
     @property
     def remote(self) -> bool:
         """Tell whether a file is far away."""
-        return any(part.blob is not None and part.blob.remote for part in self._parts)
-
-    def check_unchanged(self) -> None:
-        """Raise InputError ``input_changed`` if a file is not as it was at opening."""
-        blobs = [part.blob for part in self._parts if part.blob is not None]
-        blobs += [*self.bare, *self.left_out]
-        changed = each_at_once(lambda blob: blob.changed(), blobs, remote=self.remote)
-        for blob, now_different in zip(blobs, changed, strict=True):
-            if now_different:
-                raise input_changed(blob)
+        return self.opened.remote
 
     @property
-    def rereadable(self) -> bool:
-        """Tell whether all files can be opened once more, as a pipe cannot."""
-        blobs = (*(part.blob for part in self._parts), *self.bare)
-        return not any(isinstance(blob, BoundBlob) for blob in blobs)
+    def incomplete(self) -> bool:
+        """Tell whether files are skipped."""
+        return bool(self.opened.left_out)
 
     @property
     def copies(self) -> Copies | None:
@@ -304,8 +276,9 @@ class ScoreSource:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what the reader must know about rows left out; valid after a full pass."""
-        files = len(self._parts) + len(self.bare) + len(self.left_out)
-        skipped = [blob.name for blob in self.left_out]
+        opened = self.opened
+        files = len(opened.parts) + len(opened.bare) + len(opened.left_out)
+        skipped = [blob.name for blob in opened.left_out]
         total = Intake()
         total.include(self.intake)
         total.rows["unit", True], total.rows["unit", False] = self.unit_rows_dropped
@@ -357,10 +330,7 @@ class ScoreSource:
 
     def close(self) -> None:
         """Release files, memory and temporary files."""
-        for part in self._parts:
-            part.close()
-        for blob in (*self.bare, *self.left_out):
-            blob.close()
+        self.opened.close()
 
     def __enter__(self) -> Self:
         """Return the source itself."""

@@ -13,18 +13,18 @@ import numpy as np
 from mipaudit.errors import InputError
 from mipaudit.reading.columns import class_outputs as said
 from mipaudit.reading.columns.column import column_scores
+from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.names import name_words
 from mipaudit.reading.columns.score_selection import is_candidate, shown_column, shown_names
-from mipaudit.reading.source.part import CHUNK_ROWS
 from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
+    from mipaudit.data.parts import Part
+    from mipaudit.data.request import ReadRequest
+    from mipaudit.data.source import ScoreSource
     from mipaudit.reading.columns.column import Field
     from mipaudit.reading.columns.layout import Layout
-    from mipaudit.reading.source.part import Part
-    from mipaudit.reading.source.request import ReadRequest
-    from mipaudit.reading.source.source import ScoreSource
 
 _FEWEST_ROWS: Final = 20
 # Of more rows, or of files far away, a few row groups are looked at.

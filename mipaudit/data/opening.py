@@ -1,16 +1,31 @@
-"""From a request to an opened input: which files, which columns, which class.
+"""From whatever the caller has to an opened input: files, a frame, an Arrow table, two arrays.
 
 Each file is opened by its first bytes, many at once where they are far away; an input is looked
-at cheaply before it is audited.
+at cheaply before it is audited. CSV is parsed here, once; Parquet is decoded in every pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from os import PathLike, fspath
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.data.memory import array_part, is_frame, open_arrow
+from mipaudit.data.model_outputs import ModelOutputs
+from mipaudit.data.parts import (
+    BadPartsError,
+    Opened,
+    Part,
+    ScoreColumn,
+    VectorScore,
+    input_changed,
+    named_fault,
+)
+from mipaudit.data.request import ReadRequest
+from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.blob import Blob, BoundBlob, blob_format, each_at_once
 from mipaudit.reading.bytes.paths import FoundBlob, check_different, find_blobs
@@ -29,35 +44,146 @@ from mipaudit.reading.rows.copies import check_copies
 from mipaudit.reading.rows.repetition import check_ids
 from mipaudit.reading.rows.rows_of_chunk import Assembly, GroupColumns
 from mipaudit.reading.rows.units import stand_for_units
-from mipaudit.reading.source.model_outputs import ModelOutputs
-from mipaudit.reading.source.part import (
-    BadPartsError,
-    Load,
-    Part,
-    ScoreColumn,
-    VectorScore,
-    input_changed,
-    load_each,
-    named_fault,
-)
-from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import CHOSEN
 
 if TYPE_CHECKING:
+    from mipaudit.options.plain_values import Given
     from mipaudit.reading.columns.column import Field, Kind
     from mipaudit.reading.columns.membership import Where
     from mipaudit.reading.columns.score_selection import Selection
-    from mipaudit.reading.source.request import ReadRequest
     from mipaudit.summaries.plan import ScoreKind
 
+# Parts by the class that they were given for; None where a column says it.
+Sides = Sequence[tuple[bool | None, tuple[Part, ...]]]
 
-Loader = Callable[[Sequence[Load]], None]
-
-_STDIN_IN_MEMORY = 4 << 20
+_STDIN_IN_MEMORY: Final = 4 << 20
 # Of 40 rows each, 1,000 take some three seconds.
 MOST_SCORES: Final = 1024
+
+
+def open_input(
+    data: Given, members: Given, holdout: Given, request: ReadRequest, *, threads: int = 1
+) -> ScoreSource:
+    """Return the opened input.
+
+    Args:
+        data: a path, several, a directory, glob, ``"-"``, a data frame or an Arrow table;
+            or None.
+        members: the members' path, frame or array, with ``holdout``; or None.
+        holdout: the holdout's path, frame or array, of the same form.
+        request: what to read; its paths are filled in here.
+        threads: that parse text.
+
+    Raises:
+        UsageError: neither or both forms are given, or only one of the two classes; or the
+            request contradicts itself.
+        BadPartsError: parts that cannot be read.
+        InputError: the input cannot be audited as it is.
+    """
+    _require_one_form(data, members, holdout)
+    if data is not None:
+        paths = _paths(data)
+        if paths is None:
+            return open_groups([(None, (open_arrow(data),))], request)
+        return open_scores(replace(request, scores=paths), threads=threads)
+    member_path, holdout_path = _path(members), _path(holdout)
+    if member_path is not None and holdout_path is not None:
+        request = replace(request, members=member_path, holdout=holdout_path)
+        return open_scores(request, threads=threads)
+    frames = (is_frame(members), is_frame(holdout))
+    if member_path is not None or holdout_path is not None or frames[0] != frames[1]:
+        raise UsageError(
+            "mixed_inputs",
+            "Members and holdout are not given in the same form.",
+            hint="Give two files, two frames, or two arrays.",
+        )
+    if frames[0]:
+        parts = (
+            open_arrow(members, "the members' frame"),
+            open_arrow(holdout, "the holdout frame"),
+        )
+        return open_groups([(True, parts[:1]), (False, parts[1:])], request)
+    _check_arrays(request)
+    return open_arrays(members, holdout, request)
+
+
+def open_arrays(members: Given, holdout: Given, request: ReadRequest) -> ScoreSource:
+    """Open the scores of both classes from arrays.
+
+    Args:
+        members: shape (n,) or (n, d), numbers or booleans.
+        holdout: shape (m,) or (m, d).
+        request: says what to do with a missing score.
+
+    Raises:
+        InputError: a wrong shape or type, or a class without scores.
+    """
+    parts = (array_part("members", members), array_part("holdout", holdout))
+    widths = [len(part.fields) for part in parts]
+    if widths[0] != widths[1]:
+        raise InputError(
+            "columns_differ",
+            f"Members have {widths[0]} scores a record, and holdout {widths[1]}.",
+        )
+    titles = tuple(field.name for field in parts[0].fields)
+    request = ReadRequest(score_columns=titles, nan=request.nan, arrays=True)
+    return open_groups([(True, parts[:1]), (False, parts[1:])], request)
+
+
+def _check_arrays(request: ReadRequest) -> None:
+    """Raise UsageError for what asks for a column by name: arrays have none."""
+    given = {
+        "score_col": bool(request.score_columns),
+        "member_col": request.member_column is not None,
+        "member_value": request.member_value is not None,
+        "where": request.where is not None,
+        "unit_col": request.unit_column is not None,
+        "unit_rows": request.unit_rows is not None,
+        "key_col": request.key_column is not None,
+        request.group_option.strip("`"): bool(request.group_columns),
+    }
+    named = [name for name, present in given.items() if present]
+    if named:
+        raise UsageError(
+            "not_for_arrays",
+            f"{', '.join(named)}: arrays have no named columns.",
+            hint="Give members and holdout as two frames instead.",
+        )
+
+
+def _paths(data: object) -> tuple[str, ...] | None:
+    """Return one path or several, None for what is no path."""
+    listed = data if isinstance(data, (list, tuple)) else (data,)
+    paths = [path for path in map(_path, listed) if path is not None]
+    return tuple(paths) if paths and len(paths) == len(listed) else None
+
+
+def _path(data: object) -> str | None:
+    if isinstance(data, str):
+        return data
+    if not isinstance(data, PathLike):
+        return None
+    name = fspath(data)
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def _require_one_form(data: object, members: object, holdout: object) -> None:
+    if data is not None and (members is not None or holdout is not None):
+        raise UsageError(
+            "two_inputs",
+            "Scores are given twice: SCORES, and `members` or `holdout`.",
+            hint="Give SCORES alone, or `members` and `holdout`.",
+        )
+    if data is None and (members is None or holdout is None):
+        raise UsageError(
+            "no_input",
+            "No scores are given."
+            if members is None and holdout is None
+            else "Only one of members and holdout is given.",
+            hint="Give a score file, or `members` and `holdout`.",
+        )
 
 
 def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
@@ -121,7 +247,7 @@ def open_part(blob: Blob) -> Part:
         from mipaudit.reading.parquet.parquet import open_parquet
 
         return open_parquet(blob)
-    from mipaudit.data.csv_file import CsvPart
+    from mipaudit.data.csv.file import CsvPart
 
     return CsvPart(blob, found)
 
@@ -135,35 +261,23 @@ def check_where(source: ScoreSource, where: Where) -> None:
     raise InputError("no_rows", f"`where`: no row of column {quoted_name(where.column)} matches.")
 
 
-def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSource:
-    """Open the files that ``request`` names.
-
-    CSV is parsed here, once; Parquet is decoded in every pass.
-
-    Args:
-        request: what to read.
-        load: gets all parts ready; None for one after the other.
-
-    Raises:
-        UsageError: the request contradicts itself.
-        BadPartsError: parts that cannot be read.
-        InputError: the input cannot be audited as it is.
-    """
+def open_scores(request: ReadRequest, *, threads: int = 1) -> ScoreSource:
+    """Open the files that ``request`` names; as `open_input`."""
     claim_buffers()
-    sides = _sides(request)
-    found = [(side, _files(specs)) for side, specs in sides]
-    blobs = [(side, [blob for blob, _ in files]) for side, files in found]
+    found = [(side, _files(specs)) for side, specs in _sides(request)]
+    every = [blob for _, files in found for blob, _ in files]
     try:
-        check_different(blobs)
+        check_different([(side, [blob for blob, _ in files]) for side, files in found])
         sound = [(side, _sound(files, request.left_out)) for side, files in found]
         opened = [(side, *open_parts(files)) for side, files in sound]
-        source = open_groups([(side, parts) for side, parts, _ in opened], request, load=load)
-        source.bare = tuple(blob for _, _, bare in opened for blob in bare)
-        source.left_out = tuple(
-            blob for _, files in blobs for blob in files if blob.name in request.left_out
+        return open_groups(
+            [(side, parts) for side, parts, _ in opened],
+            request,
+            threads=threads,
+            bare=tuple(blob for _, _, bare in opened for blob in bare),
+            left_out=tuple(blob for blob in every if blob.name in request.left_out),
         )
     except BaseException as error:
-        every = [blob for _, files in blobs for blob in files]
         try:
             if isinstance(error, BadPartsError):
                 _require_skippable(error, every)
@@ -171,7 +285,6 @@ def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSou
             for blob in every:
                 blob.close()
         raise
-    return source
 
 
 def _files(specs: Sequence[str]) -> list[FoundBlob]:
@@ -223,17 +336,21 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
 
 
 def open_groups(
-    groups: Sequence[tuple[bool | None, tuple[Part, ...]]],
+    groups: Sides,
     request: ReadRequest,
     *,
-    load: Loader | None = None,
+    threads: int = 1,
+    bare: tuple[Blob, ...] = (),
+    left_out: tuple[Blob, ...] = (),
 ) -> ScoreSource:
     """Choose the columns, read what must be read at once, and check what is cheap.
 
     Args:
         groups: parts by the class that they were given for.
         request: how to understand them.
-        load: gets all parts ready; None for one after the other.
+        threads: that parse text.
+        bare: files with a header alone.
+        left_out: files that cannot be read and are skipped.
     """
     parts = [part for _, found in groups for part in found]
     fields = merge_fields(parts)
@@ -245,7 +362,7 @@ def open_groups(
     _require_few(layout.selection.scalars)
     if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
         raise unreadable_column(candidate_columns(fields)[0], option="`member_col`")
-    (load_each if load is None else load)([layout.load(part) for part in parts])
+    _load(parts, layout, threads)
     rounded, mixed = uneven_storage([one.name for one in layout.selection.scores], parts)
     assembly = _assembly(layout, request, {name: one.precision for name, one in rounded.items()})
     rules = [
@@ -259,6 +376,7 @@ def open_groups(
             (found, replace(assembly, side=side, rule=rule))
             for (side, found), rule in zip(groups, rules, strict=True)
         ],
+        opened=Opened(parts=tuple(parts), bare=bare, left_out=left_out),
     )
     _name_scores(source, layout)
     source.chosen_words = selection_findings(layout.selection)
@@ -266,6 +384,42 @@ def open_groups(
         source.chosen_words += (_chosen_by_file(layout.selection, request.chosen_by),)
     source.rounded, source.mixed = rounded, mixed
     return _checked(source, outputs, request)
+
+
+def _load(parts: Sequence[Part], layout: Layout, threads: int) -> None:
+    """Get the columns ready: several large CSV files at a time, or one by several threads.
+
+    Text is parsed without Python's lock, so that threads serve.
+
+    Raises:
+        BadPartsError: parts that cannot be read, all of them.
+    """
+    from mipaudit.data.csv.file import CsvPart
+
+    loads = [(part.name, layout.load(part)) for part in parts]
+    large = [part for part in parts if isinstance(part, CsvPart) and part.large]
+    together = threads > 1 and len(large) > 1
+    for one in large:
+        one.threads = 1 if together else threads
+
+    def fault(load: tuple[str, Callable[[], None]]) -> BadPartsError | None:
+        name, work = load
+        try:
+            work()
+        except InputError as error:
+            named = named_fault(error, name)
+            if not isinstance(named, BadPartsError):
+                raise
+            return named
+        return None
+
+    if together:
+        with ThreadPoolExecutor(threads) as pool:
+            faults = list(pool.map(fault, loads))
+    else:
+        faults = list(map(fault, loads))
+    if bad := [one for one in faults if one is not None]:
+        raise BadPartsError.together(bad)
 
 
 def _chosen_by_file(selection: Selection, file: str) -> Finding:

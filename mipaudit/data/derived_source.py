@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from mipaudit.data.parts import Partitions, ScoreColumn
+    from mipaudit.data.source import PiecePartition, ScoreSource
     from mipaudit.reading.rows.intake import Intake
-    from mipaudit.reading.source.part import Partitions, ScoreColumn
-    from mipaudit.reading.source.source import PiecePartition, ScoreSource
     from mipaudit.reading.summaries.source import SummarySource
     from mipaudit.summaries.rows import Rows
 

@@ -8,15 +8,15 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.data.csv_blocks import read_block, straightened
-from mipaudit.data.csv_cells import (
+from mipaudit.data.csv.blocks import read_block, straightened
+from mipaudit.data.csv.cells import (
     column_kind,
     is_number,
     looks_numeric,
     parse_booleans,
     parse_numbers,
 )
-from mipaudit.data.csv_dialect import (
+from mipaudit.data.csv.dialect import (
     BOM,
     DELIMITERS,
     Dialect,

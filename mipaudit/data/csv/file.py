@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.data.csv_blocks import blocks, in_order, read_block, records_end, straightened
-from mipaudit.data.csv_cells import (
+from mipaudit.data.csv.blocks import blocks, in_order, read_block, records_end, straightened
+from mipaudit.data.csv.cells import (
     MISSING,
     categories,
     column_kind,
@@ -27,8 +27,8 @@ from mipaudit.data.csv_cells import (
     parse_numbers,
     spread,
 )
-from mipaudit.data.csv_dialect import csv_rows, diagnose_csv, unlike_csv
-from mipaudit.data.csv_head import CsvHead, find_header
+from mipaudit.data.csv.dialect import csv_rows, diagnose_csv, unlike_csv
+from mipaudit.data.csv.head import CsvHead, find_header
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, Format, read_up_to
 from mipaudit.reading.bytes.foreign import HEAD, require_table
@@ -43,14 +43,8 @@ from mipaudit.reading.columns.column import (
     column_hashes,
     column_scores,
 )
-from mipaudit.reading.columns.column_cache import (
-    ChunkStore,
-    StoredPart,
-    compact_column,
-    slice_column,
-)
+from mipaudit.reading.columns.column_cache import ChunkStore, StoredPart, compact_column
 from mipaudit.reading.columns.layout import merged_kind
-from mipaudit.reading.source.part import CHUNK_ROWS
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -286,7 +280,7 @@ class CsvPart(StoredPart):
                 found = enumerate(blocks(stream, self.dialect.delimiter, self.name))
                 work = partial(self._block, columns)
                 for rows, parsed in in_order(work, found, self.threads):
-                    _append(self._store, parsed, rows)
+                    self._store.append(parsed, rows)
         except MisfitError:
             return False
         return True
@@ -420,9 +414,3 @@ def _some_lines(text: bytes, many: int) -> list[bytes]:
     first = int(bytes_of[::_SPARSE].sum(dtype=np.uint64)) * _SPREAD % step
     starts = {text.find(b"\n", place) + 1 for place in range(first, len(text), step)}
     return [text[start : text.find(b"\n", start)] for start in starts - {0}]
-
-
-def _append(store: ChunkStore, columns: Mapping[str, Column], rows: int) -> None:
-    for start in range(0, rows, CHUNK_ROWS):
-        stop = min(start + CHUNK_ROWS, rows)
-        store.append({n: slice_column(c, start, stop) for n, c in columns.items()}, stop - start)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
-from mipaudit.data.csv_cells import MISSING, is_decimal_comma, is_number
+from mipaudit.data.csv.cells import MISSING, is_decimal_comma, is_number
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.names import unique_names
 from mipaudit.statements.text.printable_names import quoted_name

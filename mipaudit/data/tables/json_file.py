@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from mipaudit.data.csv_cells import parse_labels
-from mipaudit.data.csv_dialect import decode_text
+from mipaudit.data.csv.cells import parse_labels
+from mipaudit.data.csv.dialect import decode_text
+from mipaudit.data.memory import MemoryPart
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
 from mipaudit.reading.columns.column import EXACT, Column, Field, Kind, Numbers
-from mipaudit.reading.columns.column_cache import ChunkStore, StoredPart
 from mipaudit.reading.rows.intake import Fault
 from mipaudit.statements.reports.codec import NameTwiceError, read_once
 from mipaudit.statements.text.printable_names import quoted_name
@@ -62,39 +62,26 @@ def load_json(blob: Blob, kind: Format) -> Json:
         ) from None
 
 
-class JsonPart(StoredPart):
-    """Rows of a JSON document as columns."""
+def cells_part(name: str, cells: Mapping[str, Sequence[Json]]) -> MemoryPart:
+    """Return columns of cells as a part; one with a number in it is numeric.
 
-    blob = None
+    Asked for such a column, it raises InputError ``unparsable`` or ``large_integers``.
+    """
+    kinds = {one: _kind(own) for one, own in cells.items()}
+    rows = len(next(iter(cells.values()), ()))
 
-    def __init__(self, name: str, cells: Mapping[str, Sequence[Json]]) -> None:
-        """Keep the cells of each column; they are converted when asked for."""
-        self.name, self._cells = name, cells
-        self.fields = tuple(Field(name=one, kind=_kind(own)) for one, own in cells.items())
-        self.rows_about: int = len(next(iter(cells.values()), ()))
-        self._store = ChunkStore()
+    def column(one: str) -> Column:
+        if kinds[one] == "string":
+            return parse_labels(["" if cell is None else cell for cell in cells[one]])
+        return _numbers(cells[one], one, name)
 
-    def load(
-        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
-    ) -> None:
-        """Convert the named columns; one with a number in it is numeric.
-
-        Raises:
-            InputError: ``unparsable`` or ``large_integers``.
-        """
-        del hashed, keys  # a document has types
-        kinds = {one.name: one.kind for one in self.fields}
-        columns: dict[str, Column] = {
-            name: parse_labels(["" if cell is None else cell for cell in self._cells[name]])
-            if kinds[name] == "string"
-            else _numbers(self._cells[name], name, self.name)
-            for name in names
-        }
-        self._store.clear()
-        self._store.append(columns, self.rows_about)
+    fields = tuple(Field(name=one, kind=kind) for one, kind in kinds.items())
+    return MemoryPart(
+        name, fields, rows, lambda names: iter([(rows, {one: column(one) for one in names})])
+    )
 
 
-def json_part(document: Json, name: str) -> tuple[JsonPart, bool]:
+def json_part(document: Json, name: str) -> tuple[MemoryPart, bool]:
     """Return a list of lists, or a list of objects, as columns, and whether these have names.
 
     Args:
@@ -107,9 +94,9 @@ def json_part(document: Json, name: str) -> tuple[JsonPart, bool]:
     if isinstance(document, list) and not document:
         raise InputError("no_rows", f"{name}: the list is empty.")
     if isinstance(document, list) and all(isinstance(row, list) for row in document):
-        return JsonPart(name, _of_lists(document, name)), False
+        return cells_part(name, _of_lists(document, name)), False
     if isinstance(document, list) and all(isinstance(row, dict) for row in document):
-        return JsonPart(name, _of_objects(document, name)), True
+        return cells_part(name, _of_objects(document, name)), True
     raise InputError(
         "wrong_shape",
         f"{name}: neither a list of lists nor a list of objects.",

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.json_file import json_part, load_json, looks_like_json
+from mipaudit.data.parts import Part, input_changed
+from mipaudit.data.tables.json_file import json_part, load_json, looks_like_json
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
 from mipaudit.reading.bytes.foreign import require_table
@@ -26,9 +27,9 @@ from mipaudit.reading.columns.column import (
     column_hashes,
     inexact_integers,
 )
+from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.reading.columns.names import unique_names
 from mipaudit.reading.rows.intake import Fault
-from mipaudit.reading.source.part import CHUNK_ROWS, Part, input_changed
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Table:
     def _vectors(self, names: Sequence[str]) -> dict[str, list[Numbers]]:
         if not names:
             return {}
-        from mipaudit.data.list_column import read_lists
+        from mipaudit.data.tables.list_column import read_lists
 
         return read_lists(self.part, names)
 
@@ -340,7 +341,7 @@ def parquet_table(blob: Blob) -> Table:
     Raises:
         InputError: ``bad_parquet``, ``duplicate_columns`` or ``no_rows``.
     """
-    from mipaudit.data.list_column import number_lists
+    from mipaudit.data.tables.list_column import number_lists
     from mipaudit.reading.parquet.parquet import open_parquet
 
     part: ParquetPart = open_parquet(blob)
@@ -372,7 +373,7 @@ def csv_table(blob: Blob, kind: Format) -> Table:
     Raises:
         InputError: every fault of the header and of the rows' lengths.
     """
-    from mipaudit.data.csv_file import CsvPart
+    from mipaudit.data.csv.file import CsvPart
 
     try:
         return Table(part=CsvPart(blob, kind))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.json_file import Json, JsonPart, load_json
-from mipaudit.data.table import (
+from mipaudit.data.tables.json_file import Json, cells_part, load_json
+from mipaudit.data.tables.table import (
     Table,
     content_kind,
     csv_table,
@@ -105,7 +105,7 @@ def _from_json(document: Json, name: str) -> NDArray[np.float64]:
     if len({len(one) for one in lists}) > 1:
         raise InputError("bad_curve", f"{name}: 'fpr' and 'tpr' differ in length.", hint=_HINT)
     cells = dict(zip(_RATES, lists, strict=True))
-    return Table(part=JsonPart(name, cells)).matrix(_RATES)[1]
+    return Table(part=cells_part(name, cells)).matrix(_RATES)[1]
 
 
 def _require_roc(rates: NDArray[np.float64], name: str) -> None:

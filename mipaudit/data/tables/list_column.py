@@ -17,7 +17,7 @@ from mipaudit.statements.text.printable_names import quoted_name
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mipaudit.reading.source.part import Part
+    from mipaudit.data.parts import Part
 
 
 def number_lists(part: ParquetPart) -> frozenset[str]:

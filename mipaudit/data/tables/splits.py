@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.coordinates import Coordinates, coordinate_hints, read_coordinates
-from mipaudit.data.table import (
+from mipaudit.data.tables.coordinates import Coordinates, coordinate_hints, read_coordinates
+from mipaudit.data.tables.table import (
     AnyTable,
     Table,
     array_table,
@@ -108,7 +108,7 @@ def _splits(found: Coordinates, table: AnyTable, source: InputFile) -> Splits:
 
 def _table_of(data: object) -> AnyTable:
     if hasattr(data, "__arrow_c_stream__"):
-        from mipaudit.reading.source.any_input import open_arrow
+        from mipaudit.data.memory import open_arrow
 
         return Table(part=open_arrow(data, _IN_MEMORY))
     try:

@@ -1,7 +1,7 @@
 """A part of the input, whatever its format: its columns and chunks of its rows.
 
-All partitions of an input, and who is told what was left out of them. Parts that cannot be read
-are told apart from data that cannot be audited.
+All parts of an input, and all partitions; who is told what was left out of them. Parts that cannot
+be read are told apart from data that cannot be audited.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, Protocol, Self, TypeVar, overload
 
 from mipaudit.errors import InputError
+from mipaudit.reading.bytes.blob import BoundBlob, describe_blob, each_at_once
 from mipaudit.reading.rows.intake import Intake
 from mipaudit.statements.estimate import Finding
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import PARTS_SKIPPED
 
@@ -21,10 +23,6 @@ if TYPE_CHECKING:
     from mipaudit.reading.columns.column import Chunk, Field
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
-
-# Rows per chunk: 0.5 MiB of float64 stays in a core's cache between decoding,
-# checking and counting.
-CHUNK_ROWS: Final = 1 << 17
 
 
 class Piece(Protocol):
@@ -91,48 +89,6 @@ class VectorScore:
 
     name: str
     coordinates: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Load:
-    """A part to get ready, and the columns to read of it."""
-
-    part: Part
-    names: frozenset[str]
-    hashed: frozenset[str]
-    keys: frozenset[str] = frozenset()
-
-    def here(self) -> None:
-        """Load it in this thread."""
-        self.part.load(self.names, self.hashed, self.keys)
-
-
-def load_each(loads: Sequence[Load]) -> None:
-    """Load parts one after the other, in this thread; as `each_loaded`."""
-    each_loaded([one.part.name for one in loads], [one.here for one in loads])
-
-
-def each_loaded(names: Sequence[str], loads: Sequence[Callable[[], None]]) -> None:
-    """Call every one of ``loads``, and name all parts that cannot be read.
-
-    Args:
-        names: of the parts.
-        loads: what reads each; other errors end it at once.
-
-    Raises:
-        BadPartsError: some cannot be read.
-    """
-    bad: list[BadPartsError] = []
-    for name, load in zip(names, loads, strict=True):
-        try:
-            load()
-        except InputError as error:
-            named = named_fault(error, name)
-            if not isinstance(named, BadPartsError):
-                raise
-            bad.append(named)
-    if bad:
-        raise BadPartsError.together(bad)
 
 
 class Partition(Protocol):
@@ -313,3 +269,74 @@ def skipped_finding(names: Sequence[str], files: int) -> Finding:
             "nothing here speaks for them."
         ),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Opened:
+    """All that an input is read from.
+
+    Attributes:
+        parts: in row order.
+        bare: files with a header alone, among others.
+        left_out: files that cannot be read and are skipped.
+    """
+
+    parts: tuple[Part, ...]
+    bare: tuple[Blob, ...] = ()
+    left_out: tuple[Blob, ...] = ()
+
+    @property
+    def blobs(self) -> tuple[Blob, ...]:
+        """The files that are read."""
+        return (*(part.blob for part in self.parts if part.blob is not None), *self.bare)
+
+    @property
+    def remote(self) -> bool:
+        """Tell whether a file is far away."""
+        return any(blob.remote for blob in self.blobs)
+
+    @property
+    def rereadable(self) -> bool:
+        """Tell whether all files can be opened once more, as a pipe cannot."""
+        return not any(isinstance(blob, BoundBlob) for blob in self.blobs)
+
+    def described(self, *, hash_all: bool, together: bool = False) -> tuple[InputFile, ...]:
+        """Return how the report names the inputs.
+
+        Args:
+            hash_all: sha256 of every input; otherwise one of more than 64 MiB has a fingerprint
+                of its size, footer and ends.
+            together: every input has, where they have more than that in all: many parts take as
+                long to hash as one large file, and may be far away.
+        """
+        total = sum(blob.size for blob in self.blobs) if together else None
+
+        def describe(file: tuple[Blob | None, str, int]) -> InputFile:
+            blob, name, rows = file
+            if blob is None:
+                return InputFile(name=name, rows=rows, bytes=None)
+            return describe_blob(blob, rows, hash_all=hash_all, together=total)
+
+        files = [(part.blob, part.name, part_rows(part)) for part in self.parts]
+        files += [(blob, blob.name, 0) for blob in self.bare]
+        return tuple(each_at_once(describe, files, remote=self.remote))
+
+    def check_unchanged(self) -> None:
+        """Raise InputError ``input_changed`` if a file is not as it was at opening."""
+        blobs = [*self.blobs, *self.left_out]
+        changed = each_at_once(lambda blob: blob.changed(), blobs, remote=self.remote)
+        for blob, now_different in zip(blobs, changed, strict=True):
+            if now_different:
+                raise input_changed(blob)
+
+    def close(self) -> None:
+        """Release files, memory and temporary files."""
+        for part in self.parts:
+            part.close()
+        for blob in (*self.bare, *self.left_out):
+            blob.close()
+
+
+def part_rows(part: Part) -> int:
+    """Return the rows of a loaded part."""
+    return sum(piece.rows for piece in part.pieces())

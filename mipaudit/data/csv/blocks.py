@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
-from mipaudit.data.csv_dialect import Dialect, csv_rows, is_blank
+from mipaudit.data.csv.dialect import Dialect, csv_rows, is_blank
 from mipaudit.reading.bytes.unpacked import largest_text, too_large
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ def read_block(
     if b'"' in text and not _patterns(dialect.delimiter)[1].fullmatch(text):
         text = straightened(text, dialect)
     places = {name: f"c{at}" for at, name in enumerate(dialect.names)}
+    # Of no columns, Arrow reads all.
+    read = types or {dialect.names[0]: pa.string()}
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(text),
@@ -116,8 +118,8 @@ def read_block(
                 delimiter=dialect.delimiter, newlines_in_values=b'"' in text
             ),
             convert_options=arrow_csv.ConvertOptions(
-                column_types={places[name]: kind for name, kind in types.items()},
-                include_columns=[places[name] for name in types],
+                column_types={places[name]: kind for name, kind in read.items()},
+                include_columns=[places[name] for name in read],
                 null_values=sorted(missing),
                 strings_can_be_null=bool(missing),
                 check_utf8=False,
@@ -128,8 +130,9 @@ def read_block(
     except pa.ArrowException:
         raise ValueError from None  # its message quotes a cell
     # There is one batch, since a block is parsed at once; none where it has no rows.
-    columns = (zip(types, batch.columns, strict=True) for batch in table.to_batches())
-    return table.num_rows, dict(next(columns, ()))
+    columns = (zip(read, batch.columns, strict=True) for batch in table.to_batches())
+    found = dict(next(columns, ()))
+    return table.num_rows, {name: found[name] for name in types if name in found}
 
 
 def straightened(text: bytes, dialect: Dialect) -> bytes:

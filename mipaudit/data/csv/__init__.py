@@ -1,0 +1,1 @@
+"""CSV files of any size."""

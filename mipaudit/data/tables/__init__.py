@@ -1,0 +1,1 @@
+"""Tables that are wanted whole: vectors, points, what a model said."""

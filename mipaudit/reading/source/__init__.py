@@ -1,1 +1,0 @@
-"""An opened input: its parts, and its rows in partitions."""
