@@ -67,9 +67,9 @@ if TYPE_CHECKING:
     from mipaudit.errors import OutputError as OutputError
     from mipaudit.errors import UsageError as UsageError
     from mipaudit.reading.summaries.file import SummaryFile as SummaryFile
+    from mipaudit.report.codec import from_json as from_json
+    from mipaudit.report.codec import to_json as to_json
     from mipaudit.statements.estimate import Estimate as Estimate
-    from mipaudit.statements.reports.codec import from_json as from_json
-    from mipaudit.statements.reports.codec import to_json as to_json
     from mipaudit.statements.verdict import Verdict as Verdict
     from mipaudit.validation.report import ValidationReport as ValidationReport
     from mipaudit.validation.truth import ScenarioList as ScenarioList
@@ -115,7 +115,7 @@ _HOMES: Final = {
     "epsilon": "mipaudit.commands.epsilon.run",
     "estimate": "mipaudit.commands.estimate.run",
     "estimate_many": "mipaudit.commands.estimate.many.run",
-    "from_json": "mipaudit.statements.reports.codec",
+    "from_json": "mipaudit.report.codec",
     "history": "mipaudit.commands.history.run",
     "list_scenarios": "mipaudit.commands.simulate.run",
     "noise": "mipaudit.commands.noise.run",
@@ -130,7 +130,7 @@ _HOMES: Final = {
     "shift": "mipaudit.commands.shift.run",
     "simulate": "mipaudit.commands.simulate.run",
     "summarize": "mipaudit.commands.summarize.run",
-    "to_json": "mipaudit.statements.reports.codec",
+    "to_json": "mipaudit.report.codec",
     "validate": "mipaudit.commands.validate.run",
     "verify": "mipaudit.commands.verify.run",
 }

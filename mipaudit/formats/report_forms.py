@@ -58,7 +58,7 @@ def report_as(report: AnyReport, form: Form) -> str:
 def _page(report: AnyReport, document: Document) -> str:
     """Return the page of a report, which also holds the report as programs read it."""
     from mipaudit.formats.html_page import document_html, head_of
-    from mipaudit.statements.reports.codec import carried, to_json
+    from mipaudit.report.codec import carried, to_json
 
     front = _front(report)
     head = head_of(
@@ -246,8 +246,8 @@ def _stale(report: AnyReport) -> tuple[str, ...]:
     """Return that a waiver which a verdict rests on has expired since, if one has."""
     if not getattr(report, "policy", ()):
         return ()
+    from mipaudit.report.verdict_sentence import stale_words
     from mipaudit.statements.provenance import waiver_day
-    from mipaudit.statements.verdict import stale_words
 
     said = stale_words(report, waiver_day())
     return (said,) if said else ()
@@ -257,10 +257,11 @@ def _standing(report: AnyReport) -> AnyReport:
     """Return the report as its waivers stand on the day."""
     if not getattr(report, "policy", ()):
         return report
+    from mipaudit.report.verdict_sentence import retold
     from mipaudit.statements.provenance import waiver_day
     from mipaudit.statements.verdict import standing
 
-    found: AnyReport = standing(report, waiver_day())
+    found: AnyReport = retold(report, standing(report, waiver_day()))
     return found
 
 

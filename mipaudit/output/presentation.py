@@ -183,7 +183,7 @@ def encode(
         python: whether a table names options as Python's callers write them.
     """
     if format == "json":
-        from mipaudit.statements.reports.codec import to_json
+        from mipaudit.report.codec import to_json
 
         return to_json(report)
     from mipaudit.formats import report_forms

@@ -77,7 +77,7 @@ def report_bytes(report: Given) -> bytes:
         UsageError: something else.
         InputError: the file cannot be read, or is far too long for a report.
     """
-    from mipaudit.statements.reports.codec import to_json
+    from mipaudit.report.codec import to_json
 
     if isinstance(report, (bytes, bytearray)):
         return bytes(report)
@@ -96,7 +96,7 @@ def read_report(report: Given) -> AnyReport:
         UsageError: neither a path, nor bytes, nor a report.
         InputError: the file cannot be read, holds no report, or one that contradicts itself.
     """
-    from mipaudit.statements.reports.codec import from_json
+    from mipaudit.report.codec import from_json
 
     found: AnyReport
     if _is_ours(report):
@@ -168,7 +168,7 @@ def contradiction(report: Stored) -> str | None:
     if not getattr(copies, "chance", True) and COPIES not in codes:
         return "$.findings"
     expected = _verdict(report.policy, getattr(report, "claims", ()))
-    if expected in {"met", "waived"} and WITHHELD & {*verdict.reasons}:
+    if expected in {"met", "waived"} and WITHHELD & {one.code for one in verdict.reasons}:
         expected = "inconclusive"
     return None if verdict.status == expected else "$.verdict.status"
 

@@ -14,7 +14,7 @@ from mipaudit.maths.privacy.epsilon_delta import (
     published_bounds,
     to_substitution,
 )
-from mipaudit.statements.text.rounding import lower_text, upper_text
+from mipaudit.model.message import Message
 
 Adjacency = Literal["substitution", "add-remove", "unknown"]
 ClaimStatus = Literal["contradicted", "consistent", "vacuous", "not_comparable"]
@@ -57,7 +57,7 @@ class Claim:
     allowed_advantage: float | None
     lower: float
     status: ClaimStatus
-    reason: str
+    reason: Message
     conversion: str | None
     rests_on: str
     bounds: tuple[PublishedBound, ...]
@@ -150,27 +150,16 @@ def _status(
     return "consistent", tight
 
 
-def _reason(status: ClaimStatus, tight: float, loose: float, lower: float) -> str:
-    """Say in one sentence what the comparison showed."""
-    shown = lower_text(lower)
+def _reason(status: ClaimStatus, tight: float, loose: float, lower: float) -> Message:
+    """Return what the comparison showed."""
     match status:
         case "contradicted":
-            return (
-                f"the advantage is at least {shown}, above the {upper_text(loose)} that the claim "
-                "allows: the claim is false, or members and holdout differ, or records depend"
-            )
+            return Message.of("claim_contradicted", lower=lower, allowed=loose)
         case "not_comparable":
-            return (
-                f"the advantage is at least {shown}: above the {upper_text(tight)} allowed by "
-                f"substitution, not above the {upper_text(loose)} allowed by add-remove; "
-                "say which adjacency the claim is about"
+            return Message.of(
+                "claim_not_comparable", lower=lower, by_substitution=tight, allowed=loose
             )
         case "vacuous":
-            return (
-                f"the claim allows an advantage of {upper_text(tight)}: it excludes next to nothing"
-            )
+            return Message.of("claim_vacuous", allowed=tight)
         case "consistent":
-            return (
-                f"the advantage is at least {shown}, not above the {upper_text(tight)} that the "
-                "claim allows: this does not prove the claim"
-            )
+            return Message.of("claim_consistent", lower=lower, allowed=tight)

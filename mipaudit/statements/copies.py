@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import PolicyCheck, check_status
 from mipaudit.statements.text.rounding import count_text
@@ -19,10 +20,6 @@ _NEAR: Final = 0.5
 _SURELY_MORE: Final = 0.05
 _MOST: Final = 10**10
 _STAND: Final = "stand in the release word for word"
-_SILENT: Final = (
-    "how many members the release holds word for word is not told of all records: the input lacks "
-    f"the column {COPY_COLUMN}, which `mipaudit query` writes, or it is neither 0 nor 1"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +51,7 @@ class Copies:
         """
         from mipaudit.maths.exact_tests import larger_share_p
 
-        members, holdout = self._sizes
+        members, holdout = self.sizes
         # A report that others wrote may hold any numbers.
         sound = 0 <= self.members <= members < _MOST and 0 <= self.holdout <= holdout < _MOST
         if not sound or not self.members * holdout:
@@ -65,15 +62,15 @@ class Copies:
     @property
     def of_members(self) -> str:
         """How many members are copied, in words."""
-        return f"{self.members:,} of {self._sizes[0]:,} members"
+        return f"{self.members:,} of {self.sizes[0]:,} members"
 
     @property
     def of_holdout(self) -> str:
         """How many holdout records are, in words."""
-        return f"{self.holdout:,} of {self._sizes[1]:,} holdout records"
+        return f"{self.holdout:,} of {self.sizes[1]:,} holdout records"
 
     @property
-    def _sizes(self) -> tuple[int, int]:
+    def sizes(self) -> tuple[int, int]:
         """Of how many of each class they are: rows that are not told of are not copied."""
         # More are told of than were audited where the copies were left out.
         return max(self.told_members, self.n_members), max(self.told_holdout, self.n_holdout)
@@ -154,11 +151,17 @@ def copy_checks(limit: int | None, copies: Copies | None) -> Sequence[PolicyChec
     lower = None if copies is None else float(copies.members)
     upper = lower if known else None
     status = check_status(limit, lower, upper)
-    reason = _SILENT
+    reason = Message("copies_untold")
     if copies is not None and status != "inconclusive":
-        broken = f"above the limit of {limit}"
-        decided = broken if status == "not_met" else accepted_words(copies, limit)
-        reason = f"{copies.of_members} {_STAND}, {decided} (and {copies.of_holdout})"
+        of_members, of_holdout = copies.sizes
+        reason = Message.of(
+            "copies_above_limit" if status == "not_met" else "copies_within_limit",
+            members=copies.members,
+            of_members=of_members,
+            holdout=copies.holdout,
+            of_holdout=of_holdout,
+            limit=limit,
+        )
     return (
         PolicyCheck(
             quantity="copies",

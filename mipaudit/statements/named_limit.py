@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from mipaudit.model.message import Message
 from mipaudit.statements.policy import CheckStatus, check_status, limit_reason
-from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.verdict import Verdict, plain_verdict
 
-ALONE: Final = "that is said of these attackers alone, and nothing of the best one"
+_ALONE: Final = Message("of_these_attackers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +33,12 @@ class StatedCheck:
     lower: float | None
     upper: float | None
     status: CheckStatus
-    reason: str
+    reason: Message
 
 
 def stated_check(
     subject: str,
-    name: str,
+    name: Message,
     limit: float,
     limits: tuple[float | None, float | None],
     *,
@@ -49,14 +49,13 @@ def stated_check(
 
     Args:
         subject: as in `StatedCheck`.
-        name: the same in words, to begin a sentence with.
+        name: the same as a message, to begin a sentence with.
         limit: the largest value that is accepted.
         limits: the lower one at its share of the error, and the upper one at the whole.
         score: that it is about.
         unjudged: why there are no limits; the check is then open.
     """
     status = check_status(limit, *limits)
-    unknown = "has no limits" if unjudged is None else f"is not known ({unjudged})"
     return StatedCheck(
         subject=subject,
         score=score,
@@ -64,7 +63,7 @@ def stated_check(
         lower=limits[0],
         upper=limits[1],
         status=status,
-        reason=limit_reason(status, name, limit, limits, unknown=unknown),
+        reason=limit_reason(status, name, limit, limits, why=unjudged),
     )
 
 
@@ -73,10 +72,10 @@ def stated_verdict(checks: Sequence[StatedCheck]) -> Verdict:
     verdict = plain_verdict([(one.status, _about(one)) for one in checks])
     if verdict.status != "met":
         return verdict
-    return replace(verdict, reasons=(*verdict.reasons, ALONE))
+    return replace(verdict, reasons=(*verdict.reasons, _ALONE))
 
 
-def _about(check: StatedCheck) -> str:
+def _about(check: StatedCheck) -> Message:
     if check.score is None:
         return check.reason
-    return f"score {quoted_name(check.score)}: {check.reason}"
+    return Message.of("of_score", score=check.score, reason=check.reason)

@@ -7,17 +7,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
 from mipaudit.statements.estimate import Attackers, Quantity
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.text.rounding import (
-    above_text,
-    lower_figure,
-    lower_text,
-    number_text,
-    upper_text,
-    within_text,
-)
+from mipaudit.statements.text.rounding import lower_figure, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +20,13 @@ if TYPE_CHECKING:
     from mipaudit.statements.estimate import Estimate
 
 EVERY_GROUP: Final = "*"
+# An open limit: whether more records settle it is not known, or so many do, or not all are there.
+OPEN: Final = "open"
+SETTLED_BY: Final = "open_settled_by"
+UNPROMISED: Final = "open_unpromised"
+_NAMES: Final = {"copies": "exact copies", "auc": "AUC", "any_difference": "any difference"}
+# What a check has for a reason until it is known what decided.
+UNDECIDED: Final = Message("undecided")
 _SHARED: Final = (
     "The verdict shares the error over its own limits, which can differ a little from those of the "
     "tables."
@@ -170,7 +171,7 @@ class PolicyCheck:
     lower: float | None
     upper: float | None
     status: CheckStatus
-    reason: str
+    reason: Message
     fpr: float | None = None
     records_to_settle: int | None = None
     metric: str | None = None
@@ -242,84 +243,70 @@ def restatement(quantity: Quantity, prior: float) -> tuple[float, float]:
             return 1.0, 0.0
 
 
-def _lower_alone(lower: float, _: float) -> str:
-    return lower_text(lower)
-
-
-def _upper_alone(upper: float, _: float) -> str:
-    return upper_text(upper)
-
-
-def check_reason(check: PolicyCheck) -> str:
-    """Say in one sentence what decided a check."""
+def check_reason(check: PolicyCheck) -> Message:
+    """Return what decided a check."""
     if check.quantity == "any_difference":
-        return _difference_reason(check)
-    name = checked_name(check)
-    limit = number_text(check.limit)
-    above = above_text if check.status == "not_met" else _lower_alone
-    within = within_text if check.status == "met" else _upper_alone
-    at_least = "" if check.lower is None else f" is at least {above(check.lower, check.limit)}"
-    if check.blind is not None and check.lower is not None and check.status == "not_met":
-        at_least += (
-            f" among records that are alike, though the records alone may tell "
-            f"{upper_text(check.blind)}"
-        )
-    at_most = (
-        ""
-        if check.upper is None
-        else f" is at most {within(check.upper, check.limit)} {against_phrase(check.against)}"
+        return Message(_difference_code(check))
+    return Message.of(
+        _deciding_code(check),
+        quantity=check.quantity,
+        metric=check.metric,
+        fpr=check.fpr,
+        prior=check.prior,
+        group=check.group,
+        limit=check.limit,
+        against=check.against,
+        lower=check.lower,
+        upper=check.upper,
+        blind=check.blind,
+        records_to_settle=check.records_to_settle,
     )
+
+
+def _deciding_code(check: PolicyCheck) -> str:
     match check.status:
         case "not_met":
-            return f"{name}{at_least}, above the limit of {limit}"
+            return "above_limit" if check.blind is None else "above_limit_beside_records"
         case "met":
-            return f"{name}{at_most}, within the limit of {limit}"
-        case "inconclusive" if not at_most:
-            return (
-                f"{name}{at_least}, and has no upper limit {against_phrase(check.against)}: the "
-                f"limit of {limit} cannot be shown to be met; name a class with `against`"
-            )
+            return "within_limit"
+        case "inconclusive" if check.upper is None:
+            return "no_upper_limit"
         case "inconclusive" if check.blind is not None:
-            known = " and".join(part for part in (at_least, at_most) if part)
-            return f"{name}{known}; the limit is {limit}: open even if records explain nothing"
+            return "open_beside_records"
         case "inconclusive":
-            known = " and".join(part for part in (at_least, at_most) if part)
-            return f"{name}{known}; the limit is {limit}: {settling_words(check)}"
+            return OPEN if check.records_to_settle is None else SETTLED_BY
 
 
-def _difference_reason(check: PolicyCheck) -> str:
-    """Say what the test of no difference at all found; its p-value is a row of the report."""
+def _difference_code(check: PolicyCheck) -> str:
+    """Return what the test of no difference at all found; its p-value is a row of the report."""
     if check.status == "not_met":
-        return (
-            "the exact test shows a difference of the groups (membership, or another), and "
-            "nothing may show"
-        )
-    if check.lower is None:
-        return "whether anything shows at all is not known"
-    return (
-        "the exact test shows no difference of the groups: that is no proof that there is none, "
-        "and the limit of 0 cannot be shown to be met"
-    )
+        return "difference_shown"
+    return "difference_unknown" if check.lower is None else "difference_not_shown"
 
 
 def checked_name(check: PolicyCheck) -> str:
     """Name what a check is about, without its limit."""
-    name: str = "exact copies" if check.quantity == "copies" else check.quantity
-    if check.metric is not None:
-        name = f"metric {check.metric}"
-    elif check.fpr is not None:
-        name = f"TPR at FPR {number_text(check.fpr)}"
-    elif check.quantity == "auc":
-        name = "AUC"
-    elif check.quantity == "any_difference":
-        name = "any difference"
-    return name + checked_where(check)
+    return named_quantity(check.quantity, check.metric, check.fpr) + checked_where(check)
+
+
+def named_quantity(quantity: str, metric: str | None, fpr: float | None) -> str:
+    """Name a quantity as a reader knows it."""
+    if metric is not None:
+        return f"metric {metric}"
+    if fpr is not None:
+        return f"TPR at FPR {number_text(fpr)}"
+    return _NAMES.get(quantity, quantity)
 
 
 def checked_where(check: PolicyCheck) -> str:
     """Say at which other prior, or of which group, a check is; empty for neither."""
-    prior = "" if check.prior is None else f" at prior {number_text(check.prior)}"
-    return prior if check.group is None else f"{prior} of group {quoted_name(check.group)}"
+    return named_where(check.prior, check.group)
+
+
+def named_where(prior: float | None, group: str | None) -> str:
+    """Say at which prior and of which group, to follow a quantity; None is not said."""
+    at = "" if prior is None else f" at prior {number_text(prior)}"
+    return at if group is None else f"{at} of group {quoted_name(group)}"
 
 
 def settling_words(check: PolicyCheck) -> str:
@@ -332,8 +319,8 @@ def settling_words(check: PolicyCheck) -> str:
 def unpromised(check: PolicyCheck) -> PolicyCheck:
     """Return a check that promises nothing of more records."""
     reason = check.reason
-    if check.records_to_settle is not None:
-        reason = reason.removesuffix(f": {settling_words(check)}")
+    if reason.code == SETTLED_BY:
+        reason = replace(reason, code=UNPROMISED)
     return replace(check, records_to_settle=None, reason=reason)
 
 
@@ -349,34 +336,30 @@ def class_words(attackers: Attackers) -> str:
 
 def limit_reason(
     status: CheckStatus,
-    name: str,
+    subject: Message,
     limit: float,
     limits: tuple[float | None, float | None],
     *,
-    among: str = "",
-    unknown: str = "has no limits",
-) -> str:
+    among: Attackers | None = None,
+    why: str | None = None,
+) -> Message:
     """Return what a status rests on.
 
     Args:
         status: of the limit.
-        name: of what is limited, to begin a sentence with.
+        subject: what is limited, in words.
         limit: the largest value that is accepted.
         limits: the lower and the upper one.
-        among: the attackers that it holds for, where ``name`` does not say.
-        unknown: what is said where there are no limits.
+        among: the attackers that it holds for, where the subject does not say.
+        why: there are no limits, if that is known.
     """
     lower, upper = limits
-    most = number_text(limit)
-    whom = f" {among}" if among else ""
-    if status == "not_met" and lower is not None:
-        return f"{name} is at least {above_text(lower, limit)}{whom}, above the limit of {most}"
-    if status == "met" and upper is not None:
-        return f"{name} is at most {within_text(upper, limit)}{whom}, within the limit of {most}"
-    at_least = "" if lower is None else f" is at least {lower_text(lower)}"
-    at_most = "" if upper is None else f" is at most {upper_text(upper)}"
-    known = " and".join(part for part in (at_least, at_most) if part)
-    return f"{name}{known or f' {unknown}'}{whom}; the limit is {most}"
+    code = {"not_met": "named_above", "met": "named_within", "inconclusive": "named_open"}[status]
+    if lower is None and upper is None:
+        code = "named_without_limits" if why is None else "named_unknown"
+    return Message.of(
+        code, subject=subject, limit=limit, lower=lower, upper=upper, among=among, why=why
+    )
 
 
 def delta_reason(pure: float) -> str:

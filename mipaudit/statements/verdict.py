@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import (
     CheckStatus,
@@ -16,7 +17,7 @@ from mipaudit.statements.policy import (
     limits_copies,
     unpromised,
 )
-from mipaudit.statements.text.printable_names import quoted_name, safe_name, safe_text
+from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from datetime import date
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
 
 VerdictStatus = Literal["met", "waived", "not_met", "inconclusive", "no_policy"]
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
-NO_LIMIT: Final = "no limit was given to compare with"
+NO_LIMIT: Final = Message("no_limit")
 # The code of a finding: records were released word for word.
 COPIES: Final = "exact_copies"
 COMMON: Final = "common_copies"  # of another: as many others are like it by chance
 UNREAD: Final = "copies_unread"  # of a third: whether some members were, nobody can tell
-UNLIMITED: Final = "members are released word for word, and no limit on copies accepts that"
+UNLIMITED: Final = "open_copies"  # of a reason: no limit says how many copies may be
 # The code of another: columns that may be scores were left out by rule.
 LEFT_OUT: Final = "score_left_out"
 CHOSEN: Final = "scores_of_policy"  # a policy file named the score columns
@@ -40,67 +41,33 @@ MISSING: Final = "missing_tells"  # rows were left out because of scores that on
 ROWS_TAKEN: Final = "rows_taken_as_independent"
 _INDEPENDENT: Final = "rows with the same id, or of equal files, are independent"
 BLUNTED: Final = "few_coarse_rows"  # few rows are stored coarsely, and all were rounded to them
-ROUNDED: Final = (
-    "scores were rounded because a few rows are stored coarsely, so that an upper limit holds for "
-    "the rounded scores alone; for those the limits are kept"
-)
 # That of numbers written with more digits than a float64 holds, where others meet them.
 DIGITS_LOST: Final = "digits_lost"
-LOST: Final = (
-    "scores have more digits than a 64-bit float holds, so that an upper limit holds for the "
-    "rounded scores alone; for those the limits are kept"
-)
 # That of sites whose cuts were used, and of which no counts are here; and where the user says that
 # nothing is missed with them.
 SITES_MISSING: Final = "sites_missing"
 PARTS_SKIPPED: Final = "bad_parts_skipped"  # and that of files that cannot be read
 SITES_LEFT_OUT: Final = "sites_left_out"
-_NOT_COVERED: Final = (
-    "sites whose cuts were used are missing, so that the limits do not cover their records"
-)
-_UNCOUNTED: Final = f"{_NOT_COVERED}; on those of the other sites they are kept"
 _NOT_RELEASED: Final = "no record of a site that was left out is in the release"
+_SITES: Final = "open_sites_missing"
+# Codes of findings, with those of the reasons why what the limits meet is open all the same.
 _UNSEEN: Final = (
     (COPIES, UNLIMITED),
-    (UNREAD, "of some members it is unclear whether they are released word for word"),
-    (MISSING, "scores that are missing tell the classes apart, and such rows were left out"),
-    (BLUNTED, ROUNDED),
-    (DIGITS_LOST, LOST),
-    (SITES_MISSING, _UNCOUNTED),
+    (UNREAD, "open_copies_unread"),
+    (MISSING, "open_missing_tells"),
+    (BLUNTED, "open_rounded"),
+    (DIGITS_LOST, "open_digits_lost"),
+    (SITES_MISSING, _SITES),
 )
 _ASSUMED: Final = ((ROWS_TAKEN, _INDEPENDENT), (SITES_LEFT_OUT, _NOT_RELEASED))
 RECORDS: Final = "the records"  # what stands where a report names a score
-INCOMPLETE: Final = (
-    "parts of the input cannot be read and were skipped, so that the limits do not cover all "
-    "records; on those that were read they are kept"
-)
+INCOMPLETE: Final = "open_parts_skipped"  # of a reason: parts of the input were left out
 # The codes of all that a verdict weighs, or is told with.
 WEIGHED: Final = frozenset({LEFT_OUT, *dict(_UNSEEN), *dict(_ASSUMED)})
-_KEPT: Final = ("are kept", "are kept, or accepted by a waiver")
 # Why what is met by the limits is open: among the reasons of such a verdict is one of these.
-WITHHELD: Final = frozenset(
-    reason.replace("are kept", kept)
-    for reason in (INCOMPLETE, *(reason for _, reason in _UNSEEN))
-    for kept in _KEPT
-)
+WITHHELD: Final = frozenset({INCOMPLETE, *(code for _, code in _UNSEEN)})
 # That of a waiver which is about no limit of the audit.
 UNMATCHED: Final = "waiver_unmatched"
-_LONGEST_REASON: Final = 2000
-SKIPPED: Final = (
-    "Some files of the input cannot be read and were left out: nothing here speaks for the "
-    "records in them."
-)
-# What stands before everything else that a report says of its numbers.
-_FIRST: Final = {
-    ROWS_TAKEN: "Ids or files repeat, and rows are taken for independent because the user says so: "
-    "if they are not, no limit here is true.",
-    LEFT_OUT: "Columns that may be scores were left out by rule: nothing here speaks for them.",
-    BLUNTED: "All scores were rounded to a few that are stored coarsely: no 'at most' here "
-    "speaks for the scores as they are.",
-    SITES_MISSING: "Sites whose cuts were used are missing: nothing here speaks for their records.",
-    DIGITS_LOST: "Scores have more digits than a 64-bit float holds, and may differ in those "
-    "alone: no 'at most' here speaks for them.",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,13 +127,9 @@ def _remarks(number: int, waiver: Waiver, checks: Sequence[PolicyCheck]) -> list
     return []
 
 
-def stale_words(report: AnyReport, today: date) -> str:
-    """Say that a waiver bore the verdict of a report and bears it no longer; empty for none."""
-    ended = [one.waived.expires for one in getattr(report, "policy", ()) if _ended(one, today)]
-    if not ended:
-        return ""
-    day = safe_name(min(ended))
-    return f"A waiver of the report has expired, after {day}: its file holds the verdict of before."
+def ended_waivers(report: AnyReport, today: date) -> list[Waiver]:
+    """Return the waivers that bore the verdict of a report and bear it no longer."""
+    return [one.waived for one in getattr(report, "policy", ()) if _ended(one, today)]
 
 
 def _ended(check: Any, today: date) -> bool:  # noqa: ANN401 - of any report
@@ -188,20 +151,7 @@ def standing(report: Any, today: date) -> Any:  # noqa: ANN401 - of any kind
     verdict = reach_verdict(
         checks, getattr(report, "claims", ()), before.on_inconclusive, assuming=before.assuming
     )
-    said = judged(verdict, given="limits")
-    summary = report.summary.replace(judged(before, given="limits"), said)
-    return replace(report, verdict=verdict, summary=summary, policy=checks)
-
-
-def waiver_note(check: PolicyCheck) -> str:
-    """Say who waived a check and why, or that the waiver has expired; empty for neither."""
-    if check.waived is not None:
-        one = check.waived
-        said = check.status.replace("_", " ")
-        return f"{said}, accepted by {one.person} until {one.expires}: {one.reason}"
-    if check.expired is not None:
-        return f"the waiver by {check.expired.person} expired after {check.expired.expires}"
-    return ""
+    return replace(report, verdict=verdict, policy=checks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,32 +165,10 @@ class Verdict:
     """
 
     status: VerdictStatus
-    reasons: tuple[str, ...]
+    reasons: tuple[Message, ...]
     waived: int = 0
     on_inconclusive: OnInconclusive = "review"
     assuming: str | None = None
-
-
-def verdict_note(verdict: Verdict) -> str:
-    """Return what must be said beside the status, such as ``, with 1 waiver``; or nothing."""
-    note = "" if verdict.assuming is None else f", assuming that {verdict.assuming}"
-    if verdict.waived:
-        note += f", with {verdict.waived} {'waiver' if verdict.waived == 1 else 'waivers'}"
-    if verdict.status == "inconclusive" and verdict.on_inconclusive != "review":
-        passes = verdict.on_inconclusive == "pass"
-        note += f", which this policy {'lets pass' if passes else 'counts as a failure'}"
-    return note
-
-
-def left_out_note(findings: Sequence[Finding]) -> str:
-    """Return what must be said beside a verdict: of copies, scores and waivers; or nothing."""
-    codes = {found.code for found in findings}
-    note = "; records are released word for word" if COPIES in codes else ""
-    if LEFT_OUT in codes:
-        note += "; columns that may be scores were left out"
-    if UNMATCHED in codes:
-        note += "; a waiver matches no limit"
-    return note
 
 
 def settled(
@@ -264,19 +192,20 @@ def settled(
         return _withheld(verdict, *reasons)
     if verdict.status == "inconclusive" and SITES_MISSING in codes:
         # More records of the sites that are here would not settle it.
-        said = any(reason.startswith(_NOT_COVERED) for reason in verdict.reasons)
-        return verdict if said else replace(verdict, reasons=(_NOT_COVERED, *verdict.reasons))
+        first = Message("sites_not_covered")
+        said = any(one.code in {first.code, _SITES} for one in verdict.reasons)
+        return verdict if said else replace(verdict, reasons=(first, *verdict.reasons))
     return verdict
 
 
 def _withheld(verdict: Verdict, *why: str) -> Verdict:
     """Return a verdict as open, where the limits alone would not be."""
-    kept = _KEPT[verdict.status == "waived"]
-    reasons = (one.replace("are kept", kept) for one in why)
+    waived = verdict.status == "waived"
+    reasons = (Message.of(code, waived=waived) for code in why)
     return replace(verdict, status="inconclusive", reasons=(*reasons, *verdict.reasons))
 
 
-def plain_verdict(checks: Sequence[tuple[CheckStatus, str]]) -> Verdict:
+def plain_verdict(checks: Sequence[tuple[CheckStatus, Message]]) -> Verdict:
     """Return the verdict over checks that nobody can waive.
 
     One that is not met decides, then one that is open.
@@ -340,14 +269,12 @@ def reach_verdict(
 
 def _decided(
     checks: Sequence[PolicyCheck], claims: Sequence[Claim], *, judged: bool
-) -> tuple[VerdictStatus, tuple[str, ...]]:
+) -> tuple[VerdictStatus, tuple[Message, ...]]:
     broken = [_reason(c) for c in checks if c.status == "not_met" or c.expired is not None]
-    broken += [
-        f"score {quoted_name(c.score)}: {c.reason}" for c in claims if c.status == "contradicted"
-    ]
+    broken += [_of_score(c) for c in claims if c.status == "contradicted"]
     if broken:
         return "not_met", tuple(broken)
-    notes = tuple(f"score {quoted_name(c.score)}: {c.reason}" for c in claims)
+    notes = tuple(map(_of_score, claims))
     if not judged:
         return "no_policy", notes or (NO_LIMIT,)
     open_ones = [_reason(c) for c in checks if c.status == "inconclusive"]
@@ -356,40 +283,34 @@ def _decided(
     return "met", (*map(_reason, checks), *notes)
 
 
-def _reason(check: PolicyCheck) -> str:
-    note = waiver_note(check)
-    # The advantage of the records alone is that of no score.
-    what = "the blind " if check.score == RECORDS else f"score {quoted_name(check.score)}: "
+def _reason(check: PolicyCheck) -> Message:
+    """Return what a check decided, of which score, and who waived it."""
+    found = reason_of(check)
+    # The advantage of the records alone is that of no score, and copies are of none.
     if check.quantity == "copies":
-        what = ""
-    return f"{what}{check.reason}{'; ' if note else ''}{note}"
+        return found
+    if check.score == RECORDS:
+        return Message.of("of_records", reason=found)
+    return Message.of("of_score", score=check.score, reason=found)
 
 
-def led(findings: Sequence[Finding], text: str) -> str:
-    """Return the paragraph of a report after what must be known before it is read."""
-    codes = {found.code for found in findings}
-    copies = [found.text for found in findings if found.code in {COPIES, COMMON}]
-    return " ".join([*copies, *(words for code, words in _FIRST.items() if code in codes), text])
+def _of_score(claim: Claim) -> Message:
+    return Message.of("of_score", score=claim.score, reason=claim.reason)
 
 
-def judged(verdict: Verdict, *, given: str = "limit") -> str:
-    """Say what the verdict is, and its first reason.
-
-    Args:
-        verdict: with a reason at least.
-        given: what the user set: ``limit``, or ``limits`` where there may be several.
-    """
-    reason = safe_text(verdict.reasons[0], longest=_LONGEST_REASON)
-    match verdict.status:
-        case "met":
-            return f"The policy is met{verdict_note(verdict)}: {reason}."
-        case "waived":
-            note = verdict_note(verdict)
-            return f"The policy is not shown to be met, and that is accepted{note}: {reason}."
-        case "not_met":
-            assuming = "" if verdict.assuming is None else f", assuming that {verdict.assuming}"
-            return f"It is not acceptable under the {given} given{assuming}: {reason}."
-        case "inconclusive":
-            return f"Whether the policy is met is open{verdict_note(verdict)}: {reason}."
-        case "no_policy":
-            return "No limit was set, so nothing here says that this is acceptable."
+def reason_of(check: PolicyCheck) -> Message:
+    """Return what decided a check, with who waived it, or that the waiver has expired."""
+    if check.waived is not None:
+        one = check.waived
+        return Message.of(
+            "waived",
+            reason=check.reason,
+            status=check.status,
+            person=one.person,
+            expires=one.expires,
+            because=one.reason,
+        )
+    if check.expired is not None:
+        ended = {"person": check.expired.person, "expires": check.expired.expires}
+        return Message.of("waiver_ended", reason=check.reason, **ended)
+    return check.reason

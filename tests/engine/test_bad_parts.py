@@ -14,7 +14,8 @@ from mipaudit.errors import InputError
 from mipaudit.formats.report_forms import brief_report
 from mipaudit.reading.bytes.blob import file_blob
 from mipaudit.reading.parquet import parquet
-from mipaudit.statements.reports.codec import to_json
+from mipaudit.report.codec import to_json
+from mipaudit.report.messages.told import told
 from mipaudit.statements.verdict import reach_verdict
 from mipaudit.summaries import plan
 from tests.engine.test_engines import HostileExecutor
@@ -131,7 +132,7 @@ def test_a_policy_is_not_met_without_all_parts(parts):
     cut_off(parts / "part-001.parquet")
     found = estimate(parts, max_advantage=0.9, on_bad_part="skip")
     assert found.verdict.status == "inconclusive"
-    assert "skipped" in found.verdict.reasons[0]
+    assert "skipped" in told(found.verdict.reasons[0])
     assert "Whether the policy is met is open" in found.summary
     assert estimate(parts, max_advantage=0.01, on_bad_part="skip").verdict.status == "not_met"
     again = mipaudit.rejudge(to_json(found), max_advantage=0.95)

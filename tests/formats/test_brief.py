@@ -15,8 +15,8 @@ import mipaudit
 from mipaudit.formats.brief import Axis, Brief, brief_text, short_name
 from mipaudit.formats.document import Grid
 from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
+from mipaudit.report.codec import from_json
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.reports.codec import from_json
 from tests.places import REPORTS
 
 

@@ -21,7 +21,7 @@ from mipaudit.formats.markdown import document_markdown
 from mipaudit.formats.report_forms import document_of
 from mipaudit.options.commands import BY_NAME
 from mipaudit.options.spelling import as_typed, flags_of
-from mipaudit.statements.reports.codec import to_json
+from mipaudit.report.codec import to_json
 from mipaudit.statements.reports.kinds import named
 
 HOSTILE = '<script>alert("x")</script> | *b* [l](u) \x1b[2J'
@@ -113,7 +113,7 @@ def test_every_sentence_of_the_report_is_in_the_page_and_in_the_markdown(reports
     sentences = [fields.get("summary") or "", *fields.get("limitations", ())]
     sentences += [one["text"] for one in fields.get("findings", ())]
     sentences += fields.get("rests_on", ()) or ()
-    sentences += [one["reason"] for one in fields.get("policy", ())]
+    sentences += [one["reason"]["text"] for one in fields.get("policy", ())]
     page = page_of(report).text
     marked = document_markdown(document_of(report)).replace("\\", "")
     row = BY_NAME[report.command.split()[0]]

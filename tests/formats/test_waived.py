@@ -21,7 +21,7 @@ from mipaudit.formats.report_forms import (
     report_text,
 )
 from mipaudit.output.exit_code import report_exit
-from mipaudit.statements.reports.codec import from_json, report_schema, to_json
+from mipaudit.report.codec import from_json, report_schema, to_json
 
 ACCEPTED = "accepted by Ö. Person until 2999-12-31: known since May"
 WAIVER = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from mipaudit.statements.reports.codec import carried
+from mipaudit.report.codec import carried
 from mipaudit.statements.reports.kinds import KINDS as REPORTS_OF
 from mipaudit.statements.reports.kinds import kind_of_schema, report_type
 from tests.fuzz.bases import base_files

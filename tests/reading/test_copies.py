@@ -21,8 +21,9 @@ from mipaudit.formats.policy.blocks import policy_section
 from mipaudit.formats.report_forms import report_as
 from mipaudit.maths.exact_tests import larger_share_p
 from mipaudit.reading.report_file import contradiction
+from mipaudit.report.codec import from_json, to_json
+from mipaudit.report.messages.told import told
 from mipaudit.statements.copies import Copies
-from mipaudit.statements.reports.codec import from_json, to_json
 from mipaudit.statements.verdict import COMMON, COPIES, UNLIMITED
 from tests.places import ROOT
 
@@ -70,7 +71,7 @@ def test_a_policy_can_forbid_them(scores):
     assert "; records are released word for word" in headline(wide)
     report = mipaudit.estimate(scores, max_copies=0, **WIDE)
     assert report.verdict.status == "not_met"
-    assert report.verdict.reasons[0].startswith("27 of 300 members stand in the release word")
+    assert told(report.verdict.reasons[0]).startswith("27 of 300 members stand in the release word")
     assert contradiction(report) is None
     assert mipaudit.estimate(scores, max_copies=26).verdict.status == "not_met"
     assert mipaudit.estimate(scores, max_copies=27).verdict.status == "met"
@@ -93,7 +94,7 @@ def test_a_file_that_says_nothing_keeps_the_verdict_open(scores, tmp_path):
     plain = (pd.read_parquet if scores.suffix == ".parquet" else pd.read_csv)(scores)
     report = mipaudit.estimate(plain.drop(columns="exact_copy"), max_copies=0)
     assert report.verdict.status == "inconclusive"
-    assert "exact_copy" in report.verdict.reasons[0]
+    assert "exact_copy" in told(report.verdict.reasons[0])
     assert report.copies is None
     assert "word for word" not in headline(report)
     again = mipaudit.rejudge(from_json(to_json(report)), max_copies=5)
@@ -207,7 +208,7 @@ def judged(table: pd.DataFrame, command: str) -> Any:
 def test_nothing_is_met_where_members_are_copied_unless_it_is_chance(command):
     report = judged(frame(27, rows=300), command)
     assert report.verdict.status == "inconclusive"
-    assert report.verdict.reasons[0] == UNLIMITED
+    assert report.verdict.reasons[0].code == UNLIMITED
     assert contradiction(report) is None
     page = report_as(report, "markdown")
     assert "INCONCLUSIVE" in page
@@ -316,7 +317,7 @@ def test_a_limit_that_is_kept_says_how_many_are_accepted(command):
     table = frame(27, rows=300)
     kept = ask(table, max_copies=30, **wide)
     assert kept.verdict.status == "met"
-    assert "27 of at most 30 accepted" in kept.verdict.reasons[0]
+    assert "27 of at most 30 accepted" in told(kept.verdict.reasons[0])
     assert "27 of at most 30 accepted" in kept.findings[0].text
     assert "27 of at most 30 accepted" in report_as(kept, "html")
     broken = ask(table, max_copies=26, **wide)

@@ -6,9 +6,12 @@ from datetime import date
 
 import pytest
 
+from mipaudit.model.message import Message
+from mipaudit.report.messages.told import told
+from mipaudit.report.verdict_sentence import verdict_note, waiver_note
 from mipaudit.statements.claim import judge_claim
 from mipaudit.statements.policy import Policy, PolicyCheck, Waiver, check_reason, check_status
-from mipaudit.statements.verdict import covers, reach_verdict, verdict_note, waive, waiver_note
+from mipaudit.statements.verdict import covers, reach_verdict, waive
 
 TODAY = date(2026, 6, 30)
 
@@ -41,7 +44,7 @@ def check(status, **settings):
             "lower": 0.05,
             "upper": 0.2,
             "status": status,
-            "reason": f"because it is {status}",
+            "reason": Message("best_advantage"),
             **settings,
         }
     )
@@ -76,15 +79,15 @@ def test_verdict(checks, claims, status):
 
 def test_only_what_decided_is_a_reason_for_not_met():
     verdict = reach_verdict([check("met"), check("not_met"), check("inconclusive")], [])
-    assert verdict.reasons == ("score 's': because it is not_met",)
+    assert verdict.reasons == (Message.of("of_score", score="s", reason=check("not_met").reason),)
 
 
 def test_met_names_its_class():
-    assert "one threshold" in check_reason(check("met", upper=0.09))
+    assert "one threshold" in told(check_reason(check("met", upper=0.09)))
 
 
 def test_an_upper_limit_that_does_not_exist_is_said_to():
-    text = check_reason(check("inconclusive", against="any", upper=None))
+    text = told(check_reason(check("inconclusive", against="any", upper=None)))
     assert "no upper limit" in text
     assert "for any attacker" in text
     assert "`against`" in text
@@ -92,7 +95,7 @@ def test_an_upper_limit_that_does_not_exist_is_said_to():
 
 @pytest.mark.parametrize("needed", [None, 12_000])
 def test_what_would_settle_it(needed):
-    text = check_reason(check("inconclusive", records_to_settle=needed))
+    text = told(check_reason(check("inconclusive", records_to_settle=needed)))
     assert ("12,000 records" in text) is (needed is not None)
 
 
@@ -110,7 +113,7 @@ def check_of_waiver(status, **settings):
         "lower": 0.5,
         "upper": 0.7,
         "status": status,
-        "reason": f"because it is {status}",
+        "reason": Message("best_advantage"),
         **settings,
     }
     return PolicyCheck(**found)
@@ -150,7 +153,9 @@ def test_a_waived_check_is_a_verdict_of_its_own_and_is_told(status):
     assert (verdict.status, verdict.waived) == ("waived", 1)
     assert verdict_note(verdict) == ", with 1 waiver"
     said = status.replace("_", " ")
-    assert verdict.reasons[0].endswith(f"; {said}, accepted by A. Person until 2026-12-31: known")
+    assert told(verdict.reasons[0]).endswith(
+        f"; {said}, accepted by A. Person until 2026-12-31: known"
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,12 +174,12 @@ def test_the_worst_of_the_limits_decides(others, incomplete, status):
     checks = [*waived, *map(check_of_waiver, others)]
     verdict = reach_verdict(checks, (), incomplete=incomplete)
     assert (verdict.status, verdict.waived) == (status, 1)
-    assert not [one for one in verdict.reasons if one.endswith("are kept")]
+    assert not [one for one in verdict.reasons if told(one).endswith("are kept")]
 
 
 def test_of_two_waived_limits_the_worse_is_named_first():
     checks = waive([check_of_waiver(one) for one in ("inconclusive", "not_met")], [waiver()], TODAY)
-    first, second = reach_verdict(checks.checks, ()).reasons
+    first, second = map(told, reach_verdict(checks.checks, ()).reasons)
     assert ("not met, accepted" in first, "inconclusive, accepted" in second) == (True, True)
 
 
@@ -183,7 +188,7 @@ def test_an_expired_waiver_fails_and_says_so(status):
     waived = waive([check_of_waiver(status)], [waiver(expires="2026-06-29")], TODAY)
     verdict = reach_verdict(waived.checks, (), "pass")
     assert (verdict.status, verdict.waived) == ("not_met", 0)
-    assert "the waiver by A. Person expired after 2026-06-29" in verdict.reasons[0]
+    assert "the waiver by A. Person expired after 2026-06-29" in told(verdict.reasons[0])
 
 
 def test_a_waiver_holds_on_its_last_day():

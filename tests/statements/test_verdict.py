@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from mipaudit.model.message import Message
+from mipaudit.report.messages.told import told
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.verdict import SITES_MISSING, Verdict, settled
 
 
 def test_a_missing_site_comes_first_in_an_open_verdict():
     missing = Finding(code=SITES_MISSING, text="1 is missing")
-    open_one = Verdict(status="inconclusive", reasons=("about 9,200 records would settle it",))
+    open_one = Verdict(status="inconclusive", reasons=(Message("increase"),))
     found = settled(open_one, [missing])
     assert found.status == "inconclusive"
-    assert found.reasons[0].startswith("sites whose cuts were used are missing")
+    assert told(found.reasons[0]).startswith("sites whose cuts were used are missing")
     assert found.reasons[1:] == open_one.reasons
     assert settled(found, [missing]) == found
     assert settled(open_one, []) == open_one
-    met = settled(Verdict(status="met", reasons=("all is well",)), [missing])
+    met = settled(Verdict(status="met", reasons=(Message("increase"),)), [missing])
     assert met.status == "inconclusive"
     assert settled(met, [missing]) == met

@@ -27,11 +27,12 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import mean_difference
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import stated_verdict
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.verdict import led, settled
+from mipaudit.statements.verdict import settled
 
 RowT = TypeVar("RowT")
 _NO_BOUND: Final = (

@@ -21,6 +21,7 @@ from mipaudit.evidence.named_attackers.named_attack import (
     weighed,
 )
 from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Attackers, Finding
 from mipaudit.statements.named_limit import StatedCheck, stated_check
 
@@ -292,7 +293,7 @@ def attack_checks(
                 limits = lower.advantage.lower, upper.advantage.upper
             yield stated_check(
                 fixed.plot.name,
-                f"the advantage of the attack '{ADVERSARIES[fixed.plot.name]}'",
+                Message.of("attack_advantage", attack=ADVERSARIES[fixed.plot.name]),
                 limit,
                 limits,
                 score=score,
@@ -300,5 +301,5 @@ def attack_checks(
             )
         best = one.evidence.lower(shared / 2)
         if best > limit:
-            name = "the advantage of the best attacker who sees the score"
-            yield stated_check("any", name, limit, (best, None), score=score)
+            best_of_all = Message("best_advantage")
+            yield stated_check("any", best_of_all, limit, (best, None), score=score)

@@ -25,6 +25,8 @@ from mipaudit.formats.document import (
     short_class,
 )
 from mipaudit.formats.policy.blocks import stated_document
+from mipaudit.report.messages.told import told
+from mipaudit.report.verdict_sentence import judged
 from mipaudit.statements.named_limit import StatedCheck
 from mipaudit.statements.text.printable_names import safe_name, safe_text
 from mipaudit.statements.text.rounding import (
@@ -34,7 +36,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import Verdict, judged
+from mipaudit.statements.verdict import Verdict
 
 ADVERSARIES: Final[Mapping[Adversary, str]] = {
     "bounded-loss": "bounded loss",
@@ -171,7 +173,7 @@ def policy_words(checks: Sequence[StatedCheck], verdict: Verdict) -> str:
     if verdict.status != "met":
         return judged(verdict)
     most = max(checks, key=lambda one: -2.0 if one.upper is None else one.upper)
-    reason = safe_text(most.reason, longest=_LONGEST_REASON)
+    reason = safe_text(told(most.reason), longest=_LONGEST_REASON)
     score = safe_name(most.score or "")
     return (
         "The policy is met by the named attacks, which says nothing of the best attacker, who may "

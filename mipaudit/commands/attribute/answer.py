@@ -15,7 +15,7 @@ from mipaudit.commands.attribute.guesses import (
     value_advantage,
 )
 from mipaudit.commands.attribute.options import AttributeOptions
-from mipaudit.commands.attribute.page import ATTRIBUTE_LIMITATIONS, SUBJECTS, attribute_summary
+from mipaudit.commands.attribute.page import ATTRIBUTE_LIMITATIONS, attribute_summary
 from mipaudit.commands.attribute.report import (
     AttributeDesign,
     AttributeFigure,
@@ -27,11 +27,13 @@ from mipaudit.commands.attribute.report import (
 from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.model.message import Message
+from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.copies import copy_findings
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import StatedCheck, stated_check, stated_verdict
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.verdict import UNREAD, led, settled
+from mipaudit.statements.verdict import UNREAD, settled
 
 _OTHER: Final = "other"
 # A shift that is found by chance would only alarm.
@@ -118,7 +120,7 @@ def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[St
         checks.append(
             stated_check(
                 quantity,
-                f"the {SUBJECTS[quantity]}",
+                Message(quantity),
                 limit,
                 (shared.lower, alone.upper) if shared and alone else (None, None),
                 unjudged=None if alone else "no value of the attribute is in both classes",

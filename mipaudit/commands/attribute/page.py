@@ -33,6 +33,7 @@ from mipaudit.formats.document import (
 )
 from mipaudit.formats.policy.blocks import stated_document
 from mipaudit.formats.policy.judged import judged_brief
+from mipaudit.report.verdict_sentence import judged
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
@@ -41,7 +42,6 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import judged
 
 QUANTITIES: Final = {
     "attribute_advantage": "attribute advantage",

@@ -21,9 +21,9 @@ from mipaudit.commands.epsilon.words import (
     epsilon_summary,
     rests_on,
 )
+from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.verdict import led
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

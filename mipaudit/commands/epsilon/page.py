@@ -24,6 +24,7 @@ from mipaudit.formats.document import (
     bulleted,
     framed,
 )
+from mipaudit.report.verdict_sentence import left_out_note
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_figure,
@@ -31,7 +32,6 @@ from mipaudit.statements.text.rounding import (
     percent_text,
     upper_figure,
 )
-from mipaudit.statements.verdict import left_out_note
 
 _VALIDITY: Final = {
     "finite-sample": "",

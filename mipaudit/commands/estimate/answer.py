@@ -43,11 +43,12 @@ from mipaudit.evidence.scores.rows import (
     score_estimates,
 )
 from mipaudit.options.checked_limits import limits_elsewhere
+from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.estimate import STATED_SEED, STRICT_SEED, Design, Estimate, approximate
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.verdict import led, promised, reach_verdict, settled, waive
+from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,6 +21,8 @@ from mipaudit.formats.brief import (
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid, limits
 from mipaudit.formats.policy.judged import judged_brief
+from mipaudit.report.messages.told import told
+from mipaudit.report.verdict_sentence import verdict_note
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import quoted_name
@@ -32,7 +34,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import COMMON, COPIES, verdict_note
+from mipaudit.statements.verdict import COMMON, COPIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -76,7 +78,7 @@ def estimate_brief(report: Report) -> Brief:
 def _answer(report: Report) -> str:
     if report.claims:
         claim = gravest_claim(report.claims)
-        return f"{STATUS[claim.status]}{verdict_note(report.verdict)}: {claim.reason}."
+        return f"{STATUS[claim.status]}{verdict_note(report.verdict)}: {told(claim.reason)}."
     return f"{_found(report)} {NO_VERDICT}"
 
 

@@ -20,6 +20,7 @@ from mipaudit.formats.html_page import (
 )
 from mipaudit.formats.policy.blocks import limit_name
 from mipaudit.formats.policy.judged import UNDECIDED, verdict_head
+from mipaudit.report.messages.told import told
 from mipaudit.statements.copies import accepted_words
 from mipaudit.statements.policy import against_phrase, restatement, settling_words
 from mipaudit.statements.text.guesses import (
@@ -132,7 +133,7 @@ def _copies(report: Report) -> Iterator[str]:
         said = f"{accepted_words(copies, limit).capitalize()}."
     elif copies.chance:
         said = "Such rows are common."
-    elif UNLIMITED in report.verdict.reasons:
+    elif UNLIMITED in {one.code for one in report.verdict.reasons}:
         said = "No limit on copies was set: nothing is met."
     else:
         said = "No limit on copies was set: they do not count in what follows."
@@ -169,7 +170,7 @@ def _figures(report: Report) -> str:
     if check is None or guesses is None:
         return ""
     if check.status != "inconclusive" or guesses.lower > guesses.marks[1]:
-        return f"{safe_name(report.verdict.reasons[0], longest=_LONGEST)}."
+        return f"{safe_name(told(report.verdict.reasons[0]), longest=_LONGEST)}."
     most = "no upper limit" if check.upper is None else f"at most {upper_text(check.upper)}"
     return (
         f"score '{safe_name(check.score)}': {check.quantity} {most} "
@@ -189,7 +190,7 @@ def _deciding(report: Report) -> PolicyCheck | None:
     found = next((one for one in checks if one.status == status or one.expired is not None), None)
     first = report.verdict.reasons[0]
     # What else decides, such as parts of the input that were left out, has words of its own.
-    return found if found is not None and found.reason in first and found.expired is None else None
+    return found if found is not None and first.holds(found.reason) and not found.expired else None
 
 
 def _guesses(check: PolicyCheck, prior: float) -> Guesses | None:

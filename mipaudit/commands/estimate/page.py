@@ -39,9 +39,10 @@ from mipaudit.formats.document import (
 )
 from mipaudit.formats.origin_sections import taken
 from mipaudit.formats.policy.blocks import MOODS, check_cases, claim_name, policy_section
+from mipaudit.report.messages.told import told
+from mipaudit.report.verdict_sentence import left_out_note, verdict_note
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
-from mipaudit.statements.verdict import left_out_note, verdict_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,7 +99,7 @@ def mood(report: Report) -> Mood:
 
 def _sections(report: Report) -> Iterator[Section]:
     if report.policy or report.claims:
-        yield (Heading(text="Why"), Bullets(texts=_few(report.verdict.reasons)))
+        yield (Heading(text="Why"), Bullets(texts=_few(tuple(map(told, report.verdict.reasons)))))
     contents = Contents.of(report)
     yield policy_section(report.policy)
     yield from _claims(report)
@@ -230,4 +231,4 @@ def _claim_case(claim: Claim) -> Case:
         status = "failed"
     elif claim.status in {"not_comparable", "vacuous"}:
         status = "skipped"  # nothing was shown either way
-    return Case(group=claim.score, name=claim_name(claim), status=status, text=claim.reason)
+    return Case(group=claim.score, name=claim_name(claim), status=status, text=told(claim.reason))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
+from mipaudit.report.verdict_sentence import SKIPPED, judged
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import against_phrase, shared_note
@@ -18,7 +19,6 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import SKIPPED, judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,13 +18,14 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
 from mipaudit.reading.report_file import foreign, read_report, report_bytes, why_unread
+from mipaudit.report.codec import to_json
+from mipaudit.report.verdict_sentence import left_out_note, stale_words, verdict_note
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.provenance import provenance, waiver_day
-from mipaudit.statements.reports.codec import to_json
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import count_text, number_text
-from mipaudit.statements.verdict import left_out_note, stale_words, standing, verdict_note
+from mipaudit.statements.verdict import standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -35,11 +35,12 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.options.checked_limits import limits_elsewhere
+from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.provenance import provenance, waiver_day
-from mipaudit.statements.verdict import led, promised, reach_verdict, settled, waive
+from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
 
 # Columns of rows by name, and what takes them with the names of all columns.
 Chunks = Iterator[Mapping[str, NDArray[Any]]]

@@ -27,6 +27,7 @@ from mipaudit.formats.document import (
 )
 from mipaudit.formats.drawing import Interval, intervals, marks_of
 from mipaudit.formats.policy.blocks import check_cases, policy_headline, policy_mood, policy_section
+from mipaudit.report.verdict_sentence import SKIPPED, judged
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
@@ -36,7 +37,6 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import SKIPPED, judged
 
 _MOST_CELLS: Final = 20
 _MOST_DRAWN: Final = 12  # more rows would fill the screen, and say little

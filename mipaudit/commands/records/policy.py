@@ -11,17 +11,17 @@ from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.records_to_settle import Standing, records_to_settle
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.normal import quantile
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.policy import (
     EVERY_GROUP,
+    UNDECIDED,
     Limit,
     PolicyCheck,
     check_reason,
     check_status,
-    settling_words,
 )
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
 
 
 def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | None) -> None:
@@ -106,10 +106,10 @@ def _risk(
         lower=lower,
         upper=upper,
         status=status,
-        reason="",
+        reason=UNDECIDED,
         records_to_settle=settle,
     )
-    return replace(check, reason=_risk_reason(check, (lower, upper), cells, whole.uncounted))
+    return replace(check, reason=_risk_reason(check, cells, whole.uncounted))
 
 
 def _groups(
@@ -155,7 +155,7 @@ def _group(
         lower=first.lower,
         upper=deciding.upper,
         status=status,
-        reason="",
+        reason=UNDECIDED,
         group=name,
         records_to_settle=settle,
     )
@@ -208,32 +208,26 @@ def _records_to_settle(
     )
 
 
-def _risk_reason(
-    check: PolicyCheck, limits: tuple[float, float], cells: str, uncounted: int
-) -> str:
-    """Say in one sentence what decided the limit on the largest risk.
+def _risk_reason(check: PolicyCheck, cells: str, uncounted: int) -> Message:
+    """Return what decided the limit on the largest risk.
 
     Args:
         check: without a reason.
-        limits: lower and upper limit of the largest risk.
         cells: what a cell is: one value, whose own risk it then is, or several records.
         uncounted: records in cells without a counted record.
     """
-    least, most = lower_text(limits[0]), upper_text(limits[1])
-    limit = number_text(check.limit)
-    match check.status:
-        case "not_met":
-            return f"the largest risk is at least {least}, above the limit of {limit}"
-        case "met":
-            return f"the risk of every {cells} is at most {most}, within the limit of {limit}"
-        case _ if uncounted:
-            return (
-                f"the largest risk is at least {least}, and {count_text(uncounted)} records are "
-                "in cells without a counted record, so that nothing limits their risk from above; "
-                f"the limit is {limit}"
-            )
-        case _:
-            return (
-                f"the largest risk is at least {least} and that of every {cells} at most {most}; "
-                f"the limit is {limit}: {settling_words(check)}"
-            )
+    if check.status != "inconclusive":
+        code = "risk_above_limit" if check.status == "not_met" else "risk_within_limit"
+    elif uncounted:
+        code = "risk_uncounted"
+    else:
+        code = "risk_open" if check.records_to_settle is None else "risk_open_settled_by"
+    return Message.of(
+        code,
+        limit=check.limit,
+        lower=check.lower,
+        upper=check.upper,
+        cells=cells,
+        uncounted=uncounted,
+        records_to_settle=check.records_to_settle,
+    )

@@ -16,7 +16,7 @@ from mipaudit.formats.exchange.stored import File, Stored, printable, require_st
 from mipaudit.options.groups.shown import Format, form_of
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes, why_unread
-from mipaudit.statements.reports.codec import is_page
+from mipaudit.report.codec import is_page
 from mipaudit.statements.reports.kinds import named
 
 if TYPE_CHECKING:

@@ -20,10 +20,11 @@ from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.report_file import foreign, read_report
+from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
 from mipaudit.statements.rejudged import Rejudged, is_rejudged_words, rejudged_words
-from mipaudit.statements.verdict import PARTS_SKIPPED, led, promised, reach_verdict, settled, waive
+from mipaudit.statements.verdict import PARTS_SKIPPED, promised, reach_verdict, settled, waive
 
 if TYPE_CHECKING:
     from mipaudit.statements.reports.any_report import AnyReport
@@ -52,7 +53,7 @@ def render_report(
     """
     one_of("format", format, ("json", *get_args(Form), *get_args(ExchangeName)))
     if format == "json":
-        from mipaudit.statements.reports.codec import to_json
+        from mipaudit.report.codec import to_json
 
         return to_json(read_report(report)).decode()
     form = exchange_form(format)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of what the commands write with ``-f json``."""
-    from mipaudit.statements.reports.codec import report_schema
+    from mipaudit.report.codec import report_schema
 
     return report_schema()
 

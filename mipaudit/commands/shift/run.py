@@ -46,6 +46,7 @@ from mipaudit.errors import InputError
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.scores.findings import crossing_findings, size_findings
 from mipaudit.evidence.vectors.derived_scores import vector_burn_in_blocks
+from mipaudit.model.message import Message
 from mipaudit.options.public import public
 from mipaudit.statements.estimate import STRICT_SEED, Estimate, Finding, approximate
 from mipaudit.statements.policy import Limit, Policy, PolicyCheck
@@ -228,8 +229,7 @@ def _without_upper(check: PolicyCheck) -> PolicyCheck:
         upper=None,
         status="inconclusive",
         records_to_settle=None,
-        reason="most texts of a column were not looked at (see the findings): how much the records "
-        "tell has no upper limit",
+        reason=Message("texts_not_seen"),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.learner import MOST_WORDS
+from mipaudit.report.verdict_sentence import judged
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
@@ -17,12 +18,12 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import Verdict, judged
 
 if TYPE_CHECKING:
     from mipaudit.commands.shift.record_copies import SharedRecords
     from mipaudit.commands.shift.report import ShiftDesign
     from mipaudit.commands.shift.survey import ColumnTest
+    from mipaudit.statements.verdict import Verdict
 
 
 _NAMED: Final = 5

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 from mipaudit.options.recorded import without_effect
+from mipaudit.report.codec import indented, is_page, taken_out, to_json
 from mipaudit.statements.provenance import provenance, settings_from
-from mipaudit.statements.reports.codec import indented, is_page, taken_out, to_json
 from mipaudit.statements.sources import Declaration
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text

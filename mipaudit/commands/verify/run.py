@@ -57,7 +57,7 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
 def _verified(data: bytes, asked: VerifyOptions) -> VerifyReport:
     from mipaudit.commands.verify.agreement import verification
     from mipaudit.commands.verify.statement import statement_in, verify_statement
-    from mipaudit.statements.reports.codec import from_json
+    from mipaudit.report.codec import from_json
 
     stated = statement_in(data)
     if stated is not None:

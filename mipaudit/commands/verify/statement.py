@@ -24,8 +24,8 @@ from mipaudit.formats.exchange.statement import PREDICATE, TYPE, statement, unre
 from mipaudit.formats.exchange.stored import File, Stored
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes
+from mipaudit.report.codec import read_once
 from mipaudit.statements.provenance import as_of, provenance, settings_from, time_of
-from mipaudit.statements.reports.codec import read_once
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
 from mipaudit.reading.columns.column import EXACT, Column, Field, Kind, Numbers
 from mipaudit.reading.rows.intake import Fault
-from mipaudit.statements.reports.codec import NameTwiceError, read_once
+from mipaudit.report.codec import NameTwiceError, read_once
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

@@ -32,22 +32,14 @@ from mipaudit.maths.class_limits.shared_part import (
     shared_tpr_lower,
     shared_tpr_upper,
 )
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Attackers  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import (
-    PolicyCheck,
-    against_phrase,
-    check_reason,
-    check_status,
-    checked_name,
-    restatement,
-)
-from mipaudit.statements.text.rounding import lower_text, number_text, upper_text
+from mipaudit.statements.policy import PolicyCheck, check_reason, check_status, restatement
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
 
 _RESTATED: Final = ("advantage", "excess", "eta", "accuracy")
-_ANEW: Final = "draw members and holdout anew, at random from the same records"
 _FLOOR: Final = 10_000  # four digits, and never more than was found
 
 
@@ -264,8 +256,8 @@ def _nothing(check: PolicyCheck, prior: float) -> float | None:
             return None
 
 
-def _reason(check: PolicyCheck, limits: Limits, allowance: Allowance, prior: float) -> str:
-    """Say what decided, or why it is open and what would settle it."""
+def _reason(check: PolicyCheck, limits: Limits, allowance: Allowance, prior: float) -> Message:
+    """Return what decided, or why it is open and what would settle it."""
     if check.status != "inconclusive":
         return check_reason(check)
     plain = limits.plain
@@ -276,67 +268,41 @@ def _reason(check: PolicyCheck, limits: Limits, allowance: Allowance, prior: flo
     return check_reason(replace(plain, blind=check.blind, records_to_settle=None))
 
 
-def _accused(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior: float) -> str:
-    """Say why a limit that is exceeded is not held against the model."""
+def _accused(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior: float) -> Message:
+    """Return why a limit that is exceeded is not held against the model."""
     if plain.quantity == "any_difference":
-        return (
-            "the exact test shows a difference of the groups, which may be one of the records: how "
-            "much of it they may explain is not known"
-        )
-    said = f"{checked_name(plain)} is at least {lower_text(plain.lower or 0.0)}"
-    limit = f"the limit is {number_text(plain.limit)}"
+        return Message("difference_of_records")
+    said = replace(check_reason(plain), code="perhaps_of_records")
     if plain.quantity not in _RESTATED and plain.quantity not in {"auc", "tpr_at_fpr"}:
-        return f"{said}; {limit}: how much of it the records alone may explain is not known"
+        return said
     if allowance.most is not None:
-        left = ""
-        if check.lower is not None:
-            left = f", at least {lower_text(check.lower)} among records that are alike"
-        return (
-            f"{said}, of which the records alone may explain {upper_text(allowance.most)}{left}; "
-            f"{limit}: only what goes beyond the records is held against the model"
-        )
-    why = (
-        f"{said}, but the records alone may explain all of it, since no limit holds for every "
-        f"attacker on them; {limit}"
-    )
+        code = "explained_by_records" if check.lower is None else "beyond_records"
+        return said.with_values(code, most=allowance.most, beyond=check.lower)
     if plain.quantity not in _RESTATED:
-        return f"{why}: {_ANEW}, or assert what they tell at most with `blind_bound`"
+        return said.with_values("unbounded_records_or_assert")
     scale, shift = restatement(plain.quantity, prior)
     most = most_apart_above(((plain.lower or 0.0) - shift) / scale, (plain.limit - shift) / scale)
     shown = _below(most)
     if shown <= allowance.least:
-        return f"{why}: {_ANEW}"
-    return (
-        f"{why}: {_ANEW}, or assert with `blind_bound` what they tell at most: under "
-        f"{number_text(shown)} it is not met"
-    )
+        return said.with_values("unbounded_records")
+    return said.with_values("unbounded_records_or_assert_under", under=shown)
 
 
-def _cleared(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior: float) -> str:
-    """Say why a limit that is kept over all records is not shown to be kept by like ones."""
-    at_most = upper_text(plain.upper if plain.upper is not None else 1.0)
-    said = f"{checked_name(plain)} is at most {at_most} {against_phrase(plain.against)}"
-    limit = f"the limit is {number_text(plain.limit)}"
+def _cleared(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior: float) -> Message:
+    """Return why a limit that is kept over all records is not shown to be kept by like ones."""
+    upper = plain.upper if plain.upper is not None else 1.0
+    said = check_reason(plain).with_values("hidden_by_difference", upper=upper)
     if allowance.most is not None:
-        could = ""
-        if check.upper is not None:
-            could = f", {upper_text(check.upper)} of those that are alike"
-        return (
-            f"{said} of all records{could}, since the records alone may tell "
-            f"{upper_text(allowance.most)} and that can hide a leak; {limit}"
-        )
-    why = f"{said}, but members and holdout differ by themselves, and that can hide a leak; {limit}"
+        code = "hidden_by_records" if check.upper is None else "hidden_by_records_alike"
+        return said.with_values(code, most=allowance.most, alike=check.upper)
     if plain.quantity not in _RESTATED or plain.upper is None:
-        return f"{why}: {_ANEW}"
+        return said
     scale, shift = restatement(plain.quantity, prior)
     most = most_apart_within((plain.upper - shift) / scale, (plain.limit - shift) / scale)
     shown = _below(most)
     if shown <= allowance.least:
-        return f"{why}: {_ANEW}"
-    return (
-        f"{why}: {_ANEW}, or assert with `blind_bound` what the records alone tell at most: up to "
-        f"{number_text(shown)} it is met"
-    )
+        return said
+    return said.with_values("hidden_by_difference_or_assert", up_to=shown)
 
 
 def _below(most: float) -> float:

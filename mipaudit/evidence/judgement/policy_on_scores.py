@@ -24,8 +24,10 @@ from mipaudit.evidence.judgement.records_to_settle import (
 from mipaudit.evidence.judgement.statistic_judgement import auc_check, metric_check, tpr_check
 from mipaudit.evidence.scores.rows import any_difference, difference_shown
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
+from mipaudit.model.message import Message
 from mipaudit.statements.claim import Adjacency, Claim, judge_claim
 from mipaudit.statements.policy import (
+    UNDECIDED,
     Limit,
     Policy,
     PolicyCheck,
@@ -33,7 +35,6 @@ from mipaudit.statements.policy import (
     check_status,
     restatement,
 )
-from mipaudit.statements.text.rounding import upper_text
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence
@@ -168,14 +169,9 @@ def _excess_claim(
         prior=evidence.prior,
         lower=lower,
     )
-    said = (
-        "nothing is known beyond what the records alone may explain: no limit holds for every "
-        "attacker on them"
-        if most is None
-        else f"beyond the {upper_text(most)} that the records alone may tell"
-    )
-    without = f"{found.reason} ({said})"
-    return replace(found, reason=without, blind=1.0 if most is None else most)
+    beside = "claim_beside_unbounded_records" if most is None else "claim_beside_records"
+    reason = Message.of(beside, reason=found.reason, most=most)
+    return replace(found, reason=reason, blind=1.0 if most is None else most)
 
 
 def _checks(
@@ -220,7 +216,7 @@ def _difference_check(evidence: Evidence, error: float) -> PolicyCheck:
         lower=lower,
         upper=None,
         status=check_status(0.0, lower, None),
-        reason="",
+        reason=UNDECIDED,
     )
 
 
@@ -244,7 +240,7 @@ def _advantage_check(
         lower=scale * lower + shift,
         upper=None if upper is None else scale * upper + shift,
         status=status,
-        reason="",
+        reason=UNDECIDED,
         records_to_settle=needed,
     )
 

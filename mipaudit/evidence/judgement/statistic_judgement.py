@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mipaudit.evidence.judgement.records_to_settle import Standing, records_of, records_to_settle
 from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, fewest_holdout
-from mipaudit.statements.policy import Limit, PolicyCheck, check_status
+from mipaudit.statements.policy import UNDECIDED, Limit, PolicyCheck, check_status
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence
@@ -42,7 +42,7 @@ def auc_check(
         lower=low.lower,
         upper=upper,
         status=status,
-        reason="",
+        reason=UNDECIDED,
         records_to_settle=needed,
     )
 
@@ -66,7 +66,7 @@ def tpr_check(
         lower=point.lower,
         upper=upper,
         status=status,
-        reason="",
+        reason=UNDECIDED,
         fpr=fpr,
         records_to_settle=needed,
     )
@@ -130,7 +130,7 @@ def metric_check(
         lower=lower,
         upper=upper,
         status=status,
-        reason="",
+        reason=UNDECIDED,
         records_to_settle=needed,
     )
 

@@ -15,6 +15,7 @@ from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.blind import Allowance, Limits, beside_records
 from mipaudit.evidence.scores.rows import difference_shown
 from mipaudit.statements.policy import (
+    UNDECIDED,
     Limit,
     Policy,
     PolicyCheck,
@@ -26,6 +27,7 @@ from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
+    from mipaudit.model.message import Message
     from mipaudit.statements.estimate import Attackers, Estimate
 
 # One statement in different terms.
@@ -148,7 +150,7 @@ def _check(stored: Stored, score: str, limit: Limit) -> PolicyCheck:
         lower=lower,
         upper=upper,
         status=status,
-        reason="",
+        reason=UNDECIDED,
         fpr=limit.fpr,
         metric=limit.metric,
     )
@@ -210,13 +212,12 @@ def _counts(estimate: Estimate, score: str) -> bool:
     )
 
 
-def _reason(check: PolicyCheck) -> str:
-    """Say what decided; of an open check, that the report cannot tell how many records would."""
+def _reason(check: PolicyCheck) -> Message:
+    """Return what decided; of an open check, that the report cannot tell how many records would."""
     reason = check_reason(check)
     if check.status != "inconclusive" or check.upper is None:
         return reason
-    known = reason.partition(": ")[0]
-    return f"{known}: the limits in the report cannot tell"
+    return replace(reason, code="open_in_report")
 
 
 def _called(limit: Limit) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.formats.document import AT_LEAST, AT_MOST, BEST_ESTIMATE, plain
 from mipaudit.formats.exchange.stored import NONE, figures
+from mipaudit.model.message import Message
+from mipaudit.report.messages.told import told
 from mipaudit.statements.estimate import VACUOUS
 from mipaudit.statements.origin import plain_value, value_words
 from mipaudit.statements.reports.kinds import kind_of
@@ -93,6 +95,8 @@ def _values(report: Any, field: str) -> Iterator[str]:  # noqa: ANN401 - of any 
     """Yield what a field holds that is no figure; nothing where it is empty."""
     found = reduce(lambda one, name: getattr(one, name, None), field.split("."), report)
     for one in found if isinstance(found, tuple) else (found,):
-        if one is not None:
+        if isinstance(one, Message):
+            yield f"{field}: {plain(told(one))}"
+        elif one is not None:
             value = plain_value(asdict(one) if is_dataclass(one) else one)  # type: ignore[arg-type]
             yield f"{field}: {plain(value_words(value))}"

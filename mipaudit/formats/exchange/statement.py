@@ -10,8 +10,9 @@ from mipaudit.errors import UsageError
 from mipaudit.formats.document import plain
 from mipaudit.formats.exchange.stored import input_name, printable, sha256_of
 from mipaudit.formats.report_forms import chosen_words, document_of
+from mipaudit.report.verdict_sentence import left_out_note, verdict_note
 from mipaudit.statements.policy import class_words
-from mipaudit.statements.verdict import CHOSEN, left_out_note, verdict_note
+from mipaudit.statements.verdict import CHOSEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

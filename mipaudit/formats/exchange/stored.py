@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.errors import UsageError
 from mipaudit.formats.csv import table_rows
+from mipaudit.report.verdict_sentence import stale_words
 from mipaudit.statements.policy import class_words
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.reports.kinds import kind_of
@@ -25,7 +26,6 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import stale_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

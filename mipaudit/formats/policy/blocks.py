@@ -20,6 +20,8 @@ from mipaudit.formats.document import (
     plain,
     quoted,
 )
+from mipaudit.report.messages.told import told
+from mipaudit.report.verdict_sentence import left_out_note, verdict_note, waiver_note
 from mipaudit.statements.policy import CheckStatus, PolicyCheck, checked_name, checked_where
 from mipaudit.statements.text.printable_names import safe_name, safe_text
 from mipaudit.statements.text.rounding import (
@@ -29,10 +31,11 @@ from mipaudit.statements.text.rounding import (
     percent_text,
     upper_text,
 )
-from mipaudit.statements.verdict import NO_LIMIT, Verdict, left_out_note, verdict_note, waiver_note
+from mipaudit.statements.verdict import NO_LIMIT, Verdict, reason_of
 
 if TYPE_CHECKING:
     from mipaudit.formats.document import Framed
+    from mipaudit.model.message import Message
     from mipaudit.statements.claim import Claim
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.named_limit import StatedCheck
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
             """Whether it is kept."""
 
         @property
-        def reason(self) -> str:
+        def reason(self) -> Message:
             """What decided."""
 
     CheckT_co = TypeVar("CheckT_co", bound=Check, covariant=True)
@@ -161,12 +164,12 @@ def input_cases(command: str, checks: Sequence[Check], verdict: Verdict) -> Iter
     )
     if verdict.status == "inconclusive" and kept:
         status: CaseStatus = "skipped" if verdict.on_inconclusive == "pass" else "open"
-        yield Case(group=command, name="input", status=status, text=verdict.reasons[0])
+        yield Case(group=command, name="input", status=status, text=told(verdict.reasons[0]))
 
 
 def check_text(check: PolicyCheck) -> str:
     """Return why a check came out as it did, and who waived it."""
-    return "; ".join(part for part in (check.reason, waiver_note(check)) if part)
+    return told(reason_of(check))
 
 
 def check_case_status(check: PolicyCheck, *, open_passes: bool = False) -> CaseStatus:
@@ -185,7 +188,7 @@ def check_case_status(check: PolicyCheck, *, open_passes: bool = False) -> CaseS
 
 def no_policy(command: str) -> Case:
     """Return the case of a report on which nothing was to be decided."""
-    return Case(group=command, name="policy", status="skipped", text=NO_LIMIT)
+    return Case(group=command, name="policy", status="skipped", text=told(NO_LIMIT))
 
 
 def policy_section(checks: Sequence[PolicyCheck]) -> Section:
@@ -250,13 +253,16 @@ def judged_document(
         caption=caption,
         head=(*head, "status", "why"),
         rows=tuple(
-            (*row(one), STATUS[one.status], safe_text(one.reason, longest=2000)) for one in checks
+            (*row(one), STATUS[one.status], safe_text(told(one.reason), longest=2000))
+            for one in checks
         ),
         words=len(head) + 1,
         prose=True,
         marked=_not_met(checks),
     )
-    cases = [Case(*case(one), status=CASE_STATUS[one.status], text=one.reason) for one in checks]
+    cases = [
+        Case(*case(one), status=CASE_STATUS[one.status], text=told(one.reason)) for one in checks
+    ]
     cases += input_cases(report.command, checks, report.verdict)
     return framed(
         report,

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.brief import short_names
 from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid
 from mipaudit.formats.policy.blocks import ALONE, check_limits, limit_name, policy_mood
+from mipaudit.model.message import Message
+from mipaudit.report.messages.told import told
+from mipaudit.report.verdict_sentence import left_out_note, verdict_note
 from mipaudit.statements.policy import limits_copies
-from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
-from mipaudit.statements.verdict import (
-    PARTS_SKIPPED,
-    SITES_MISSING,
-    UNLIMITED,
-    Verdict,
-    left_out_note,
-    verdict_note,
-)
+from mipaudit.statements.verdict import PARTS_SKIPPED, SITES_MISSING, UNLIMITED, Verdict
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -100,7 +96,7 @@ def _first(checks: Sequence[CheckT]) -> CheckT | None:
 def _settling(report: Judged[Check], settles: tuple[str, str]) -> tuple[str, str]:
     """Return what may settle an open answer: first what the input lacks, and the page on it."""
     codes = {one.code for one in report.findings}
-    if UNLIMITED in report.verdict.reasons:
+    if UNLIMITED in {one.code for one in report.verdict.reasons}:
         return "how many copies are accepted, which `max_copies` says", "synthetic-data"
     # What leaks among the records that are here leaks whatever the others have.
     if report.verdict.status == "inconclusive" and codes & _LACKING.keys():
@@ -177,10 +173,13 @@ def _answer(verdict: Verdict, checks: Sequence[Check], *, score: str | None, alo
     reason = verdict.reasons[0]
     if verdict.status == "met" and deciding:
         reason = verdict.reasons[max(range(len(deciding)), key=lambda at: _used(deciding[at]))]
-    if score is not None:
-        reason = reason.removeprefix(f"score {quoted_name(score)}: ")
-    reason = reason.removeprefix("score ")
-    return f"{_state(verdict, checks, alone=alone)}{verdict_note(verdict)}: {reason}."
+    if reason.code == "of_score":
+        inner = reason.values.get("reason")
+        if reason.values.get("score") == score and isinstance(inner, Message):
+            reason = inner
+        else:
+            reason = replace(reason, code="of_named")
+    return f"{_state(verdict, checks, alone=alone)}{verdict_note(verdict)}: {told(reason)}."
 
 
 def _again(verdict: Verdict, checks: Sequence[Check], *, alone: bool) -> str:

@@ -95,7 +95,7 @@ class AnyReport(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the JSON form holds, as dictionaries, lists, texts and numbers."""
-        found: dict[str, Any] = named("mipaudit.statements.reports.codec:to_dict")(self)
+        found: dict[str, Any] = named("mipaudit.report.codec:to_dict")(self)
         return found
 
     def to_pandas(self) -> pd.DataFrame:

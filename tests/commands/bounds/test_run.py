@@ -14,7 +14,7 @@ import mipaudit
 from mipaudit.commands.bounds.run import bounds
 from mipaudit.errors import UsageError
 from mipaudit.formats.report_forms import report_text
-from mipaudit.statements.reports.codec import to_json
+from mipaudit.report.codec import to_json
 
 TP, FN, FP, TN = 90, 10, 1, 99
 

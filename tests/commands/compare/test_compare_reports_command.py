@@ -68,7 +68,7 @@ def test_every_form_has_the_upper_limit_or_the_verdict(mipaudit, files, form):
     if form == "csv":
         assert repr(check["lower"]) in text
     else:
-        assert check["reason"].split(" for ")[0] in " ".join(text.split())
+        assert check["reason"]["text"].split(" for ")[0] in " ".join(text.split())
     if form == "junit":
         assert 'failures="2"' in text
         assert 'type="not_met"' in text

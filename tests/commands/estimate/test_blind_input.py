@@ -13,7 +13,7 @@ import mipaudit
 from mipaudit.commands.estimate.blind_report import read_blind
 from mipaudit.commands.estimate.options import EstimateOptions
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.reports.codec import to_json
+from mipaudit.report.codec import to_json
 
 N = 300
 

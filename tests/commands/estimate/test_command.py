@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import mipaudit as package
-from mipaudit.statements.reports.codec import from_json, to_json
+from mipaudit.report.codec import from_json, to_json
 
 LEAKY = "yeom_diabetes_tree_d4_split0.csv"
 

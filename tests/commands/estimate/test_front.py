@@ -12,6 +12,7 @@ import mipaudit
 from mipaudit.commands.estimate.brief import estimate_brief
 from mipaudit.commands.estimate.front import estimate_front
 from mipaudit.formats.report_forms import report_as
+from mipaudit.report.messages.told import told
 from mipaudit.statements.origin import Setting
 from mipaudit.statements.text.guesses import right_at_least, right_at_most
 
@@ -44,7 +45,7 @@ def test_what_is_not_met_is_said_in_guesses_with_what_the_limit_allows(leaky):
     assert found.answer.startswith("NOT MET: whoever sees the score 'lira_online' can guess whose")
     assert f"right at least {least} times in 100 (a coin: 50; the limit: 55)" in found.answer
     assert found.mood == "bad"
-    assert found.figures == f"{leaky.verdict.reasons[0]}."
+    assert found.figures == f"{told(leaky.verdict.reasons[0])}."
 
 
 def test_of_several_scores_each_outcome_is_counted(leaky):

@@ -95,7 +95,7 @@ def test_a_low_prior_brings_advice(frame):
 
 
 def test_json_is_strict(frame):
-    from mipaudit.statements.reports.codec import to_json
+    from mipaudit.report.codec import to_json
 
     text = to_json(mipaudit.estimate(frame, metric=["ppv", "npv"], prior=0.2))
     json.loads(text, parse_constant=pytest.fail)

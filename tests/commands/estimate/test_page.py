@@ -13,7 +13,10 @@ import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from mipaudit.formats.report_forms import report_text
+from mipaudit.model.message import Message
+from mipaudit.report.messages.told import told
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
+from mipaudit.statements.verdict import NO_LIMIT
 
 SAMPLES = ["one_score", "three_scores", "eight_scores", "no_policy", "claim"]
 
@@ -72,7 +75,7 @@ def test_the_verdict_comes_first_and_then_the_paragraph(sample):
     assert text.startswith("Verdict: NOT MET.\n")
     flat = " ".join(text.split())
     assert flat.index("Verdict") < flat.index(report.summary)
-    assert flat.index(report.summary) < flat.index(f"Why - {report.verdict.reasons[0]}")
+    assert flat.index(report.summary) < flat.index(f"Why - {told(report.verdict.reasons[0])}")
 
 
 def test_without_policy_or_claim_there_is_no_verdict(sample):
@@ -146,12 +149,12 @@ def test_hostile_names_are_shown_and_do_nothing(hostile):
 
 def test_many_reasons_are_cut_with_a_count(sample):
     report = sample("one_score")
-    reasons = tuple(f"reason number {i}." for i in range(12))
+    reasons = tuple(Message.of("of_named", score=f"number {i}", reason=NO_LIMIT) for i in range(12))
 
     text = report_text(replace(report, verdict=replace(report.verdict, reasons=reasons)), width=100)
 
-    assert "reason number 4." in text
-    assert "reason number 5." not in text
+    assert "'number 4'" in text
+    assert "'number 5'" not in text
     assert "and 7 more, below" in text
 
 

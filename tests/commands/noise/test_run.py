@@ -16,7 +16,7 @@ from scipy import stats
 
 from mipaudit.commands.noise.run import add_noise, noise
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.reports.codec import to_json
+from mipaudit.report.codec import to_json
 
 UNITS = np.array([1.0, 50.0, 0.02])
 NAMES = ("age", "income", "rate")

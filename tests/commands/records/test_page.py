@@ -20,7 +20,7 @@ from mipaudit.formats.markdown import document_markdown
 from mipaudit.formats.report_forms import brief_report, document_of, report_text
 from mipaudit.statements.policy import Waiver
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
-from mipaudit.statements.verdict import Verdict
+from mipaudit.statements.verdict import NO_LIMIT, Verdict
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_a_case_for_every_check_and_one_without_a_policy(report):
     (case,) = records_document(report).cases
     assert (case.group, case.name, case.status) == ("score", "risk 0.5", "failed")
     assert 'failures="1"' in document_junit(records_document(report))
-    without = replace(report, policy=(), verdict=Verdict(status="no_policy", reasons=("no limit",)))
+    without = replace(report, policy=(), verdict=Verdict(status="no_policy", reasons=(NO_LIMIT,)))
     document = records_document(without)
     assert (document.headline, document.mood) == ("", "plain")
     assert [case.status for case in document.cases] == ["skipped"]

@@ -11,7 +11,8 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, OutputError, UsageError
-from mipaudit.statements.reports.codec import to_json
+from mipaudit.report.codec import to_json
+from mipaudit.report.messages.told import told
 from mipaudit.validation.laws.catalogue import CORRUPTED
 from tests.places import TESTS
 
@@ -279,7 +280,7 @@ def test_what_was_not_counted_is_not_within_a_limit():
     (check,) = report.policy
     assert check.upper == report.estimates[0].upper == 1
     assert check.records_to_settle is None
-    assert "without a counted record" in check.reason
+    assert "without a counted record" in told(check.reason)
     assert mipaudit.records(**sparse_cells(), max_risk=1.0).verdict.status == "met"
 
 
@@ -291,7 +292,7 @@ def test_only_a_cell_of_one_value_speaks_for_the_value(rare, noun):
     table = pa.table({"member": rng.random(8_000) < 0.5, "score": score})
     report = mipaudit.records(table, max_risk=0.999)
     assert report.design.discrete
-    assert report.policy[0].reason.startswith(f"the risk of every {noun} is at most")
+    assert told(report.policy[0].reason).startswith(f"the risk of every {noun} is at most")
 
 
 def test_cells_of_a_discrete_score_are_its_values():

@@ -11,6 +11,8 @@ from mipaudit.evidence.judgement.blind import (
     beside_records,
     make_allowance,
 )
+from mipaudit.model.message import Message
+from mipaudit.report.messages.told import told
 from mipaudit.statements.policy import PolicyCheck, check_status, restatement
 
 
@@ -23,7 +25,7 @@ def check(lower, upper, limit=0.1, quantity="advantage"):
         lower=lower,
         upper=upper,
         status=check_status(limit, lower, upper),
-        reason="",
+        reason=Message("undecided"),
         records_to_settle=7,
     )
 
@@ -98,17 +100,17 @@ def test_a_metric_is_never_not_met():
 def test_the_bounds_that_are_named_would_settle_it():
     """What a reason says of --blind-bound is what then happens."""
     accused = judged(check(0.4, 0.6), most=None)
-    assert "under 0.3333 it is not met" in accused.reason
+    assert "under 0.3333 it is not met" in told(accused.reason)
     assert judged(check(0.4, 0.6), most=0.3332, asserted=True).status == "not_met"
     assert judged(check(0.4, 0.6), most=0.3334, asserted=True).status == "inconclusive"
     cleared = judged(check(0.0, 0.05), most=None, differs=True)
-    assert "up to 0.0454 it is met" in cleared.reason
+    assert "up to 0.0454 it is met" in told(cleared.reason)
     assert judged(check(0.0, 0.05), most=0.0454, asserted=True).status == "met"
     assert judged(check(0.0, 0.05), most=0.0456, asserted=True).status == "inconclusive"
     # A bound that the records contradict is not proposed.
-    assert "`blind_bound`" not in judged(check(0.4, 0.6), most=None, least=0.34).reason
+    assert "`blind_bound`" not in told(judged(check(0.4, 0.6), most=None, least=0.34).reason)
     hidden = judged(check(0.0, 0.05), most=None, differs=True, least=0.1)
-    assert "`blind_bound`" not in hidden.reason
+    assert "`blind_bound`" not in told(hidden.reason)
 
 
 @pytest.mark.parametrize("quantity", ["advantage", "excess", "eta", "accuracy"])
@@ -117,7 +119,7 @@ def test_the_bounds_that_are_named_are_the_same_in_every_unit(quantity):
 
     def reason(lower, upper, limit, **known):
         units = [one * scale + shift for one in (lower, upper, limit)]
-        return judged(check(*units, quantity), prior=0.7, most=None, **known).reason
+        return told(judged(check(*units, quantity), prior=0.7, most=None, **known).reason)
 
     # Just below (0.64 - 0.46) / (1 - 0.46) and (0.46 - 0.43) / (1 + 0.46).
     assert "under 0.3333 it is not met" in reason(0.64, 0.76, 0.46)
@@ -125,7 +127,7 @@ def test_the_bounds_that_are_named_are_the_same_in_every_unit(quantity):
 
 
 def test_what_is_left_of_a_limit_is_said():
-    left = judged(check(0.371, 0.6, 0.3), most=0.2).reason  # (0.371 - 0.2) / 0.8
+    left = told(judged(check(0.371, 0.6, 0.3), most=0.2).reason)  # (0.371 - 0.2) / 0.8
     assert "may explain 0.2000, at least 0.2137 among records that are alike" in left
 
 

@@ -18,6 +18,7 @@ from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.binomial import MeanRate
 from mipaudit.maths.metrics.limits import metric_lower
 from mipaudit.maths.metrics.names import parse_metric
+from mipaudit.report.messages.told import told
 from mipaudit.statements.claim import judge_claim
 from mipaudit.statements.estimate import VACUOUS
 from mipaudit.statements.policy import Policy
@@ -225,7 +226,7 @@ def test_a_policy_on_metrics_shares_the_error(shifted):
     ]
     assert checks[1].lower == metrics["s", "f1"].lower(0.025 / 3)
     assert checks[2].upper == metrics["s", "am"].upper("intervals-4", 0.025)
-    assert checks[1].reason.startswith("metric f1 is at least")
+    assert told(checks[1].reason).startswith("metric f1 is at least")
     close = Policy(max_metric=(("f1", metrics["s", "f1"].value - 0.005),))
     (check,) = judge([shifted], close, None, 0.95, metrics).checks
     assert check.status == "inconclusive"

@@ -24,7 +24,7 @@ from mipaudit.commands.render.forms import EXCHANGE, exchanged, stored_report
 from mipaudit.errors import UsageError
 from mipaudit.formats.exchange.stored import File, figures
 from mipaudit.formats.report_forms import document_of
-from mipaudit.statements.reports.codec import from_json
+from mipaudit.report.codec import from_json
 from tests.places import REPORTS
 
 FORMS = [one.name for one in EXCHANGE]
@@ -128,7 +128,7 @@ def tricked(text):
     for row in [*report["estimates"], *report["policy"], *report["claims"]]:
         row["score"] = names.get(row["score"], row["score"])
     for row in report["policy"]:
-        row["reason"] += text
+        row["reason"] = {"code": "of_named", "values": {"score": text, "reason": row["reason"]}}
     report["summary"] += text
     report["limitations"].append(text)
     report["findings"].append({"code": text, "text": text})
@@ -267,7 +267,7 @@ def test_an_issue_is_known_again_by_what_it_is_about():
     report = json.loads((REPORTS / "three_scores.json").read_text())
     before = json.loads(of_bytes(json.dumps(report).encode(), "gitlab"))
     for check in report["policy"]:
-        check["reason"] = "the figures are others now"
+        check["reason"] = {"code": "increase", "values": {}}
     after = json.loads(of_bytes(json.dumps(report).encode(), "gitlab"))
     assert [one["fingerprint"] for one in before] == [one["fingerprint"] for one in after]
     assert before != after

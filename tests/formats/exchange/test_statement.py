@@ -16,6 +16,8 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.formats.exchange.statement import statement
 from mipaudit.formats.exchange.stored import File
 from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
+from mipaudit.model.message import Message
+from mipaudit.report.messages.told import told
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import Waiver
 from mipaudit.statements.verdict import COPIES, Verdict, reach_verdict
@@ -39,7 +41,7 @@ def judged(status, **verdict):
     report = replace(
         stored.report,
         policy=(replace(check, status=status),),
-        verdict=Verdict(status=status, reasons=("why",), **verdict),
+        verdict=Verdict(status=status, reasons=(Message("no_limit"),), **verdict),
     )
     return stored._replace(report=report)
 
@@ -168,7 +170,7 @@ def test_every_kind_with_limits_names_them(name):
     assert len(named) >= len(report.policy) > 0
     why = found["configuration"][0]["annotations"]["why"]
     assert sorted(one["test"] for one in why) == sorted(named)
-    assert {one.reason for one in report.policy} <= {one["says"] for one in why}
+    assert {told(one.reason) for one in report.policy} <= {one["says"] for one in why}
     assert not [one for one in found["passedTests"] if "differential privacy" in one]
 
 

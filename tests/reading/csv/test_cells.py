@@ -15,6 +15,7 @@ from mipaudit.commands.estimate.run import estimate
 from mipaudit.data.csv import file as csv_file
 from mipaudit.data.csv.cells import loses_digits, lost_digits
 from mipaudit.errors import InputError
+from mipaudit.report.messages.told import told
 
 WIDE = "0." + "5" * 17
 
@@ -75,7 +76,7 @@ def test_digits_that_may_tell_the_classes_bear_no_met(tmp_path, size, cell, befo
     codes = {one.code for one in report.findings}
     assert {"decimals_rounded", "digits_lost"} <= codes
     assert report.verdict.status == "inconclusive"
-    assert report.verdict.reasons[0].startswith("scores have more digits")
+    assert told(report.verdict.reasons[0]).startswith("scores have more digits")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from mipaudit.commands.records.run import records
 from mipaudit.commands.render.run import rejudge
 from mipaudit.commands.summarize.run import summarize
 from mipaudit.errors import InputError
+from mipaudit.report.messages.told import told
 
 
 def write(path, member, **columns):
@@ -57,7 +58,7 @@ def test_few_coarse_rows_bear_no_met(tmp_path, at, scale, coarse):
     write(tmp_path / "b.parquet", FEW, score=np.array([at, at, at, at], coarse))
     report = estimate(str(tmp_path), max_advantage=0.5, against="thresholds")
     assert report.verdict.status == "inconclusive"
-    assert report.verdict.reasons[0].startswith("scores were rounded")
+    assert told(report.verdict.reasons[0]).startswith("scores were rounded")
     (finding,) = (one for one in report.findings if one.code == "few_coarse_rows")
     assert "b.parquet" in finding.text
     assert rejudge(report, max_advantage=0.6).verdict.status == "inconclusive"

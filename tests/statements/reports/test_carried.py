@@ -9,7 +9,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError
 from mipaudit.formats.report_forms import report_as
-from mipaudit.statements.reports.codec import carried, from_json, is_page, taken_out, to_json
+from mipaudit.report.codec import carried, from_json, is_page, taken_out, to_json
 from mipaudit.statements.sources import Declaration
 
 HOSTILE = '</script><script>alert("x")</script><!--<script \\u003c \\\u202e &amp; ]]>'

@@ -15,7 +15,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.verify.agreement import pairs
 from mipaudit.errors import InputError
-from mipaudit.statements.reports.codec import from_json, to_json
+from mipaudit.report.codec import from_json, to_json
 from mipaudit.statements.reports.kinds import KINDS, kind_of_schema
 from tests.places import REPORTS
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mipaudit.evidence.judgement.policy_on_scores import judge
+from mipaudit.report.messages.told import told
 from mipaudit.statements.policy import Limit, Policy
 
 
@@ -51,7 +52,7 @@ def test_a_limit_at_another_prior_is_judged_there(shifted, prior):
     there = shifted.at_prior(prior)
     assert check.prior == prior
     assert check.lower == pytest.approx(there.lower(0.025))
-    assert "at prior" in check.reason
+    assert "at prior" in told(check.reason)
 
 
 # The truth is Phi(1 / sqrt 2) = 0.760.
@@ -62,7 +63,7 @@ def test_auc(shifted, limit, status):
     (check,) = checks(shifted, Limit(quantity="auc", max=limit))
     assert check.status == status
     assert check.lower < 0.76 < check.upper
-    assert check.reason.startswith("AUC")
+    assert told(check.reason).startswith("AUC")
 
 
 def test_the_upper_limit_of_the_auc_is_of_the_better_side(evidence_from):

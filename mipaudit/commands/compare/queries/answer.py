@@ -23,11 +23,13 @@ from mipaudit.commands.compare.queries.rows import (
 )
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
+from mipaudit.model.message import Message
+from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.estimate import Attackers, Estimate, Finding
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.policy import against_phrase, check_status, limit_reason
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
-from mipaudit.statements.verdict import Verdict, led, plain_verdict, settled
+from mipaudit.statements.policy import check_status, limit_reason
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.verdict import Verdict, plain_verdict, settled
 
 
 def surely_more(rows: Sequence[Estimate], against: Attackers) -> set[tuple[str, str]]:
@@ -71,7 +73,6 @@ def judge_increases(
         lower = compared.lower(one, baseline, against, whole / len(others))
         upper = compared.upper(one, baseline, against, whole)
         status = check_status(limit, lower, upper)
-        among = against_phrase(against)
         found.append(
             IncreaseCheck(
                 query=compared.evidence[one].score,
@@ -81,7 +82,9 @@ def judge_increases(
                 lower=lower,
                 upper=upper,
                 status=status,
-                reason=limit_reason(status, "the increase", limit, (lower, upper), among=among),
+                reason=limit_reason(
+                    status, Message("increase"), limit, (lower, upper), among=against
+                ),
             )
         )
     return found
@@ -90,7 +93,7 @@ def judge_increases(
 def increase_verdict(checks: Sequence[IncreaseCheck]) -> Verdict:
     """Return the verdict over all checks."""
     return plain_verdict(
-        [(one.status, f"query {quoted_name(one.query)}: {one.reason}") for one in checks]
+        [(one.status, Message.of("of_query", query=one.query, reason=one.reason)) for one in checks]
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Attackers, Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.policy import CheckStatus
@@ -92,7 +93,7 @@ class IncreaseCheck:
     lower: float | None
     upper: float | None
     status: CheckStatus
-    reason: str
+    reason: Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -29,21 +29,16 @@ from mipaudit.commands.compare.reports.report import (
 )
 from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, UsageError
+from mipaudit.model.message import Message
 from mipaudit.options.plain_values import require
+from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.choices import Against
 from mipaudit.statements.estimate import Attackers, Estimate
-from mipaudit.statements.policy import against_phrase, check_status, limit_reason
+from mipaudit.statements.policy import check_status, limit_reason
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
-from mipaudit.statements.verdict import (
-    INCOMPLETE,
-    PARTS_SKIPPED,
-    Verdict,
-    led,
-    plain_verdict,
-    settled,
-)
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.verdict import INCOMPLETE, PARTS_SKIPPED, Verdict, plain_verdict, settled
 
 
 def judge_change(
@@ -59,10 +54,9 @@ def judge_change(
     """
     limits = (None, None) if change is None else (change.lower, change.upper)
     status = check_status(limit, *limits)
-    reason = limit_reason(status, "the increase", limit, limits, among=against_phrase(against))
+    reason = limit_reason(status, Message("increase"), limit, limits, among=against)
     if change is None:
-        missing = "old" if score.status == "new" else "new"
-        reason = f"the {missing} report does not have this score"
+        reason = Message("score_only_in_new" if score.status == "new" else "score_only_in_old")
     return ScoreIncrease(
         score=score.score,
         report=score.report,
@@ -90,13 +84,14 @@ def changes_verdict(
     """
     verdict = plain_verdict([(one.status, _named(one, several=several)) for one in checks])
     if incomplete and verdict.status == "met":
-        return Verdict(status="inconclusive", reasons=(INCOMPLETE, *verdict.reasons))
+        reasons = (Message.of(INCOMPLETE, waived=False), *verdict.reasons)
+        return Verdict(status="inconclusive", reasons=reasons)
     return verdict
 
 
-def _named(check: ScoreIncrease, *, several: bool) -> str:
-    where = f" in {quoted_name(check.report)}" if several else ""
-    return f"score {quoted_name(check.score)}{where}: {check.reason}"
+def _named(check: ScoreIncrease, *, several: bool) -> Message:
+    code = "of_score_in_report" if several else "of_score"
+    return Message.of(code, score=check.score, report=check.report, reason=check.reason)
 
 
 def compare_reports(asked: CompareOptions) -> ReportComparison:

@@ -9,11 +9,11 @@ from mipaudit.commands.compare.reports.report import Pairing, unmatched
 from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.report_file import report_bytes
+from mipaudit.report.codec import from_json
 from mipaudit.statements.copies import with_copies
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import value_words
 from mipaudit.statements.policy import limits_copies
-from mipaudit.statements.reports.codec import from_json
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import percent_text
 from mipaudit.statements.verdict import COPIES, WEIGHED

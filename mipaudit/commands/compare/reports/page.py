@@ -26,6 +26,7 @@ from mipaudit.formats.document import (
     short_class,
 )
 from mipaudit.formats.policy.blocks import judged_document
+from mipaudit.report.verdict_sentence import judged
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -35,7 +36,6 @@ from mipaudit.statements.text.rounding import (
     percent_text,
     upper_text,
 )
-from mipaudit.statements.verdict import judged
 
 _FEW: Final = 12  # more scores are not all shown in full: nobody would read the page
 # They say the same as the advantage; the report for programs has them.

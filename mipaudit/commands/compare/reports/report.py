@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Attackers, Estimate, Finding, Quantity, Validity
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.policy import CheckStatus
@@ -365,7 +366,7 @@ class ScoreIncrease:
     lower: float | None
     upper: float | None
     status: CheckStatus
-    reason: str
+    reason: Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -8,6 +8,7 @@ import pytest
 
 from mipaudit.commands.compare.queries.answer import increase_verdict, surely_more
 from mipaudit.commands.compare.queries.report import IncreaseCheck
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Estimate
 
 ROW = Estimate(
@@ -33,7 +34,7 @@ CHECK = IncreaseCheck(
     lower=0.0,
     upper=0.05,
     status="met",
-    reason="",
+    reason=Message("undecided"),
 )
 
 

@@ -17,7 +17,7 @@ from mipaudit.formats.html_page import document_html
 from mipaudit.formats.junit import document_junit
 from mipaudit.formats.markdown import document_markdown
 from mipaudit.formats.report_forms import document_of, report_text
-from mipaudit.statements.verdict import Verdict
+from mipaudit.statements.verdict import NO_LIMIT, Verdict
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_a_case_for_every_check_and_one_without_a_policy(report):
     assert (case.group, case.status) == ("a\x1b[2J", "failed")
     assert case.name == "increase over b 0.1"
     assert 'failures="1"' in document_junit(compare_document(report))
-    without = replace(report, policy=(), verdict=Verdict(status="no_policy", reasons=("no limit",)))
+    without = replace(report, policy=(), verdict=Verdict(status="no_policy", reasons=(NO_LIMIT,)))
     document = compare_document(without)
     assert document.headline == ""
     assert [case.status for case in document.cases] == ["skipped"]

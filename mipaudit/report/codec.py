@@ -11,6 +11,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
+from mipaudit.model.message import message_of
+from mipaudit.report.messages.told import told
 from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of_schema, report_type
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 # can be compared line by line.
 _FIRST: Final = "schema"
 _LAST: Final = "provenance"
+_MESSAGE: Final = {"code", "values"}
 
 _HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
 # An annex looks like the page of a report, and is none.
@@ -43,7 +46,7 @@ def to_json(report: AnyReport) -> bytes:
     Raises:
         ValueError: a number is NaN or infinite, which no report may hold.
     """
-    return indented(_ordered(asdict(report)))
+    return indented(_ordered(_with_sentences(asdict(report))))
 
 
 def indented(fields: Mapping[str, Any]) -> bytes:
@@ -87,6 +90,14 @@ def from_json(data: bytes) -> AnyReport:
         raise InputError(
             "bad_report", f"The report does not follow {kind.schema} at $.command.", hint=_HINT
         )
+    try:
+        _with_sentences(asdict(report))
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError):
+        raise InputError(
+            "bad_report",
+            "The report says something that this version of mipaudit has no sentence for.",
+            hint="Use the file as the command wrote it.",
+        ) from None
     wrong = _impossible(report)
     if wrong is not None:
         raise InputError(
@@ -105,6 +116,16 @@ def _impossible(report: AnyReport) -> str | None:
     # Of a report of shift, whose limits others count on.
     found: str | None = getattr(report, "impossible", None)
     return found
+
+
+def _with_sentences(part: Any) -> Any:  # noqa: ANN401 - of a report
+    """Return a part of a report with the sentence of each message beside its code."""
+    if isinstance(part, dict):
+        found = {name: _with_sentences(one) for name, one in part.items()}
+        if part.keys() == _MESSAGE:
+            return {"text": told(message_of(part)), **found}
+        return found
+    return [_with_sentences(one) for one in part] if isinstance(part, list | tuple) else part
 
 
 def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,47 @@
+"""What is said, as a value: a code with its numbers.
+
+Whatever decides, decides on the code. The sentence stands in ``report.messages``, where it may be
+worded anew without changing an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A reason, a finding, or a limitation.
+
+    Attributes:
+        code: stable, in snake_case; its sentence is an entry of ``report.messages``.
+        values: what the sentence names, as numbers, names and other messages; no prose of ours.
+    """
+
+    code: str
+    values: Mapping[str, Message | str | int | float | bool | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, code: str, /, **values: Message | str | float | bool | None) -> Self:
+        """Return a message with these values, but for those that are None."""
+        return cls(code, {name: one for name, one in values.items() if one is not None})
+
+    def with_values(self, code: str, /, **values: Message | str | float | bool | None) -> Self:
+        """Return it under another code, with further values."""
+        return self.of(code, **{**self.values, **values})
+
+    def holds(self, other: Message) -> bool:
+        """Tell whether it is another message, or has it within."""
+        within = (one for one in self.values.values() if isinstance(one, Message))
+        return self == other or any(one.holds(other) for one in within)
+
+
+def message_of(fields: Mapping[str, Any]) -> Message:
+    """Return the message that dictionaries of its fields, and of those within it, stand for."""
+    values = {
+        name: message_of(one) if isinstance(one, dict) else one
+        for name, one in fields["values"].items()
+    }
+    return Message(fields["code"], values)

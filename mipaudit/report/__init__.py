@@ -1,0 +1,1 @@
+"""A report in words and files: sentences, layouts, and what renders them."""

@@ -1,0 +1,1 @@
+"""Every sentence that tells, an entry for each code; nothing is decided here."""
