@@ -6,7 +6,8 @@ be read are told apart from data that cannot be audited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, Protocol, Self, TypeVar, overload
 
@@ -177,6 +178,22 @@ class Partitions(Sequence[PartitionT_co], Generic[PartitionT_co]):
         except FaultyRowsError:
             raise self.fault() from None
         self.settle(intake)
+
+
+@contextmanager
+def other_hints(hints: Mapping[str, str], *, but: str | None = None) -> Iterator[None]:
+    """Give errors the hints of a command that reads something else than scores.
+
+    Args:
+        hints: by code.
+        but: a hint that stays.
+    """
+    try:
+        yield
+    except InputError as error:
+        if error.code not in hints or (but is not None and error.hint == but):
+            raise
+        raise error.worded(error.message, hints[error.code]) from None
 
 
 # Damage: bytes that are not there, or not what the format says. What the data say, such as

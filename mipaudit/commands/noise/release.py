@@ -10,7 +10,8 @@ from typing import Any, Final, Literal, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.tables.coordinates import coordinate_hints
+from mipaudit.data.parts import other_hints
+from mipaudit.data.tables.coordinates import LEAVE_OUT
 from mipaudit.data.tables.json_file import cells_part, load_json
 from mipaudit.data.tables.table import (
     AnyTable,
@@ -88,7 +89,7 @@ def read_release(path: str) -> Release:
     blob = only_blob(path)
     try:
         kind = blob_format(blob)
-        with coordinate_hints():
+        with other_hints({"unparsable": LEAVE_OUT}):
             match content_kind(blob, kind):
                 case "parquet":
                     return _read_parquet(blob)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.csv.cells import FALSE, TRUE, is_number
+from mipaudit.data.csv.cells import FALSE, TRUE, is_number, without
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.data.parts import Part
 from mipaudit.errors import InputError
@@ -88,7 +88,7 @@ def read_record_column(
     bits = min((_BITS.get(one, DOUBLE_BITS) for one in stored), default=DOUBLE_BITS)
     if category:
         found = [number_labels(c) if isinstance(c, Numbers) else c for c in found]
-    found = [_without(c, blank) if isinstance(c, Labels) else c for c in found]
+    found = [without(c, blank) if isinstance(c, Labels) else c for c in found]
     missing = np.concatenate([_missing(column) for column in found])
     labels = any(isinstance(column, Labels) for column in found)
     # A part without any value reads as numbers.
@@ -140,16 +140,6 @@ def number_word(number: float) -> str:
     whole = number == int(number) if np.isfinite(number) else False
     exact = isinstance(number, int) or abs(number) < _EXACT
     return str(int(number)) if whole and exact else repr(number)
-
-
-def _without(column: Labels, blank: Collection[str]) -> Labels:
-    """Return labels whose words in ``blank`` are empty cells."""
-    words = column.vocabulary.words
-    if not set(words) & set(blank):
-        return column
-    gone = np.array([*(word in blank for word in words), True])
-    codes = np.where(gone[column.codes], -1, column.codes)
-    return Labels(codes=codes, vocabulary=column.vocabulary)
 
 
 def _refuse_digits(columns: Sequence[Numbers], source: str, name: str, *, text: bool) -> None:

@@ -19,7 +19,7 @@ from mipaudit.data.csv.cells import MISSING
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.data.memory import open_arrow
 from mipaudit.data.opening import open_part
-from mipaudit.data.parts import Opened, Part
+from mipaudit.data.parts import Opened, Part, other_hints
 from mipaudit.data.tables.coordinates import is_row_label
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.paths import input_blobs
@@ -91,7 +91,8 @@ class RecordTable:
         for part in self.parts:
             if isinstance(part, CsvPart):
                 part.take_as_words(categorical)
-            _load(part, names)
+            with other_hints({"unparsable": _NO_NUMBER}):
+                part.load(names, ())
         fields = [_by_name(part) for part in self.parts]
         found = {
             name: read_record_column(
@@ -118,15 +119,6 @@ class RecordTable:
         if not self.opened.blobs:
             return (InputFile(name=f"the {self.role}", rows=rows, bytes=None),)
         return self.opened.described(hash_all=False)
-
-
-def _load(part: Part, names: Sequence[str]) -> None:
-    try:
-        part.load(names, ())
-    except InputError as error:
-        if error.code != "unparsable":
-            raise
-        raise InputError(error.code, error.message, hint=_NO_NUMBER) from None
 
 
 def open_table(role: Role, source: Any) -> RecordTable:  # noqa: ANN401 - a path or a frame

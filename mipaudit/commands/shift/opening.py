@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.commands.shift.column_kinds import name_features, nested_columns
 from mipaudit.commands.shift.source import FeatureSource, mixed_column
 from mipaudit.data.opening import open_parts
-from mipaudit.data.parts import Opened, part_rows
+from mipaudit.data.parts import Opened, other_hints, part_rows
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.paths import check_different, input_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers
@@ -82,7 +82,9 @@ def _opened(
     for _, parts in tables:
         for part in parts:
             _require_same(part, names, asked.id_col)
-            _load(part, {*names, *(n for n in hashed if n)}, {n for n in hashed if n})
+            own = {n for n in hashed if n}
+            with other_hints({"unparsable": _NO_NUMBER}):
+                part.load({*names, *own}, own)
     kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
     rows = sum(part_rows(part) for _, parts in tables for part in parts)
     held = kept_exactly(rows, len(names))
@@ -104,15 +106,6 @@ def _opened(
             which = "members'" if side else "holdout's"
             raise InputError("empty_class", f"The {which} table has no rows.")
     return source
-
-
-def _load(part: Part, names: set[str], hashed: set[str]) -> None:
-    try:
-        part.load(names, hashed)
-    except InputError as error:
-        if error.code != "unparsable":
-            raise
-        raise InputError(error.code, error.message, hint=_NO_NUMBER) from None
 
 
 def _selected(

@@ -1,7 +1,7 @@
 """The text of a CSV file in blocks of whole records, and a block as Arrow's columns.
 
 Any number of threads may read blocks at once. What is a record is what Python's csv module says:
-where Arrow knows better (words behind a closing quote, a quote that nothing closes, a line of
+where Arrow reads it otherwise (words behind a closing quote, a quote that nothing closes, a line of
 blanks) the block is written anew before Arrow sees it.
 """
 
@@ -13,6 +13,7 @@ import re
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import product
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from mipaudit.data.csv.dialect import Dialect, csv_rows, is_blank
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 # parse.
 BLOCK_BYTES: Final = 1 << 21
 _LARGEST: Final = (1 << 31) - 1
+# A line of blanks is none, and may be one where a line begins so.
+_BLANKS: Final = (b" ", b"\t")
+_BLANK_LINES: Final = tuple(product((b"\n", b"\r"), _BLANKS))
+_BLANK_LINE: Final = re.compile(rb"(?:\A|[\r\n])[ \t]+(?:[\r\n]|\Z)")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
@@ -101,8 +106,8 @@ def read_block(
 
     if not text.strip():
         return 0, {}
-    if b'"' in text and not _patterns(dialect.delimiter)[1].fullmatch(text):
-        text = straightened(text, dialect)
+    if not _is_plain(text, dialect.delimiter):
+        text = _straightened(text, dialect)
     places = {name: f"c{at}" for at, name in enumerate(dialect.names)}
     # Of no columns, Arrow reads all.
     read = types or {dialect.names[0]: pa.string()}
@@ -135,7 +140,15 @@ def read_block(
     return table.num_rows, {name: found[name] for name in types if name in found}
 
 
-def straightened(text: bytes, dialect: Dialect) -> bytes:
+def _is_plain(text: bytes, delimiter: str) -> bool:
+    """Tell whether Arrow reads the same records as Python's csv module."""
+    if b'"' in text and not _patterns(delimiter)[1].fullmatch(text):
+        return False
+    blanks = text.startswith(_BLANKS) or any(end + blank in text for end, blank in _BLANK_LINES)
+    return not (blanks and _BLANK_LINE.search(text))
+
+
+def _straightened(text: bytes, dialect: Dialect) -> bytes:
     """Return the same records without blank lines, every cell in quotes.
 
     Raises:

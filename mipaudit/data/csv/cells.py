@@ -6,8 +6,8 @@ Numbers in text whose digits a 64-bit float cannot hold.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from operator import ne
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +25,6 @@ from mipaudit.reading.columns.column import (
     Numbers,
     Vocabulary,
 )
-from mipaudit.reading.columns.column_cache import column_arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,94 +124,93 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def parse_numbers(cells: Sequence[str]) -> Numbers | None:
-    """Return ``cells`` as integers or floats, or None when one is not a number."""
-    has_missing = not MISSING.isdisjoint(cells)
-    present = [cell for cell in cells if cell not in MISSING] if has_missing else cells
-    values = _parse_present(present)
+def labels_of(cells: Sequence[str]) -> Labels:
+    """Return cells as labels; those that say that they are empty are null."""
+    places = {word: at for at, word in enumerate(dict.fromkeys(cells))}
+    codes = np.fromiter(map(places.__getitem__, cells), dtype=np.int64, count=len(cells))
+    return without(Labels(codes=codes, vocabulary=Vocabulary(tuple(places))), MISSING)
+
+
+def without(cells: Labels, blank: Collection[str]) -> Labels:
+    """Return labels of which the words in ``blank`` are null."""
+    words = cells.vocabulary.words
+    left = [at for at, word in enumerate(words) if word not in blank]
+    if len(left) == len(words):
+        return cells
+    places = np.full(len(words) + 1, -1, dtype=np.int64)
+    places[left] = np.arange(len(left))
+    vocabulary = Vocabulary(tuple(words[at] for at in left))
+    return Labels(codes=places[cells.codes], vocabulary=vocabulary)
+
+
+def numbers_of(cells: Labels) -> Numbers | None:
+    """Return what is written as integers or floats, or None where a word is not a number."""
+    words = cells.vocabulary.words
+    values = _values(words)
     if values is None:
         return None
-    rounded = lost_digits(present, values) if values.dtype.kind == "f" else None
-    if not has_missing:
-        return Numbers(values=values, rounded=rounded)
-    missing = np.array([cell in MISSING for cell in cells], dtype=np.bool_)
-    spread = np.zeros(missing.shape, dtype=values.dtype)
-    spread[~missing] = values
-    if rounded is None:
-        return Numbers(values=spread, missing=missing)
-    marks = np.zeros(missing.shape, dtype=np.uint8)
-    marks[~missing] = rounded
-    return Numbers(values=spread, missing=missing, rounded=marks)
+    rounded = lost_digits(words, values) if values.dtype.kind == "f" else None
+    return _spread(values, cells.codes, rounded)
 
 
-def _parse_present(cells: Sequence[str]) -> NDArray[Any] | None:
-    values = _parse_integers(cells)
-    if values is None:
-        try:
-            values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
-        except ValueError:
-            return None
+def _values(words: Sequence[str]) -> NDArray[Any] | None:
     # Python takes 1_000 and digits of any script for numbers; no other reader does.
-    joined = "".join(cells)
-    return values if joined.isascii() and "_" not in joined else None
-
-
-def _parse_integers(cells: Sequence[str]) -> NDArray[Any] | None:
-    try:
-        integers = list(map(int, cells))
-    except ValueError:
+    joined = "".join(words)
+    if not joined.isascii() or "_" in joined:
         return None
-    for dtype in (np.int64, np.uint64):
-        try:
-            return np.array(integers, dtype=dtype)
-        except OverflowError:
-            continue
+    with suppress(ValueError):
+        integers = list(map(int, words))
+        for dtype in (np.int64, np.uint64):
+            with suppress(OverflowError):
+                return np.array(integers, dtype=dtype)
+    with suppress(ValueError):
+        return np.fromiter(map(float, words), dtype=np.float64, count=len(words))
     return None
 
 
-def parse_booleans(cells: Sequence[str]) -> Numbers | None:
-    """Return ``cells`` as booleans, or None when one is not."""
-    words = set(cells)
-    if not words <= (TRUE | FALSE | MISSING) or words <= MISSING:
+def _spread(
+    values: NDArray[Any], codes: NDArray[Any], rounded: NDArray[np.uint8] | None = None
+) -> Numbers:
+    """Return the column whose distinct cells are ``values``; a negative code is a null."""
+    missing = codes < 0
+    return Numbers(
+        values=np.append(values, values.dtype.type(0))[codes],
+        missing=missing if missing.any() else None,
+        rounded=None if rounded is None else np.append(rounded, np.uint8(0))[codes],
+    )
+
+
+def booleans_of(cells: Labels) -> Numbers | None:
+    """Return what is written as booleans, or None where a word is not, or there is none."""
+    words = cells.vocabulary.words
+    if not words or not set(words) <= TRUE | FALSE:
         return None
-    values = np.array([cell in TRUE for cell in cells], dtype=np.bool_)
-    if words.isdisjoint(MISSING):
-        return Numbers(values=values)
-    missing = np.array([cell in MISSING for cell in cells], dtype=np.bool_)
-    return Numbers(values=values, missing=missing)
+    return _spread(np.array([word in TRUE for word in words], dtype=np.bool_), cells.codes)
 
 
-def parse_keys(cells: Sequence[str]) -> Column:
-    """Return ``cells`` that name records, persons or groups.
+def keys_of(cells: Labels) -> Numbers | Labels:
+    """Return what names records, persons or groups.
 
     Numbers where each is written as its number always is: as text 007 and 7 are two, and so are
     1.0 and 1, or 1000 and 1e3.
     """
-    numbers = parse_numbers(cells)
-    if numbers is None:
-        return parse_booleans(cells) or parse_labels(cells)
-    missing = numbers.missing
-    values = numbers.values if missing is None else numbers.values[~missing]
-    written = [cell.strip() for cell in cells if cell not in MISSING]
-    return numbers if written == [str(value) for value in values.tolist()] else parse_labels(cells)
+    words = cells.vocabulary.words
+    values = _values(words)
+    if values is None:
+        return booleans_of(cells) or cells
+    written = [word.strip() for word in words] == list(map(str, values.tolist()))
+    return _spread(values, cells.codes) if written else cells
 
 
-def parse_labels(cells: Sequence[str]) -> Labels:
-    """Return ``cells`` as labels."""
-    words = sorted(set(cells) - MISSING)
-    code = {word: at for at, word in enumerate(words)}
-    codes = np.fromiter((code.get(cell, -1) for cell in cells), dtype=np.int64, count=len(cells))
-    return Labels(codes=codes, vocabulary=Vocabulary(tuple(words)))
-
-
-def looks_numeric(cells: Iterable[str], *, score_like: bool) -> bool:
+def looks_numeric(cells: Labels, *, score_like: bool) -> bool:
     """Tell whether a column that is not all numbers was meant to be one.
 
     True when more than half of its first cells are numbers, or a single one in a
     column whose name says that it is a score. Such a column is never passed
     over as text: its bad cell is an error.
     """
-    probed = [cell for cell in islice(cells, _PROBED) if cell not in MISSING]
+    first = cells.codes[:_PROBED]
+    probed = [cells.vocabulary.words[at] for at in first[first >= 0].tolist()]
     numbers = sum(is_number(cell) or is_decimal_comma(cell) for cell in probed)
     return numbers > 0 and (score_like or 2 * numbers > len(probed))
 
@@ -225,37 +223,3 @@ def column_kind(column: Column) -> Kind:
         return "empty"
     kinds: dict[str, Kind] = {"b": "bool", "i": "integer", "u": "integer"}
     return kinds.get(column.values.dtype.kind, "float")
-
-
-def exact_numbers(cells: Labels) -> Column:
-    """Return numbers that were read as text, and which of them lose digits.
-
-    Raises:
-        ValueError: a cell is no number.
-    """
-    table = parse_numbers(cells.vocabulary.words)
-    if table is None:
-        raise ValueError
-    return spread(table, cells.codes)
-
-
-def spread(table: Column, codes: NDArray[np.intp]) -> Column:
-    """Return the column whose distinct cells are ``table``; a negative code is a null."""
-    if isinstance(table, Labels):
-        places = np.append(table.codes, -1)
-        return Labels(codes=places[codes], vocabulary=table.vocabulary)
-    missing = codes < 0
-    numbers, _, lost = column_arrays(table)
-    values = np.append(numbers, numbers.dtype.type(0))[codes]
-    rounded = None if lost is None else np.append(lost, np.zeros(1, dtype=np.uint8))[codes]
-    return Numbers(values=values, missing=missing if missing.any() else None, rounded=rounded)
-
-
-def categories(cells: Labels, *, boolean: bool) -> Column:
-    """Return text as labels, or as booleans where it is asked for and every word is one."""
-    words = cells.vocabulary.words
-    if not boolean or not set(words) <= TRUE | FALSE:
-        return cells
-    values = np.array([*(word in TRUE for word in words), False], dtype=np.bool_)[cells.codes]
-    missing = cells.codes < 0
-    return Numbers(values=values, missing=missing if missing.any() else None)

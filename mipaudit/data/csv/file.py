@@ -16,16 +16,15 @@ from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.data.csv.blocks import blocks, in_order, read_block, records_end, straightened
+from mipaudit.data.csv.blocks import blocks, in_order, read_block, records_end
 from mipaudit.data.csv.cells import (
     MISSING,
-    categories,
+    booleans_of,
     column_kind,
-    exact_numbers,
+    keys_of,
+    labels_of,
     lost_digits,
-    parse_keys,
-    parse_numbers,
-    spread,
+    numbers_of,
 )
 from mipaudit.data.csv.dialect import csv_rows, diagnose_csv, unlike_csv
 from mipaudit.data.csv.head import CsvHead, find_header
@@ -78,7 +77,7 @@ class CsvColumn:
     Attributes:
         name: of the column.
         kind: as its first rows show it.
-        key: it names records, persons or groups, as `parse_keys` reads them.
+        key: it names records, persons or groups, as `keys_of` reads them.
         hashed: it is needed as hashes alone.
         exact: its numbers are read as text first, which tells what a float64 takes from them.
         found: the kinds that all rows show.
@@ -109,28 +108,27 @@ class CsvColumn:
         Raises:
             ValueError: a cell that must be a number is none.
         """
-        column = cells
+        column: Column | None = cells
         if isinstance(cells, Labels):
             if self.kind not in _NUMBERS:
-                column = categories(cells, boolean=self.kind == "bool")
+                column = (booleans_of(cells) if self.kind == "bool" else None) or cells
             else:
-                column = self._key(cells) if self.key else exact_numbers(cells)
+                column = self._key(cells) if self.key else numbers_of(cells)
+        if column is None:
+            raise ValueError
         fraction = self.kind == "float" and not self.key
         self.found.add("float" if fraction else column_kind(column))
         return column_hashes(column) if self.hashed else compact_column(column)
 
     def _key(self, cells: Labels) -> Column:
         """Return keys that were numbers so far, and note in which form they are."""
-        table = parse_keys(cells.vocabulary.words)
-        kind = column_kind(table)
-        if kind == "empty":
-            missing = cells.codes < 0
-            return Numbers(values=np.zeros(missing.size, np.int64), missing=missing)
-        self.forms.add(kind)
-        if isinstance(table, Labels):
-            # The rows before were read as numbers.
-            self.forms.add("late")
-        return spread(table, cells.codes)
+        column = keys_of(cells)
+        if cells.vocabulary.words:
+            self.forms.add(column_kind(column))
+            if isinstance(column, Labels):
+                # The rows before were read as numbers.
+                self.forms.add("late")
+        return column
 
 
 class CsvPart(StoredPart):
@@ -303,10 +301,9 @@ class CsvPart(StoredPart):
                     columns, _some_lines(text, _LINES if at < _BLOCKS_OF_MANY else _LINES_LATER)
                 )
             return found
-        for write in (bytes, partial(straightened, dialect=self.dialect)):
-            with suppress(ValueError):
-                rows, cells = self._read(write(text), dict.fromkeys(columns, False))
-                return rows, {one.name: one.take(cells[one.name]) for one in columns if rows}
+        with suppress(ValueError):
+            rows, cells = self._read(text, dict.fromkeys(columns, False))
+            return rows, {one.name: one.take(cells[one.name]) for one in columns if rows}
         raise MisfitError
 
     def _read(self, text: bytes, typed: Mapping[CsvColumn, bool]) -> tuple[int, dict[str, Column]]:
@@ -379,7 +376,7 @@ class CsvPart(StoredPart):
             for one in columns:
                 if one.typed and one.kind == "float" and not one.loses:
                     at = names.index(one.name)
-                    column = parse_numbers([cells[at] for cells in rows])
+                    column = numbers_of(labels_of([cells[at] for cells in rows]))
                     one.loses = column is not None and column.rounded is not None
 
     def close(self) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.data.csv.blocks import read_block, straightened
+from mipaudit.data.csv.blocks import read_block
 from mipaudit.data.csv.cells import (
+    MISSING,
+    booleans_of,
     column_kind,
     is_number,
     looks_numeric,
-    parse_booleans,
-    parse_numbers,
+    numbers_of,
+    without,
 )
 from mipaudit.data.csv.dialect import (
     BOM,
@@ -27,13 +28,12 @@ from mipaudit.data.csv.dialect import (
     unlike_csv,
 )
 from mipaudit.errors import InputError
+from mipaudit.reading.columns.column import Labels
 from mipaudit.reading.columns.names import is_score_like
 from mipaudit.reading.columns.score_selection import is_cell, is_known
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    import pyarrow as pa
+    from collections.abc import Collection
 
     from mipaudit.reading.columns.column import Kind, Numbers
 
@@ -112,26 +112,29 @@ class CsvHead:
         Raises:
             InputError: ``ragged_rows``, ``bad_quotes``, ``no_rows`` or ``no_header``.
         """
-        self._dialect, self._name = dialect, name
-        self.rows, columns = self._read(body)
-        # As they are written.
-        self._cells: dict[str, Sequence[str]] = {
-            one: column.to_pylist() for one, column in columns.items()
-        }
-        if not self.rows:
-            raise InputError("no_rows", f"{name}: there is a header and no row.")
-        self._columns: dict[str, Numbers | None] = {}
-        self._refuse_record()
-
-    def _read(self, body: bytes) -> tuple[int, dict[str, pa.Array]]:
         import pyarrow as pa
 
-        types = dict.fromkeys(self._dialect.names, pa.string())
-        for write in (bytes, partial(straightened, dialect=self._dialect)):
-            with suppress(ValueError):
-                return read_block(write(body), self._dialect, types)
-        diagnose_csv(io.BytesIO(body), self._dialect, (), self._name)
-        raise unlike_csv(self._name)
+        from mipaudit.reading.parquet.arrow import ArrowReader
+
+        self._dialect, self._name = dialect, name
+        words = pa.dictionary(pa.int32(), pa.string())
+        try:
+            self.rows, columns = read_block(body, dialect, dict.fromkeys(dialect.names, words))
+        except ValueError:
+            columns = None
+        if columns is None:
+            diagnose_csv(io.BytesIO(body), dialect, (), name)
+            raise unlike_csv(name)
+        if not self.rows:
+            raise InputError("no_rows", f"{name}: there is a header and no row.")
+        # With the words that say that a cell is empty.
+        self._written: dict[str, Labels] = {}
+        for one, column in columns.items():
+            labels = ArrowReader().read(column)
+            assert isinstance(labels, Labels)  # noqa: S101 - read as words
+            self._written[one] = labels
+        self._columns: dict[str, Numbers | None] = {}
+        self._refuse_record()
 
     def _refuse_record(self) -> None:
         """Raise InputError when the names are cells of a record.
@@ -140,7 +143,7 @@ class CsvHead:
         name tells that this is a header; that two name a value of theirs never is.
         """
         names = self._dialect.names
-        own = {name for name in names if name in self._cells[name]}
+        own = {name for name in names if name in self._written[name].vocabulary.words}
         many = len(own) >= min(_OWN_WORDS, len(names))
         if many or ((own or self._has_stray_cell()) and not self._is_headed(own)):
             raise InputError(
@@ -169,9 +172,12 @@ class CsvHead:
     def _numbers(self, name: str) -> Numbers | None:
         """Return the column as numbers or booleans, or None for text."""
         if name not in self._columns:
-            cells = self._cells[name]
-            self._columns[name] = parse_numbers(cells) or parse_booleans(cells)
+            cells = self._cells(name)
+            self._columns[name] = numbers_of(cells) or booleans_of(cells)
         return self._columns[name]
+
+    def _cells(self, name: str) -> Labels:
+        return without(self._written[name], MISSING)
 
     def kind(self, name: str) -> Kind:
         """Return what kind of column ``name`` is."""
@@ -179,7 +185,7 @@ class CsvHead:
         if column is not None:
             return column_kind(column)
         score_like = is_score_like(name)
-        return "float" if looks_numeric(self._cells[name], score_like=score_like) else "string"
+        return "float" if looks_numeric(self._cells(name), score_like=score_like) else "string"
 
     @cached_property
     def exact(self) -> frozenset[str]:

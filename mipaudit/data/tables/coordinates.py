@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +26,7 @@ _ROW_LABEL: Final = re.compile(
 )
 # The place of a number in a list.
 _LIST_PLACE: Final = re.compile(r"\[\d+\]\Z")
+# A cell that is no number: there are no scores here.
 LEAVE_OUT: Final = "Leave it out with `ignore`, or name the coordinates with `columns`."
 
 
@@ -158,14 +158,3 @@ def _nothing(names: Sequence[str], source: str) -> str:
     if not names:
         return f"{source}: there is no column."
     return f"{source}: no column is a coordinate among: {shown_names(names)}."
-
-
-@contextmanager
-def coordinate_hints() -> Iterator[None]:
-    """Replace the hint of a cell that is no number: there are no scores here."""
-    try:
-        yield
-    except InputError as error:
-        if error.code != "unparsable":
-            raise
-        raise InputError(error.code, error.message, hint=LEAVE_OUT) from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from mipaudit.data.csv.cells import parse_labels
+from mipaudit.data.csv.cells import labels_of
 from mipaudit.data.csv.dialect import decode_text
 from mipaudit.data.memory import MemoryPart
 from mipaudit.errors import InputError
@@ -72,7 +72,7 @@ def cells_part(name: str, cells: Mapping[str, Sequence[Json]]) -> MemoryPart:
 
     def column(one: str) -> Column:
         if kinds[one] == "string":
-            return parse_labels(["" if cell is None else cell for cell in cells[one]])
+            return labels_of(["" if cell is None else cell for cell in cells[one]])
         return _numbers(cells[one], one, name)
 
     fields = tuple(Field(name=one, kind=kind) for one, kind in kinds.items())

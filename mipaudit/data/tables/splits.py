@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.tables.coordinates import Coordinates, coordinate_hints, read_coordinates
+from mipaudit.data.parts import other_hints
+from mipaudit.data.tables.coordinates import LEAVE_OUT, Coordinates, read_coordinates
 from mipaudit.data.tables.table import (
     AnyTable,
     Table,
@@ -70,7 +71,7 @@ def read_splits(path: str, *, columns: Sequence[str] = (), ignore: Sequence[str]
     """
     blob = only_blob(path)
     try:
-        with coordinate_hints():
+        with other_hints({"unparsable": LEAVE_OUT}):
             table = open_table(blob)
             found = read_coordinates(table, blob.name, columns=columns, ignore=ignore)
         return _splits(found, table, describe_unchanged(blob, len(found.values)))
@@ -168,7 +169,7 @@ def read_pairs(path: str, *, columns: Sequence[str] = (), ignore: Sequence[str] 
     """
     blob = only_blob(path)
     try:
-        with coordinate_hints():
+        with other_hints({"unparsable": LEAVE_OUT}):
             table = open_table(blob)
             if not isinstance(table, Table) or not table.named:
                 raise _no_pairs(blob.name, PAIR_COLUMN)

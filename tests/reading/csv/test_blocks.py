@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mipaudit.data.csv import blocks as csv_blocks
 from mipaudit.data.csv import file as csv_file
 from mipaudit.data.csv.blocks import blocks, in_order, read_block, records_end
-from mipaudit.data.csv.cells import MISSING, parse_booleans, parse_keys, parse_labels, parse_numbers
+from mipaudit.data.csv.cells import MISSING, booleans_of, keys_of, labels_of, numbers_of
 from mipaudit.data.csv.dialect import Dialect
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.errors import InputError
@@ -48,11 +48,11 @@ def written(rows, **how):
 
 def expected(cells):
     """Return the columns as Python reads them; None where a score or a count is no number."""
-    scores, counts = parse_numbers(cells[0]), parse_numbers(cells[1])
+    scores, counts, words, flags = map(labels_of, cells[:4])
+    scores, counts = numbers_of(scores), numbers_of(counts)
     if scores is None or counts is None:
         return None
-    flags = parse_booleans(cells[3])
-    return (*map(column_scores, (scores, counts, parse_labels(cells[2]), flags)), cells[4])
+    return (*map(column_scores, (scores, counts, words, booleans_of(flags))), cells[4])
 
 
 @given(ROWS, st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), st.integers(1, 3))
@@ -61,7 +61,8 @@ def test_any_cells_are_what_python_makes_of_them(rows, quoting, threads):
         quoting = csv.QUOTE_ALL  # Python's writer leaves a lone carriage return bare
     text = written([NAMES, HEAD, *rows], quoting=quoting)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_file, "SMALL_TEXT", len(",".join(NAMES)) + 40 + 10 * quoting)
+        # What the columns hold is seen in the first row alone.
+        patch.setattr(csv_file, "SMALL_TEXT", len(written([NAMES, HEAD], quoting=quoting)))
         patch.setattr(csv_blocks, "BLOCK_BYTES", 30)
         part = CsvPart(MemoryBlob(name="x", data=text.encode()), "csv")
     part.threads = threads
@@ -78,7 +79,7 @@ def test_any_cells_are_what_python_makes_of_them(rows, quoting, threads):
         own = np.concatenate([column_scores(one[name]) for one in found])
         assert own.tobytes() == values.tobytes()
     keys = [column_hashes(one["key"]) for one in found]
-    own = parse_keys(columns[4])
+    own = keys_of(labels_of(columns[4]))
     gone = column_missing(own)
     kept = slice(None) if gone is None else ~gone
     hashes = np.concatenate([one.values for one in keys])
@@ -121,7 +122,7 @@ def test_a_quote_within_a_cell_opens_nothing():
         (b'1,a"b\n', ['a"b']),
         (b'1,"a""b"\n', ['a"b']),
         (b'1,"a\nb"\r\n2,x', ["a\nb", "x"]),
-        (b"1,a\n  \n2,b\n", None),
+        (b"1,a\n  \n2,b\n", ["a", "b"]),
         (b'1,"a"b\n', None),
         (b'1,"ab\n2,3\n', None),
         (b"1,2,3\n", None),

@@ -11,7 +11,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.data.csv.cells import MISSING, is_number, parse_numbers
+from mipaudit.data.csv.cells import MISSING, is_number, labels_of, numbers_of
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.columns.column import column_scores
@@ -61,7 +61,7 @@ def test_same_table_as_pandas(rows, delimiter, line_end):
 
 @given(st.lists(st.one_of(NUMBERS, st.sampled_from(sorted(MISSING))), min_size=1, max_size=30))
 def test_numbers_with_gaps(cells):
-    parsed = parse_numbers(cells)
+    parsed = numbers_of(labels_of(cells))
     assert parsed is not None
     missing = np.zeros(len(cells), bool) if parsed.missing is None else parsed.missing
     scores = column_scores(parsed)
@@ -74,10 +74,10 @@ def test_numbers_with_gaps(cells):
 @given(CELLS)
 def test_what_is_a_number_is_what_pandas_says(cell):
     if is_number(cell) and cell not in MISSING:
-        assert parse_numbers((cell,)) is not None
+        assert numbers_of(labels_of((cell,))) is not None
         assert math.isnan(float(cell)) or cell.strip()
     elif cell not in MISSING:
-        assert parse_numbers((cell,)) is None
+        assert numbers_of(labels_of((cell,))) is None
 
 
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=8))

@@ -8,7 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.data.csv import file as csv_file
-from mipaudit.data.csv.cells import parse_keys
+from mipaudit.data.csv.cells import keys_of, labels_of
 from mipaudit.reading.parquet.hive import folder_keys
 
 # Each pair is one number, and two texts.
@@ -105,8 +105,8 @@ def test_numbers_stay_numbers_where_nothing_is_lost(tmp_path, size):
 
 
 def test_blanks_around_a_number_are_no_part_of_it():
-    assert list(parse_keys([" 7", "12 "]).values) == [7, 12]
-    assert parse_keys(["", "7"]).missing.tolist() == [True, False]
+    assert list(keys_of(labels_of([" 7", "12 "])).values) == [7, 12]
+    assert keys_of(labels_of(["", "7"])).missing.tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.class_columns import read_class_columns
 from mipaudit.data.memory import open_arrow
+from mipaudit.data.parts import other_hints
 from mipaudit.data.tables.coordinates import Coordinates, read_coordinates
 from mipaudit.data.tables.table import (
     ArrayTable,
@@ -31,6 +31,7 @@ from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 LABEL_HINT: Final = "Number the classes in the order of the outputs, from 0."
+# Others are about options and noise, which there are none of here.
 _HINTS: Final = {
     "unparsable": "Save a table that has only the outputs, label and member.",
     "text_column": "Save a table that has only the outputs, label and member.",
@@ -43,17 +44,6 @@ _SUFFIX: Final = ".npy"
 # Of words for members and for the holdout.
 _FORMS: Final = (str.lower, str.upper, str.capitalize)
 _UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
-
-
-@contextmanager
-def _output_hints() -> Iterator[None]:
-    """Replace hints about options and noise, which there are none of here."""
-    try:
-        yield
-    except InputError as error:
-        if error.code not in _HINTS or error.hint == LABEL_HINT:
-            raise
-        raise InputError(error.code, error.message, hint=_HINTS[error.code]) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,7 +86,7 @@ class ArrayFile:
             InputError: there is no such array, or it holds no finite numbers;
                 ``row_numbers``: a column counts the rows.
         """
-        with _output_hints():
+        with other_hints(_HINTS, but=LABEL_HINT):
             if self.table is not None:
                 folded = {name.casefold() for name in reserved}
                 taken = [f.name for f in self.table.fields if f.name.strip().casefold() in folded]
@@ -121,7 +111,7 @@ class ArrayFile:
             InputError: there is no such array or column, or it holds no finite numbers;
                 ``several_columns``: it has more than one number for each record.
         """
-        with _output_hints():
+        with other_hints(_HINTS, but=LABEL_HINT):
             found = self._chosen(names, what, alone=alone)
             if self.table is not None:
                 if self._kinds[found] in {"string", "other"}:
