@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from mipaudit.counting.columns import Counts, How, Meter, count_over
-from mipaudit.data.derived_source import changed
 from mipaudit.engine.fold import fold
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order, canonical_rows
@@ -128,8 +127,9 @@ def hold_input(
     """
     meter = None if progress is None else Meter(source.rows_hint, progress).advance
     rows = source.every_row()
+    change = None if only is None else partial(_with_only, places=only)
     held = fold(
-        rows if only is None else changed(rows, partial(_with_only, places=only)),
+        rows if change is None else rows.mapped(lambda one: one.then(change)),
         HeldRows,
         workers=workers,
         progress=meter,

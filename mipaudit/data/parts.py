@@ -122,8 +122,6 @@ class FaultyRowsError(InputError):
 
 
 PartitionT_co = TypeVar("PartitionT_co", bound=Partition, covariant=True)
-
-
 OtherT = TypeVar("OtherT", bound=Partition)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -48,16 +48,18 @@ class PiecePartition:
         piece: of the part.
         first_row: global position of the first row of the piece.
         assembly: makes the rows.
-        standing: the rows of the piece that may stand for persons, None for all.
-        chosen: those among them that do, None for all.
+        changes: what becomes of each batch of rows; they travel with it.
     """
 
     part: str
     piece: Piece
     first_row: int
     assembly: Assembly
-    standing: Chosen | None = None
-    chosen: Chosen | None = None
+    changes: tuple[Callable[[Rows], Rows], ...] = ()
+
+    def then(self, change: Callable[[Rows], Rows]) -> PiecePartition:
+        """Return the piece with one more change."""
+        return replace(self, changes=(*self.changes, change))
 
     @property
     def stays(self) -> bool:
@@ -103,11 +105,16 @@ class PiecePartition:
             rows = self.assembly.rows(chunk, intake)
             if intake.faulty(nan_is_error=nan_is_error):
                 raise FaultyRowsError("faulty_rows", f"{self.part}: some rows cannot be audited.")
-            if self.standing is not None:
-                rows = self.standing.among(rows)
-            yield rows if self.chosen is None else self.chosen.among(rows)
+            for change in self.changes:
+                rows = change(rows)
+            yield rows
         if self.assembly.groups is not None:
             intake.groups |= self.assembly.groups.found
+
+
+def _only(chosen: Chosen) -> Callable[[PiecePartition], PiecePartition]:
+    """Return what leaves the chosen rows: each piece takes its own share along, not all."""
+    return lambda one: one.then(chosen.within(one.first_row, one.piece.rows).among)
 
 
 class ScoreSource:
@@ -193,12 +200,8 @@ class ScoreSource:
             return self.every_row()
         if self._chosen is None:
             self.stand_for(choose_units(self.every_row().rows(), self.unit_seed))
-        chosen = self._chosen
-        assert chosen is not None  # noqa: S101 - just now
-        # Each takes its own share along, not the rows of all persons.
-        return self.every_row().mapped(
-            lambda one: replace(one, chosen=chosen.within(one.first_row, one.piece.rows))
-        )
+        assert self._chosen is not None  # noqa: S101 - just now
+        return self.every_row().mapped(_only(self._chosen))
 
     def number_rows(self, seed: int) -> None:
         """Let rows be told apart by their positions, with this seed."""
@@ -213,13 +216,8 @@ class ScoreSource:
 
     def every_row(self) -> Partitions[PiecePartition]:
         """Return the partitions in row order, with all rows of a person that may count."""
-        standing = self.standing
         found = Partitions(self._partitions, self)
-        if standing is None:
-            return found
-        return found.mapped(
-            lambda one: replace(one, standing=standing.within(one.first_row, one.piece.rows))
-        )
+        return found if self.standing is None else found.mapped(_only(self.standing))
 
     @property
     def passed_over(self) -> tuple[str, ...]:
