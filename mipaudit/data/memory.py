@@ -10,14 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mipaudit.data.csv.cells import column_kind
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import (
-    FRACTIONS,
-    INTEGERS,
-    Column,
-    Field,
-    Numbers,
-    column_hashes,
-)
+from mipaudit.reading.columns.column import Column, Field, Numbers, column_hashes, met_numbers
 from mipaudit.reading.columns.column_cache import CHUNK_ROWS, ChunkStore, StoredPart
 from mipaudit.reading.columns.names import unique_names
 
@@ -164,5 +157,7 @@ def _numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Numbers
     with np.errstate(over="ignore", under="ignore"):
         nearest = values.astype(np.float64)
     lost = (nearest != values) & ~np.isnan(values)
-    marks = lost * np.where(np.floor(values) == values, np.uint8(INTEGERS), np.uint8(FRACTIONS))
-    return Numbers(values=nearest, missing=missing, rounded=marks if lost.any() else None)
+    if not lost.any():
+        return Numbers(values=nearest, missing=missing)
+    lost = (lost & (np.floor(values) == values)) | met_numbers(nearest, lost)
+    return Numbers(values=nearest, missing=missing, lost=lost)

@@ -12,7 +12,6 @@ from mipaudit.statements.verdict import (
     BLUNTED,
     COMMON,
     COPIES,
-    DIGITS_LOST,
     LEFT_OUT,
     ROWS_TAKEN,
     SITES_MISSING,
@@ -41,8 +40,6 @@ _FIRST: Final = {
     BLUNTED: "All scores were rounded to a few that are stored coarsely: no 'at most' here "
     "speaks for the scores as they are.",
     SITES_MISSING: "Sites whose cuts were used are missing: nothing here speaks for their records.",
-    DIGITS_LOST: "Scores have more digits than a 64-bit float holds, and may differ in those "
-    "alone: no 'at most' here speaks for them.",
 }
 
 

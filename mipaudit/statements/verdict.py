@@ -41,8 +41,6 @@ MISSING: Final = "missing_tells"  # rows were left out because of scores that on
 ROWS_TAKEN: Final = "rows_taken_as_independent"
 _INDEPENDENT: Final = "rows with the same id, or of equal files, are independent"
 BLUNTED: Final = "few_coarse_rows"  # few rows are stored coarsely, and all were rounded to them
-# That of numbers written with more digits than a float64 holds, where others meet them.
-DIGITS_LOST: Final = "digits_lost"
 # That of sites whose cuts were used, and of which no counts are here; and where the user says that
 # nothing is missed with them.
 SITES_MISSING: Final = "sites_missing"
@@ -56,7 +54,6 @@ _UNSEEN: Final = (
     (UNREAD, "open_copies_unread"),
     (MISSING, "open_missing_tells"),
     (BLUNTED, "open_rounded"),
-    (DIGITS_LOST, "open_digits_lost"),
     (SITES_MISSING, _SITES),
 )
 _ASSUMED: Final = ((ROWS_TAKEN, _INDEPENDENT), (SITES_LEFT_OUT, _NOT_RELEASED))

@@ -152,7 +152,7 @@ def _refuse_digits(columns: Sequence[Numbers], source: str, name: str, *, text: 
             text and bool(np.isfinite(held).all() and (np.floor(held) == held).all())
         )
         large = held.size > 0 and whole and max(int(held.max()), -int(held.min())) > _EXACT
-        if large or column.rounded is not None:
+        if large or column.lost is not None:
             raise InputError(
                 "too_many_digits",
                 f"{source}: column {quoted_name(name)} has numbers of more digits than can be "

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from operator import ne
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,19 +17,19 @@ from numpy.typing import NDArray
 
 from mipaudit.reading.columns.column import (
     EXACT,
-    FRACTIONS,
-    INTEGERS,
     TOLD_APART,
     Column,
     Kind,
     Labels,
     Numbers,
     Vocabulary,
+    met_numbers,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_FRACTION, _INTEGER = 1, 2
 # The least float64 of full precision.
 _LEAST: Final = float(np.finfo(np.float64).tiny)
 # A float64 has no more significant digits than that, all of them written out.
@@ -56,12 +57,14 @@ def lost_digits(cells: Sequence[str], values: NDArray[np.float64]) -> NDArray[np
         values: the float64 of each, shape (n,).
 
     Returns:
-        `INTEGERS`, `FRACTIONS` or 0 for each cell; None where none loses digits.
+        1 for numbers with a fraction, 2 for integers, 0 for cells that lose nothing; None where
+        none does.
     """
     marks = np.zeros(values.shape, dtype=np.uint8)
     for at in _doubtful(cells, values):
         if loses_digits(cells[at], float(values[at])):
-            marks[at] = INTEGERS if _is_integer(cells[at], float(values[at])) else FRACTIONS
+            whole = _is_integer(cells[at], float(values[at]))
+            marks[at] = _INTEGER if whole else _FRACTION
     return marks if marks.any() else None
 
 
@@ -144,13 +147,20 @@ def without(cells: Labels, blank: Collection[str]) -> Labels:
 
 
 def numbers_of(cells: Labels) -> Numbers | None:
-    """Return what is written as integers or floats, or None where a word is not a number."""
+    """Return what is written as integers or floats, or None where a word is not a number.
+
+    Of numbers that lose digits, integers are lost, and others where rows meet in one float64.
+    """
     words = cells.vocabulary.words
     values = _values(words)
     if values is None:
         return None
-    rounded = lost_digits(words, values) if values.dtype.kind == "f" else None
-    return _spread(values, cells.codes, rounded)
+    marks = lost_digits(words, values) if values.dtype.kind == "f" else None
+    found = _spread(values, cells.codes)
+    if marks is None:
+        return found
+    rows = np.append(marks, np.uint8(0))[cells.codes]
+    return replace(found, lost=(rows == _INTEGER) | met_numbers(found.values, rows > 0))
 
 
 def _values(words: Sequence[str]) -> NDArray[Any] | None:
@@ -168,15 +178,12 @@ def _values(words: Sequence[str]) -> NDArray[Any] | None:
     return None
 
 
-def _spread(
-    values: NDArray[Any], codes: NDArray[Any], rounded: NDArray[np.uint8] | None = None
-) -> Numbers:
+def _spread(values: NDArray[Any], codes: NDArray[Any]) -> Numbers:
     """Return the column whose distinct cells are ``values``; a negative code is a null."""
     missing = codes < 0
     return Numbers(
         values=np.append(values, values.dtype.type(0))[codes],
         missing=missing if missing.any() else None,
-        rounded=None if rounded is None else np.append(rounded, np.uint8(0))[codes],
     )
 
 

@@ -23,7 +23,6 @@ from mipaudit.data.csv.cells import (
     column_kind,
     keys_of,
     labels_of,
-    lost_digits,
     numbers_of,
 )
 from mipaudit.data.csv.dialect import csv_rows, diagnose_csv, unlike_csv
@@ -338,7 +337,7 @@ class CsvPart(StoredPart):
         return rows, found
 
     def _marked(self, name: str, column: Column, text: bytes) -> Numbers:
-        """Return floats, NaN where missing, with marks at those out of range that lose digits.
+        """Return floats, NaN where missing, with marks at those out of range that are lost.
 
         Raises:
             ValueError: only Arrow takes a cell for a number.
@@ -356,12 +355,12 @@ class CsvPart(StoredPart):
         if not at.size:
             return Numbers(values=values)
         _, cells = read_block(text, self.dialect, {name: pa.string()})
-        marks = lost_digits([cells[name][row].as_py() for row in at.tolist()], values[at])
-        if marks is None:
+        found = numbers_of(labels_of([cells[name][row].as_py() for row in at.tolist()]))
+        if found is None or found.lost is None:
             return Numbers(values=values)
-        rounded = np.zeros(values.size, dtype=np.uint8)
-        rounded[at] = marks
-        return Numbers(values=values, rounded=rounded)
+        lost = np.zeros(values.size, dtype=np.bool_)
+        lost[at] = found.lost
+        return Numbers(values=values, lost=lost)
 
     def _look(self, columns: Sequence[CsvColumn], lines: Sequence[bytes]) -> None:
         """Note the columns that lose digits in some of the lines."""
@@ -377,7 +376,7 @@ class CsvPart(StoredPart):
                 if one.typed and one.kind == "float" and not one.loses:
                     at = names.index(one.name)
                     column = numbers_of(labels_of([cells[at] for cells in rows]))
-                    one.loses = column is not None and column.rounded is not None
+                    one.loses = column is not None and column.lost is not None
 
     def close(self) -> None:
         """Release memory, temporary file and bytes."""

@@ -193,5 +193,5 @@ class CsvHead:
         return frozenset(
             name
             for name in self._dialect.names
-            if (column := self._numbers(name)) is not None and column.rounded is not None
+            if (column := self._numbers(name)) is not None and column.lost is not None
         )

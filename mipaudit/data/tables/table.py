@@ -25,7 +25,7 @@ from mipaudit.reading.columns.column import (
     Labels,
     Numbers,
     column_hashes,
-    inexact_integers,
+    merged_numbers,
 )
 from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.reading.columns.names import unique_names
@@ -204,7 +204,7 @@ class _Filling:
             part[...] = given
         if numbers.missing is not None:
             part[numbers.missing.reshape(part.shape)] = np.nan
-        mask = inexact_integers(numbers, "float")
+        mask = merged_numbers(numbers)
         if mask is not None:
             for at, fault in _counted(mask.reshape(part.shape), row).items():
                 self.inexact.setdefault(column + at, Fault()).add(fault.count, fault.first_row)

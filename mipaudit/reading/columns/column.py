@@ -31,8 +31,6 @@ Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
 EXACT: Final = 2**53
 # Numbers of so many digits go to different float64s; IEEE 754 promises no more.
 TOLD_APART: Final = 15
-# Marks of numbers that lose digits.
-FRACTIONS, INTEGERS = 1, 2
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 # A string is a score only as a category: 53 bits fit a float64 exactly.
 _SCORE_BITS = 53
@@ -86,13 +84,13 @@ class Vocabulary:
 class Numbers:
     """Booleans, integers or floats; ``missing`` marks the nulls, None for none.
 
-    ``rounded`` marks those that were written with more digits than a float64 tells apart, or
-    beyond all that it holds: `INTEGERS` by 2, others by 1; None for none.
+    ``lost`` marks those that a float64 does not tell from others, since they have more digits than
+    it holds, or are beyond its range; None where no number has.
     """
 
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
-    rounded: NDArray[np.uint8] | None = None
+    lost: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -164,26 +162,21 @@ def column_scores(column: Column, precision: str | None = None) -> NDArray[np.fl
     return scores if column.missing is None else np.where(column.missing, np.nan, scores)
 
 
-def inexact_integers(column: Column, kind: Kind) -> NDArray[np.bool_] | None:
-    """Return where integers are beyond 2^53, so that a float64 merges them; None for nowhere.
+def merged_numbers(column: Column) -> NDArray[np.bool_] | None:
+    """Return which numbers a float64 does not tell from others; None for none.
 
-    Args:
-        column: a chunk of a score column.
-        kind: of the whole column: missing cells may have made its integers floats.
+    These are integers beyond 2^53, and what `Numbers` marks.
     """
     if not isinstance(column, Numbers) or not column.values.size:
         return None
     values = column.values
-    if column.rounded is not None:
-        mask = column.rounded == INTEGERS
+    if column.lost is not None:
+        mask = column.lost.copy()
     elif values.dtype.kind in "iu" and values.dtype.itemsize == np.dtype(np.int64).itemsize:
         low, high = (-EXACT, EXACT) if values.dtype.kind == "i" else (0, EXACT)
         if low <= values.min() and values.max() <= high:
             return None
         mask = (values < low) | (values > high)
-    elif kind == "integer" and values.dtype.kind == "f":
-        # What was rounded to 2^53 may have been beyond it.
-        mask = np.isfinite(values) & (np.abs(values) >= EXACT)
     else:
         return None
     if column.missing is not None:
@@ -191,22 +184,13 @@ def inexact_integers(column: Column, kind: Kind) -> NDArray[np.bool_] | None:
     return mask if mask.any() else None
 
 
-def rounded_decimals(column: Column) -> NDArray[np.bool_] | None:
-    """Return where numbers with a fraction lose digits in a float64; None for nowhere."""
-    if not isinstance(column, Numbers) or column.rounded is None:
-        return None
-    return np.asarray(column.rounded == FRACTIONS)
-
-
-def met_numbers(column: Column, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def met_numbers(values: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which rows of ``mask`` have the float64 of another row, shape (rows,).
 
     Args:
-        column: a chunk of numbers.
+        values: of the rows.
         mask: rows that lost digits, perhaps those in which they differed.
     """
-    assert isinstance(column, Numbers)  # noqa: S101 - others lose no digits
-    values = column.values
     found, counts = np.unique(values[np.isin(values, values[mask])], return_counts=True)
     return np.asarray(mask & np.isin(values, found[counts > 1]))
 

@@ -13,8 +13,7 @@ from mipaudit.reading.bytes.blob import read_at
 from mipaudit.reading.columns.column import Chunk, Column, Hashes, Labels, Numbers
 
 Mask = NDArray[np.bool_] | None
-Marks = NDArray[np.uint8] | None
-Arrays = tuple[NDArray[Any], Mask, Marks]
+Arrays = tuple[NDArray[Any], Mask, Mask]
 
 # Rows per chunk: 0.5 MiB of float64 stays in a core's cache between decoding,
 # checking and counting.
@@ -102,8 +101,8 @@ class ChunkStore:
     def _take(self, column: Column, places: tuple[_OnDisk | None, ...]) -> Column:
         if not places:
             return column
-        first, missing, rounded = (None if at is None else self._read(at) for at in places)
-        return column if first is None else with_arrays(column, (first, missing, rounded))
+        first, missing, lost = (None if at is None else self._read(at) for at in places)
+        return column if first is None else with_arrays(column, (first, missing, lost))
 
     def _read(self, place: _OnDisk) -> NDArray[Any]:
         assert self._file is not None  # noqa: S101 - a place exists only with a file
@@ -118,40 +117,40 @@ def column_arrays(column: Column) -> Arrays:
         case Labels():
             return column.codes, None, None
         case Numbers():
-            return column.values, column.missing, column.rounded
+            return column.values, column.missing, column.lost
         case Hashes():
             return column.values, column.missing, None
 
 
 def with_arrays(column: Column, arrays: Arrays) -> Column:
     """Return a column like ``column`` with other rows."""
-    first, missing, rounded = arrays
+    first, missing, lost = arrays
     match column:
         case Labels(vocabulary=vocabulary):
             return Labels(codes=first, vocabulary=vocabulary)
         case Numbers():
-            return Numbers(values=first, missing=missing, rounded=rounded)
+            return Numbers(values=first, missing=missing, lost=lost)
         case Hashes():
             return Hashes(values=first, missing=missing)
 
 
 def slice_column(column: Column, start: int, stop: int) -> Column:
     """Return rows ``start`` to ``stop`` of ``column``, without copying."""
-    first, missing, rounded = column_arrays(column)
+    first, missing, lost = column_arrays(column)
     missing = None if missing is None else missing[start:stop]
-    rounded = None if rounded is None else rounded[start:stop]
-    return with_arrays(column, (first[start:stop], missing, rounded))
+    lost = None if lost is None else lost[start:stop]
+    return with_arrays(column, (first[start:stop], missing, lost))
 
 
 def compact_column(column: Column) -> Column:
     """Return ``column`` with the narrowest type that holds its integers or codes."""
-    first, missing, rounded = column_arrays(column)
+    first, missing, lost = column_arrays(column)
     if isinstance(column, Hashes) or first.dtype.kind not in "iu" or not first.size:
         return column
     low, high = int(first.min()), int(first.max())
     for narrow in (np.int8, np.int16, np.int32):
         if np.iinfo(narrow).min <= low and high <= np.iinfo(narrow).max:
-            return with_arrays(column, (first.astype(narrow, copy=False), missing, rounded))
+            return with_arrays(column, (first.astype(narrow, copy=False), missing, lost))
     return column
 
 

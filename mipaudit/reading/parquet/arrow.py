@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import (
     EXACT,
-    FRACTIONS,
-    INTEGERS,
     TOLD_APART,
     Column,
     Field,
@@ -229,16 +227,11 @@ def _moments(array: pa.Array) -> Numbers:
 
 def _decimals(array: pa.Array) -> Numbers:
     """Return the nearest float64 of each, and which of them others may have, too."""
-    missing = _missing(array)
-    mask = merges_decimals(array)
-    mark = INTEGERS if array.type.scale <= 0 else FRACTIONS
-    if mask is not None and missing is not None:
-        mask &= ~missing
-    return Numbers(
-        values=decimal_floats(array),
-        missing=missing,
-        rounded=None if mask is None or not mask.any() else mask * np.uint8(mark),
-    )
+    missing, lost = _missing(array), merges_decimals(array)
+    if lost is not None and missing is not None:
+        lost &= ~missing
+    any_lost = lost is not None and lost.any()
+    return Numbers(values=decimal_floats(array), missing=missing, lost=lost if any_lost else None)
 
 
 def _dtype(kind: pa.DataType) -> str:

@@ -19,7 +19,7 @@ from mipaudit.reading.rows.missing_scores import missing_findings
 from mipaudit.statements.copies import Copies, unread_findings
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST
+from mipaudit.statements.verdict import BLUNTED
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.membership import Label
@@ -36,9 +36,7 @@ _REPEATED: Final = 2
 Kept = Literal["present", "other_side", "nan", "unit", "copied", "told", "unclear"]
 # What is wrong with rows, as `Intake.faults` has it.
 OfRow = Literal["unknown_labels", "null_labels", "null_keys", "null_groups"]
-OfScore = Literal[
-    "missing", "inexact", "rounded", "met", "overflowed", "moved", "infinite", "endless", "lowest"
-]
+OfScore = Literal["missing", "inexact", "overflowed", "moved", "infinite", "endless", "lowest"]
 Wrong = Literal[OfRow, OfScore]
 
 _CLASSES: Final = (True, False)
@@ -146,9 +144,8 @@ class Intake:
         faults: by what is wrong, and by column, "" where it is of the row:
             ``unknown_labels`` and ``null_labels`` have no membership, ``null_keys`` no key or
             person, ``null_groups`` no run, where each must name one; ``missing`` scores;
-            ``inexact`` numbers beyond 2^53 that a float64 cannot hold; ``rounded`` ones lose digits
-            in it, and have ``met`` the float64 of another row; ``overflowed`` are finite scores
-            beyond the float type that the column is rounded to, and ``moved`` those that this
+            ``inexact`` numbers that a float64 does not tell from others; ``overflowed`` are finite
+            scores beyond the float type that the column is rounded to; ``moved`` those that this
             changed; ``infinite`` ones are counted only where a missing score gets a place of its
             own, because they are told apart there, ``endless`` at minus infinity, which move up to
             the lowest number there, and ``lowest`` at it, where they would meet those.
@@ -265,25 +262,7 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
     if present["nan_dropped"]:
         found += missing_findings(*((rows["nan", one], rows["present", one]) for one in _CLASSES))
     found += unread_findings(rows["unclear", True])
-    found += [_rounded(name, fault) for name, fault in sorted(intake.of("rounded").items())]
-    return (*found, *(_met(name, fault) for name, fault in sorted(intake.of("met").items())))
-
-
-def _rounded(name: str, fault: Fault) -> Finding:
-    text = (
-        f"Column {quoted_name(name)} holds decimals of more than 15 digits in {_rows(fault)}: "
-        "they are rounded to the nearest 64-bit float, where two may become one."
-    )
-    return Finding(code="decimals_rounded", serious=True, text=text)
-
-
-def _met(name: str, fault: Fault) -> Finding:
-    text = (
-        f"Column {quoted_name(name)}: in {_rows(fault)} the digits that a 64-bit float cannot "
-        "hold may be all that tells the score from that of another row. They are not seen, so "
-        "that no policy is met. Write fewer digits, or replace the scores by their ranks."
-    )
-    return Finding(code=DIGITS_LOST, serious=True, text=text)
+    return tuple(found)
 
 
 def _rows(fault: Fault) -> str:
@@ -365,10 +344,10 @@ def _merging(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError | None:
     if intake.of("inexact"):
         return InputError(
             "large_integers",
-            "Integers beyond 2^53, or numbers beyond what 64 bits hold, which cannot be told "
-            f"apart: {_columns(intake.of('inexact'))}.",
-            hint="Subtract a constant, replace them by their ranks, "
-            "or name another column with `score_col`.",
+            "Integers beyond 2^53, or numbers of more digits than 64 bits hold, which cannot be "
+            f"told apart: {_columns(intake.of('inexact'))}.",
+            hint="Subtract a constant, write numbers of at most 15 digits, replace them by their "
+            "ranks, or name another column with `score_col`.",
         )
     if intake.of("overflowed"):
         return _overflow(intake, coarse)

@@ -25,10 +25,8 @@ from mipaudit.reading.columns.column import (
     column_hashes,
     column_missing,
     column_scores,
-    inexact_integers,
-    met_numbers,
+    merged_numbers,
     mix64,
-    rounded_decimals,
 )
 from mipaudit.reading.columns.membership import MemberRule, distinct_labels, said_of
 from mipaudit.reading.rows.intake import Intake, Spread
@@ -294,14 +292,9 @@ class Assembly:
 
     def _count_inexact(self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake) -> None:
         for one in self.scores:
-            column = chunk.columns[one.name]
-            mask = inexact_integers(column, one.kind)
+            mask = merged_numbers(chunk.columns[one.name])
             if mask is not None:
                 intake.note("inexact", one.name, _and(mask, keep), chunk.first_row)
-            mask = rounded_decimals(column)
-            if mask is not None and (mask := _and(mask, keep)).any():
-                intake.note("rounded", one.name, mask, chunk.first_row)
-                intake.note("met", one.name, met_numbers(column, mask), chunk.first_row)
 
     def _scored(
         self, chunk: Chunk, name: str, keep: NDArray[np.bool_] | None, intake: Intake

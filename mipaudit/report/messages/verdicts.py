@@ -31,10 +31,6 @@ ENTRIES: Final = {
         "scores were rounded because a few rows are stored coarsely, so that an upper limit holds "
         "for the rounded scores alone; for those the limits {waived:kept}"
     ),
-    "open_digits_lost": Entry(
-        "scores have more digits than a 64-bit float holds, so that an upper limit holds for the "
-        "rounded scores alone; for those the limits {waived:kept}"
-    ),
     "open_sites_missing": Entry(
         "sites whose cuts were used are missing, so that the limits do not cover their records; on "
         "those of the other sites they {waived:kept}"
