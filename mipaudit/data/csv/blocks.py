@@ -13,7 +13,6 @@ import re
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from itertools import product
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from mipaudit.data.csv.dialect import Dialect, csv_rows, is_blank
@@ -31,7 +30,6 @@ BLOCK_BYTES: Final = 1 << 21
 _LARGEST: Final = (1 << 31) - 1
 # A line of blanks is none, and may be one where a line begins so.
 _BLANKS: Final = (b" ", b"\t")
-_BLANK_LINES: Final = tuple(product((b"\n", b"\r"), _BLANKS))
 _BLANK_LINE: Final = re.compile(rb"(?:\A|[\r\n])[ \t]+(?:[\r\n]|\Z)")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -144,7 +142,9 @@ def _is_plain(text: bytes, delimiter: str) -> bool:
     """Tell whether Arrow reads the same records as Python's csv module."""
     if b'"' in text and not _patterns(delimiter)[1].fullmatch(text):
         return False
-    blanks = text.startswith(_BLANKS) or any(end + blank in text for end, blank in _BLANK_LINES)
+    # One byte is found much faster than two.
+    lines = (end + blank for blank in _BLANKS if blank in text for end in (b"\n", b"\r"))
+    blanks = text.startswith(_BLANKS) or any(line in text for line in lines)
     return not (blanks and _BLANK_LINE.search(text))
 
 
