@@ -73,7 +73,7 @@ def open_input(
             or None.
         members: the members' path, frame or array, with ``holdout``; or None.
         holdout: the holdout's path, frame or array, of the same form.
-        request: what to read; its paths are filled in here.
+        request: how to understand them.
         threads: that parse text.
 
     Raises:
@@ -87,11 +87,17 @@ def open_input(
         paths = _paths(data)
         if paths is None:
             return open_groups([(None, (open_arrow(data),))], request)
-        return open_scores(replace(request, scores=paths), threads=threads)
+        return _open_files([(None, paths)], request, threads)
     member_path, holdout_path = _path(members), _path(holdout)
     if member_path is not None and holdout_path is not None:
-        request = replace(request, members=member_path, holdout=holdout_path)
-        return open_scores(request, threads=threads)
+        if member_path == holdout_path == "-":
+            raise UsageError(
+                "two_stdin",
+                "Members and holdout cannot both be standard input.",
+                hint="Write one of them to a file first.",
+            )
+        sides = [(True, (member_path,)), (False, (holdout_path,))]
+        return _open_files(sides, request, threads)
     frames = (is_frame(members), is_frame(holdout))
     if member_path is not None or holdout_path is not None or frames[0] != frames[1]:
         raise UsageError(
@@ -261,10 +267,12 @@ def check_where(source: ScoreSource, where: Where) -> None:
     raise InputError("no_rows", f"`where`: no row of column {quoted_name(where.column)} matches.")
 
 
-def open_scores(request: ReadRequest, *, threads: int = 1) -> ScoreSource:
-    """Open the files that ``request`` names; as `open_input`."""
+def _open_files(
+    sides: Sequence[tuple[bool | None, tuple[str, ...]]], request: ReadRequest, threads: int
+) -> ScoreSource:
+    """Open the files of each class; None for those in which a column says it."""
     claim_buffers()
-    found = [(side, _files(specs)) for side, specs in _sides(request)]
+    found = [(side, _files(specs)) for side, specs in sides]
     every = [blob for _, files in found for blob, _ in files]
     try:
         check_different([(side, [blob for blob, _ in files]) for side, files in found])
@@ -313,26 +321,6 @@ def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
             raise input_changed(blob)
     if any(isinstance(blob, BoundBlob) for blob in blobs):
         raise error.plain() from None
-
-
-def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
-    """Return which class every path holds: None when a column says it."""
-    pair = (request.members, request.holdout)
-    if request.scores is not None and pair == (None, None):
-        scores = request.scores
-        return [(None, (scores,) if isinstance(scores, str) else scores)]
-    if request.scores is None and request.members is not None and request.holdout is not None:
-        if pair == ("-", "-"):
-            raise UsageError(
-                "two_stdin",
-                "Members and holdout cannot both be standard input.",
-                hint="Write one of them to a file first.",
-            )
-        return [(True, (request.members,)), (False, (request.holdout,))]
-    raise UsageError(
-        "which_input",
-        "Give either one input with a membership column, or both `members` and `holdout`.",
-    )
 
 
 def open_groups(

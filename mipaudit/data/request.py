@@ -1,4 +1,4 @@
-"""What to read: the user's choice of files, columns and rows."""
+"""What to read: the user's choice of columns and rows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,9 @@ RowsAre = Literal["independent"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRequest:
-    """One input and how to understand it.
+    """How to understand an input.
 
     Attributes:
-        scores: files, directories, globs, addresses, or ``"-"`` alone for standard input;
-            None when ``members`` and ``holdout`` are given.
-        members: the members' own file, directory, glob or address.
-        holdout: the holdout's own.
         score_columns: the score columns by name, or comma lists of them where ``vectors``
             are allowed; empty means found by the rules.
         member_column: the membership column by name; None means found.
@@ -48,9 +44,6 @@ class ReadRequest:
             caller did.
     """
 
-    scores: str | tuple[str, ...] | None = None
-    members: str | None = None
-    holdout: str | None = None
     score_columns: tuple[str, ...] = ()
     member_column: str | None = None
     member_value: str | None = None

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.counting import columns as counting
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.maths.class_limits.area_limits import area_of
@@ -57,7 +57,7 @@ def hired(jobs):
 
 
 def counted(path, *, discrete=False, **settings):
-    with open_scores(ReadRequest(scores=path)) as source:
+    with open_input(path, None, None, ReadRequest()) as source:
         return counting.count(source, counting.How(discrete=discrete), seed=3, **settings)
 
 

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import mipaudit
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.engine.fold import fold_remotely
 from mipaudit.engine.run import Run, runs_of
@@ -59,7 +59,7 @@ def killer(monkeypatch):
 
 
 def test_a_killed_worker_changes_nothing(parts, killer):
-    with open_scores(ReadRequest(scores=str(parts))) as source:
+    with open_input(str(parts), None, None, ReadRequest()) as source:
         runs = len(runs_of(source.every_row(), 2))
     expected = plain(mipaudit.estimate(parts, jobs=1))
     assert plain(mipaudit.estimate(parts, engine="processes", jobs=2)) == expected

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.parts import BadPartsError
 from mipaudit.data.request import ReadRequest
 from mipaudit.engine.run import Run, fold_run, runs_of
@@ -20,7 +20,7 @@ def source(tmp_path):
     table = columns()
     table["person"] = list(range(len(table["loss"])))
     path = write_parts(tmp_path / "parts", (), group=10, table=table)
-    with open_scores(ReadRequest(scores=str(path), unit_column="person")) as opened:
+    with open_input(str(path), None, None, ReadRequest(unit_column="person")) as opened:
         yield opened
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.query.model.array_files import arrays_of, described
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.tables.splits import read_splits
 from mipaudit.errors import InputError, UsageError
@@ -35,7 +35,7 @@ def opened(path: str):
 
 
 def scores(path: str) -> None:
-    with open_scores(ReadRequest(scores=path)) as source:
+    with open_input(path, None, None, ReadRequest()) as source:
         for part in source.partitions():
             for _ in part.batches():
                 pass

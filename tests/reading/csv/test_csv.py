@@ -208,8 +208,8 @@ def test_a_small_file_takes_neither_pandas_nor_scipy(write):
     code = (
         "import sys\n"
         "from mipaudit.data.request import ReadRequest\n"
-        "from mipaudit.data.opening import open_scores\n"
-        f"source = open_scores(ReadRequest(scores={str(write(GOOD))!r}))\n"
+        "from mipaudit.data.opening import open_input\n"
+        f"source = open_input({str(write(GOOD))!r}, None, None, ReadRequest())\n"
         "rows = [r for p in source.partitions() for r in p.batches()]\n"
         "assert len(rows) == 1\n"
         "print(sorted({'pandas', 'scipy'} & set(sys.modules)))\n"

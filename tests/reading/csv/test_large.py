@@ -9,7 +9,7 @@ import pytest
 
 from mipaudit.data.csv import blocks as csv_blocks
 from mipaudit.data.csv import file as csv_file
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
 
@@ -189,11 +189,11 @@ def test_parsed_rows_beyond_memory_go_to_an_unlinked_file(write, large, monkeypa
     from mipaudit.reading.columns import column_cache as store
 
     path = write(text(table()))
-    with open_scores(ReadRequest(scores=str(path), key_column="name")) as source:
+    with open_input(str(path), None, None, ReadRequest(key_column="name")) as source:
         expected = drained(source)
     monkeypatch.setattr(store, "IN_MEMORY_BYTES", 100)
     before = set(path.parent.iterdir())
-    with open_scores(ReadRequest(scores=str(path), key_column="name")) as source:
+    with open_input(str(path), None, None, ReadRequest(key_column="name")) as source:
         assert drained(source) == expected
         assert drained(source) == expected
         assert set(path.parent.iterdir()) == before
@@ -204,7 +204,7 @@ def test_no_message_of_arrow_gets_out(write, large):
     rows[4000][2] = "topsecret"
     path = str(write(text(rows)))
     with pytest.raises(InputError) as caught:
-        open_scores(ReadRequest(scores=path))
+        open_input(path, None, None, ReadRequest())
     error: BaseException | None = caught.value
     while error is not None:
         assert "topsecret" not in str(error)

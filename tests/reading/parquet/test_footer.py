@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.bytes.blob import MemoryBlob
@@ -129,7 +129,7 @@ def forked(work: object) -> int:
 
 
 def read_all(path: str) -> None:
-    with open_scores(ReadRequest(scores=path)) as source:
+    with open_input(path, None, None, ReadRequest()) as source:
         for part in source.partitions():
             for _ in part.batches():
                 pass

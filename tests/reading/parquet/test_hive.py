@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 
 
@@ -118,8 +118,8 @@ def test_kinds_of_keys(read, save, tmp_path, values, kind, scores):
 def test_groups_may_be_keys(save, tmp_path):
     save("d/region=north/x.parquet", [1, 2], member=[True, False])
     save("d/region=south/x.parquet", [3, 4], member=[True, False])
-    request = ReadRequest(scores=str(tmp_path / "d"), group_columns=("region",))
-    with open_scores(request) as source:
+    request = ReadRequest(group_columns=("region",))
+    with open_input(str(tmp_path / "d"), None, None, request) as source:
         groups = [rows.groups for part in source.partitions() for rows in part.batches()]
     assert len({*groups[0].tolist()}) == 1
     assert {*groups[0].tolist()} != {*groups[1].tolist()}
@@ -172,7 +172,7 @@ def test_csv_and_parquet_lie_side_by_side(read, by_member, write):
 def test_a_file_is_not_opened_for_its_keys_alone(by_member, monkeypatch):
     from mipaudit.reading.parquet.parquet import RowGroup
 
-    with open_scores(ReadRequest(scores=str(by_member), where="member = 1")) as source:
+    with open_input(str(by_member), None, None, ReadRequest(where="member = 1")) as source:
         monkeypatch.setattr(RowGroup, "chunks", None)
         for part in source.partitions():
             (chunk,) = part.piece.chunks(("member",), 0)

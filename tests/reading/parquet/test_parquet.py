@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.reading.columns import column_cache
 from mipaudit.reading.columns.column import column_scores
@@ -270,8 +270,8 @@ def test_pandas_is_not_imported(save):
     code = (
         "import sys\n"
         "from mipaudit.data.request import ReadRequest\n"
-        "from mipaudit.data.opening import open_scores\n"
-        f"source = open_scores(ReadRequest(scores={str(path)!r}, key_column='key'))\n"
+        "from mipaudit.data.opening import open_input\n"
+        f"source = open_input({str(path)!r}, None, None, ReadRequest(key_column='key'))\n"
         "assert sum(r.member.size for p in source.partitions() for r in p.batches()) == 3000\n"
         "print(sorted({'pandas', 'pyarrow.dataset', 'scipy'} & set(sys.modules)))\n"
     )
@@ -282,7 +282,7 @@ def test_pandas_is_not_imported(save):
 def test_float64_without_nulls_is_not_copied(save):
     score, member = columns()
     path = save(pa.table({"score": score, "member": member}), use_dictionary=False)
-    with open_scores(ReadRequest(scores=str(path))) as source:
+    with open_input(str(path), None, None, ReadRequest()) as source:
         rows = next(source.partitions()[0].batches())
         assert not rows.scores[0].flags.owndata
 
@@ -290,7 +290,7 @@ def test_float64_without_nulls_is_not_copied(save):
 def test_changed_file_is_noticed(fails, save):
     score, member = columns()
     path = save(pa.table({"score": score, "member": member}))
-    with open_scores(ReadRequest(scores=str(path))) as source:
+    with open_input(str(path), None, None, ReadRequest()) as source:
         source.opened.check_unchanged()
         save(pa.table({"score": score[:-1], "member": member[:-1]}))
         with pytest.raises(Exception, match="changed while it was read"):
@@ -380,7 +380,7 @@ def test_only_the_columns_that_are_needed_are_decoded(save, monkeypatch):
         return batches(self, part, names)
 
     monkeypatch.setattr(RowGroup, "_batches", noted)
-    with open_scores(ReadRequest(scores=str(save(table)), score_columns=("score",))) as source:
+    with open_input(str(save(table)), None, None, ReadRequest(score_columns=("score",))) as source:
         for partition in source.partitions():
             list(partition.batches())
     assert set().union(*asked) == {"score", "member"}

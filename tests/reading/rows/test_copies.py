@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.data.opening import open_input, open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
 
@@ -142,8 +142,8 @@ def test_ties_are_ordinary():
 def test_the_files_of_this_project_are_ordinary(pytestconfig):
     root = pytestconfig.rootpath / "sample_data"
     for name in ("leaky.parquet", "private.parquet"):
-        with open_scores(ReadRequest(scores=str(root / name))) as source:
+        with open_input(str(root / name), None, None, ReadRequest()) as source:
             assert source.assumed == ()
-    pair = {"members": str(root / "members.csv"), "holdout": str(root / "holdout.csv")}
-    with open_scores(ReadRequest(**pair)) as source:
+    sides = str(root / "members.csv"), str(root / "holdout.csv")
+    with open_input(None, *sides, ReadRequest()) as source:
         assert source.assumed == ()

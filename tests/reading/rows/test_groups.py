@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.opening import open_input, open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import Labels, Numbers, Vocabulary
@@ -122,7 +122,7 @@ def test_groups_and_names_travel_with_the_rows(form, tmp_path):
             table.to_pandas().to_csv(path, index=False)
         else:
             pq.write_table(table, path, row_group_size=70)
-        source = open_scores(ReadRequest(scores=str(path), **request))
+        source = open_input(str(path), None, None, ReadRequest(**request))
     kept = [i for i in range(n) if i % 5 and i % 3 == 0]
     with source:
         assert [column.name for column in source.columns] == ["score"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import UsageError
 from mipaudit.reading.columns.membership import parse_where
@@ -22,7 +22,7 @@ def test_missing_scores_dropped(read, write):
     assert everything.positions == [0, 2, 5]
     assert everything.scores == [[1.5, -math.inf, 2.5], [1.0, 3.0, 5.0]]
     assert everything.findings == ["nan_dropped"]
-    with open_scores(ReadRequest(scores=str(write(GAPS)), nan="drop")) as source:
+    with open_input(str(write(GAPS)), None, None, ReadRequest(nan="drop")) as source:
         for _ in range(2):
             assert list(source.partitions().rows())
         (finding,) = source.findings()
@@ -157,7 +157,7 @@ def test_choice_of_row_is_fair(write):
     path = str(write("person,member,score\n" + "1,1,0.5\n1,1,1.5\n1,1,2.5\n2,0,1.5\n"))
     counts = np.zeros(3)
     for seed in range(600):
-        with open_scores(ReadRequest(scores=path, unit_column="person")) as source:
+        with open_input(path, None, None, ReadRequest(unit_column="person")) as source:
             source.number_rows(seed)
             (place, *_) = [at for rows in source.partitions().rows() for at in rows.kept]
             counts[place] += 1

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.opening import open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.parquet.parquet import RowGroup
@@ -100,7 +100,7 @@ def test_roles_of_other_types_are_an_error(tmp_path, fails, name):
 
 def test_a_bug_of_ours_is_not_blamed_on_the_file(tmp_path, read, monkeypatch):
     path = _save(_table(), tmp_path / "s.parquet")
-    pieces = open_scores(ReadRequest(scores=str(path))).partitions()
+    pieces = open_input(str(path), None, None, ReadRequest()).partitions()
     assert isinstance(pieces[0].piece, RowGroup)
 
     def broken(*_: object) -> Numbers:
@@ -169,7 +169,7 @@ def test_an_empty_path_is_no_directory(tmp_path, monkeypatch, sides):
     (tmp_path / "a.csv").write_text("member,score\n1,1.5\n0,2.5\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError) as caught:
-        open_scores(ReadRequest(**sides))
+        open_input(sides.get("scores"), sides.get("members"), sides.get("holdout"), ReadRequest())
     assert caught.value.code == "empty_path"
 
 
@@ -246,7 +246,7 @@ def test_a_csv_file_with_a_header_alone_is_listed_and_has_no_rows(write, fails):
     write("member,score\n", "d/a.csv")
     write("member,score\n1,1.5\n0,2.5\n", "d/b.csv")
     folder = write("member,score\n", "d/c.csv").parent
-    with open_scores(ReadRequest(scores=str(folder))) as source:
+    with open_input(str(folder), None, None, ReadRequest()) as source:
         assert source.rows_hint == 2
         assert sorted(file.rows for file in source.inputs()) == [0, 0, 2]
         source.opened.check_unchanged()

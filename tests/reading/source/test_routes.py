@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.opening import open_input, open_scores
+from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes import blob
@@ -119,7 +119,7 @@ def test_temporary_file_serves_several_threads(pipe, drained, monkeypatch, table
 
     monkeypatch.setattr(opening, "_STDIN_IN_MEMORY", 100)
     pipe(parquet_bytes(table, row_group_size=20))
-    with open_scores(ReadRequest(scores="-")) as source, ThreadPoolExecutor(8) as pool:
+    with open_input("-", None, None, ReadRequest()) as source, ThreadPoolExecutor(8) as pool:
         parts = source.partitions()
         found = list(pool.map(lambda part: list(part.batches()), parts))
         loss = [x for batches in found for rows in batches for x in rows.scores[0]]
@@ -146,9 +146,9 @@ def test_paths_that_lead_nowhere(fails, write, tmp_path):
     (tmp_path / "empty").mkdir()
     fails("no_parts", tmp_path / "empty")
     fails("uri", "file://elsewhere/scores.parquet")
-    fails("which_input")
-    fails("which_input", path, members=str(path))
-    fails("which_input", members=str(path))
+    fails("no_input")
+    fails("two_inputs", path, members=str(path))
+    fails("no_input", members=str(path))
 
 
 def test_parts_come_in_bytewise_order(read, write):
@@ -162,12 +162,12 @@ def test_inputs_are_hashed_or_fingerprinted(write, monkeypatch, table):
 
     path = write(parquet_bytes(table))
     data = path.read_bytes()
-    with open_scores(ReadRequest(scores=str(path))) as source:
+    with open_input(str(path), None, None, ReadRequest()) as source:
         (whole,) = source.inputs()
         assert whole.sha256 == sha256(data).hexdigest()
         assert (whole.rows, whole.bytes, whole.fingerprint) == (ROWS, len(data), None)
     monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
-    with open_scores(ReadRequest(scores=str(path))) as source:
+    with open_input(str(path), None, None, ReadRequest()) as source:
         (ends,) = source.inputs()
         assert ends.sha256 is None
         assert ends.fingerprint.startswith("size-and-ends:")

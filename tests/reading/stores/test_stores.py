@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from yarl import URL
 
-from mipaudit.data.opening import open_part, open_scores
+from mipaudit.data.opening import open_input, open_part
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.bytes import blob as blobs
@@ -117,7 +117,7 @@ def test_parts_on_the_web_are_named(fails, web, website, spec):
     assert "Name the parts" in fails("web_folder", there + spec).hint
     assert website.asked == []
     parts = (f"{there}/one.csv", f"{there}/one.parquet")
-    with open_scores(ReadRequest(scores=parts)) as source:
+    with open_input(parts, None, None, ReadRequest()) as source:
         assert tuple(one.name for one in source.inputs()) == parts
 
 
@@ -136,7 +136,7 @@ def test_provenance_is_the_same(listed, monkeypatch):
         monkeypatch.setattr(blobs, "HASHED_WHOLE", size)
         found = []
         for place in listed:
-            with open_scores(ReadRequest(scores=f"{place}/set/")) as source:
+            with open_input(f"{place}/set/", None, None, ReadRequest()) as source:
                 found.append(source.inputs())
         here, there = (
             [(one.rows, one.bytes, one.sha256, one.fingerprint) for one in files] for files in found
@@ -172,8 +172,8 @@ def test_the_same_file_twice(fails, places):
 def test_a_blob_can_be_sent_elsewhere(places):
     here, there = places
     for place in (here, there):
-        with open_scores(ReadRequest(scores=f"{place}/one.parquet")) as source:
-            blob = source._parts[0].blob
+        with open_input(f"{place}/one.parquet", None, None, ReadRequest()) as source:
+            blob = source.opened.parts[0].blob
             again = pickle.loads(pickle.dumps(blob))  # noqa: S301 - our own
             assert (again.name, again.size) == (blob.name, blob.size)
             assert not again.changed()
@@ -186,8 +186,8 @@ def test_ranges_are_what_was_asked_for(places):
     here, there = places
     data = Path(here, "one.parquet").read_bytes()
     rng = np.random.default_rng(0)
-    with open_scores(ReadRequest(scores=f"{there}/one.parquet")) as source:
-        blob = source._parts[0].blob
+    with open_input(f"{there}/one.parquet", None, None, ReadRequest()) as source:
+        blob = source.opened.parts[0].blob
         for reader in (blob.open(), blob.open_ranges()):
             with reader:
                 for _ in range(60):
@@ -204,8 +204,8 @@ def test_a_narrow_read_of_a_wide_file_moves_a_fraction(website):
     table = scores_table(rows=20_000, wide=40)
     pq.write_table(table, website.folder / "wide.parquet", row_group_size=5000)
     size = (website.folder / "wide.parquet").stat().st_size
-    with open_scores(
-        ReadRequest(scores=f"{website.url}/wide.parquet", score_columns=("loss",))
+    with open_input(
+        f"{website.url}/wide.parquet", None, None, ReadRequest(score_columns=("loss",))
     ) as source:
         website.asked.clear()
         opened = website.sent
@@ -220,7 +220,7 @@ def test_a_narrow_read_of_a_wide_file_moves_a_fraction(website):
 def test_csv_is_read_in_blocks_that_grow(website):
     rows = "".join(f"{at % 2},{at}.5\n" for at in range(700_000))
     (website.folder / "long.csv").write_text("member,loss\n" + rows, encoding="utf-8")
-    with open_scores(ReadRequest(scores=f"{website.url}/long.csv")) as source:
+    with open_input(f"{website.url}/long.csv", None, None, ReadRequest()) as source:
         assert source.rows_hint == 700_000
     sizes = [
         int(last) - int(first) + 1
@@ -237,7 +237,7 @@ _DATA = b"member,loss\n1,0.5\n0,1.25\n"
 
 def notices_a_change(spec, put):
     put(_DATA)
-    with open_scores(ReadRequest(scores=spec)) as source:
+    with open_input(spec, None, None, ReadRequest()) as source:
         source.opened.check_unchanged()
         put(_DATA.replace(b"0.5", b"0.7"))
         with pytest.raises(MipauditError, match="changed while it was read"):
@@ -420,10 +420,10 @@ def test_an_address_may_be_signed(read, fails, web, website):
     found = read(f"{there}/one.csv?X-Signature={HUSH}%2F1")
     assert found == read(f"{here}/one.csv")
     assert website.asked[-1][1] == f"/one.csv?X-Signature={HUSH}%2F1"
-    with open_scores(ReadRequest(scores=f"{there}/one.csv?sig={HUSH}")) as source:
+    with open_input(f"{there}/one.csv?sig={HUSH}", None, None, ReadRequest()) as source:
         (one,) = source.inputs()
         assert one.name == f"{there}/one.csv"
-        assert HUSH not in repr(source._parts[0].blob)
+        assert HUSH not in repr(source.opened.parts[0].blob)
     signed = there.replace("//", f"//user:{HUSH}@") + f"/none.csv?sig={HUSH}"
     error = fails("no_such_file", signed)
     assert error.message == f"There is no file {there}/none.csv."
@@ -616,9 +616,9 @@ def test_standard_input_stays_in_its_process(monkeypatch, tmp_path):
         rows = io.BytesIO(b"member,loss\n1,0.5\n0,1.25\n")
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(rows))
         monkeypatch.setattr("mipaudit.data.opening._STDIN_IN_MEMORY", size)
-        with open_scores(ReadRequest(scores="-")) as source:
+        with open_input("-", None, None, ReadRequest()) as source:
             with pytest.raises(MipauditError) as caught:
-                pickle.dumps(source._parts[0].blob)
+                pickle.dumps(source.opened.parts[0].blob)
             assert caught.value.code == "bound_to_process"
             assert "Save it to a file" in caught.value.hint
 
