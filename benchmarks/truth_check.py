@@ -84,8 +84,8 @@ def _split_checks(scenario: SplitScenario, rows: int, seed: int) -> Iterator[Che
     drawing = Drawing(scenario=scenario, rows={"splits": rows}, order="shuffled", seed=seed)
     released = np.concatenate([chunk[RELEASE] for chunk in drawing.chunks()])
     for what, truth, sample in (
-        ("sigma_1", known.sigma_1, np.abs(released - known.median)),
-        ("sigma_2 squared", known.sigma_2**2, (released - known.mean) ** 2),
+        ("sigma_1", known["sigma_1"], np.abs(released - known["median"])),
+        ("sigma_2 squared", known["sigma_2"] ** 2, (released - known["mean"]) ** 2),
     ):
         error = float(sample.std()) / math.sqrt(rows)
         yield Check(what=what, truth=truth, found=float(sample.mean()), error=error)

@@ -11,7 +11,7 @@ import pytest
 
 from mipaudit.validation.laws.families import law_of
 from mipaudit.validation.laws.law import Ladder, best_union
-from mipaudit.validation.laws.mixture import Normal
+from mipaudit.validation.laws.mixture import normal
 from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
 from tests.places import ROOT, load_script
 
@@ -138,7 +138,7 @@ def test_best_runs_are_few_and_best(seed):
 
 
 def test_counts_fall_on_their_rungs():
-    mixed = law_of("mixed", "", Normal(), Normal())
+    mixed = law_of("mixed", "", normal(), normal())
     ladder = scenario_ladder(mixed)
     scores = np.array([-1e9, -0.5, 0.0, 0.3, 1e9])
     counts = truths.RungCounts.empty(ladder)

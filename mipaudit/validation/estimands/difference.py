@@ -22,7 +22,7 @@ from mipaudit.counting.kept_rows import OrderedRows
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval, trivial
 from mipaudit.validation.laws.families import law_of
-from mipaudit.validation.laws.mixture import Normal
+from mipaudit.validation.laws.mixture import normal
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
@@ -105,7 +105,7 @@ def _swing(share: float) -> ScorePair:
 
 @lru_cache(maxsize=64)
 def _shifted(shift: float) -> Law:
-    return law_of("shifted", f"members {shift:g} higher", Normal(mean=shift), Normal())
+    return law_of("shifted", f"members {shift:g} higher", normal(mean=shift), normal())
 
 
 PAIRS: Final[dict[str, ScorePair]] = {

@@ -21,21 +21,22 @@ from mipaudit.validation.laws.families import (
 )
 from mipaudit.validation.laws.law import Law
 from mipaudit.validation.laws.mixture import (
-    Atoms,
-    Beta,
-    Cauchy,
-    Drift,
-    LogNormal,
+    Discrete,
     Mixture,
-    Normal,
-    Pareto,
-    Rounded,
-    Steps,
+    atoms,
+    beta,
+    cauchy,
+    drift,
+    log_normal,
     mixture,
+    normal,
+    pareto,
+    rounded,
+    steps,
 )
 from mipaudit.validation.truth import family_of, unknown
 
-_STANDARD: Final = Normal()
+_STANDARD: Final = normal()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +58,12 @@ MINORITY: Final = (
     Subgroup(
         label="majority",
         share=0.9,
-        law=law_of("majority", "no leak", Normal(), Normal()),
+        law=law_of("majority", "no leak", normal(), normal()),
     ),
     Subgroup(
         label="minority",
         share=0.1,
-        law=law_of("minority", "members 2 s.d. higher", Normal(mean=2.0), Normal()),
+        law=law_of("minority", "members 2 s.d. higher", normal(mean=2.0), normal()),
     ),
 )
 
@@ -72,12 +73,12 @@ CORRUPTED: Final = (
     Subgroup(
         label="clean",
         share=0.9,
-        law=law_of("clean", "a little overfitted", Normal(mean=-0.2), Normal()),
+        law=law_of("clean", "a little overfitted", normal(mean=-0.2), normal()),
     ),
     Subgroup(
         label="corrupted",
         share=0.1,
-        law=law_of("corrupted", "memorised", Normal(mean=-1.0, sd=0.5), Normal(mean=2.0)),
+        law=law_of("corrupted", "memorised", normal(mean=-1.0, sd=0.5), normal(mean=2.0)),
     ),
 )
 
@@ -113,12 +114,12 @@ def _half_precision(limit: float) -> NDArray[np.float64]:
 
 
 def _three_modes(outer: float) -> Mixture:
-    parts = [Normal(mean=mean, sd=0.5) for mean in (-3.0, 0.0, 3.0)]
+    parts = [normal(mean=mean, sd=0.5) for mean in (-3.0, 0.0, 3.0)]
     return mixture(*zip((outer, 1 - 2 * outer, outer), parts, strict=True))
 
 
 def _infinite(mass: float) -> Mixture:
-    infinity = Atoms(values=np.array([np.inf]), masses=np.array([1.0]))
+    infinity = atoms(np.array([np.inf]), np.array([1.0]))
     return mixture((1 - mass, _STANDARD), (mass, infinity))
 
 
@@ -127,7 +128,7 @@ def _null_laws() -> Iterator[Law]:
     yield from _examples("null-discrete")
     zipf = cells(_zipf(1000))
     yield law_of("null-zipf-1000", "no leak, 1000 values with masses as 1/rank", zipf, zipf)
-    ties = Rounded(base=_STANDARD, values=np.arange(-8.0, 8.5, 0.5))
+    ties = rounded(base=_STANDARD, values=np.arange(-8.0, 8.5, 0.5))
     yield law_of("null-ties", "no leak, normal scores rounded to halves", ties, ties)
     one = cells(np.ones(1))
     yield law_of("constant", "every score is the same", one, one)
@@ -135,18 +136,18 @@ def _null_laws() -> Iterator[Law]:
 
 def _smooth_laws() -> Iterator[Law]:
     yield from _examples("gauss-shift", "gauss-scale")
-    yield law_of("cauchy-shift", "Cauchy scores, members 1 higher", Cauchy(centre=1.0), Cauchy())
+    yield law_of("cauchy-shift", "Cauchy scores, members 1 higher", cauchy(centre=1.0), cauchy())
     yield law_of(
         "pareto-shift",
         "Pareto scores of index 1.5, members 0.2 higher",
-        Pareto(index=1.5, shift=0.2),
-        Pareto(index=1.5),
+        pareto(index=1.5, shift=0.2),
+        pareto(index=1.5),
     )
     yield law_of(
         "lognormal-scale",
         "log-normal scores of log s.d. 2, members 3 times as large",
-        LogNormal(log_mean=math.log(3), log_sd=2.0),
-        LogNormal(log_sd=2.0),
+        log_normal(log_mean=math.log(3), log_sd=2.0),
+        log_normal(log_sd=2.0),
     )
     yield from _examples("comb")
     text = "three modes, members more in the outer"
@@ -154,8 +155,8 @@ def _smooth_laws() -> Iterator[Law]:
     yield law_of(
         "separated",
         "every member above every holdout record",
-        Steps(masses=(1.0,), start=1.0, stop=2.0),
-        Steps(masses=(1.0,)),
+        steps(masses=(1.0,), start=1.0, stop=2.0),
+        steps(masses=(1.0,)),
     )
 
 
@@ -165,7 +166,7 @@ def _mechanism_laws() -> Iterator[Law]:
 
 
 def _leak_laws() -> Iterator[Law]:
-    spike = Atoms(values=np.array([0.5]), masses=np.array([1.0]))
+    spike = atoms(np.array([0.5]), np.array([1.0]))
     yield law_of(
         "leaked-atoms",
         "1% of members at one value amid the others that no holdout record has",
@@ -175,7 +176,7 @@ def _leak_laws() -> Iterator[Law]:
     yield law_of(
         "leaked-shift",
         "1% of members 4 s.d. higher",
-        mixture((0.99, _STANDARD), (0.01, Normal(mean=4.0))),
+        mixture((0.99, _STANDARD), (0.01, normal(mean=4.0))),
         _STANDARD,
     )
     yield from _examples("multinomial")
@@ -201,7 +202,7 @@ def _hard_laws() -> Iterator[Law]:
     yield law_of("rare-tail-200", text, _common_and_tail(0.612), _common_and_tail(0.03))
 
 
-def _common_and_tail(tail: float) -> Atoms:
+def _common_and_tail(tail: float) -> Discrete:
     return cells(np.concatenate([np.full(5, (1 - tail) / 5), np.full(200, tail / 200)]))
 
 
@@ -212,19 +213,19 @@ def _odd_laws() -> Iterator[Law]:
     rare = np.append(np.full(900, 0.1 / 900), 0.9)
     text = "10% of the members at 900 values that no holdout record has, the others all at one"
     yield law_of("rare-values", text, cells(rare), cells((rare > 1 / 2).astype(float)))
-    one = Atoms(values=np.array([0.5]), masses=np.array([1.0]))
+    one = atoms(np.array([0.5]), np.array([1.0]))
     text = "5% of the holdout at one value amid the others that no member has"
     yield law_of("missing-value", text, _STANDARD, mixture((0.95, _STANDARD), (0.05, one)))
     text = "97% of the members at one value, the others and all the holdout at another"
     yield law_of("nearly-separated", text, coin(0.97), coin(0.0))
     text = "half of all at one value, the others normal, members 0.5 s.d. higher"
-    tied = (mixture((0.5, one), (0.5, Normal(mean=mean))) for mean in (0.5, 0.0))
+    tied = (mixture((0.5, one), (0.5, normal(mean=mean))) for mean in (0.5, 0.0))
     yield law_of("half-tied", text, *tied)
     text = "members as likely as holdout at prior 0.1 wherever there are any: 0 to 1"
-    inside, outside = Steps(masses=(1.0,)), Steps(masses=(1.0,), start=1.0, stop=2.0)
+    inside, outside = steps(masses=(1.0,)), steps(masses=(1.0,), start=1.0, stop=2.0)
     yield law_of("even-odds", text, inside, mixture((1 / 9, inside), (8 / 9, outside)))
     text = "normal scores that rise along the records, those of members by 1, of the others by 0.5"
-    yield law_of("drift", text, Drift(start=0.0, stop=1.0), Drift(start=0.0, stop=0.5))
+    yield law_of("drift", text, drift(start=0.0, stop=1.0), drift(start=0.0, stop=0.5))
 
 
 def _digits(mass: float) -> NDArray[np.float64]:
@@ -236,12 +237,12 @@ def _digits(mass: float) -> NDArray[np.float64]:
 
 
 def _boundary_laws() -> Iterator[Law]:
-    saturated = Atoms(values=np.array([1.0]), masses=np.array([1.0]))
+    saturated = atoms(np.array([1.0]), np.array([1.0]))
     yield law_of(
         "softmax",
         "confidences near 1, members nearer; 3% of members and 2% of holdout exactly 1",
-        mixture((0.97, Beta(a=8.0, b=0.5)), (0.03, saturated)),
-        mixture((0.98, Beta(a=5.0, b=0.5)), (0.02, saturated)),
+        mixture((0.97, beta(a=8.0, b=0.5)), (0.03, saturated)),
+        mixture((0.98, beta(a=5.0, b=0.5)), (0.02, saturated)),
     )
     half = _half_precision(12.0)
     yield Law(
@@ -249,15 +250,15 @@ def _boundary_laws() -> Iterator[Law]:
         description="normal scores in half precision, members 0.5 s.d. higher",
         # Tens of thousands of values are no alphabet that anybody knows beforehand.
         discrete=False,
-        members=mixture((1.0, Rounded(base=Normal(mean=0.5), values=half))),
-        holdout=mixture((1.0, Rounded(base=_STANDARD, values=half))),
+        members=mixture((1.0, rounded(base=normal(mean=0.5), values=half))),
+        holdout=mixture((1.0, rounded(base=_STANDARD, values=half))),
     )
     grid = np.arange(-8.0, 9.0, 0.5)
     yield law_of(
         "ties-shift",
         "normal scores rounded to halves, members 0.5 s.d. higher",
-        Rounded(base=Normal(mean=0.5), values=grid),
-        Rounded(base=_STANDARD, values=grid),
+        rounded(base=normal(mean=0.5), values=grid),
+        rounded(base=_STANDARD, values=grid),
     )
 
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from mipaudit.validation.laws.law import Law
 from mipaudit.validation.laws.mixture import (
-    Atoms,
     Discrete,
-    HalfNormal,
-    Laplace,
     Mixture,
-    Normal,
     Part,
-    Steps,
+    atoms,
+    half_normal,
+    laplace,
     mixture,
+    normal,
+    steps,
 )
 from mipaudit.validation.truth import Family, ScenarioParameter, filled, short
 
@@ -30,8 +30,8 @@ _VALUES: Final = ScenarioParameter("K", 2, 65_536, 1)
 _STEPS: Final = 40.0
 _LEAST_REACH: Final = 60
 # Log-losses of a model that knows a record's group, and of one that learnt another.
-_KNOWN: Final = Steps(masses=(1.0,), start=0.0, stop=0.1)
-_UNKNOWN: Final = Steps(masses=(1.0,), start=2.5, stop=9.0)
+_KNOWN: Final = steps(masses=(1.0,), start=0.0, stop=0.1)
+_UNKNOWN: Final = steps(masses=(1.0,), start=2.5, stop=9.0)
 
 
 def law_of(name: str, description: str, members: Part | Mixture, holdout: Part | Mixture) -> Law:
@@ -46,12 +46,12 @@ def mixed(law: Part | Mixture) -> Mixture:
     return law if isinstance(law, Mixture) else mixture((1.0, law))
 
 
-def cells(masses: NDArray[np.float64]) -> Atoms:
+def cells(masses: NDArray[np.float64]) -> Discrete:
     """Return atoms at 0, 1, 2, ... with masses in these proportions."""
-    return Atoms(values=np.arange(len(masses), dtype=np.float64), masses=masses / masses.sum())
+    return atoms(np.arange(len(masses), dtype=np.float64), masses / masses.sum())
 
 
-def coin(mass: float) -> Atoms:
+def coin(mass: float) -> Discrete:
     """Return an atom of this mass at 1, and the rest at 0."""
     return cells(np.array([1 - mass, mass]))
 
@@ -76,14 +76,14 @@ def truthful(epsilon: float) -> float:
 
 def _comb(teeth: float) -> tuple[Part, Part]:
     masses = (1 + 0.5 * np.where(np.arange(int(teeth)) % 2 == 0, 1.0, -1.0)) / teeth
-    return Steps(masses=tuple(masses)), Steps(masses=tuple(masses[::-1]))
+    return steps(masses=tuple(masses)), steps(masses=tuple(masses[::-1]))
 
 
-def _two_sided_geometric(epsilon: float, centre: int) -> Atoms:
+def _two_sided_geometric(epsilon: float, centre: int) -> Discrete:
     reach = max(_LEAST_REACH, math.ceil(_STEPS / epsilon))
     values = np.arange(-reach, reach + 2, dtype=np.float64)
     masses = np.exp(-epsilon * np.abs(values - centre))
-    return Atoms(values=values, masses=masses / masses.sum())
+    return atoms(values, masses / masses.sum())
 
 
 def _colluding(bits: float, keys: float) -> tuple[Part, Part]:
@@ -95,14 +95,14 @@ def _colluding(bits: float, keys: float) -> tuple[Part, Part]:
     ]
     values = np.arange(count + 1, dtype=np.float64)
     return (
-        Atoms(values=np.array([float(count)]), masses=np.ones(1)),
-        Atoms(values=values, masses=np.array(chances) / math.fsum(chances)),
+        atoms(np.array([float(count)]), np.ones(1)),
+        atoms(values, np.array(chances) / math.fsum(chances)),
     )
 
 
 def _counting_queries(queries: float, records: float, noise_sd: float) -> tuple[Part, Part]:
     sd = math.sqrt(queries) * noise_sd
-    return Normal(mean=queries / records, sd=sd), Normal(sd=sd)
+    return normal(mean=queries / records, sd=sd), normal(sd=sd)
 
 
 def _family(
@@ -140,7 +140,7 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
     _family(
         "gauss-shift",
         (MU,),
-        lambda mu: (Normal(mean=mu), Normal()),
+        lambda mu: (normal(mean=mu), normal()),
         ((0.25,), (1,), (2,), (0.05,)),
         "normal scores, members MU s.d. higher: the Gaussian mechanism at MU",
         "normal scores, members MU s.d. higher",
@@ -148,7 +148,7 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
     _family(
         "gauss-scale",
         (ScenarioParameter("RATIO", 1.01, 100, None),),
-        lambda ratio: (Normal(), Normal(sd=ratio)),
+        lambda ratio: (normal(), normal(sd=ratio)),
         ((1.5,), (3,)),
         "normal scores about 0, holdout RATIO times as wide",
     ),
@@ -162,7 +162,7 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
     _family(
         "laplace",
         (EPSILON,),
-        lambda epsilon: (Laplace(centre=1.0, scale=1 / epsilon), Laplace(scale=1 / epsilon)),
+        lambda epsilon: (laplace(centre=1.0, scale=1 / epsilon), laplace(scale=1 / epsilon)),
         ((0.5,), (1,), (4,)),
         "Laplace mechanism at epsilon EPS",
         "Laplace mechanism, epsilon EPS",
@@ -200,7 +200,7 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
     _family(
         "yeom-regression",
         (_deviation("SD_MEMBERS"), _deviation("SD_HOLDOUT")),
-        lambda member_sd, holdout_sd: (HalfNormal(sd=member_sd), HalfNormal(sd=holdout_sd)),
+        lambda member_sd, holdout_sd: (half_normal(sd=member_sd), half_normal(sd=holdout_sd)),
         ((1, 1.5),),
         "absolute errors of a regression (Yeom et al. 2018, Theorem 3)",
         "absolute errors of a regression, s.d. SD_MEMBERS and SD_HOLDOUT (Yeom et al. 2018, "

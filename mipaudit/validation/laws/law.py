@@ -162,12 +162,6 @@ class Law:
         """Return independent member scores and holdout scores."""
         return self.members.draw(rng, n_members), self.holdout.draw(rng, n_holdout)
 
-    def alphabet(self) -> NDArray[np.float64] | None:
-        """Return all possible scores, increasing; None unless the law is discrete."""
-        if not self.discrete:
-            return None
-        return np.unique(np.concatenate([self.members.atoms()[0], self.holdout.atoms()[0]]))
-
     def advantage(self, prior: float) -> float:
         """Return the advantage of the best of all attackers at this prior, in [|2p-1|, 1]."""
         return ladder_of(self).advantage(prior)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mipaudit.validation.laws.families import law_of
 from mipaudit.validation.laws.law import Law
-from mipaudit.validation.laws.mixture import Normal
+from mipaudit.validation.laws.mixture import normal
 from mipaudit.validation.scenarios.vector_scenarios import gaussian_plane, xor
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _gaussian_masses(
 ) -> NDArray[np.float64]:
     centre = mu / np.sqrt(2) if member else 0.0
     first, second = (
-        np.diff(Normal(mean=centre).cdf(one), prepend=0.0, append=1.0) for one in edges
+        np.diff(normal(mean=centre).cdf(one), prepend=0.0, append=1.0) for one in edges
     )
     return np.outer(first, second)
 
@@ -118,14 +118,14 @@ def _xor_masses(
 
 def _halves(edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the normal mass of each cell below and above 0."""
-    below = np.diff(Normal().cdf(np.minimum(edges, 0.0)), prepend=0.0, append=0.5)
-    above = np.diff(Normal().cdf(np.maximum(edges, 0.0)), prepend=0.5, append=1.0)
+    below = np.diff(normal().cdf(np.minimum(edges, 0.0)), prepend=0.0, append=0.5)
+    above = np.diff(normal().cdf(np.maximum(edges, 0.0)), prepend=0.5, append=1.0)
     return below, above
 
 
 def _cube(width: int, mu: float) -> VectorLaw:
     shift = f"members {mu:g} higher in one" if mu else "no leak"
-    one = law_of("one", "", Normal(mean=mu), Normal())
+    one = law_of("one", "", normal(mean=mu), normal())
 
     def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> NDArray[np.float64]:
         drawn = rng.standard_normal((member.size, width))

@@ -15,7 +15,7 @@ from mipaudit.maths.privacy.mechanism import (
     RandomizedResponse,
 )
 from mipaudit.validation.laws.families import LAW_FAMILIES, law_of, truthful
-from mipaudit.validation.laws.mixture import Atoms, Normal, Rounded
+from mipaudit.validation.laws.mixture import Discrete, atoms, normal, rounded
 from mipaudit.validation.scenarios.scenario import (
     GROUP,
     SCORE,
@@ -173,15 +173,15 @@ def shifted_features(shift: float) -> RecordScenario:
     return RecordScenario(drawn=(SCORE, *FEATURES), draw=draw, views=(score, blind))
 
 
-def _feature(shift: float) -> Rounded:
-    return Rounded(
-        base=Normal(mean=_TENTHS * shift, sd=_TENTHS),
+def _feature(shift: float) -> Discrete:
+    return rounded(
+        base=normal(mean=_TENTHS * shift, sd=_TENTHS),
         values=np.arange(-_REACH, _REACH + 1, dtype=np.float64),
     )
 
 
-def _sum(one: Rounded, other: Rounded) -> Atoms:
+def _sum(one: Discrete, other: Discrete) -> Discrete:
     """Return the law of the sum of two features, in standard deviations."""
     masses = np.convolve(one.atoms()[1], other.atoms()[1])
     values = np.arange(-2 * _REACH, 2 * _REACH + 1) / _TENTHS
-    return Atoms(values=values, masses=masses / masses.sum())
+    return atoms(values, masses / masses.sum())

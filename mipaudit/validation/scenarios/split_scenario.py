@@ -27,27 +27,10 @@ _NODES: Final = 160
 _FALLEN: Final = 320.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moments:
-    """What `noise` has to know of one released number, over all random halves.
-
-    Attributes:
-        sigma_1: mean distance from the median.
-        sigma_2: standard deviation.
-        sensitivity: largest move when one record is exchanged for another.
-        swap_distance: mean such move, for the record for which it is largest.
-        swap_distance_average: mean such move of all records.
-        median: of the release.
-        mean: of the release.
-    """
-
-    sigma_1: float
-    sigma_2: float
-    sensitivity: float
-    swap_distance: float
-    swap_distance_average: float
-    median: float = 0.0
-    mean: float = 0.0
+# What `noise` has to know of one released number, over all random halves: its mean distance from
+# the median, its standard deviation, and of exchanges of one record for another the largest move,
+# the mean move of the record for which that is largest, and the mean move of all.
+_TRUE: Final = ("sigma_1", "sigma_2", "sensitivity", "swap_distance", "swap_distance_average")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +40,13 @@ class SplitScenario(Scenario):
     Attributes:
         draw: takes random numbers and how many splits, and returns what is released over
             independent random halves, shape (splits,).
-        moments: returns the moments over all halves, exact to nine digits or more.
+        moments: returns what is true over all halves, exact to nine digits or more, and the
+            ``median`` and the ``mean`` of what is released.
         splits_per_chunk: how many may be drawn at once without taking much memory.
     """
 
     draw: Callable[[np.random.Generator, int], NDArray[np.float64]]
-    moments: Callable[[], Moments]
+    moments: Callable[[], dict[str, float]]
     splits_per_chunk: int = 1 << 20
 
     @property
@@ -85,11 +69,7 @@ class SplitScenario(Scenario):
         del prior
         known = self.moments()
         return tuple(
-            Truth(quantity=name, value=float(f"{getattr(known, name):.9g}"), sees=RELEASE)
-            for name in (
-                *("sigma_1", "sigma_2", "sensitivity"),
-                *("swap_distance", "swap_distance_average"),
-            )
+            Truth(quantity=name, value=float(f"{known[name]:.9g}"), sees=RELEASE) for name in _TRUE
         )
 
 
@@ -108,18 +88,18 @@ def nearly_cancelling(records: int) -> SplitScenario:
         _, outputs = _every_half(records)
         return outputs[rng.integers(len(outputs), size=splits)]
 
-    def moments() -> Moments:
+    def moments() -> dict[str, float]:
         halves, outputs = _every_half(records)
         moves = _swap_moves(records, halves, outputs)
-        return Moments(
-            sigma_1=float(np.abs(outputs - np.median(outputs)).mean()),
-            sigma_2=float(outputs.std()),
-            sensitivity=float(moves[1].max()),
-            swap_distance=float(moves[0].max()),
-            swap_distance_average=float(moves[0].mean()),
-            median=float(np.median(outputs)),
-            mean=float(outputs.mean()),
-        )
+        return {
+            "sigma_1": float(np.abs(outputs - np.median(outputs)).mean()),
+            "sigma_2": float(outputs.std()),
+            "sensitivity": float(moves[1].max()),
+            "swap_distance": float(moves[0].max()),
+            "swap_distance_average": float(moves[0].mean()),
+            "median": float(np.median(outputs)),
+            "mean": float(outputs.mean()),
+        }
 
     return SplitScenario(draw=draw, moments=moments)
 
@@ -169,19 +149,21 @@ def half_mean(records: int) -> SplitScenario:
         chosen = np.argpartition(keys, half, axis=1)[:, :half]
         return np.asarray(quantiles(records)[chosen].mean(axis=1))
 
-    def moments() -> Moments:
+    def moments() -> dict[str, float]:
         values = quantiles(records)
         # Sampling without replacement, half of a finite population; only the first moment needs
         # an integral.
         sigma_2 = math.sqrt(float(values.var(ddof=1)) / half / 2)
         gaps = np.abs(values[:, None] - values).sum(axis=1) / (records - 1) / half
-        return Moments(
-            sigma_1=_mean_absolute(values / half, sigma_2),
-            sigma_2=sigma_2,
-            sensitivity=float(np.ptp(values)) / half,
-            swap_distance=float(gaps.max()),
-            swap_distance_average=float(gaps.mean()),
-        )
+        return {
+            "sigma_1": _mean_absolute(values / half, sigma_2),
+            "sigma_2": sigma_2,
+            "sensitivity": float(np.ptp(values)) / half,
+            "swap_distance": float(gaps.max()),
+            "swap_distance_average": float(gaps.mean()),
+            "median": 0.0,
+            "mean": 0.0,
+        }
 
     return SplitScenario(draw=draw, moments=moments, splits_per_chunk=max(1, _KEYS // records))
 

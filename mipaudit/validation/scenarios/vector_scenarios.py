@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.validation.laws.families import coin, law_of
-from mipaudit.validation.laws.mixture import Normal
+from mipaudit.validation.laws.mixture import normal
 from mipaudit.validation.scenarios.scenario import RecordScenario, View
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def xor(advantage: float) -> RecordScenario:
         return np.asarray(agree, dtype=np.float64)
 
     together = law_of("signs", "whether the signs agree", *map(coin, chances))
-    return _pair(draw, together, agreement, law_of("sign", "one of the two", Normal(), Normal()))
+    return _pair(draw, together, agreement, law_of("sign", "one of the two", normal(), normal()))
 
 
 def gaussian_plane(mu: float) -> RecordScenario:
@@ -59,7 +59,7 @@ def gaussian_plane(mu: float) -> RecordScenario:
         return np.asarray((columns[FIRST] + columns[SECOND]) / math.sqrt(2))
 
     together, alone = (
-        law_of("shifted", f"members {shift:g} higher", Normal(mean=shift), Normal())
+        law_of("shifted", f"members {shift:g} higher", normal(mean=shift), normal())
         for shift in (mu, mu / math.sqrt(2))
     )
     return _pair(draw, together, diagonal, alone)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from statistics import NormalDist
 
 import numpy as np
@@ -211,19 +210,15 @@ def test_a_bin_has_its_upper_cut_point_and_not_its_lower():
 
 def test_alphabets_hold_every_sample():
     for name in EVERY:
-        alphabet = law(name).alphabet()
-        assert (alphabet is None) != law(name).discrete
-        if alphabet is not None:
+        if law(name).discrete:
+            alphabet = np.union1d(law(name).members.atoms()[0], law(name).holdout.atoms()[0])
             members, holdout = law(name).sample(np.random.default_rng(3), 500, 500)
             assert np.isin(np.concatenate([members, holdout]), alphabet).all()
             assert len(alphabet) <= 1000
 
 
-def test_names_match_and_laws_survive_pickling():
-    for name, found in LAWS.items():
-        copy = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own bytes
-        assert copy.name == found.name == name
-        assert copy.advantage(0.5) == found.advantage(0.5)
+def test_names_match():
+    assert all(found.name == name for name, found in LAWS.items())
 
 
 def test_unknown_name_lists_the_nearest():
