@@ -5,7 +5,7 @@ What is found, and the order in which it is reported, do not depend on how many 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -126,7 +126,7 @@ def _drawn(task: Task, drawn_from: Law, seed: int, number: int) -> AuditedFile:
 
 def results(
     function: Callable[..., T], work: Iterable[tuple[Any, ...]], *, jobs: int
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """Yield what a function returns for each of several arguments, in their order.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -122,16 +123,17 @@ def carry_out(
     tasks = [Task(cell=cell, methods=run.panel) for cell in run.cells]
     missing = [task for task in (control, *tasks) if ledger.find(task) is None]
     pieces = [(task, run.seed, part) for task in missing for part in task.pieces()]
-    found = results(replicate, pieces, jobs=min(jobs, len(pieces)))
     total, done = sum(task.seconds * task.cell.replications for task in missing), 0.0
-    for task in missing:
-        parts = []
-        for part in task.pieces():
-            parts.append(next(found))
-            done += task.seconds * len(part)
-            if progress is not None:
-                progress(int(done * _MICRO), int(total * _MICRO))
-        ledger.add(task, tally(task.cell, joined(parts)))
+    # The processes end with this block, whatever ends it.
+    with closing(results(replicate, pieces, jobs=min(jobs, len(pieces)))) as found:
+        for task in missing:
+            parts = []
+            for part in task.pieces():
+                parts.append(next(found))
+                done += task.seconds * len(part)
+                if progress is not None:
+                    progress(int(done * _MICRO), int(total * _MICRO))
+            ledger.add(task, tally(task.cell, joined(parts)))
     rows = tuple(row for task in tasks for row in ledger.find(task) or ())
     return rows, ledger.find(control) or ()
 

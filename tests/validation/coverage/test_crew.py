@@ -78,6 +78,19 @@ def test_progress_goes_from_little_to_all():
     assert done[-1] == pytest.approx(seen[0][1], rel=1e-6)
 
 
+def test_what_stops_the_run_between_two_pieces_ends_the_processes():
+    choice = Choice(scenarios=("constant",), sizes=(40,), priors=(0.5,), replications=300)
+    run = make_run("quick", choice, estimands=("auc",), strict=False, seed=0)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as kept:  # and with it the frames of the run
+        carry_out(run, jobs=2, ledger=Ledger(), progress=stop)
+    assert kept.tb is not None
+    assert active_children() == []
+
+
 def test_nothing_to_do_is_done(cell):
     assert collect([], seed=0, jobs=2) == []
 
