@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from mipaudit.maths.normal import density, quantile
 from mipaudit.validation.laws.law import ladder_of
 from mipaudit.validation.scenarios.drawing import Drawing
-from mipaudit.validation.scenarios.scenario import GROUP, RecordScenario, Scenario, View
-from mipaudit.validation.scenarios.split_scenario import RELEASE, SplitScenario
+from mipaudit.validation.scenarios.scenario import GROUP, RecordScenario, View
+from mipaudit.validation.scenarios.split_scenario import RELEASE, Scenario, SplitScenario
 
 if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Ladder, Side
@@ -70,13 +70,9 @@ def check_truths(scenario: Scenario, *, rows: int, prior: float, seed: int) -> l
         prior: of the truths, in (0, 1).
         seed: of the draws.
     """
-    match scenario:
-        case SplitScenario():
-            return list(_split_checks(scenario, rows, seed))
-        case RecordScenario():
-            return list(_record_checks(scenario, rows, prior, seed))
-        case _:
-            raise NotImplementedError
+    if isinstance(scenario, SplitScenario):
+        return list(_split_checks(scenario, rows, seed))
+    return list(_record_checks(scenario, rows, prior, seed))
 
 
 def _split_checks(scenario: SplitScenario, rows: int, seed: int) -> Iterator[Check]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.simulate.options import SimulateShown
     from mipaudit.reading.rows.output import RowFormat
     from mipaudit.validation.scenarios.drawing import Drawing
-    from mipaudit.validation.scenarios.scenario import Scenario
+    from mipaudit.validation.scenarios.split_scenario import Scenario
 
 _SIZES: Final = {
     "n_members": "members",

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -252,23 +252,24 @@ def _places(wrong: Sequence[Pair]) -> str:
 
 def _versions(then: Provenance, now: Provenance) -> VerifiedPart:
     """Tell what ran then and runs now, where it is not the same."""
-    old = {"mipaudit": then.mipaudit, "Python": then.python, **then.libraries}
-    new = {"mipaudit": now.mipaudit, "Python": now.python, **now.libraries}
-    if then.platform is not None and now.platform is not None:
-        old["platform"], new["platform"] = then.platform, now.platform
+    old, new = (
+        {
+            "mipaudit": one.mipaudit,
+            "Python": one.python,
+            **one.libraries,
+            **({} if one.platform is None else {"platform": one.platform}),
+        }
+        for one in (then, now)
+    )
     both = [name for name in old if name in new]
     changed = [
         f"{safe_name(name)} {safe_name(old[name])} then, {new[name]} now"
         for name in both
         if old[name] != new[name]
     ]
-    return VerifiedPart(
-        part="versions",
-        status="noted" if changed else "agrees",
-        compared=len(both),
-        differing=len(changed),
-        text="; ".join(changed) or "the same then and now",
-    )
+    text = "; ".join(changed) or "the same then and now"
+    part = compared_part("versions", len(both), len(changed), text)
+    return replace(part, status="noted") if changed else part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.validation.coverage.crew import results
+from mipaudit.validation.coverage.replications import results
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.laws.families import coin, law_of

@@ -19,7 +19,7 @@ from mipaudit.validation.report import CoverageRow
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from mipaudit.validation.coverage.crew import Task
+    from mipaudit.validation.coverage.replications import Task
 
 Rows = tuple[CoverageRow, ...]
 

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.validation.coverage.crew import Panel, Task, replicate, results
 from mipaudit.validation.coverage.grid import Cell, Choice, Form, cells_of, control_cell
 from mipaudit.validation.coverage.ledger import Ledger, Rows, code_fingerprint, versions
+from mipaudit.validation.coverage.replications import Panel, Task, replicate, results
 from mipaudit.validation.coverage.tally import joined, tally
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
 from mipaudit.validation.estimands.rivals import ALTERNATIVES

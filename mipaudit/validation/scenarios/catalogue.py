@@ -27,7 +27,7 @@ from mipaudit.validation.truth import (
 )
 
 if TYPE_CHECKING:
-    from mipaudit.validation.scenarios.scenario import Scenario
+    from mipaudit.validation.scenarios.split_scenario import Scenario
 
     Entry = Family[Scenario] | Scenario
 

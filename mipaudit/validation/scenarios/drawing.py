@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.validation.scenarios.scenario import RecordScenario, Scenario
 from mipaudit.validation.scenarios.split_scenario import RELEASE, SPLIT, SplitScenario
 
 if TYPE_CHECKING:
-    from mipaudit.validation.scenarios.scenario import Columns
+    from mipaudit.validation.scenarios.scenario import Columns, RecordScenario
+    from mipaudit.validation.scenarios.split_scenario import Scenario
     from mipaudit.validation.truth import Order
 
 CHUNK: Final = 1 << 20
@@ -42,13 +42,10 @@ class Drawing:
 
     def chunks(self) -> Iterator[Columns]:
         """Yield the table in chunks, with every column that the scenario names."""
-        match self.scenario:
-            case SplitScenario():
-                yield from self._splits(self.scenario)
-            case RecordScenario():
-                yield from self._records(self.scenario)
-            case _:
-                raise NotImplementedError
+        if isinstance(self.scenario, SplitScenario):
+            yield from self._splits(self.scenario)
+        else:
+            yield from self._records(self.scenario)
 
     def _splits(self, scenario: SplitScenario) -> Iterator[Columns]:
         for number, start, size in _pieces(

@@ -7,7 +7,6 @@ attacks of the literature, in closed form.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -38,8 +37,8 @@ _DECIMALS: Final = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario(ABC):
-    """Something that can be simulated. What it is called, the catalogue says.
+class Titled:
+    """What a scenario is called: the catalogue says it.
 
     Attributes:
         name: stable, lower case, with hyphens; it carries the parameters.
@@ -55,32 +54,9 @@ class Scenario(ABC):
     parameters: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    @property
-    @abstractmethod
-    def kind(self) -> Kind:
-        """What its rows are."""
-
-    @property
-    @abstractmethod
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
-
-    @property
-    @abstractmethod
-    def sizes(self) -> Mapping[str, int]:
-        """How many rows of each class are drawn unless somebody says otherwise."""
-
-    @abstractmethod
-    def truths(self, prior: float) -> tuple[Truth, ...]:
-        """Return what is true of it.
-
-        Args:
-            prior: probability that a challenged record is a member, in (0, 1).
-        """
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordScenario(Scenario):
+class RecordScenario(Titled):
     """Rows are records, each a member or holdout.
 
     Attributes:
@@ -128,7 +104,11 @@ class RecordScenario(Scenario):
         return {"members": self.n_members, "holdout": self.n_holdout}
 
     def truths(self, prior: float) -> tuple[Truth, ...]:
-        """Return what is true of every view, and of who sees the group too."""
+        """Return what is true of every view, and of who sees the group too.
+
+        Args:
+            prior: probability that a challenged record is a member, in (0, 1).
+        """
         found = [truth for view in self.views for truth in truths_of(view, prior)]
         groups = [view for view in self.views if view.group is not None]
         if groups:

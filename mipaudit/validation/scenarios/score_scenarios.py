@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -181,7 +182,19 @@ def _feature(shift: float) -> Discrete:
 
 
 def _sum(one: Discrete, other: Discrete) -> Discrete:
-    """Return the law of the sum of two features, in standard deviations."""
-    masses = np.convolve(one.atoms()[1], other.atoms()[1])
+    """Return the law of the sum of two features, in standard deviations.
+
+    Its masses are computed when they are asked for: a list of scenarios needs none.
+    """
     values = np.arange(-2 * _REACH, 2 * _REACH + 1) / _TENTHS
-    return atoms(values, masses / masses.sum())
+
+    @cache
+    def found() -> Discrete:
+        masses = np.convolve(one.atoms()[1], other.atoms()[1])
+        return atoms(values, masses / masses.sum())
+
+    return Discrete(
+        draw=lambda rng, size: found().draw(rng, size),
+        values=values,
+        table=lambda: found().table(),
+    )

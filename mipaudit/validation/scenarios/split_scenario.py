@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.validation.scenarios.scenario import Scenario
+from mipaudit.validation.scenarios.scenario import RecordScenario, Titled
 from mipaudit.validation.truth import Kind, Truth
 
 SPLIT: Final = "split"
@@ -34,7 +34,7 @@ _TRUE: Final = ("sigma_1", "sigma_2", "sensitivity", "swap_distance", "swap_dist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SplitScenario(Scenario):
+class SplitScenario(Titled):
     """A deterministic algorithm, run on random halves of fixed records: rows are splits.
 
     Attributes:
@@ -71,6 +71,10 @@ class SplitScenario(Scenario):
         return tuple(
             Truth(quantity=name, value=float(f"{known[name]:.9g}"), sees=RELEASE) for name in _TRUE
         )
+
+
+# Something that can be simulated.
+Scenario = RecordScenario | SplitScenario
 
 
 def nearly_cancelling(records: int) -> SplitScenario:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mipaudit.validation.coverage.crew import Task
 from mipaudit.validation.coverage.grid import TELLING, Choice, cells_of, control_cell
+from mipaudit.validation.coverage.replications import Task
 from mipaudit.validation.laws.catalogue import LAWS, law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from mipaudit.errors import InputError, OutputError
-from mipaudit.validation.coverage.crew import Panel, Task
 from mipaudit.validation.coverage.ledger import Ledger, code_fingerprint
+from mipaudit.validation.coverage.replications import Panel, Task
 
 RUN = {"seed": 1, "version": {"mipaudit": "1"}}
 

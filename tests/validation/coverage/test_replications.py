@@ -18,9 +18,9 @@ import pytest
 
 from mipaudit.errors import MipauditError
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.validation.coverage.crew import Panel, Task, replicate, results
 from mipaudit.validation.coverage.grid import Choice, draw_file
 from mipaudit.validation.coverage.ledger import Ledger
+from mipaudit.validation.coverage.replications import Panel, Task, replicate, results
 from mipaudit.validation.coverage.run import carry_out, make_run
 from mipaudit.validation.coverage.tally import failures, joined, tally
 from mipaudit.validation.estimands.estimand import Interval
@@ -191,7 +191,7 @@ def test_a_replication_does_not_depend_on_the_others(cell, saying):
 
 def test_files_learn_together_where_the_limits_for_any_attacker_are_asked_for(cell, monkeypatch):
     learnt = []
-    monkeypatch.setattr("mipaudit.validation.coverage.crew.learn_together", learnt.append)
+    monkeypatch.setattr("mipaudit.validation.coverage.replications.learn_together", learnt.append)
     for estimands in (("advantage",), ("attack_epsilon",)):
         methods = Panel(estimands=estimands, alternatives=())
         replicate(Task(cell=cell("gauss-shift-1"), methods=methods), 0, range(3))
