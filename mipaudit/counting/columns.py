@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +27,14 @@ from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
-    from mipaudit.data.derived_source import AuditedInput
-    from mipaudit.data.parts import Partition, Partitions, ScoreColumn
+    from mipaudit.data.parts import Partition, Partitions
+    from mipaudit.data.source import AuditedInput, PiecePartition, ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
     from mipaudit.summaries.grids.counts import GridColumn
     from mipaudit.summaries.kept_counts import ScoreCounts
+    from mipaudit.summaries.rows import Rows
 
 _MACE_BINS: Final = 100
 # 200 rows leave 24 of 64 micro-blocks empty less than once in 10^15 files.
@@ -41,29 +43,6 @@ _BLOCKS_FILLED: Final = 40
 _EARLY_ROWS: Final = 1 << 20
 # Of fewer rows threads are as soon done.
 _ROWS_THAT_FORK: Final = 1 << 23
-
-
-class Countable(Protocol):
-    """What can be counted: an opened input, or one seen through a map of its scores."""
-
-    @property
-    def columns(self) -> Sequence[ScoreColumn]:
-        """The score columns."""
-        ...
-
-    @property
-    def rows_hint(self) -> int | None:
-        """The rows before any is left out, None if unknown."""
-        ...
-
-    @property
-    def remote(self) -> bool:
-        """Whether a file is far away."""
-        ...
-
-    def partitions(self) -> Partitions[Partition]:
-        """Return the parts, in row order."""
-        ...
 
 
 class Meter:
@@ -129,10 +108,11 @@ class How:
 
 
 def count(
-    source: Countable,
+    source: ScoreSource,
     how: How,
     *,
     seed: int,
+    only: Sequence[int] | None = None,
     workers: Workers | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Counts:
@@ -142,40 +122,60 @@ def count(
         source: the opened input; see `counting.scores.count_all` for one with vectors.
         how: to count.
         seed: of the row assignment.
+        only: places of the columns that are counted; None for all.
         workers: who reads; None for threads.
         progress: called with (rows done, rows in all passes or None).
 
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
-    partitions = source.partitions()
+    change = None if only is None else methodcaller("of_columns", only)
     passes = 2 + 2 * how.mace + how.kernel
     hint = source.rows_hint
     meter = None
     if progress is not None:
         meter = Meter(None if hint is None else hint * passes, progress).advance
-    kinds = [column.kind for column in source.columns]
+    columns = source.columns if only is None else [source.columns[at] for at in only]
+    kinds = [column.kind for column in columns]
     early = None
     if hint is not None and not kept_exactly(hint, len(kinds)):
         plan_for = partial(
             make_plan, kinds=kinds, prior=how.prior, discrete=how.discrete, seed=seed
         )
+        partitions = _partitions(source, change)
         early = _early_plan(partitions, len(kinds), seed, partial(plan_for, early_for=hint))
-    over = partial(fold_source, source, workers=workers, progress=meter)
+    over = partial(fold_source, source, workers=workers, progress=meter, change=change)
     return count_over(over, kinds, how, seed=seed, early=early)
 
 
 def fold_source(
-    source: Countable,
+    source: ScoreSource,
     start: Callable[[], SummaryT],
     *,
     workers: Workers | None,
     progress: Callable[[int], None] | None,
+    change: Callable[[Rows], Rows] | None = None,
 ) -> SummaryT:
-    """Return the summary of an input, as `fold` does; by forks where its rows are many and near."""
+    """Return the summary of an input, as `fold` does; by forks where its rows are many and near.
+
+    Args:
+        source: the opened input.
+        start: makes an empty summary.
+        workers: who reads; None for threads.
+        progress: called with the rows of each batch.
+        change: what becomes of the rows first; None for nothing.
+    """
     hint = source.rows_hint
     many = hint is not None and hint >= _ROWS_THAT_FORK and not source.remote
-    return fold(source.partitions(), start, workers=workers, progress=progress, forks=many)
+    partitions = _partitions(source, change)
+    return fold(partitions, start, workers=workers, progress=progress, forks=many)
+
+
+def _partitions(
+    source: ScoreSource, change: Callable[[Rows], Rows] | None
+) -> Partitions[PiecePartition]:
+    found = source.partitions()
+    return found if change is None else found.mapped(lambda one: one.then(change))
 
 
 def count_over(

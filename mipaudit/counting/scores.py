@@ -14,7 +14,6 @@ from mipaudit.counting.kept_rows import (
     hold_input,
     joined_counts,
 )
-from mipaudit.data.derived_source import scalar_source
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import VectorScore
@@ -126,7 +125,14 @@ def _count_by_position(
     if source.scalars:
         rows_done = None if meter is None else _continued(meter)
         found.append(
-            count(scalar_source(source), how, seed=seed, workers=workers, progress=rows_done)
+            count(
+                source,
+                how,
+                seed=seed,
+                only=source.scalars,
+                workers=workers,
+                progress=rows_done,
+            )
         )
     vectors = count_vectors(source, survey, how, seed=seed, workers=workers, meter=meter)
     found.append(

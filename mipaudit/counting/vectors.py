@@ -12,8 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.counting.columns import Counts, How, fold_source, require_spread, settle_sample
-from mipaudit.data.derived_source import DerivedSource
-from mipaudit.data.parts import ScoreColumn
 from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
 from mipaudit.summaries.grids.mace_bins import SparseBins
 from mipaudit.summaries.sample import VectorSurvey
@@ -80,8 +78,13 @@ def count_vectors(
         discrete=how.discrete,
         seed=seed,
     )
-    derived = DerivedSource(columns=_columns(source, made), source=source, derive=made.derive)
-    tally = fold_source(derived, partial(Tally, made.plan), workers=workers, progress=meter)
+    tally = fold_source(
+        source,
+        partial(Tally, made.plan),
+        workers=workers,
+        progress=meter,
+        change=partial(_derived, made),
+    )
     counts = tally.counts()
     require_spread(counts[0])
     return made.counted(counts, survey)
@@ -108,7 +111,7 @@ def count_kept_vector(rows: Rows, kinds: Sequence[ScoreKind], how: How, *, seed:
         survey, [places], kinds, prior=how.prior, discrete=how.discrete, seed=seed
     )
     tally = Tally(made.plan)
-    tally.add(replace(rows, scores=made.derive(rows.scores)))
+    tally.add(_derived(made, rows))
     counts = tally.counts()
     require_spread(counts[0])
     found = Counts(
@@ -144,9 +147,6 @@ def count_mace_bins(
     return tuple(counts)
 
 
-def _columns(source: ScoreSource, made: VectorPlan) -> tuple[ScoreColumn, ...]:
-    return tuple(
-        ScoreColumn(name=f"{vector.name}: {one.form}", kind="float")
-        for vector, derivation in zip(source.vectors, made.derivations, strict=True)
-        for one in derivation.derived
-    )
+def _derived(made: VectorPlan, rows: Rows) -> Rows:
+    """Return the rows with the scores that the plan makes of all coordinates."""
+    return replace(rows, scores=made.derive(rows.scores))

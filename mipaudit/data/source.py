@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from mipaudit.data.parts import (
     FaultyRowsError,
@@ -34,9 +34,13 @@ if TYPE_CHECKING:
     from mipaudit.data.parts import ScoreColumn, VectorScore
     from mipaudit.reading.columns.column import Chunk
     from mipaudit.reading.rows.rows_of_chunk import Assembly
+    from mipaudit.reading.summaries.source import SummarySource
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.sources import InputFile
     from mipaudit.summaries.rows import Rows
+
+    # What an audit asks of its input once it is counted: read to its end, or the summaries of one.
+    AuditedInput: TypeAlias = "ScoreSource | SummarySource"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

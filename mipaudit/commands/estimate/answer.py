@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.columns import Counts
-    from mipaudit.data.derived_source import AuditedInput
+    from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.statements.estimate import Attackers, Finding
     from mipaudit.statements.origin import Provenance

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.columns import Counts
-    from mipaudit.data.derived_source import AuditedInput
+    from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare

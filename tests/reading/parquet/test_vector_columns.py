@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from operator import methodcaller
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.data.derived_source import DerivedSource, scalar_source
 from mipaudit.data.opening import open_input
-from mipaudit.data.parts import ScoreColumn
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import UsageError
 from mipaudit.reading.columns.column import Field
@@ -37,16 +38,11 @@ def test_rows_with_other_scores():
     with open_input(frame, None, None, request) as source:
         (vector,) = source.vectors
         assert (vector.name, vector.coordinates, source.scalars) == ("a,b", (0, 1), (1,))
-        total = DerivedSource(
-            columns=(ScoreColumn(name="sum", kind="float"),),
-            source=source,
-            derive=lambda columns: (columns[0] + columns[1],),
-        )
-        rows = [rows for part in total.partitions() for rows in part.batches()]
+        (part,) = source.partitions()
+        total = part.then(lambda rows: replace(rows, scores=(rows.scores[0] + rows.scores[1],)))
+        rows = list(total.batches())
         assert np.concatenate([one.scores[0] for one in rows]).tolist() == [1, 5, 9, 13, 17, 21]
-        assert total.rows_hint == 6
-        alone = scalar_source(source)
-        assert [column.name for column in alone.columns] == ["b"]
-        first = next(alone.partitions()[0].batches())
+        alone = part.then(methodcaller("of_columns", source.scalars))
+        first = next(alone.batches())
         assert first.scores[0].tolist() == frame["b"].tolist()
         assert first.member.tolist() == [True, False] * 3
