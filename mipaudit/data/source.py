@@ -16,7 +16,7 @@ from mipaudit.data.parts import (
     skipped_finding,
 )
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.copy_column import tells_copies
+from mipaudit.reading.columns.layout import tells_copies
 from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.columns.score_selection import UNUSED
 from mipaudit.reading.rows.intake import (

@@ -17,6 +17,7 @@ from mipaudit.data.parts import Part
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.reading.columns.column import (
+    EXACT,
     Column,
     Kind,
     Labels,
@@ -24,6 +25,7 @@ from mipaudit.reading.columns.column import (
     Numbers,
     Vocabulary,
     column_missing,
+    number_word,
     word_days,
 )
 from mipaudit.statements.text.printable_names import quoted_name
@@ -31,8 +33,6 @@ from mipaudit.statements.text.printable_names import quoted_name
 MOMENT_KINDS: Final = frozenset({"date", "time", "duration"})
 # Significant bits of stored numbers.
 _BITS: Final = {"float32": 24, "float16": 11}
-# Beyond it, different integers are the same float64.
-_EXACT: Final = 2**53
 # A code such as 007 is no number, unless another table holds it as one.
 _NUMBER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+(\.0*)?")
@@ -135,13 +135,6 @@ def number_labels(column: Numbers) -> Labels:
     return Labels(codes=codes, vocabulary=Vocabulary(tuple(map(number_word, known.tolist()))))
 
 
-def number_word(number: float) -> str:
-    """Return a number as a word: 1 and 1.0 are the same."""
-    whole = number == int(number) if np.isfinite(number) else False
-    exact = isinstance(number, int) or abs(number) < _EXACT
-    return str(int(number)) if whole and exact else repr(number)
-
-
 def _refuse_digits(columns: Sequence[Numbers], source: str, name: str, *, text: bool) -> None:
     """Refuse numbers that are not those in the file: two of them may have become one."""
     for column in columns:
@@ -151,7 +144,7 @@ def _refuse_digits(columns: Sequence[Numbers], source: str, name: str, *, text: 
         whole = held.dtype.kind in "iu" or (
             text and bool(np.isfinite(held).all() and (np.floor(held) == held).all())
         )
-        large = held.size > 0 and whole and max(int(held.max()), -int(held.min())) > _EXACT
+        large = held.size > 0 and whole and max(int(held.max()), -int(held.min())) > EXACT
         if large or column.lost is not None:
             raise InputError(
                 "too_many_digits",

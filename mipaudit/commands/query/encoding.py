@@ -7,19 +7,13 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.query.columns import (
-    AS_WRITTEN,
-    PlainWord,
-    RecordColumn,
-    number_word,
-    plain_word,
-)
+from mipaudit.commands.query.columns import AS_WRITTEN, PlainWord, RecordColumn, plain_word
 from mipaudit.commands.query.options import QueryOptions, Scale
 from mipaudit.commands.query.search.points import Geometry, Points
 from mipaudit.commands.query.table import Role
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
-from mipaudit.reading.columns.column import are_days, word_days
+from mipaudit.reading.columns.column import are_days, number_word, word_days
 from mipaudit.statements.text.printable_names import quoted_name
 
 Treated = Literal["number", "date", "category"]

@@ -6,6 +6,7 @@ text without one, counts from 1970 as if in UTC; one with a zone is in UTC.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -249,6 +250,14 @@ def _words(values: NDArray[Any]) -> NDArray[np.uint64]:
     if values.dtype == np.uint64:
         return values
     return values.astype(np.int64).view(np.uint64)
+
+
+def number_word(number: float) -> str:
+    """Return a number as a word so that unequal ones differ: 1 and 1.0 are the same."""
+    if isinstance(number, int):
+        return str(number)
+    whole = math.isfinite(number) and abs(number) < EXACT and number == int(number)
+    return str(int(number)) if whole else repr(number)
 
 
 def moment_of(kind: pa.DataType) -> Moment | None:

@@ -1,6 +1,6 @@
 """Which columns an input has in common, and which of them are needed.
 
-Which column says who is a member, and how.
+Which column says who is a member, and how; and which says what was released word for word.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.data.parts import named_fault
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import Field, Kind
-from mipaudit.reading.columns.copy_column import require_copies_read, tells_copies
 from mipaudit.reading.columns.membership import (
     CANDIDATES,
     Label,
@@ -26,7 +25,7 @@ from mipaudit.reading.columns.membership import (
     rule_from_labels,
     rule_from_value,
 )
-from mipaudit.reading.columns.names import id_kind, is_id_like, splits_audits
+from mipaudit.reading.columns.names import id_kind, is_id_like, name_words, splits_audits
 from mipaudit.reading.columns.score_selection import (
     Selection,
     candidate_columns,
@@ -50,6 +49,8 @@ _NAMED: Final = 3
 _NUMBERS: Final = frozenset({"float", "integer", "bool", "empty"})
 _BOOLEANS: Final = frozenset({0.0, 1.0})
 _COUNTED: Final = 1000
+_COPY_KINDS: Final = frozenset({"bool", "integer", "float", "string"})
+_COPY_WORDS: Final = name_words(COPY_COLUMN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +121,32 @@ def merged_kind(kinds: set[Kind]) -> Kind:
     if present <= {"float", "integer"}:
         return "float"
     return "integer" if present == {"integer", "bool"} else "other"
+
+
+def tells_copies(fields: Sequence[Field]) -> bool:
+    """Tell whether a column of a part says which records were released word for word."""
+    return any(field.name == COPY_COLUMN and field.kind in _COPY_KINDS for field in fields)
+
+
+def require_copies_read(fields: Sequence[Field], *, told: bool) -> None:
+    """Refuse a column that would say it, under another name or in a kind that is not read.
+
+    Args:
+        fields: of the whole input.
+        told: whether a part says it in a way that is read.
+
+    Raises:
+        InputError: ``copies_unread``.
+    """
+    for field in fields:
+        unread = field.name != COPY_COLUMN or (field.kind == "other" and not told)
+        if unread and name_words(field.name) == _COPY_WORDS:
+            raise InputError(
+                "copies_unread",
+                f"Column {quoted_name(field.name)} is not read, and seems to say which records "
+                "were released word for word.",
+                hint=f"Call it {COPY_COLUMN}, and write 1 or 0 in it.",
+            )
 
 
 def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRequest) -> Layout:

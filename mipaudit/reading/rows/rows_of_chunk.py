@@ -5,7 +5,6 @@ A group has one hash for the values of several columns, and what it stands for.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -27,6 +26,7 @@ from mipaudit.reading.columns.column import (
     column_scores,
     merged_numbers,
     mix64,
+    number_word,
 )
 from mipaudit.reading.columns.membership import MemberRule, distinct_labels, said_of
 from mipaudit.reading.rows.intake import Intake, Spread
@@ -42,7 +42,6 @@ MOST_GROUPS: Final = 1024
 _MISSING_WORD: Final = "missing"
 # A name is column=word, column=word: what would read otherwise is quoted.
 _QUOTED: Final = frozenset(',="')
-_MOST_WHOLE: Final = 2.0**53
 _MISSING_HASH: Final = np.uint64(0x6D697373696E6721)
 
 
@@ -143,7 +142,9 @@ def _word(column: Column, row: int) -> str:
             value = column.values[row]
             if gap or value != value:  # noqa: PLR0124 - NaN
                 return _MISSING_WORD
-            return _number_word(value.item())
+            if value.dtype == np.bool_:
+                return "true" if value else "false"
+            return number_word(value.item())
         case _:
             raise TypeError("a group column is read with its values")
 
@@ -154,16 +155,6 @@ def _text_word(text: str) -> str:
         return text
     doubled = text.replace('"', '""')
     return f'"{doubled}"'
-
-
-def _number_word(value: float | bool) -> str:  # noqa: FBT001 - a cell of a table
-    """Return a number so that unequal ones differ: the shortest text that gives it back."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    whole = math.isfinite(value) and abs(value) < _MOST_WHOLE and value == int(value)
-    return str(int(value)) if whole else repr(value)
 
 
 def column_values(column: Column) -> NDArray[Any]:
