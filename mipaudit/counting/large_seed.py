@@ -23,13 +23,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.sources import InputFile
     from mipaudit.summaries.rows import Rows
 
-_STATED: Final = Finding(
-    code=STATED_SEED,
-    serious=True,
-    text="The seed was stated (`seed`) for an input that is too large for its rows to decide, and "
-    "of which no digest was made: whoever ordered the rows could have chosen which of them only "
-    "train. Leave `seed` out to have one drawn, or add `hash_inputs` to let every row decide.",
-)
+_STATED: Final = Finding.of(STATED_SEED, case="large")
 
 
 def fits(source: ScoreSource, columns: int = 1) -> bool:

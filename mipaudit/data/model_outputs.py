@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.errors import InputError
+from mipaudit.model.message import Message
 from mipaudit.reading.columns import class_outputs as said
 from mipaudit.reading.columns.column import column_scores
 from mipaudit.reading.columns.column_cache import CHUNK_ROWS
@@ -113,15 +114,23 @@ class ModelOutputs:
         if len(taken) == 1 and len(names) > 1:
             columns = self._sample(source, names)
             tells = said.is_output(columns[0]) and said.tells_class(*columns)
-            return (self._lone(source, taken[0], "tells the class"),) * tells
+            return (self._lone(source, taken[0], "tells"),) * tells
         models = self._models(source, names)
         if models and len(models[0]) == 1:
-            return (self._lone(source, models[0][0], "is from 0 to 1"),)
+            return (self._lone(source, models[0][0], "share"),)
         if models and not self._named:
             raise self._refused(source, models)
         models = [one for one in models if len(set(taken).intersection(one)) > 1]
-        text = f"{self._told(models)} Make scores of them: {' '.join(self._way_out(source))}"
-        return (Finding(code="class_probabilities", serious=True, text=text),) * bool(models)
+        line, needs = self._way_out(source)
+        return (
+            Finding.of(
+                "class_probabilities",
+                names=shown_names([name for one in models for name in one], self.fields),
+                beside=self._beside_label,
+                line=line,
+                needs=needs,
+            ),
+        ) * bool(models)
 
     def _models(self, source: ScoreSource, names: Sequence[str]) -> list[list[str]]:
         """Return the outputs of each model; one column alone, beside a label, if nobody named it.
@@ -179,6 +188,13 @@ class ModelOutputs:
             "" if label is None else f", beside the label {shown_column(label.name, self.fields)}"
         )
 
+    @property
+    def _beside_label(self) -> Message | None:
+        label = self._label
+        if label is None:
+            return None
+        return Message.of("beside_label", label=shown_column(label.name, self.fields))
+
     def _told(self, models: Sequence[Sequence[str]]) -> str:
         names = [name for one in models for name in one]
         return (
@@ -187,11 +203,16 @@ class ModelOutputs:
             "and a low limit on them says little."
         )
 
-    def _lone(self, source: ScoreSource, name: str, text: str) -> Finding:
+    def _lone(self, source: ScoreSource, name: str, case: str) -> Finding:
         line, needs = self._way_out(source)
-        first = f"Column {shown_column(name, self.fields)}{self._beside}, {text}: if it is the "
-        text = f"{first}probability of a class, {line} makes better scores of it. {needs}"
-        return Finding(code="class_probability", text=text.strip())
+        return Finding.of(
+            "class_probability",
+            case=case,
+            column=shown_column(name, self.fields),
+            beside=self._beside_label,
+            line=line,
+            needs=needs,
+        )
 
     def _refused(self, source: ScoreSource, models: Sequence[Sequence[str]]) -> InputError:
         line, needs = self._way_out(source, models=len(models))

@@ -414,11 +414,7 @@ def _chosen_by_file(selection: Selection, file: str) -> Finding:
     """Say which scores a policy file audits, and how many it leaves out."""
     names = ", ".join(f"'{safe_name(one.name)}'" for one in selection.scores)
     left = len(selection.unaudited)
-    rest = "no other score column is there"
-    if left:
-        rest = f"{left} score {'column is' if left == 1 else 'columns are'} left out"
-    text = f"{safe_name(file)} audits {names} alone; {rest}."
-    return Finding(code=CHOSEN, serious=left > 0, text=text)
+    return Finding.of(CHOSEN, case="some" if left else "all", file=file, names=names, left=left)
 
 
 def _require_few(scores: Collection[str]) -> None:

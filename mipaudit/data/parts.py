@@ -275,15 +275,7 @@ def skipped_finding(names: Sequence[str], files: int) -> Finding:
     """
     listed = ", ".join(f"'{safe_name(name, longest=_LONGEST_NAME)}'" for name in names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return Finding(
-        code=PARTS_SKIPPED,
-        serious=True,
-        text=(
-            f"{len(names):,} of {files:,} input files cannot be read and are left out: "
-            f"{listed}{more}. The records in them are missing, and perhaps not by chance: "
-            "nothing here speaks for them."
-        ),
-    )
+    return Finding.of(PARTS_SKIPPED, skipped=len(names), files=files, names=f"{listed}{more}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeVar
 
+from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.reports.kinds import named
 from mipaudit.statements.text.printable_names import safe_name, safe_text
 from mipaudit.statements.text.rounding import lower_text, percent_text, upper_text, value_text
@@ -212,7 +213,7 @@ def bulleted(title: str, texts: Sequence[str]) -> Section:
 
 def mark(found: Finding) -> str:
     """Return what stands before a finding that the answer may be untrue because of."""
-    return "! " if found.serious else ""
+    return "! " if is_serious(found) else ""
 
 
 def bullets_of(document: Document) -> Iterator[tuple[str, str]]:
@@ -292,7 +293,7 @@ def framed(
     findings: Sequence[Finding] = getattr(report, "findings", ())
     whole = (
         *sections,
-        bulleted("Findings", [f"{mark(one)}{one.code}: {plain(one.text)}" for one in findings]),
+        bulleted("Findings", [f"{mark(one)}{one.code}: {plain(told(one))}" for one in findings]),
         beside,
         bulleted("Keep in mind", report.limitations),
         following,

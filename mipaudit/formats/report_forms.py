@@ -65,7 +65,7 @@ def _page(report: AnyReport, document: Document) -> str:
         front,
         report.provenance,
         question=kind_of(report.command).question,
-        warnings=_brief(report, told=front.told).warnings,
+        warnings=_brief(report, said=front.told).warnings,
     )
     return document_html(document, head._replace(report=carried(to_json(report))))
 
@@ -142,26 +142,28 @@ def report_repr(report: AnyReport) -> str:
     return "\n".join(brief_lines(f"mipaudit {report.command}", _brief(report, python=True)))
 
 
-def _brief(report: AnyReport, *, python: bool = False, told: Sequence[str] = ()) -> Brief:
+def _brief(report: AnyReport, *, python: bool = False, said: Sequence[str] = ()) -> Brief:
     """Return the few lines of a report, with its findings and its seed.
 
     Args:
         report: of any command.
         python: whether options are named as Python's callers write them.
-        told: codes of serious findings that are said elsewhere.
+        said: codes of serious findings that are said elsewhere.
     """
     from mipaudit.formats.brief import brief_of, first_sentence
+    from mipaudit.report.messages.told import is_serious, told
 
     kind, first, report = kind_of(report.command), _first(report), _standing(report)
     brief: Brief = named(kind.brief)(report) if kind.brief else brief_of(_document(report, "text"))
     findings = getattr(report, "findings", ())
-    notes = [*brief.notes, *(first_sentence(one.text) for one in findings if not one.serious)]
+    notes = [*brief.notes, *(first_sentence(told(one)) for one in findings if not is_serious(one))]
     seed = short_seed(report.provenance)
     # Of several seeds only that they follow from the scores: worth a line with what they move.
     if seed is not None and (len(report.provenance.seeds) <= 1 or brief.moves):
         notes.append(f"Seed {seed}{brief.moves}.")
-    said = (*brief.told, *told)
-    warnings = (one.text for one in findings if one.serious and one.code not in said)
+    warnings = (
+        told(one) for one in findings if is_serious(one) and one.code not in (*brief.told, *said)
+    )
     whole = brief._replace(warnings=(*first, *brief.warnings, *warnings), notes=tuple(notes))
     if python:
         whole = whole._replace(more=_MORE)
@@ -246,11 +248,12 @@ def _stale(report: AnyReport) -> tuple[str, ...]:
     """Return that a waiver which a verdict rests on has expired since, if one has."""
     if not getattr(report, "policy", ()):
         return ()
-    from mipaudit.report.verdict_sentence import stale_words
+    from mipaudit.report.messages.told import told
     from mipaudit.statements.provenance import waiver_day
+    from mipaudit.statements.verdict import stale_waiver
 
-    said = stale_words(report, waiver_day())
-    return (said,) if said else ()
+    found = stale_waiver(report, waiver_day())
+    return () if found is None else (told(found),)
 
 
 def _standing(report: AnyReport) -> AnyReport:

@@ -18,6 +18,7 @@ class Message:
     Attributes:
         code: stable, in snake_case; its sentence is an entry of ``report.messages``.
         values: what the sentence names, as numbers, names and other messages; no prose of ours.
+            ``case`` tells apart the sentences of one code.
     """
 
     code: str
@@ -31,6 +32,10 @@ class Message:
     def with_values(self, code: str, /, **values: Message | str | float | bool | None) -> Self:
         """Return it under another code, with further values."""
         return self.of(code, **{**self.values, **values})
+
+    def __hash__(self) -> int:
+        """Return a hash: equal messages have one code."""
+        return hash(self.code)
 
     def holds(self, other: Message) -> bool:
         """Tell whether it is another message, or has it within."""

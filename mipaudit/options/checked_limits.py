@@ -277,11 +277,7 @@ def limits_elsewhere(command: str, count: int) -> list[Finding]:
     """
     if not count:
         return []
-    text = (
-        f"{count} {'limit' if count == 1 else 'limits'} of the policy not judged here: that is "
-        f"what `mipaudit {command}` is for."
-    )
-    return [Finding(code="limits_elsewhere", text=text)]
+    return [Finding.of("limits_elsewhere", count=count, command=command)]
 
 
 def check_advantage_limit(limit: float | None, baseline: float, hint: str | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
 from mipaudit.model.message import message_of
-from mipaudit.report.messages.told import told
+from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of_schema, report_type
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def to_json(report: AnyReport) -> bytes:
     Raises:
         ValueError: a number is NaN or infinite, which no report may hold.
     """
-    return indented(_ordered(_with_sentences(asdict(report))))
+    return indented(_ordered(_fields(report)))
 
 
 def indented(fields: Mapping[str, Any]) -> bytes:
@@ -91,7 +91,7 @@ def from_json(data: bytes) -> AnyReport:
             "bad_report", f"The report does not follow {kind.schema} at $.command.", hint=_HINT
         )
     try:
-        _with_sentences(asdict(report))
+        _fields(report)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError):
         raise InputError(
             "bad_report",
@@ -116,6 +116,15 @@ def _impossible(report: AnyReport) -> str | None:
     # Of a report of shift, whose limits others count on.
     found: str | None = getattr(report, "impossible", None)
     return found
+
+
+def _fields(report: AnyReport) -> dict[str, Any]:
+    """Return the fields of a report, with the sentences and how grave each finding is."""
+    fields: dict[str, Any] = _with_sentences(asdict(report))
+    findings = getattr(report, "findings", ())
+    for one, finding in zip(fields.get("findings", ()), findings, strict=True):
+        one["serious"] = is_serious(finding)
+    return fields
 
 
 def _with_sentences(part: Any) -> Any:  # noqa: ANN401 - of a report
@@ -204,6 +213,10 @@ def report_schema() -> dict[str, Any]:
     _, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for one, kind in zip(types, KINDS, strict=True):
         _name_the_format(components[one.__name__], kind.schema)
+    said = {"type": "string", "description": "The sentence. What is read are code and values."}
+    for name in ("Message", "Finding"):
+        components[name]["properties"]["text"] = said
+    components["Finding"]["properties"]["serious"] = {"type": "boolean"}
     for component in components.values():
         if "description" in component:  # from Python 3.13 on the compiler takes the indents away
             component["description"] = cleandoc(component["description"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.report.messages.told import told
-from mipaudit.statements.text.printable_names import safe_name, safe_text
+from mipaudit.statements.text.printable_names import safe_text
 from mipaudit.statements.verdict import (
     BLUNTED,
     COMMON,
@@ -17,15 +17,11 @@ from mipaudit.statements.verdict import (
     SITES_MISSING,
     UNMATCHED,
     Verdict,
-    ended_waivers,
 )
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.policy import PolicyCheck
-    from mipaudit.statements.reports.any_report import AnyReport
 
 _LONGEST_REASON: Final = 2000
 SKIPPED: Final = (
@@ -69,7 +65,7 @@ def judged(verdict: Verdict, *, given: str = "limit") -> str:
 def led(findings: Sequence[Finding], text: str) -> str:
     """Return the paragraph of a report after what must be known before it is read."""
     codes = {found.code for found in findings}
-    copies = [found.text for found in findings if found.code in {COPIES, COMMON}]
+    copies = [told(found) for found in findings if found.code in {COPIES, COMMON}]
     return " ".join([*copies, *(words for code, words in _FIRST.items() if code in codes), text])
 
 
@@ -104,15 +100,6 @@ def waiver_note(check: PolicyCheck) -> str:
     if check.expired is not None:
         return f"the waiver by {check.expired.person} expired after {check.expired.expires}"
     return ""
-
-
-def stale_words(report: AnyReport, today: date) -> str:
-    """Say that a waiver bore the verdict of a report and bears it no longer; empty for none."""
-    ended = [one.expires for one in ended_waivers(report, today)]
-    if not ended:
-        return ""
-    day = safe_name(min(ended))
-    return f"A waiver of the report has expired, after {day}: its file holds the verdict of before."
 
 
 def retold(before: Any, after: Any) -> Any:  # noqa: ANN401 - of any kind

@@ -19,7 +19,6 @@ COPY_COLUMN: Final = "exact_copy"
 _NEAR: Final = 0.5
 _SURELY_MORE: Final = 0.05
 _MOST: Final = 10**10
-_STAND: Final = "stand in the release word for word"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,29 +84,28 @@ def copy_findings(copies: Copies | None, limit: int | None = None) -> tuple[Find
     """
     if copies is None or not copies.members + copies.holdout:
         return ()
-    both = f"Exact copies: {copies.of_members} and {copies.of_holdout}"
+    of_members, of_holdout = copies.sizes
+    code, case = COPIES, "unlimited"
     if limit is not None:
-        text = f"{both} {_STAND}: {accepted_words(copies, limit)}."
-    elif not copies.chance:
-        text = (
-            f"{both} {_STAND}. No limit on a score speaks for them: nothing is met unless "
-            "`max_copies` says how many members may be."
-        )
-    elif copies.members:
-        text = (
-            f"Exact copies: {copies.of_members} {_STAND}, and such rows are common: "
-            f"{copies.of_holdout} too."
-        )
-    else:
-        text = f"{both} {_STAND}."
-    common = limit is None and copies.chance
-    return (Finding(code=COMMON if common else COPIES, serious=True, text=text),)
+        case = "above_limit" if copies.members > limit else "accepted"
+    elif copies.chance:
+        code, case = COMMON, "both" if copies.members else "holdout"
+    return (
+        Finding.of(
+            code,
+            case=case,
+            members=copies.members,
+            of_members=of_members,
+            holdout=copies.holdout,
+            of_holdout=of_holdout,
+            limit=limit,
+        ),
+    )
 
 
 def unread_findings(members: int) -> tuple[Finding, ...]:
     """Return that of some members the column says neither yes nor no; nothing where of none."""
-    text = f"Column {COPY_COLUMN} says neither yes nor no of {members:,} members: write 1 or 0."
-    return (Finding(code=UNREAD, serious=True, text=text),) * bool(members)
+    return (Finding.of(UNREAD, members=members),) * bool(members)
 
 
 def with_copies(

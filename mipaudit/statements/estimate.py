@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.choices import Side  # noqa: TC001 - the codec reads it
 from mipaudit.statements.text.rounding import lower_text
 
@@ -117,27 +118,15 @@ class Design:
         return f"shared by {by}; alone {lower_text(self.alone)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Something that the reader must know; ``code`` is stable, ``text`` a sentence.
+class Finding(Message):
+    """Something that the reader must know; ``code`` is stable."""
 
-    ``serious``: the answer may be untrue because of it, so that no view leaves it out.
-    """
-
-    code: str
-    text: str
-    serious: bool = False
+    __slots__ = ()
 
 
 # What it is called that a seed was stated of rows which do not decide with it.
 STATED_SEED: Final = "stated_seed"
-STRICT_SEED: Final = Finding(
-    code="strict_seed",
-    serious=True,
-    text="`strict` was asked for with a seed that was stated: whoever knew it could write scores "
-    "that suit it. The limits hold as a mean over seeds alone, and are marked approximate. Leave "
-    "`seed` out: one is drawn then, which nobody could know.",
-)
+STRICT_SEED: Final = Finding("strict_seed")
 
 
 def approximate(rows: Iterable[Estimate]) -> list[Estimate]:

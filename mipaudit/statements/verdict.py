@@ -17,7 +17,6 @@ from mipaudit.statements.policy import (
     limits_copies,
     unpromised,
 )
-from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from datetime import date
@@ -115,18 +114,17 @@ def _marked(check: PolicyCheck, waivers: Sequence[Waiver], today: date) -> Polic
 def _remarks(number: int, waiver: Waiver, checks: Sequence[PolicyCheck]) -> list[Finding]:
     covered = [check for check in checks if covers(waiver, check)]
     if not covered:
-        of = "" if waiver.score is None else f" of {quoted_name(waiver.score)}"
-        text = f"Waiver {number} of the policy (on {waiver.quantity}{of}) matches no limit here."
-        return [Finding(code=UNMATCHED, serious=True, text=text)]
+        return [Finding.of(UNMATCHED, number=number, quantity=waiver.quantity, score=waiver.score)]
     if all(check.status == "met" for check in covered):
-        text = f"Waiver {number} of the policy (on {waiver.quantity}) is not needed: all is met."
-        return [Finding(code="waiver_not_needed", text=text)]
+        return [Finding.of("waiver_not_needed", number=number, quantity=waiver.quantity)]
     return []
 
 
-def ended_waivers(report: AnyReport, today: date) -> list[Waiver]:
-    """Return the waivers that bore the verdict of a report and bear it no longer."""
-    return [one.waived for one in getattr(report, "policy", ()) if _ended(one, today)]
+def stale_waiver(report: AnyReport, today: date) -> Finding | None:
+    """Return that a waiver bore the verdict of a report and bears it no longer; None for none."""
+    ended = [one for one in getattr(report, "policy", ()) if _ended(one, today)]
+    days = [one.waived.expires for one in ended]
+    return Finding.of("waiver_expired", day=min(days)) if days else None
 
 
 def _ended(check: Any, today: date) -> bool:  # noqa: ANN401 - of any report

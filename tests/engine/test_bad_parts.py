@@ -86,9 +86,9 @@ def test_skipped_parts_are_left_out_of_everything(damaged, engine):
     found = estimate(parts, engine, on_bad_part="skip")
     assert without_skipping(found) == json.loads(plain(estimate(sound)))
     (finding,) = [f for f in found.findings if f.code == "bad_parts_skipped"]
-    assert "2 of 4 input files" in finding.text
-    assert "part-000.parquet" in finding.text
-    assert "part-002.parquet" in finding.text
+    assert "2 of 4 input files" in told(finding)
+    assert "part-000.parquet" in told(finding)
+    assert "part-002.parquet" in told(finding)
     assert found.summary.startswith("Some files of the input cannot be read")
     assert len(found.provenance.inputs) == 2
 

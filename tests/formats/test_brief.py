@@ -438,7 +438,7 @@ def test_how_far_another_seed_moves_the_limit_is_what_was_measured():
 
 
 def test_what_is_not_met_takes_more_than_the_summary_of_a_missing_site():
-    missing = Finding(code="sites_missing", text="One is missing.", serious=True)
+    missing = Finding.of("sites_missing", sites=3, missing=1, names="'a'")
     for limit, page in ((0.02, "choose-a-limit"), (0.4, "scale")):
         report = report_on(6, max_advantage=limit)
         found = dataclasses.replace(report, findings=(*report.findings, missing))

@@ -22,7 +22,7 @@ from mipaudit.formats.report_forms import report_as
 from mipaudit.maths.exact_tests import larger_share_p
 from mipaudit.reading.report_file import contradiction
 from mipaudit.report.codec import from_json, to_json
-from mipaudit.report.messages.told import told
+from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.copies import Copies
 from mipaudit.statements.verdict import COMMON, COPIES, UNLIMITED
 from tests.places import ROOT
@@ -59,7 +59,7 @@ def test_a_score_file_tells_of_copies_first(scores):
     assert report.design.score_columns == ("nn",)
     first = report.findings[0]
     assert first.code == "exact_copies"
-    assert "27 of 300 members and 0 of 300 holdout records" in first.text
+    assert "27 of 300 members and 0 of 300 holdout records" in told(first)
     assert report.summary.startswith("Exact copies: 27 of 300 members")
     assert (report.copies.members, report.copies.holdout) == (27, 0)
     assert "score_left_out" not in {one.code for one in report.findings}
@@ -148,7 +148,7 @@ def test_metadata_and_order_change_nothing(tmp_path):
     pq.write_table(shuffled.replace_schema_metadata({"exact_copies": "0"}), tmp_path / "m.parquet")
     report = mipaudit.estimate(tmp_path / "m.parquet", max_copies=0)
     assert report.verdict.status == "not_met"
-    assert report.findings[0].text.startswith("Exact copies: 27 of 300 members")
+    assert told(report.findings[0]).startswith("Exact copies: 27 of 300 members")
 
 
 def test_only_the_rows_that_are_audited_count():
@@ -217,8 +217,8 @@ def test_nothing_is_met_where_members_are_copied_unless_it_is_chance(command):
     chance = judged(frame(290, holdout=288, rows=300), command)
     assert chance.verdict.status == "met"
     (said,) = (one for one in chance.findings if one.code == COMMON)
-    assert said.serious
-    assert "such rows are common: 288 of 300 holdout records too" in said.text
+    assert is_serious(said)
+    assert "such rows are common: 288 of 300 holdout records too" in told(said)
     assert judged(frame(0, rows=300), command).verdict.status == "met"
 
 
@@ -285,7 +285,7 @@ def test_whoever_is_said_to_be_copied_counts_however_it_is_written(tmp_path, wor
     data = table if kind == "frame" else path
     report = mipaudit.estimate(data, **WIDE)
     assert report.verdict.status == "inconclusive"
-    assert "27 of 200 members" in report.findings[0].text
+    assert "27 of 200 members" in told(report.findings[0])
 
 
 def test_who_leaves_the_copies_out_of_the_rows_has_released_them_all_the_same(tmp_path):
@@ -293,7 +293,7 @@ def test_who_leaves_the_copies_out_of_the_rows_has_released_them_all_the_same(tm
     for where in ("exact_copy = 0", "exact_copy = False"):
         report = mipaudit.estimate(table, where=where, **WIDE)
         assert (report.design.n_members, report.verdict.status) == (173, "inconclusive")
-        assert "27 of 200 members" in report.findings[0].text
+        assert "27 of 200 members" in told(report.findings[0])
         assert mipaudit.estimate(table, where=where, max_copies=26).verdict.status == "not_met"
         assert mipaudit.estimate(table, where=where, max_copies=27).verdict.status == "met"
     inside, outside = tmp_path / "in.parquet", tmp_path / "out.parquet"
@@ -318,11 +318,11 @@ def test_a_limit_that_is_kept_says_how_many_are_accepted(command):
     kept = ask(table, max_copies=30, **wide)
     assert kept.verdict.status == "met"
     assert "27 of at most 30 accepted" in told(kept.verdict.reasons[0])
-    assert "27 of at most 30 accepted" in kept.findings[0].text
+    assert "27 of at most 30 accepted" in told(kept.findings[0])
     assert "27 of at most 30 accepted" in report_as(kept, "html")
     broken = ask(table, max_copies=26, **wide)
     assert broken.verdict.status == "not_met"
-    assert "at most 26 accepted" in broken.findings[0].text
+    assert "at most 26 accepted" in told(broken.findings[0])
     # Chance is no excuse where somebody said how many may be.
     common = frame(290, holdout=288, rows=300)
     assert ask(common, max_copies=0, **wide).verdict.status == "not_met"
@@ -413,7 +413,7 @@ def test_copies_whose_scores_are_missing_are_released_all_the_same():
     table.loc[table["exact_copy"], "nn"] = np.nan
     report = mipaudit.estimate(table, nan="drop", **WIDE)
     assert (report.design.n_members, report.verdict.status) == (173, "inconclusive")
-    assert "27 of 200 members" in report.findings[0].text
+    assert "27 of 200 members" in told(report.findings[0])
 
 
 def test_a_report_whose_copies_are_told_no_more_contradicts_itself():

@@ -9,7 +9,7 @@ from mipaudit.statements.verdict import SITES_MISSING, Verdict, settled
 
 
 def test_a_missing_site_comes_first_in_an_open_verdict():
-    missing = Finding(code=SITES_MISSING, text="1 is missing")
+    missing = Finding(SITES_MISSING)
     open_one = Verdict(status="inconclusive", reasons=(Message("increase"),))
     found = settled(open_one, [missing])
     assert found.status == "inconclusive"

@@ -211,49 +211,22 @@ def _names(source: ScoreSource) -> dict[int, str]:
 def _bound_findings(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[Finding]:
     bound = asked.loss_bound
     if bound is None:
-        text = (
-            "Yeom's bounded-loss adversary needs a bound of the loss that was known beforehand, "
-            "and so do limits of the generalization gap: give `loss_bound` B."
-        )
-        yield Finding(code="no_loss_bound", text=text)
+        yield Finding("no_loss_bound")
         return
     for one in scores:
         loss = real_loss(one, asked)
         outside = int(np.count_nonzero((loss < 0) | (loss > bound)))
         if outside:
-            text = (
-                f"Column '{safe_name(one.name)}': {outside:,} losses are below 0 or above the "
-                "bound and count as the bound that they pass. The bounded-loss adversary and the "
-                "gap are those of the clipped loss."
-            )
-            yield Finding(code="loss_clipped", text=text)
+            yield Finding.of("loss_clipped", column=one.name, losses=outside)
         elif 0 < np.count_nonzero(loss == bound) < _ATOM:
-            text = (
-                f"Column '{safe_name(one.name)}': the bound is the largest loss of the file, which "
-                "few records have. Was it taken from there? Limits of the bounded-loss adversary "
-                "and of the gap then do not hold."
-            )
-            yield Finding(code="bound_of_these_rows", text=text)
+            yield Finding.of("bound_of_these_rows", column=one.name)
 
 
 def _kind_findings(one: Attacked, asked: AttackOptions) -> Iterator[Finding]:
     """Yield doubts about what a score is: a loss or not, a residual or not."""
-    column = f"Column '{safe_name(one.name)}'"
     if not asked.side_known and one.side == "high":
-        text = (
-            f"{column} was found to be high for members, so its gap is that of the members less "
-            "the holdout. If it is a loss, members have the larger one: `member_side` low says "
-            "that it is a loss."
-        )
-        yield Finding(code="side_found_high", text=text)
+        yield Finding.of("side_found_high", column=one.name)
     if asked.residuals and not (one.scores < 0).any():
-        text = (
-            f"{column} is never negative: are these residuals (label less prediction), or losses?"
-        )
-        yield Finding(code="residuals_doubtful", text=text)
+        yield Finding.of("residuals_doubtful", case="never_negative", column=one.name)
     if not asked.residuals and "resid" in one.name.lower():
-        text = (
-            f"{column} is called a residual and attacked as it is: with `residuals` its size is "
-            "attacked."
-        )
-        yield Finding(code="residuals_doubtful", text=text)
+        yield Finding.of("residuals_doubtful", case="as_it_is", column=one.name)

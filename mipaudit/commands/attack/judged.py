@@ -234,10 +234,8 @@ def _shown_classes(
     together = min(np.count_nonzero(rest & member), np.count_nonzero(rest & ~member)) >= least
     if together:
         parts.append((_OTHER, rest))
-        text = f"{small} classes with few records are shown together as 'other'."
-        return parts, (Finding(code="groups_merged", text=text),)
-    text = f"{small} classes with few records are not shown by themselves."
-    return parts, (Finding(code="groups_left_out", text=text),)
+        return parts, (Finding.of("groups_merged", case="classes", groups=small),)
+    return parts, (Finding.of("groups_left_out", case="classes", groups=small),)
 
 
 def _shared_error(

@@ -169,26 +169,14 @@ def _findings(
 ) -> Iterator[Finding]:
     yield from size_findings(whole.n_members, whole.n_holdout)
     if not guesses.matched:
-        text = (
-            "No guess is a value of the attribute: all are wrong. Are both columns written in the "
-            "same words?"
-        )
-        yield Finding(code="no_guess_matches", serious=True, text=text)
+        yield Finding("no_guess_matches")
     if guesses.unknown:
-        text = f"{guesses.unknown:,} records have no attribute and are in no count."
-        yield Finding(code="attribute_missing", text=text)
+        yield Finding.of("attribute_missing", records=guesses.unknown)
     if guesses.silent:
-        text = f"Of {guesses.silent:,} records nothing was guessed: that counts as wrong."
-        yield Finding(code="guess_missing", text=text)
+        yield Finding.of("guess_missing", records=guesses.silent)
     if _OTHER in shown:
         rare = len(guesses.values) - len(shown) + 1
-        text = f"{rare} values with few records are shown together as 'other'."
-        yield Finding(code="groups_merged", text=text)
+        yield Finding.of("groups_merged", case="values", groups=rare)
     shifted = surely_shifted([*guesses.values.values()], _SHIFT_ERROR)
     if shifted:
-        text = (
-            f"{shifted} values of the attribute are not equally frequent among members and holdout "
-            "records: the two classes differ in more than membership, and the membership advantage "
-            "is partly that difference."
-        )
-        yield Finding(code="attribute_shifted", serious=True, text=text)
+        yield Finding.of("attribute_shifted", values=shifted)

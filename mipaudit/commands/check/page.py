@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.formats.brief import Brief, short_names
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs
 from mipaudit.formats.origin_sections import taken
+from mipaudit.report.messages.told import told
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 
@@ -59,7 +60,7 @@ def _sections(report: CheckReport) -> Iterator[Section]:
         Pairs(pairs=(*_LEGEND, *(_UNCOUNTED if _is_large(report) else ()))),
     )
     if report.findings:
-        found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
+        found = tuple(f"{told(one)} [{one.code}]" for one in report.findings)
         yield (Heading(text="Worth knowing about the input"), Bullets(texts=found))
 
 

@@ -49,19 +49,9 @@ def audit_findings(
 ) -> Iterator[Finding]:
     """Yield what is wrong with the audit whose answer is known."""
     if failure is not None:
-        yield Finding(
-            code="known_audit_failed",
-            text=f"The audit whose answer is known did not end ({type(failure).__name__}): no "
-            "other will.",
-            serious=True,
-        )
+        yield Finding.of("known_audit_failed", failure=type(failure).__name__)
     elif not all(one.agrees for one in figures):
-        yield Finding(
-            code="known_audit_differs",
-            text="The audit whose answer is known comes out otherwise: do not use figures of this "
-            "installation. Install mipaudit and its libraries again, in a new environment.",
-            serious=True,
-        )
+        yield Finding("known_audit_differs")
 
 
 def _beside(name: _Name, known: float, found: float | None) -> KnownFigure:

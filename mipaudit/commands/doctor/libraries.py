@@ -50,34 +50,27 @@ def install_line(*parts: str) -> str:
 
 def library_finding(one: Library) -> Finding | None:
     """Return what is wrong with a library; of an optional part it hinders nothing else."""
+    works = one.state == "works" or (one.state == "missing" and one.of is not None)
+    if works:
+        return None
     wanted = f"{one.name}{one.needed}"
-    match one.state:
-        case "missing" if one.of is None:
-            code, said = "library_missing", f"{one.name} is not installed."
-        case "broken":
-            code = "library_broken"
-            said = f"{one.name} {one.version} is installed, and cannot be loaded ({one.failure})."
-        case "other_version":
-            code = "library_other_version"
-            said = f"{one.name} {one.version} is installed, and mipaudit needs {wanted}."
-        case _:
-            return None
     line = f'pip install --force-reinstall "{wanted}"' if one.of is None else install_line(one.of)
-    return Finding(code=code, text=f"{said} Try: {line}", serious=one.of is None)
+    return Finding.of(
+        f"library_{one.state}",
+        case="needed" if one.of is None else "optional",
+        library=one.name,
+        version=one.version,
+        failure=one.failure,
+        wanted=wanted,
+        line=line,
+    )
 
 
 def unlisted_finding(failure: Exception) -> Finding:
     """Return that it is not known what mipaudit needs."""
     if isinstance(failure, PackageNotFoundError):
-        return Finding(
-            code="not_installed",
-            text="mipaudit runs from its source: which libraries it needs is not known.",
-        )
-    return Finding(
-        code="packaging_broken",
-        text="packaging cannot be loaded, and with it matplotlib. Try: pip install packaging",
-        serious=True,
-    )
+        return Finding("not_installed")
+    return Finding("packaging_broken")
 
 
 def _is_of(one: Requirement, part: str | None) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mipaudit.commands.doctor.libraries import install_line
 from mipaudit.formats.document import Case, Document, Grid, Heading, Pairs, bulleted
+from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def doctor_document(report: DoctorReport) -> Document:
         mood="good" if report.works else "bad",
         summary="",
         sections=(
-            bulleted("Findings", [f"{one.text} [{one.code}]" for one in report.findings]),
+            bulleted("Findings", [f"{told(one)} [{one.code}]" for one in report.findings]),
             (Heading(text="Libraries"), _libraries(report.libraries)),
             bulleted("Optional parts", parts),
             (Heading(text="The machine"), Pairs(pairs=_machine(report))),
@@ -50,7 +51,7 @@ def _cases(report: DoctorReport) -> Iterator[Case]:
 
 def _headline(report: DoctorReport) -> str:
     if not report.works:
-        count = sum(one.serious for one in report.findings)
+        count = sum(is_serious(one) for one in report.findings)
         return f"Does NOT WORK: {count_text(count)} finding{'s' * (count > 1)}."
     if not report.libraries:
         return "Works: the known audit comes out to the digit."

@@ -171,18 +171,12 @@ def _doubtful(source: ScoreSource, design: DesignKind) -> tuple[Finding, ...]:
     """Compare the names of the columns with the design."""
     names = {name.lower() for name, _ in source.skipped}
     if design == "independent-runs" and names & _CANARY_IDS:
-        text = (
-            "The input has a column of canary ids. If its rows are canaries of one run, this is "
-            "no set of independent runs and the limit is not valid: use `design` one-run."
-        )
+        case = "canaries"
     elif design == "independent-runs" and names & _RECORD_IDS:
-        text = (
-            "The input has a column of record ids. If its rows are records of one model, this is "
-            "no set of independent runs and the limit is not valid: use `design` one-model."
-        )
+        case = "records"
     else:
         return ()
-    return (Finding(code="design_doubtful", serious=True, text=text),)
+    return (Finding.of("design_doubtful", case=case),)
 
 
 def _score_findings(
@@ -191,10 +185,8 @@ def _score_findings(
     low = min(members.min(), holdout.min())
     high = max(members.max(), holdout.max())
     if low == high:
-        text = f"Column '{name}' has the same value in all rows: it shows nothing."
-        return (Finding(code="constant_column", text=text),)
+        return (Finding.of("constant_column", case="score", column=name),)
     if np.isfinite(low) and np.isfinite(high):
         return ()
     infinite = sum(int(np.count_nonzero(np.isinf(scores))) for scores in (members, holdout))
-    text = f"Column '{name}' is infinite in {infinite:,} rows: kept, as extreme values."
-    return (Finding(code="infinite_scores", text=text),)
+    return (Finding.of("infinite_scores", case="column", column=name, rows=infinite),)

@@ -106,7 +106,7 @@ def _sections(report: Report) -> Iterator[Section]:
     made = report.provenance
     yield people_section(report.estimates, report.design, made.declared, made.settings)
     yield from _scores(report, contents)
-    found = tuple(f"{mark(one)}{one.text} [{one.code}]" for one in report.findings)
+    found = tuple(f"{mark(one)}{told(one)} [{one.code}]" for one in report.findings)
     yield bulleted("Worth knowing about the input", found)
     yield bulleted(UNSAID, report.limitations)
     pairs = (

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mipaudit.evidence.vectors.evidence import VectorEvidence
     from mipaudit.maths.metrics.mace import MaceHistogram
     from mipaudit.maths.metrics.metric import Metric
+    from mipaudit.model.message import Message
     from mipaudit.statements.estimate import Finding
 
 _METHOD: Final = "MACE histogram, as published; not a valid interval for the advantage"
@@ -72,10 +73,12 @@ def metric_rows(
     ]
 
 
-def leaking(gathered: Mapping[tuple[str, str], MetricEvidence], share: ErrorShare) -> str:
-    """Say of which score a metric is surely above what blind guessing has; empty if of none."""
+def leaking(
+    gathered: Mapping[tuple[str, str], MetricEvidence], share: ErrorShare
+) -> Message | None:
+    """Say of which score a metric is surely above what blind guessing has; None if of none."""
     if not gathered:
-        return ""
+        return None
     from mipaudit.evidence.metrics.rows import leaking_metrics
 
     return leaking_metrics(gathered.values(), share.one_sided)

@@ -48,11 +48,6 @@ _ASSERTED: Final = (
     "The verdict rests on an assertion that no data here prove: that nobody who sees the records "
     "alone has an advantage above {}."
 )
-_TRY: Final = (
-    "Draw members and holdout anew, at random from the same records; or group the columns of the "
-    "tables into few values each, so that mipaudit shift can limit every attacker; or, if you know "
-    "how the groups came about, assert with `blind_bound` what the records tell at most."
-)
 _CLAIMED: Final = {
     "contradicted": "contradicted: more leaks than it allows",
     "consistent": "consistent with the scores, which does not prove it",
@@ -138,23 +133,10 @@ def blind_findings(blind: Blind | None, alpha: float) -> list[Finding]:
     if blind is None:
         return []
     if blind.bound is not None:
-        text = (
-            f"It is asserted (`blind_bound`) that {asserted_words(blind)}. Whatever is concluded "
-            "here is no better than that."
-        )
-        return [Finding(code="blind_bound", serious=True, text=text)]
+        return [Finding.of("blind_bound", bound=blind.bound)]
     if blind.everyone is not None:
         return []
-    hides = (
-        " Nor is anything shown to be met, since a difference can hide a leak."
-        if blind.differs(alpha / 2)
-        else ""
-    )
-    text = (
-        "No limit holds for every attacker on the records alone, who may explain all of an "
-        f"advantage: nothing is held against the model.{hides} {_TRY}"
-    )
-    return [Finding(code="blind_open", serious=True, text=text)]
+    return [Finding.of("blind_open", differ=blind.differs(alpha / 2))]
 
 
 def blind_words(blind: Blind, prior: float) -> str:

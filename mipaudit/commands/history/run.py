@@ -19,13 +19,13 @@ from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
 from mipaudit.reading.report_file import foreign, read_report, report_bytes, why_unread
 from mipaudit.report.codec import to_json
-from mipaudit.report.verdict_sentence import left_out_note, stale_words, verdict_note
+from mipaudit.report.verdict_sentence import left_out_note, verdict_note
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.provenance import provenance, waiver_day
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import count_text, number_text
-from mipaudit.statements.verdict import standing
+from mipaudit.statements.verdict import stale_waiver, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -276,13 +276,11 @@ def _findings(
 ) -> Iterator[Finding]:
     if passed:
         names = ", ".join(map(safe_name, sorted(passed)))
-        text = f"Files that are no reports of this version, and were passed over: {names}."
-        yield Finding(code="no_report", text=text, serious=True)
+        yield Finding.of("no_report", names=names)
     for one in found:
-        said = stale_words(one.report, waiver_day())
-        if said:
-            text = f"{safe_name(one.name)}: {said}"
-            yield Finding(code="waiver_expired", text=text, serious=True)
+        stale = stale_waiver(one.report, waiver_day())
+        if stale is not None:
+            yield stale.with_values(stale.code, where=safe_name(one.name))
     looks: dict[tuple[str, ...], list[PastReport]] = {}
     for one, past in zip(found, reports, strict=True):
         digests = [file.sha256 or "" for file in one.report.provenance.inputs]
@@ -293,10 +291,8 @@ def _findings(
         if len(same) > 1:
             apart = len({one.verdict for one in same}) > 1
             names = " and ".join(safe_name(one.name) for one in same)
-            text = f"{names} are of the same scores: whoever looks twice may keep one" + (
-                ", and their verdicts differ." if apart else "."
-            )
-            yield Finding(code="same_scores", text=text, serious=apart)
+            case = "apart" if apart else "alike"
+            yield Finding.of("same_scores", case=case, reports=names)
 
 
 def _of_one_name(reports: Sequence[PastReport]) -> Iterator[Finding]:
@@ -308,8 +304,7 @@ def _of_one_name(reports: Sequence[PastReport]) -> Iterator[Finding]:
     for (_, release), several in named.items():
         if len({one.verdict for one in several}) > 1:
             names = " and ".join(one.name for one in several)
-            text = f"{names} are declared to be of one release, {quoted_name(release)}, and their "
-            yield Finding(code="same_release", text=f"{text}verdicts differ.", serious=True)
+            yield Finding.of("same_release", reports=names, release=release)
 
 
 def _summary(reports: Sequence[PastReport], joint: float) -> str:

@@ -151,20 +151,18 @@ def _findings(found: Likeness, splits: Splits) -> list[Finding]:
     if found.equal.size:
         rows = ", ".join(str(at + 1) for at in found.equal[:_SHOWN])
         more = "" if found.equal.size <= _SHOWN else f" and {found.equal.size - _SHOWN} more"
-        text = (
-            f"The release is row {rows}{more} of the splits, number for number. If it is one of "
-            "them, its training set is not independent of theirs: leave that row out and "
-            "calibrate again. Releases of few values can be equal by chance."
-        )
-        told.append(Finding(code="release_among_splits", serious=True, text=text))
+        told.append(Finding.of("release_among_splits", rows=f"{rows}{more}"))
     if found.beyond:
-        odd = f"; all splits agree{_where(found.odd, splits)}, and the release does not"
-        text = (
-            f"The release lies beyond all of its {found.splits} splits"
-            f"{_where(found.far, splits)}{odd if found.odd.size else ''}. One more split of the "
-            f"same algorithm does so in at most 2 of {found.splits + 1} tables. {_TRY}"
+        told.append(
+            Finding.of(
+                "release_beyond_splits",
+                case="odd" if found.odd.size else "far",
+                splits=found.splits,
+                tables=found.splits + 1,
+                far=_where(found.far, splits),
+                odd=_where(found.odd, splits),
+            )
         )
-        told.append(Finding(code="release_beyond_splits", serious=True, text=text))
     return told
 
 

@@ -8,16 +8,13 @@ from mipaudit.commands.query.report import ExactCopies, QueriedColumn, QueriedSc
 from mipaudit.commands.query.search.points import SameRecords
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.text.rounding import count_text, number_text, percent_text
+from mipaudit.statements.text.rounding import count_text, percent_text
 
 _FEW: Final = 20
 _WHOSE: Final = {"members": "member", "holdout": "holdout record"}
 _MANY_LEVELS: Final = 1000
 # Whoever is as near as this is copied, but for the rounding of distances.
 _OF_COPIES: Final = 1e-6
-_ASK_FOR_COPIES: Final = (
-    " A distance does not say how often: ask share:1e-6 as well, and release none of them."
-)
 _ONLY_SCORES: Final = (
     "These are scores, not an audit: `mipaudit estimate` says how much they leak, with limits "
     "that hold."
@@ -101,14 +98,7 @@ def query_findings(
         *_of_reference(same.referenced, scores),
         *_of_columns(columns, constant),
         *([_radius(balls)] if balls else []),
-        *(
-            Finding(
-                code="constant_query",
-                text=f"The score {quoted_name(name)} is the same for all records: it says "
-                "nothing. Give a ball another radius.",
-            )
-            for name in flat
-        ),
+        *(Finding.of("constant_query", score=name) for name in flat),
     )
 
 
@@ -118,86 +108,47 @@ def _of_copies(
     members, holdout = copies
     told = any(one.radius is not None and one.radius <= _OF_COPIES for one in scores)
     if members.copied:
-        beside = "no holdout record"
-        if holdout.copied:
-            beside = f"{_counted(holdout.copied, 'holdout record')}: some copies may be chance"
-        yield Finding(
-            code="exact_copies",
-            serious=True,
-            text=f"The synthetic table holds, word for word, {_counted(members.copied, 'member')} "
-            f"and {beside}." + (_ASK_FOR_COPIES if not told else ""),
+        yield Finding.of(
+            "exact_copies",
+            case="released_of_both" if holdout.copied else "released",
+            members=members.copied,
+            holdout=holdout.copied,
+            asked=told,
         )
     for one in copies:
         if one.rows < _FEW:
-            yield Finding(
-                code="few_records",
-                serious=True,
-                text=f"Only {_counted(one.rows, _WHOSE[one.role])}: limits will be wide.",
-            )
+            yield Finding.of("few_records", case=one.role, rows=one.rows)
     if shared:
-        yield Finding(
-            code="shared_records",
-            serious=True,
-            text=f"Among the holdout records is a copy, in all columns that were compared, of "
-            f"{_counted(shared, 'member')}: no query can tell those apart. Remove them from the "
-            "holdout if they are the same people.",
-        )
+        yield Finding.of("shared_records", members=shared)
 
 
 def _of_reference(referenced: tuple[int, ...], scores: Sequence[QueriedScore]) -> Iterator[Finding]:
     taught = [score for score in scores if score.query in {"density", "classifier"}]
     if taught and any(referenced):
-        members = _counted(referenced[0], "member")
-        holdout = _counted(referenced[1], "holdout record")
         names = " and ".join(quoted_name(score.score) for score in taught)
-        yield Finding(
-            code="reference_overlap",
-            serious=True,
-            text=f"The reference table holds {members} and {holdout}. {names} learned from them "
-            "that they are not synthetic, which is no leak of the "
-            "release. Remove them from the reference if they are the same people.",
+        yield Finding.of(
+            "reference_overlap", members=referenced[0], holdout=referenced[1], names=names
         )
 
 
 def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> Iterator[Finding]:
     for name in constant:
-        yield Finding(
-            code="constant_column",
-            text=f"Column {quoted_name(name)} has one value alone where the scales come from; any "
-            "other counts as a mismatch.",
-        )
+        yield Finding.of("constant_column", case="scale", column=name)
     for column in columns:
         if column.unseen:
-            members = _counted(column.unseen_members, "member")
-            holdout = _counted(column.unseen - column.unseen_members, "holdout record")
-            yield Finding(
-                code="unseen_words",
-                text=f"Column {quoted_name(column.column)}: a word that the released tables lack "
-                f"stands in {members} and {holdout}. It differs from all others. If a table only "
-                "spells it in another way, mend that: the scores would "
-                "show the spelling.",
+            yield Finding.of(
+                "unseen_words",
+                column=column.column,
+                members=column.unseen_members,
+                holdout=column.unseen - column.unseen_members,
             )
         if column.rounded:
-            yield Finding(
-                code="rounded_numbers",
-                text=f"Column {quoted_name(column.column)} is stored with fewer digits in some of "
-                "the tables: all were rounded alike, or the storage would tell records apart.",
-            )
+            yield Finding.of("rounded_numbers", case="column", column=column.column)
         if column.levels is not None and column.levels > _MANY_LEVELS:
-            yield Finding(
-                code="many_words",
-                text=f"Column {quoted_name(column.column)} has {count_text(column.levels)} "
-                "different words: names or keys compare badly. Leave it out with `ignore` unless "
-                "equal words are what leaks.",
-            )
+            yield Finding.of("many_words", column=column.column, words=column.levels)
 
 
 def _radius(scores: Sequence[QueriedScore]) -> Finding:
-    radius = number_text(float(f"{scores[0].radius or 0.0:.4g}"))
+    radius = float(f"{scores[0].radius or 0.0:.4g}")
     names = " and ".join(quoted_name(score.score) for score in scores)
-    return Finding(
-        code="radius_from_records",
-        text=f"The ball of {names} has radius {radius}: the median distance of all records scored, "
-        "members and holdout alike. It ties the scores together a little, which the limits do not "
-        "know; a radius that is given does not.",
-    )
+    return Finding.of("radius_from_records", names=names, radius=radius)

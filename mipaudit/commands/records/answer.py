@@ -322,20 +322,11 @@ def _differs(difference: Estimate | None) -> Literal["higher", "lower", "not sho
 def _findings(asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisks) -> list[Finding]:
     found = size_findings(counts.n_members, counts.n_holdout)
     if risks.cells < 2:  # noqa: PLR2004 - cells that could differ
-        text = "All records fall into one cell: nothing tells them apart."
-        found.append(Finding(code="one_cell", text=text))
+        found.append(Finding("one_cell"))
     if asked.cells is not None and counts.cells.discrete:
-        text = (
-            "The number of cells that was asked for is not used: each value of a discrete score "
-            "that is frequent enough is a cell."
-        )
-        found.append(Finding(code="cells_not_used", text=text))
+        found.append(Finding("cells_not_used"))
     if risks.uncounted:
-        text = (
-            f"{risks.uncounted:,} records are in cells without a counted record: nothing is known "
-            "of their risk."
-        )
-        found.append(Finding(code="uncounted_cells", serious=True, text=text))
+        found.append(Finding.of("uncounted_cells", records=risks.uncounted))
     if counts.groups is not None:
         found += counts.groups.findings
     return found

@@ -294,8 +294,7 @@ def choose_groups(
 def _findings(small: int, rows: int, least: int, *, together: bool) -> tuple[Finding, ...]:
     if not small:
         return ()
-    few = f"{small} groups have fewer than {least} members or holdout records"
     if together:
-        return (Finding(code="groups_merged", text=f"{few}: taken together as 'other'."),)
-    text = f"{few}, also together: their {rows:,} records are in no group."
-    return (Finding(code="groups_left_out", serious=True, text=text),)
+        return (Finding.of("groups_merged", case="groups", groups=small, least=least),)
+    left_out = {"groups": small, "least": least, "records": rows}
+    return (Finding.of("groups_left_out", case="groups", **left_out),)

@@ -283,11 +283,7 @@ def _findings(
     found += column_findings(same, rounded, source.skipped, rows.dropped)
     found += crossing_findings(RECORDS, RECORDS, estimates)
     if learner is not None and learner.library is None:
-        text = (
-            "Gradient boosting was not used: scikit-learn is not installed, the tables are too "
-            "small, or logistic regression did clearly better."
-        )
-        found.append(Finding(code="no_boosting", text=text))
+        found.append(Finding("no_boosting"))
     return found
 
 

@@ -200,35 +200,24 @@ def p_text(p_value: float) -> str:
 
 def copy_findings(copies: SharedRecords) -> Iterator[Finding]:
     """Yield what is said of records that are in both classes."""
-    searched = count_text(copies.searched)
-    if copies.searched < copies.holdout:
-        yield Finding(
-            code="copies_sampled",
-            text=f"Copies were looked for of {searched} of {count_text(copies.holdout)} "
-            "holdout records, a random sample.",
+    searched = copies.searched
+    if searched < copies.holdout:
+        yield Finding.of("copies_sampled", searched=searched, holdout=copies.holdout)
+    if copies.exact:
+        yield Finding.of(
+            "exact_copies",
+            case="of_members" if copies.exact_within is None else "of_both",
+            count=copies.exact,
+            searched=searched,
+            within=copies.exact_within,
         )
-    within = (
-        ""
-        if copies.exact_within is None
-        else f" For comparison, {count_text(copies.exact_within)} have another copy in the holdout "
-        "itself."
-    )
-    both = (
-        f"have an exact copy among the members.{within} Where that is one and the same record, it "
-        "is in both classes and hides a leak."
-    )
-    near = "have a copy among the members that differs in one column only."
-    rounded = "have a copy among the members once numbers are rounded to 3 digits."
-    person = "are of a person who is among the members too: the model may know the person."
-    for count, code, text in (
-        (copies.exact, "exact_copies", both),
-        (copies.but_one, "near_copies", near),
-        (copies.rounded, "rounded_copies", rounded),
-        (copies.persons, "shared_persons", person),
+    for count, code in (
+        (copies.but_one, "near_copies"),
+        (copies.rounded, "rounded_copies"),
+        (copies.persons, "shared_persons"),
     ):
         if count:
-            of = f"{count_text(count)} of {searched} holdout records"
-            yield Finding(code=code, serious=True, text=f"{of} {text}")
+            yield Finding.of(code, count=count, searched=searched)
 
 
 def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Finding]:
@@ -240,23 +229,10 @@ def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Fin
     """
     found = []
     if telling:
-        text = (
-            f"{_quoted(telling)}: one column alone tells nearly all members from holdout records. "
-            "If it names or dates the record (an id, a row number, the day of an export), it says "
-            f"nothing of a person: leave it out with `ignore` {','.join(map(safe_name, telling))} "
-            "and run again. If it does say something, members and holdout are different people, "
-            "and no audit on them can tell what a model leaks."
-        )
-        found.append(Finding(code="telling_column", serious=True, text=text))
+        ignore = ",".join(map(safe_name, telling))
+        found.append(Finding.of("telling_column", columns=_quoted(telling), ignore=ignore))
     if unknown:
-        text = (
-            f"{_quoted(unknown)}: most records have a text that was not looked at by itself; what "
-            f"was learned knows the {MOST_WORDS} most frequent ones, and how frequent a text is. "
-            "Who knows more of these texts may tell all records apart: `max_blind` cannot be met, "
-            "and estimate --blind holds nothing against the model. Group them (regions for "
-            "postcodes), or leave them out with `ignore` where they cannot differ, and run again."
-        )
-        found.append(Finding(code="many_texts", serious=True, text=text))
+        found.append(Finding.of("many_texts", columns=_quoted(unknown), words=MOST_WORDS))
     return found
 
 
@@ -269,12 +245,7 @@ def repeated_findings(copies: SharedRecords, design: ShiftDesign) -> list[Findin
     few = len(design.features) < _COLUMNS_TO_REPEAT
     if not copies.exact_within or few or design.id_column is not None:
         return []
-    text = (
-        f"{count_text(copies.exact_within)} of {count_text(copies.searched)} holdout records have "
-        "another copy in the holdout. Where these are rows of one person, rows are not "
-        "independent and the lower limit can be too high: give `id_col`."
-    )
-    return [Finding(code="repeated_rows", serious=True, text=text)]
+    return [Finding.of("repeated_rows", count=copies.exact_within, searched=copies.searched)]
 
 
 def column_findings(
@@ -293,30 +264,15 @@ def column_findings(
     """
     found = []
     if constant:
-        text = f"The same in all rows, and so left out: {_quoted(constant)}."
-        found.append(Finding(code="constant_column", text=text))
+        found.append(Finding.of("constant_column", case="columns", columns=_quoted(constant)))
     if rounded:
-        text = (
-            f"Stored with fewer digits in some files than in others: {_quoted(rounded)}. All were "
-            "rounded alike, or the storage would tell records apart."
-        )
-        found.append(Finding(code="rounded_numbers", text=text))
+        found.append(Finding.of("rounded_numbers", case="columns", columns=_quoted(rounded)))
     parted = [name for name, why in skipped if why.startswith("another number")]
     if parted:
-        text = (
-            f"{_quoted(parted)}: record numbers without a gap, those of members all on one side of "
-            "those of the holdout. They were not compared; whoever knows a record's number knows "
-            "its class, and members and holdout may be an older and a newer part of the records."
-        )
-        found.append(Finding(code="parted_numbers", serious=True, text=text))
+        found.append(Finding.of("parted_numbers", columns=_quoted(parted)))
     lone = [name for name, why in skipped if why.startswith("in one")]
     if lone:
-        text = f"In one of the two tables only, and so not compared: {_quoted(lone)}."
-        found.append(Finding(code="column_in_one_table", serious=True, text=text))
+        found.append(Finding.of("column_in_one_table", columns=_quoted(lone)))
     if dropped:
-        text = (
-            f"{count_text(dropped)} rows are of a person with another row in the same class: one "
-            "row for each person and class is kept."
-        )
-        found.append(Finding(code="rows_of_a_person", serious=True, text=text))
+        found.append(Finding.of("rows_of_a_person", rows=dropped))
     return found

@@ -6,7 +6,6 @@ The seed is drawn with the cuts, and found in them again when the site counts.
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
@@ -68,12 +67,7 @@ def stated_findings(
     told = [one.manifest for one in sites if one.manifest.seed == seed]
     if stated is None and not any(f.code == STATED_SEED for one in told for f in one.findings):
         return ()
-    text = (
-        "The seed of this part was stated (`seed`), and nothing of its rows is in it: whoever "
-        "ordered the rows, or named their keys, could have chosen which of them only train. "
-        "Leave `seed` out: every site then draws its own."
-    )
-    return (Finding(code=STATED_SEED, serious=True, text=text),)
+    return (Finding.of(STATED_SEED, case="part"),)
 
 
 def own_cuts(site: str | None, sites: Sequence[SummaryFile]) -> SummaryFile | None:
@@ -190,10 +184,7 @@ def told_findings(findings: Sequence[Finding], least: int | None) -> tuple[Findi
     """Return what is said of rows left out; of few rows not even how many."""
     if least is None:
         return tuple(findings)
-    return tuple(
-        replace(one, text="Rows were left out or changed; how many is not told.")
-        for one in findings
-    )
+    return tuple(Finding.of(one.code, case="untold") for one in findings)
 
 
 def require_large(summary: Summary, least: int) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import Metric, closed_threshold, posterior_threshold
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import VACUOUS, Attackers, Estimate, Finding, Validity
-from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import lower_text, number_text, upper_text, value_text
+from mipaudit.statements.text.rounding import number_text, upper_text, value_text
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence
@@ -184,24 +184,16 @@ def metric_findings(metric: Metric) -> list[Finding]:
     """Return a finding where a guess without looking reaches the largest value."""
     if not metric.trivial:
         return []
-    text = (
-        f"The metric '{metric.name}' is at its largest for an attacker who guesses the same of "
-        "everybody: it says nothing about the score. Look at PPV, AM or TPR at FPR."
-    )
-    return [Finding(code="trivial_metric", text=text)]
+    return [Finding.of("trivial_metric", metric=metric.name)]
 
 
 def unused_floor(least: float) -> Finding:
     """Return that a least recall was asked for, and no metric takes one."""
-    text = (
-        f"The least recall of {number_text(least)} (`min_recall`) changes nothing: none of the "
-        "metrics asked for needs one. PPV and NPV do."
-    )
-    return Finding(code="min_recall_unused", text=text)
+    return Finding.of("min_recall_unused", least=least)
 
 
-def leaking_metrics(found: Iterable[MetricEvidence], error: float) -> str:
-    """Say of which score a metric is surely above what blind guessing has; empty if of none.
+def leaking_metrics(found: Iterable[MetricEvidence], error: float) -> Message | None:
+    """Say of which score a metric is surely above what blind guessing has; None if of none.
 
     Args:
         found: every metric of every score.
@@ -210,11 +202,14 @@ def leaking_metrics(found: Iterable[MetricEvidence], error: float) -> str:
     beyond = [(one, one.lower(error)) for one in found]
     beyond = [(one, lower) for one, lower in beyond if lower > one.metric.baseline]
     if not beyond:
-        return ""
+        return None
     # The metrics have no common scale: of the first that shows anything, the largest.
     named = [pair for pair in beyond if pair[0].metric.name == beyond[0][0].metric.name]
     one, lower = max(named, key=lambda pair: pair[1])
-    return (
-        f"the {one.metric.name} of '{safe_name(one.evidence.score)}' is at least "
-        f"{lower_text(lower)} (blind guessing: {value_text(one.metric.baseline)})"
+    return Message.of(
+        "metric_leaks",
+        metric=one.metric.name,
+        score=one.evidence.score,
+        lower=lower,
+        baseline=one.metric.baseline,
     )

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.statements.estimate import Estimate, Finding
-from mipaudit.statements.text.rounding import lower_text, number_text, upper_text
 
 if TYPE_CHECKING:
+    from mipaudit.model.message import Message
     from mipaudit.statements.claim import Claim
     from mipaudit.summaries.kept_counts import ScoreCounts
 
@@ -37,12 +37,8 @@ def identical_classes(counts: ScoreCounts) -> bool:
 def size_findings(n_members: int, n_holdout: int) -> list[Finding]:
     """Return a finding for each class that is too small to show much."""
     return [
-        Finding(
-            code="small_class",
-            serious=True,
-            text=f"There are only {count} {label}: limits will be wide.",
-        )
-        for count, label in ((n_members, "members"), (n_holdout, "holdout records"))
+        Finding.of("small_class", count=count, of=label)
+        for count, label in ((n_members, "members"), (n_holdout, "holdout"))
         if count < SMALL_CLASS
     ]
 
@@ -63,34 +59,22 @@ def score_findings(
             score; None where nothing tells.
     """
     if constant(counts):
-        text = f"Column '{name}' has the same value in all rows: it shows nothing."
-        return [Finding(code="constant_column", text=text)]
+        return [Finding.of("constant_column", case="score", column=name)]
     found = []
     infinite = counts.infinite if infinite is None else infinite
     if infinite:
-        text = f"Column '{name}' is infinite in {infinite:,} rows: kept, as extreme values."
-        found.append(Finding(code="infinite_scores", text=text))
+        found.append(Finding.of("infinite_scores", case="column", column=name, rows=int(infinite)))
     if sentinels and not counts.discrete:
-        found += [_sentinel(name, value, rows) for value, rows in sentinels.items()]
+        found += [
+            Finding.of("sentinel_values", column=name, value=int(value), rows=int(rows))
+            for value, rows in sentinels.items()
+        ]
     ladder = counts.everyone
     rows = ladder.members + ladder.holdout
     tied = int(rows[ladder.single & (rows >= _REPEATED)].sum())
     if not counts.discrete and tied > _TIED_SHARE * int(rows.sum()):
-        text = (
-            f"Column '{name}' repeats values: {tied:,} rows share theirs with at least "
-            f"{_REPEATED - 1} others."
-        )
-        found.append(Finding(code="ties", text=text))
+        found.append(Finding.of("ties", column=name, rows=tied, others=_REPEATED - 1))
     return found
-
-
-def _sentinel(name: str, value: int, rows: int) -> Finding:
-    text = (
-        f"Column '{name}' is {value} in {rows:,} rows, far from all other scores: it counts as "
-        "an extreme score. If it stands for a missing one, leave those cells empty and say with "
-        "`nan` what becomes of them."
-    )
-    return Finding(code="sentinel_values", serious=True, text=text)
 
 
 def crossing_findings(name: str, score: str, estimates: Sequence[Estimate]) -> list[Finding]:
@@ -103,13 +87,12 @@ def crossing_findings(name: str, score: str, estimates: Sequence[Estimate]) -> l
     if lower is None:
         return []
     return [
-        Finding(
-            code="leak_invisible_to_class",
-            text=(
-                f"Column '{name}': at least {lower_text(lower)} leaks, more than the "
-                f"{upper_text(e.upper)} that "
-                f"attackers of class '{e.attackers}' can reach: they do not see all of this leak."
-            ),
+        Finding.of(
+            "leak_invisible_to_class",
+            column=name,
+            lower=lower,
+            upper=e.upper,
+            attackers=e.attackers,
         )
         for e in advantages
         if e.attackers != "any" and e.upper is not None and e.upper < lower
@@ -117,7 +100,10 @@ def crossing_findings(name: str, score: str, estimates: Sequence[Estimate]) -> l
 
 
 def prior_findings(
-    prior: float, lowers: Sequence[float], claims: Sequence[Claim], leaking: str = ""
+    prior: float,
+    lowers: Sequence[float],
+    claims: Sequence[Claim],
+    leaking: Message | None = None,
 ) -> list[Finding]:
     """Return advice where at this prior nobody beats the trivial attacker.
 
@@ -128,23 +114,16 @@ def prior_findings(
         prior: p in (0, 1).
         lowers: lower limit of the advantage for each score.
         claims: the judged claims, if any.
-        leaking: which metric shows a leak all the same, in words.
+        leaking: which metric shows a leak all the same; None for none.
     """
     if prior == _HALF:
         return []
     baseline = abs(2 * prior - 1)
-    advice = "Look at PPV (`metric` ppv), at TPR at FPR, or at `prior` 0.5."
     allowed = [claim.allowed_advantage for claim in claims]
     if allowed and all(bound is not None and bound <= baseline + _ROUNDING for bound in allowed):
-        text = (
-            f"At a prior of {number_text(prior)} no mechanism that keeps the claim lets any "
-            f"attacker beat the trivial one, so the advantage tests nothing. {advice}"
-        )
-        return [Finding(code="prior_excludes_attackers", serious=True, text=text)]
+        return [Finding.of("prior_excludes_attackers", prior=prior)]
     if lowers and max(lowers) <= baseline:
-        hidden = f"At a prior of {number_text(prior)} nobody is shown to beat blind guessing"
-        text = f"{hidden}; the scores may leak all the same. {advice}"
-        if leaking:
-            text = f"{hidden} by accuracy, and the scores leak all the same: {leaking}."
-        return [Finding(code="prior_hides_leaks", serious=True, text=text)]
+        if leaking is not None:
+            return [Finding.of("prior_hides_leaks", case="metric", prior=prior, leaking=leaking)]
+        return [Finding.of("prior_hides_leaks", case="perhaps", prior=prior)]
     return []

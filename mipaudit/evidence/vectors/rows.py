@@ -9,7 +9,6 @@ from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.evidence.vectors.evidence import VectorEvidence
 from mipaudit.maths.learners import Boosting
 from mipaudit.statements.estimate import Estimate, Finding
-from mipaudit.statements.text.rounding import value_text
 from mipaudit.summaries.cells.vector_cells import ProductGrid
 
 if TYPE_CHECKING:
@@ -57,30 +56,35 @@ def vector_findings(name: str, evidence: Evidence, infinite: int | None = None) 
     """
     evidence = _vector(evidence)
     vector = evidence.vector
-    found = [Finding(code="vector_score", text=_made_of(name, evidence))]
+    found = [_made_of(name, evidence)]
     if vector.constant:
-        text = (
-            f"Score '{name}': {len(vector.constant)} of its {vector.width} coordinates "
-            "hold the same value in all rows."
+        found.append(
+            Finding.of(
+                "constant_coordinates",
+                case="vector",
+                score=name,
+                constant=len(vector.constant),
+                width=vector.width,
+            )
         )
-        found.append(Finding(code="constant_coordinates", text=text))
     infinite = vector.infinite if infinite is None else infinite
     if infinite:
-        text = f"Score '{name}' has {infinite:,} infinite coordinates: kept, as extreme values."
-        found.append(Finding(code="infinite_scores", text=text))
+        found.append(
+            Finding.of("infinite_scores", case="vector", score=name, infinite=int(infinite))
+        )
     return found
 
 
 def shuffled_finding(name: str, value: float, shuffled: float, prior: float) -> Finding:
     """Return what the published estimator reads where nothing can leak, and so its bias there."""
     baseline = abs(2 * prior - 1)
-    return Finding(
-        code="mace_bias",
-        text=(
-            f"Score '{name}': MACE's estimator reads {value_text(value)}; with shuffled "
-            f"membership, where nothing leaks and blind guessing has {value_text(baseline)}, "
-            f"it reads {value_text(shuffled)}: there its bias is {value_text(shuffled - baseline)}."
-        ),
+    return Finding.of(
+        "mace_bias",
+        score=name,
+        value=value,
+        baseline=baseline,
+        shuffled=shuffled,
+        bias=shuffled - baseline,
     )
 
 
@@ -90,22 +94,19 @@ def _vector(evidence: Evidence) -> VectorEvidence:
     return evidence
 
 
-def _made_of(name: str, evidence: VectorEvidence) -> str:
+def _made_of(name: str, evidence: VectorEvidence) -> Finding:
     derivation = evidence.vector.derivation
     forms = [
         _NAMES[form] + (f" ({derivation.library})" if form == "boosting" else "")
         for form in derivation.tried
     ]
-    without = ""
-    if "boosting" not in derivation.tried:
-        without = (
-            " Gradient boosting was not tried: scikit-learn is not installed, or the burn-in is "
-            "too small."
-        )
-    return (
-        f"Score '{name}' is a vector of {evidence.vector.width} numbers. Attackers on it use "
-        f"{', '.join(forms)}, fitted on a part of the burn-in; the rest of the burn-in chose "
-        f"{learned_name(evidence)} as the learned score.{without}"
+    return Finding.of(
+        "vector_score",
+        score=name,
+        width=evidence.vector.width,
+        forms=", ".join(forms),
+        learned=learned_name(evidence),
+        boosting="boosting" in derivation.tried,
     )
 
 

@@ -23,6 +23,7 @@ from mipaudit.formats.exchange.annex_shown import shown_of, where
 from mipaudit.formats.exchange.model_card import judged_grid
 from mipaudit.formats.exchange.statement import unread
 from mipaudit.formats.report_forms import answer_of, document_of
+from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.estimate import Design
 from mipaudit.statements.policy import shared_note
 from mipaudit.statements.rejudged import rejudged_words
@@ -210,10 +211,10 @@ def _released(stored: Stored) -> Section:
 def _warnings(reports: Sequence[Beside]) -> list[str]:
     """Return the findings because of which an answer may be untrue: no view leaves them out."""
     return [
-        f"{one.stored.file.name}: {plain(found.text)}"
+        f"{one.stored.file.name}: {plain(told(found))}"
         for one in reports
         for found in getattr(one.stored.report, "findings", ())
-        if found.serious
+        if is_serious(found)
     ]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.document import Case, plain
 from mipaudit.formats.report_forms import answer_of, document_of
+from mipaudit.report.messages.told import told
 from mipaudit.statements.verdict import UNMATCHED
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def gitlab(stored: Stored) -> str:
 def _cases(stored: Stored, document: Document) -> list[Case]:
     """Return what is failed, then what is open, then what is waived, and waivers of nothing."""
     idle = [
-        Case(stored.report.command, one.code, "waived", one.text)
+        Case(stored.report.command, one.code, "waived", told(one))
         for one in getattr(stored.report, "findings", ())
         if one.code == UNMATCHED
     ]

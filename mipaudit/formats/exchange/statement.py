@@ -10,6 +10,7 @@ from mipaudit.errors import UsageError
 from mipaudit.formats.document import plain
 from mipaudit.formats.exchange.stored import input_name, printable, sha256_of
 from mipaudit.formats.report_forms import chosen_words, document_of
+from mipaudit.report.messages.told import told
 from mipaudit.report.verdict_sentence import left_out_note, verdict_note
 from mipaudit.statements.policy import class_words
 from mipaudit.statements.verdict import CHOSEN
@@ -136,7 +137,7 @@ def _described(stored: Stored, tests: Sequence[_Test]) -> dict[str, Any]:
     judged = getattr(report, "rejudged", None) or getattr(report, "design", None)
     sure = getattr(judged, "confidence", None)
     findings = getattr(report, "findings", ())
-    chosen = (*chosen_words(report), *(one.text for one in findings if one.code == CHOSEN))
+    chosen = (*chosen_words(report), *(told(one) for one in findings if one.code == CHOSEN))
     unhashed = [input_name(one) for one in report.provenance.inputs if sha256_of(one) is None]
     return {
         **_file(*stored.file),

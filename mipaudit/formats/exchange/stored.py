@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.errors import UsageError
 from mipaudit.formats.csv import table_rows
-from mipaudit.report.verdict_sentence import stale_words
+from mipaudit.report.messages.told import told
 from mipaudit.statements.policy import class_words
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.reports.kinds import kind_of
@@ -26,6 +26,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
+from mipaudit.statements.verdict import stale_waiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,11 +150,11 @@ def sha256_of(one: InputFile) -> str | None:
 
 def require_standing(report: AnyReport) -> None:
     """Refuse a verdict that a waiver bore and bears no longer: none would be reached now."""
-    said = stale_words(report, waiver_day())
-    if said:
+    found = stale_waiver(report, waiver_day())
+    if found is not None:
         raise UsageError(
             "stale_waiver",
-            said,
+            told(found),
             hint="Audit the scores again, or judge the report again by the policy of today.",
         )
 

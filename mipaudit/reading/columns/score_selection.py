@@ -47,11 +47,6 @@ _LISTS: Final = "lists of numbers"
 _NOT_NAMED: Final = "not named"
 # Beside so many columns of text, whole numbers are more likely ages and codes than scores.
 _FEWEST_TEXTS: Final = 2
-_RECORDS: Final = (
-    "These look like records, not scores: whole numbers between columns of text were taken, and no "
-    "release was looked at. Of synthetic records mipaudit query makes scores, of a model's outputs "
-    "mipaudit query losses; name the columns with `score_col` if they are scores."
-)
 _ID_LIKE: Final = "named like an id, label, prediction or group"
 _NAMED_OR_UNREADABLE: Final = frozenset({_ID_LIKE, *_UNREADABLE.values()})
 # Why a column was never a candidate: no number in a report depends on whether it is there.
@@ -367,34 +362,14 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
     names = sorted(field.name for field in selection.scores)
     if len(names) > 1:
         found.append(
-            Finding(
-                code="scores_found",
-                text=f"{len(names)} columns were taken for scores, and none was named: "
-                f"{shown_names(names, selection.scores)}. They share the error, so that each one "
-                "widens the limits of the others: name those that matter with `score_col`.",
-            )
+            Finding.of("scores_found", n=len(names), names=shown_names(names, selection.scores))
         )
     if _look_like_records(selection):
-        found.append(Finding(code="looks_like_records", serious=True, text=_RECORDS))
+        found.append(Finding.of("looks_like_records"))
     reasons = sorted({why for _, why in selection.unaudited})
     for reason in reasons:
         left = sorted(name for name, why in selection.unaudited if why == reason)
-        what = "Column" if len(left) == 1 else f"{len(left)} columns"
-        if reason == _LISTS:
-            text = (
-                f"{what} with {reason} may hold scores, not audited: {shown_names(left)}. Write "
-                "the numbers as columns of their own and name them (`score_col` a,b is one "
-                "score of several numbers), or name the other scores alone."
-            )
-        elif len(left) == 1:
-            text = (
-                f"{what} {shown_names(left)} may be a score and was not audited ({reason}). If it "
-                "is one, name it with `score_col`; if not, name those that are."
-            )
-        else:
-            text = (
-                f"{what} may be scores and were not audited ({reason}): {shown_names(left)}. Name "
-                "those that are with `score_col`, or the others alone."
-            )
-        found.append(Finding(code=LEFT_OUT, serious=True, text=text))
+        case = "lists" if reason == _LISTS else "one" if len(left) == 1 else "several"
+        why = None if reason == _LISTS else reason
+        found.append(Finding.of(LEFT_OUT, case=case, n=len(left), names=shown_names(left), why=why))
     return tuple(found)

@@ -67,10 +67,10 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
     found = _equal_parts(look) or _copied_rows(look)
     if found is None:
         return ()
+    refused, taken = found
     if request.rows_are != "independent":
-        raise found
-    text = f"{found.message} They are taken for independent because `rows_are` independent says so."
-    return (Finding(code=ROWS_TAKEN, serious=True, text=text),)
+        raise refused
+    return (taken,)
 
 
 def _fine_places(source: ScoreSource) -> tuple[int, ...]:
@@ -150,8 +150,8 @@ class _Look:
         self.rows[False] += rows.member.size - inside
 
 
-def _equal_parts(look: _Look) -> InputError | None:
-    """Return the error for files that hold the same rows in the same order."""
+def _equal_parts(look: _Look) -> tuple[InputError, Finding] | None:
+    """Return the error for files that hold the same rows in the same order, and the finding."""
     alike: dict[tuple[bytes, ...], list[str]] = defaultdict(list)
     for part, digests in look.digests.items():
         if look.sizes[part]:
@@ -163,7 +163,8 @@ def _equal_parts(look: _Look) -> InputError | None:
     if not groups:
         return None
     copies = sum(len(same) - 1 for same in groups)
-    return InputError(
+    taken = Finding.of(ROWS_TAKEN, case="files", copies=copies, parts=parts)
+    refused = InputError(
         "identical_parts",
         f"{copies:,} of {parts:,} files hold the same rows as another, in the same order: their "
         "rows are no records of their own, and no limit would be true.",
@@ -171,6 +172,7 @@ def _equal_parts(look: _Look) -> InputError | None:
         "if they are several audits, or `rows_are` independent if they are other records (it is "
         "said with every verdict).",
     )
+    return refused, taken
 
 
 def _codes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -192,31 +194,36 @@ def _cells(score: NDArray[np.float64], kept: int) -> Hashes:
     return words + np.uint64(_SHIFT) >> np.uint64(52 - kept)
 
 
-def _copied_rows(look: _Look) -> InputError | None:
-    """Return the error for rows of one class that repeat as no independent rows do.
+def _copied_rows(look: _Look) -> tuple[InputError, Finding] | None:
+    """Return the error for rows of one class that repeat as independent rows do not; the finding.
 
     First as they are; then but for their last digits, by few of them or more: a copy that was
     changed a little is no record of its own, either.
     """
     exact, *others = look.kept
     found = sum(_repeated(look, side, exact, exact) for side in (True, False))
-    words = "are there several times"
+    nearly = False
     for finer, kept in pairwise((exact, *others)):
         if found:
             break
         found = sum(_repeated(look, side, kept, finer) for side in (True, False))
-        words = "are there several times but for their last digits"
+        nearly = True
     if not found:
         return None
-    about = "" if not look.bits else "about "
-    return InputError(
+    about = "About " if look.bits else ""
+    last = " but for their last digits" if nearly else ""
+    refused = InputError(
         "copied_rows",
-        f"{about.capitalize()}{found:,} scores of one class {words}, as often as "
-        "no independent rows would have it: rows were copied, and no limit would be true.",
+        f"{about}{found:,} scores of one class are there several times{last}, as often as no "
+        " independent rows would have it: rows were copied, and no limit would be true.",
         hint="Leave the copies out; or give `unit_col` NAME for the person behind a row, "
         "`where` 'COLUMN = VALUE' if the file holds several audits, or `rows_are` independent if "
         "they are (it is said with every verdict).",
     )
+    taken = Finding.of(
+        ROWS_TAKEN, case="scores", rows=int(found), sampled=bool(look.bits), nearly=nearly
+    )
+    return refused, taken
 
 
 def _repeated(look: _Look, side: bool, kept: int, finer: int) -> int:  # noqa: FBT001

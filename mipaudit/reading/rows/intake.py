@@ -78,7 +78,8 @@ class Fault:
     @property
     def told(self) -> str:
         """How many rows, and which is the first, in words."""
-        return f"{_rows(self)}, first in data row {self.first_row + 1}"
+        rows = "1 row" if self.count == 1 else f"{self.count} rows"
+        return f"{rows}, first in data row {self.first_row + 1}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,42 +241,26 @@ class Intake:
 def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
     """Return what the reader must know about rows that were changed or left out."""
     rows, missing = intake.rows, bool(intake.of("missing"))
-    nan = f"{rows['nan', True]} members and {rows['nan', False]} holdout records"
-    dropped, other_side = (
-        [rows[kind, side] for side in _CLASSES] for kind in ("unit", "other_side")
+    left_out, dropped, other_side = (
+        {"members": rows[kind, True], "holdout": rows[kind, False]}
+        for kind in ("nan", "unit", "other_side")
     )
-    units = f"{dropped[0]} rows of members and {dropped[1]} of holdout records"
-    other = f"{sum(other_side)} rows of the other class"
-    texts = {
-        "nan_dropped": f"Left out because a score is missing: {nan}.",
-        "nan_category": f"A missing score counts as a value below all others: {nan} have one.",
-        "unit_rows_dropped": f"One row per person is kept: {units} are left out.",
-        "other_side_rows": f"Left out of files given for one class: {other}.",
-    }
-    present = {
-        "nan_dropped": missing and not category,
-        "nan_category": missing and category,
-        "unit_rows_dropped": sum(dropped) > 0,
-        "other_side_rows": sum(other_side) > 0,
-    }
-    found = [Finding(code=code, text=text) for code, text in texts.items() if present[code]]
-    if present["nan_dropped"]:
+    found = []
+    if missing:
+        found.append(Finding.of("nan_category" if category else "nan_dropped", **left_out))
+    if any(dropped.values()):
+        found.append(Finding.of("unit_rows_dropped", **dropped))
+    if any(other_side.values()):
+        found.append(Finding.of("other_side_rows", rows=sum(other_side.values())))
+    if missing and not category:
         found += missing_findings(*((rows["nan", one], rows["present", one]) for one in _CLASSES))
     found += unread_findings(rows["unclear", True])
     return tuple(found)
 
 
-def _rows(fault: Fault) -> str:
-    return "1 row" if fault.count == 1 else f"{fault.count} rows"
-
-
 def types_finding(name: str) -> Finding:
     """Return that a column is stored in different ways in different files."""
-    text = (
-        f"Column {quoted_name(name)} has different types in different files: "
-        "values rounded differently can tell the classes apart by themselves."
-    )
-    return Finding(code="types_differ", serious=True, text=text)
+    return Finding.of("types_differ", column=name)
 
 
 def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Finding]:
@@ -289,21 +274,11 @@ def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Fin
     blunted = set(intake.blunted)
     for name, one in coarse.items():
         rows = intake.coarse[name, True] + intake.coarse[name, False]
-        text = (
-            f"Column {quoted_name(name)} is stored as {one.precision} in {one.where} ({rows:,} "
-            f"rows) and more finely in others: all scores were rounded to that, or the storage "
-            "would tell the classes apart."
-        )
-        found.append(Finding(code="scores_rounded", serious=True, text=text))
+        stored = {"column": name, "precision": one.precision, "where": one.where}
+        found.append(Finding.of("scores_rounded", **stored, rows=rows))
         if name in blunted:
             moved = intake.of("moved")[name].count
-            text = (
-                f"Column {quoted_name(name)}: few of its rows are stored as {one.precision}, those "
-                f"in {one.where}, and {moved:,} others lost digits for them. "
-                "What the others tell beyond that is not seen, so that no policy is met. Store "
-                "those rows like the others, or leave the file out."
-            )
-            found.append(Finding(code=BLUNTED, serious=True, text=text))
+            found.append(Finding.of(BLUNTED, **stored, rows=moved))
     return found
 
 

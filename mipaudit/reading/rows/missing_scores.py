@@ -8,11 +8,6 @@ from mipaudit.statements.estimate import Finding
 from mipaudit.statements.verdict import MISSING
 
 _SURE: Final = 0.001
-_TEXT: Final = (
-    "Scores are missing in one class more often than in the other: whoever sees that tells them "
-    "apart, and rows that are left out do not show it. With `nan` category a missing score is a "
-    "value, and is audited."
-)
 
 
 def missing_findings(members: tuple[int, int], holdout: tuple[int, int]) -> tuple[Finding, ...]:
@@ -32,4 +27,4 @@ def missing_findings(members: tuple[int, int], holdout: tuple[int, int]) -> tupl
     p_values = (larger_share_p(*one, *other) for one, other in (sides, sides[::-1]))
     if min(p_values) > _SURE / 2:
         return ()
-    return (Finding(code=MISSING, serious=True, text=_TEXT),)
+    return (Finding.of(MISSING),)

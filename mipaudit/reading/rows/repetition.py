@@ -241,13 +241,5 @@ def _ways_out(found: Repetition, splits: Sequence[str]) -> str:
 
 
 def _taken(found: Repetition) -> Finding:
-    where = "in both classes" if found.both else f"in up to {found.most:,} rows of one class"
-    return Finding(
-        code=ROWS_TAKEN,
-        serious=True,
-        text=(
-            f"{_values(found)} {where}, and the rows are taken for independent because "
-            "`rows_are` independent says so. If they are not, no limit here is true: give "
-            f"`unit_col` {safe_name(found.column)} `unit_rows` one instead."
-        ),
-    )
+    case, most = ("ids_in_both", None) if found.both else ("ids", found.most)
+    return Finding.of(ROWS_TAKEN, case=case, ids=found.ids, column=found.column, most=most)

@@ -183,16 +183,7 @@ def _infinite(rule: UnitRule, persons: int, column: str) -> InputError:
 
 def both_finding(persons: int, rows: int, column: str) -> Finding:
     """Return that persons with rows of both classes are counted in one, and others left out."""
-    each = "1 value" if persons == 1 else f"{persons:,} values"
-    occur = "occurs" if persons == 1 else "occur"
-    return Finding(
-        code="units_in_both_classes",
-        text=(
-            f"{each} of column {quoted_name(column)} {occur} in both classes: a coin tossed by "
-            f"the seed says in which one each is kept, and its {rows:,} rows of the other are left "
-            "out."
-        ),
-    )
+    return Finding.of("units_in_both_classes", persons=int(persons), rows=int(rows), column=column)
 
 
 def made_findings(
@@ -211,32 +202,19 @@ def made_findings(
         column: names the persons.
         seed: of the test.
     """
-    made = "sum" if rule == "sum" else {"mean": "mean"}.get(rule, f"{rule}imum")
     found = [
-        Finding(
-            code="unit_scores_made",
-            text=(
-                f"Every score is the {made} of all rows with the same value of column "
-                f"{quoted_name(column)}: {member.size:,} scores of {int(sizes.sum()):,} rows. "
-                "An attacker who sees the rows themselves may do better."
-            ),
+        Finding.of(
+            "unit_scores_made",
+            rule=rule,
+            column=column,
+            scores=member.size,
+            rows=int(sizes.sum()),
         )
     ]
     rng = np.random.default_rng((seed % 2**64, _ROWS_STREAM))
     p = counts_alike(sizes[member], sizes[~member], rng)
     if p <= _UNLIKE:
-        found.append(
-            Finding(
-                code="unit_rows_unlike",
-                serious=True,
-                text=(
-                    f"Members and holdout differ in how many rows they have by column "
-                    f"{quoted_name(column)} (rank test, p = {p:.3f}), and their {made} shows that "
-                    "number, too: part of what is found may be no more than that. Compare "
-                    "`unit_rows` one, which does not show it."
-                ),
-            )
-        )
+        found.append(Finding.of("unit_rows_unlike", rule=rule, column=column, p_value=float(p)))
     return tuple(found)
 
 

@@ -108,24 +108,11 @@ def _require_missing(given: str, name: str, sites: Sequence[str], *, here: bool)
 
 
 def _missing(missing: Sequence[SiteRows], sites: int) -> Finding:
-    are = "is" if len(missing) == 1 else "are"
-    return Finding(
-        code=SITES_MISSING,
-        serious=True,
-        text=f"Of the {count_text(sites)} sites whose cuts were used, {len(missing)} {are} "
-        f"missing: {_with_rows(missing)}. Nothing here speaks for these records, and no policy is "
-        "met without them. Give what is missing; or, if no record of a site is in the "
-        "release, say so with `without_site`.",
-    )
+    return Finding.of(SITES_MISSING, sites=sites, missing=len(missing), names=_with_rows(missing))
 
 
 def _left_out(absent: Sequence[SiteRows]) -> Finding:
-    return Finding(
-        code=SITES_LEFT_OUT,
-        serious=True,
-        text=f"Left out on the word of the user (`without_site`): {_with_rows(absent)}. If a "
-        "record of these is in the release after all, nothing here speaks for it.",
-    )
+    return Finding.of(SITES_LEFT_OUT, names=_with_rows(absent))
 
 
 def _with_rows(sites: Sequence[SiteRows]) -> str:

@@ -6,7 +6,7 @@ Their arrays are checked, since anybody may edit them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, ClassVar, Final
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mipaudit.data.parts import ScoreColumn, VectorScore
 from mipaudit.errors import InputError
 from mipaudit.maths.class_limits.roc_counts import Ladder
+from mipaudit.model.message import Message
 from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary, narrow
 from mipaudit.reading.summaries.sites import (
     check_alike,
@@ -309,15 +310,13 @@ def _check_counted_alike(files: Sequence[SummaryFile], parts: Sequence[Summary])
 
 
 def _origin(files: Sequence[SummaryFile]) -> Finding:
-    count = "1 summary file" if len(files) == 1 else f"{count_text(len(files))} summary files"
     sites = [one.manifest.site for one in files if one.manifest.site is not None]
-    named = f" ({first_names(sites)})" if sites else ""
     cut = len(files[0].manifest.sites)
-    by = f", by the cuts of {count_text(cut)} sites" if cut > 1 else ""
-    trust = "; that no record is in two of them is taken on trust" if len(files) > 1 else ""
-    return Finding(
-        code="from_summaries",
-        text=f"Counted elsewhere: {count}{named}{by}; the rows were not seen here{trust}.",
+    return Finding.of(
+        "from_summaries",
+        files=len(files),
+        named=first_names(sites),
+        by=Message.of("by_cuts", sites=cut) if cut > 1 else None,
     )
 
 
@@ -328,6 +327,6 @@ def _gathered(files: Sequence[SummaryFile]) -> list[Finding]:
         for one in file.manifest.findings:
             said.setdefault(one, []).append(file.name)
     return [
-        replace(one, text=f"{first_names(names)}: {one.text}") if len(files) > 1 else one
+        one.with_values(one.code, where=first_names(names)) if len(files) > 1 else one
         for one, names in said.items()
     ]

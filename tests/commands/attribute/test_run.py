@@ -4,6 +4,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.messages.told import told
 
 
 def guesses(n=3000, inside=0.8, outside=0.5, seed=0):
@@ -71,7 +72,7 @@ def test_missing_cells_are_counted_and_said():
     frame.loc[:9, "attribute"] = None
     frame.loc[10:29, "guess"] = None
     report = mipaudit.attribute(frame)
-    found = {one.code: one.text for one in report.findings}
+    found = {one.code: told(one) for one in report.findings}
     assert "10 records" in found["attribute_missing"]
     assert "20 records" in found["guess_missing"]
     assert report.design.n_members + report.design.n_holdout == len(frame) - 10

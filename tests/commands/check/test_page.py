@@ -26,7 +26,7 @@ def report(sample):
         command="check",
         design=base.design,
         columns=columns,
-        findings=(Finding(code="small_class", text="There are only 12 members."),),
+        findings=(Finding.of("small_class", count=12, of="members"),),
         provenance=base.provenance,
     )
 
@@ -38,7 +38,7 @@ def test_columns_are_counted_not_shown(report):
     assert ["loss", "continuous", "(float)", "1,234", "2", "466", "3"] in rows
     assert ["-:", "not", "counted:", "there", "are", "too", "many", "rows"] in rows
     assert "900 members, 800 holdout records" in text
-    assert "There are only 12 members. [small_class]" in text
+    assert "There are only 12 members: limits will be wide. [small_class]" in text
 
 
 def test_a_hostile_name_does_nothing(report):

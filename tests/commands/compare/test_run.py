@@ -11,6 +11,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.compare.options import named_input, query_names
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.messages.told import told
 
 
 def frame(seed=0, n=2000, shifts=(1.5, 0.0)):
@@ -92,8 +93,8 @@ def test_rows_without_a_match_are_counted_and_left_out():
         key_col="record_id",
     )
     (finding,) = [one for one in report.findings if one.code == "unmatched_rows"]
-    assert "500 rows" in finding.text
-    assert "1,500 are compared" in finding.text
+    assert "500 rows" in told(finding)
+    assert "1,500 are compared" in told(finding)
     sizes = {one.n_members + one.n_holdout for one in report.design.queries}
     assert sizes == {1500}
 
@@ -290,17 +291,17 @@ def test_keys_that_match_in_one_class_only_are_named(matching):
 
 
 def test_why_pairs_were_not_looked_at_together():
-    def told(report):
-        return [one.text for one in report.findings if one.code == "not_seen_together"]
+    def said(report):
+        return [told(one) for one in report.findings if one.code == "not_seen_together"]
 
     many = mipaudit.compare(frame(n=300, shifts=(1.0,) + (0.0,) * 5), jobs=1)
     assert not many.together
-    (text,) = told(many)
+    (text,) = said(many)
     assert text.startswith("None of 15 pairs")
     steady = mipaudit.compare(frame(n=300).assign(score_2=1.0), jobs=1)
     assert len(steady.together) == 1
-    (text,) = told(steady)
+    (text,) = said(steady)
     assert text.startswith("2 pairs")
     assert "constant" in text
     assert "--baseline" not in text
-    assert not told(mipaudit.compare(frame(n=300), jobs=1))
+    assert not said(mipaudit.compare(frame(n=300), jobs=1))

@@ -115,9 +115,9 @@ def test_an_option_is_not_broken_at_its_hyphens():
 
 def test_findings_are_shown(coins):
     text = report_text(
-        replace(coins, findings=(Finding(code="a_code", text="A text."),)), width=100
+        replace(coins, findings=(Finding.of("small_class", count=9, of="members"),)), width=100
     )
-    assert "Findings\n  - a_code: A text.\n" in text
+    assert "Findings\n  - ! small_class: There are only 9 members: limits will be wide.\n" in text
 
 
 def test_a_profile_keeps_every_digit_and_quotes_names():

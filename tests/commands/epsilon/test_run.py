@@ -13,6 +13,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.report.messages.told import told
 
 # Files of correct mechanisms: epsilon at delta 0, or at 1e-5.
 TRUTH = {
@@ -512,7 +513,7 @@ def test_ids_of_records_cast_doubt_on_independent_runs(rng, name, design):
     )
     doubted = mipaudit.epsilon(frame, design="independent-runs")
     assert "design_doubtful" in codes(doubted)
-    assert f"`design` {design}" in doubted.findings[-1].text
+    assert f"`design` {design}" in told(doubted.findings[-1])
     assert "design_doubtful" not in codes(mipaudit.epsilon(frame, design=design))
 
 
@@ -739,7 +740,7 @@ def test_delta_is_named_where_it_explains_the_right_guesses():
     assert all("delta allows" in statement.lower_reason for statement in runs.statements)
     hopeless = mipaudit.epsilon(canaries=10_000, guesses=500, correct=500, delta=0.02)
     assert [f.code for f in hopeless.findings] == ["nothing_can_be_refuted"]
-    assert "at least 2,000 guesses of one kind" in hopeless.findings[0].text
+    assert "at least 2,000 guesses of one kind" in told(hopeless.findings[0])
 
 
 def several_runs(rng, runs, canaries, *, mu=1.0, shared=False):

@@ -11,6 +11,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.vectors import derived_scores as candidates
+from mipaudit.report.messages.told import told
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 
 D100 = ",".join(f"d{i}" for i in range(100))
@@ -97,7 +98,7 @@ def test_gradient_boosting_is_said_to_be_used_or_not(monkeypatch):
     texts = []
     for _ in range(2):
         report = mipaudit.estimate(frame, score_col=["d0,d1"])
-        texts.append(next(f.text for f in report.findings if f.code == "vector_score"))
+        texts.append(next(told(f) for f in report.findings if f.code == "vector_score"))
         monkeypatch.setattr(candidates, "fit_boosting", lambda *_, **__: None)
     assert "gradient boosting (scikit-learn " in texts[0]
     assert "Gradient boosting was not tried" in texts[1]
@@ -145,7 +146,7 @@ def test_constant_infinite_and_tied_coordinates():
     frame["d3"] = np.where(frame["member"] & (np.arange(2000) % 10 == 0), np.inf, 0.0)
     frame["d1"] = frame["d1"].round(1)
     report = mipaudit.estimate(frame, score_col=["d0,d1,d2,d3"])
-    codes = {finding.code: finding.text for finding in report.findings}
+    codes = {finding.code: told(finding) for finding in report.findings}
     assert "1 of its 4 coordinates" in codes["constant_coordinates"]
     assert "100 infinite" in codes["infinite_scores"]
     assert 0.2 < advantage(report).lower < 0.45
@@ -241,7 +242,7 @@ def test_mace_in_many_bins_shows_its_bias():
     (row,) = (e for e in report.estimates if e.validity == "not-an-interval")
     assert "100^2" in row.selection
     assert row.value > 0.5
-    text = next(f.text for f in report.findings if f.code == "mace_bias")
+    text = next(told(f) for f in report.findings if f.code == "mace_bias")
     read = float(text.split("it reads ")[1].split(":")[0])
     assert read == pytest.approx(row.value, abs=0.05)
 
@@ -250,7 +251,7 @@ def test_mace_in_many_bins_shows_its_bias():
 def test_the_bias_of_mace_is_what_it_reads_above_the_trivial_attacker():
     frame = drawn("null-cube-2", 3000)
     report = mipaudit.estimate(frame, score_col=["d0,d1"], method="mace", prior=0.1)
-    text = next(f.text for f in report.findings if f.code == "mace_bias")
+    text = next(told(f) for f in report.findings if f.code == "mace_bias")
     read = float(text.split("it reads ")[1].split(":")[0])
     bias = float(text.split("its bias is ")[1].removesuffix("."))
     assert "blind guessing has 0.8000" in text

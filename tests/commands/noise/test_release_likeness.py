@@ -8,6 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.messages.told import told
 
 SECRET = 50123.456
 
@@ -55,7 +56,7 @@ def test_what_is_told_of_the_release_is_not_in_the_report(files):
     beyond, same, good = (applied(f"{name}.csv") for name in ("beyond", "same", "good"))
     assert [one.code for one in beyond.findings] == ["release_beyond_splits"]
     assert [one.code for one in same.findings] == ["release_among_splits"]
-    assert "row 7 of the splits" in same.findings[0].text
+    assert "row 7 of the splits" in told(same.findings[0])
     assert good.findings == ()
     assert beyond.report.findings == same.report.findings == good.report.findings
 

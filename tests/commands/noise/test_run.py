@@ -17,6 +17,7 @@ from scipy import stats
 from mipaudit.commands.noise.run import add_noise, noise
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.codec import to_json
+from mipaudit.report.messages.told import told
 
 UNITS = np.array([1.0, 50.0, 0.02])
 NAMES = ("age", "income", "rate")
@@ -381,7 +382,7 @@ def test_a_score_file_is_no_table_of_splits(folder):
 
 def test_repeated_splits_are_said(splits):
     report = noise(eta=0.1, splits=np.concatenate([splits, splits[:7]]))
-    (text,) = (f.text for f in report.findings if f.code == "repeated_splits")
+    (text,) = (told(f) for f in report.findings if f.code == "repeated_splits")
     assert text.startswith(f"7 of {len(splits) + 7} splits")
 
 

@@ -4,6 +4,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.messages.told import told
 
 
 @pytest.fixture
@@ -304,7 +305,7 @@ def test_the_columns_taken_and_classes_never_seen_are_said(model, tmp_path):
     frame = frame.assign(label=labels, member=member, loss=logits[:, 0] ** 2, id=labels)
     frame.to_csv(tmp_path / "t.csv", index=False)
     made = mipaudit.query_losses(logits=str(tmp_path / "t.csv"))
-    said = {one.code: one.text for one in made.report.findings}
+    said = {one.code: told(one) for one in made.report.findings}
     assert "a, b, c, d, loss." in said["columns_taken"]
     assert "Passed over: id." in said["columns_taken"]
     assert "unseen_classes" in said

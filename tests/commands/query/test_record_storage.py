@@ -8,6 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
+from mipaudit.report.messages.told import told
 
 
 @pytest.fixture
@@ -151,7 +152,7 @@ def test_a_reference_that_holds_scored_records_is_told(ask):
     report, _ = ask(words=["density"], tables=tables, reference=plain[40:60].copy())
     apart, _ = ask(words=["nn"], tables=tables, reference=plain[40:60].copy())
 
-    text = next(f.text for f in report.findings if f.code == "reference_overlap")
+    text = next(told(f) for f in report.findings if f.code == "reference_overlap")
     assert "0 members and 20 holdout records" in text
     assert "reference_overlap" not in codes(apart)
 

@@ -8,6 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.messages.told import told
 
 CELL = "Xylophone"
 
@@ -170,7 +171,7 @@ def test_exact_copies_and_shared_records_come_first(tmp_path, tables):
     assert [one.copied for one in report.copies] == counts
     assert counts[0] >= 7
     assert report.summary.startswith("Exact copies: ")
-    said = {finding.code: finding.text for finding in report.findings}
+    said = {finding.code: told(finding) for finding in report.findings}
     assert {"exact_copies", "shared_records"} <= said.keys()
     assert "share:1e-6" in said["exact_copies"]
 
@@ -180,7 +181,7 @@ def test_who_asks_how_often_records_are_copied_is_not_told_to(tmp_path, tables):
 
     report, _ = nearest(tmp_path, tables, ("nn", "share:1e-6"))
 
-    said = {finding.code: finding.text for finding in report.findings}
+    said = {finding.code: told(finding) for finding in report.findings}
     assert "share:1e-6" not in said["exact_copies"]
 
 

@@ -377,7 +377,7 @@ def test_a_report_of_shift_is_verified(tmp_path):
 
 
 def found_in(report):
-    return {one.code: one.text for one in report.findings}
+    return {one.code: told(one) for one in report.findings}
 
 
 def test_a_column_that_tells_all_apart_is_named_and_can_be_left_out():

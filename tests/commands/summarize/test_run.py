@@ -12,6 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.summaries.source import counts_of, cuts_of
+from mipaudit.report.messages.told import told
 from mipaudit.summaries.sites.shared_plan import enough_rows, shared_plan
 from mipaudit.summaries.tally import sum_of
 
@@ -151,11 +152,11 @@ def test_a_room_with_too_few_rows_is_told_when_cuts_are_made(least, cuts_only):
 def test_few_left_out_rows_are_not_counted_aloud():
     table = frame(*np.random.default_rng(5).normal(size=(2, 60_000)))
     table.loc[3, "score"] = np.nan
-    told = mipaudit.summarize(table, nan="drop")
+    plain = mipaudit.summarize(table, nan="drop")
     hushed = mipaudit.summarize(table, nan="drop", min_cell=10)
-    assert "1 members" in told.manifest.findings[0].text
+    assert "1 members" in told(plain.manifest.findings[0])
     assert [one.code for one in hushed.manifest.findings] == ["nan_dropped"]
-    assert "1" not in hushed.manifest.findings[0].text
+    assert "1" not in told(hushed.manifest.findings[0])
 
 
 def test_few_left_out_rows_are_not_told_by_subtraction():
@@ -230,7 +231,7 @@ def test_keys_tell_rows_apart_instead_of_positions():
     report = mipaudit.estimate(found)
     assert report.estimates[0].lower > 0.2
     origin = next(one for one in report.findings if one.code == "from_summaries")
-    assert "on trust" in origin.text
+    assert "on trust" in told(origin)
     with pytest.raises(InputError) as caught:
         mipaudit.summarize(sites[0].assign(key="x"), key_col="key")
     assert caught.value.code == "repeated_keys"

@@ -20,6 +20,7 @@ from mipaudit.evidence.scores.findings import (
 )
 from mipaudit.evidence.scores.rows import ErrorShare, any_difference, joint_p_value, score_estimates
 from mipaudit.maths.class_limits.roc_counts import Ladder
+from mipaudit.report.messages.told import told
 from mipaudit.statements.policy import Limit
 
 
@@ -142,7 +143,7 @@ def test_a_leak_that_a_class_cannot_see_is_a_finding(evidence_from):
     rows = score_estimates(evidence, ErrorShare(confidence=0.95, columns=1))
     found = crossing_findings("shown", "s", rows)
     assert {f.code for f in found} == {"leak_invisible_to_class"}
-    assert any("'thresholds'" in f.text for f in found)
+    assert any("'thresholds'" in told(f) for f in found)
     assert crossing_findings("shown", "another", rows) == []
 
 

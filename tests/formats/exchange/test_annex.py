@@ -336,14 +336,14 @@ def test_reports_that_do_not_go_together_are_refused(main, others, said):
 def test_what_can_make_an_answer_untrue_is_said(layout):
     report = json.loads(stored("one_score"))
     report["findings"] = [
-        {"code": "a", "text": "Rows were lost.", "serious": True},
-        {"code": "b", "text": "A column was left out.", "serious": False},
+        {"code": "missing_tells", "values": {}},
+        {"code": "one_cell", "values": {}},
     ]
     found = annex(json.dumps(report).encode(), layout=layout)
     text = found if layout != "json" else json.dumps(found)
 
-    assert text.count("report.json: Rows were lost.") == 1
-    assert "A column was left out." not in text
+    assert text.count("report.json: Scores are missing in one class") == 1
+    assert "All records fall into one cell" not in text
 
 
 @pytest.mark.parametrize("layout", FILES)

@@ -131,7 +131,8 @@ def tricked(text):
         row["reason"] = {"code": "of_named", "values": {"score": text, "reason": row["reason"]}}
     report["summary"] += text
     report["limitations"].append(text)
-    report["findings"].append({"code": text, "text": text})
+    ties = {"where": text, "column": text, "rows": 5, "others": 4}
+    report["findings"].append({"code": "ties", "values": ties})
     made = report["provenance"]
     made["inputs"][0] |= {"name": text, "sha256": text}
     made["declared"] = {"title": text, "release": text, "author": text}

@@ -70,7 +70,7 @@ def test_the_result_is_that_of_the_verdict(status, verdict, result, tests):
 
 def test_what_is_released_word_for_word_is_no_plain_pass():
     stored = judged("met")
-    copies = Finding(code=COPIES, text="27 members are released word for word.")
+    copies = Finding.of(COPIES, case="released", members=27)
     report = replace(stored.report, findings=(*stored.report.findings, copies))
     assert predicate(stored._replace(report=report))["result"] == "WARNED"
 

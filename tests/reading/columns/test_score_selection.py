@@ -20,6 +20,7 @@ from mipaudit.reading.columns.score_selection import (
     shown_names,
 )
 from mipaudit.reading.parquet.arrow import arrow_fields
+from mipaudit.report.messages.told import told
 
 
 def fields(**kinds):
@@ -105,7 +106,7 @@ def test_what_says_score_and_is_left_out_is_told(name, kind):
     assert [one for one, _ in selection.unaudited] == [name]
     (finding,) = selection_findings(selection)
     assert finding.code == "score_left_out"
-    assert name in finding.text
+    assert name in told(finding)
 
 
 @pytest.mark.parametrize("name", ["embedding", "outputs", "label", "losses", "per_token"])
@@ -115,7 +116,7 @@ def test_lists_of_numbers_are_told_whatever_their_name(name):
     assert selection.unaudited == ((name, "lists of numbers"),)
     (finding,) = selection_findings(selection)
     assert finding.code == "score_left_out"
-    assert name in finding.text
+    assert name in told(finding)
     assert not select_scores((*fields(latency_ms="float"), lists), frozenset({name})).unaudited
 
 

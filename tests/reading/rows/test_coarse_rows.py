@@ -60,7 +60,7 @@ def test_few_coarse_rows_bear_no_met(tmp_path, at, scale, coarse):
     assert report.verdict.status == "inconclusive"
     assert told(report.verdict.reasons[0]).startswith("scores were rounded")
     (finding,) = (one for one in report.findings if one.code == "few_coarse_rows")
-    assert "b.parquet" in finding.text
+    assert "b.parquet" in told(finding)
     assert rejudge(report, max_advantage=0.6).verdict.status == "inconclusive"
     whole = estimate(summarize(str(tmp_path)), max_advantage=0.6)
     assert whole.verdict.status == "inconclusive"
@@ -81,7 +81,7 @@ def test_only_the_column_that_is_stored_coarsely_is_rounded(tmp_path):
     four = np.full(4, 3e4)
     write(tmp_path / "b.parquet", FEW, loss=four.astype(np.float16), nn=four)
     report = estimate(str(tmp_path))
-    rounded = [one.text for one in report.findings if one.code == "few_coarse_rows"]
+    rounded = [told(one) for one in report.findings if one.code == "few_coarse_rows"]
     assert len(rounded) == 1
     assert "'loss'" in rounded[0]
     rows = [e for e in report.estimates if e.quantity == "advantage"]

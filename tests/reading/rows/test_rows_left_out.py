@@ -13,6 +13,7 @@ from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import UsageError
 from mipaudit.reading.columns.membership import parse_where
+from mipaudit.report.messages.told import told
 
 GAPS = "member,score,loss\n1,1.5,1\n0,,2\n1,-inf,3\n0,0.5,nan\n1,NA,4\n0,2.5,5\n"
 
@@ -27,7 +28,7 @@ def test_missing_scores_dropped(read, write):
             assert list(source.partitions().rows())
         (finding,) = source.findings()
         # Counted once, also after two passes.
-        assert "1 members and 2 holdout records" in finding.text
+        assert "1 members and 2 holdout records" in told(finding)
 
 
 def test_missing_scores_as_a_category_below_all_others(read, write):
@@ -55,9 +56,9 @@ def test_a_missing_score_is_not_counted_as_infinite(write):
     path = str(write("\n".join(rows) + "\n"))
     for columns in (["score"], ["score,x"]):
         report = mipaudit.estimate(path, score_col=columns, nan="category")
-        texts = {finding.code: finding.text for finding in report.findings}
+        texts = {finding.code: told(finding) for finding in report.findings}
         assert "300 " in texts["infinite_scores"]
-    texts = {f.code: f.text for f in mipaudit.check(path, nan="category").findings}
+    texts = {f.code: told(f) for f in mipaudit.check(path, nan="category").findings}
     assert "300 " in texts["infinite_scores"]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.reading.rows.intake import Spread
+from mipaudit.report.messages.told import told
 
 ROWS = 600
 
@@ -16,10 +17,10 @@ def scores(seed=1):
     return np.random.default_rng(seed).normal(size=ROWS)
 
 
-def told(values, ask=mipaudit.check, **options):
+def said(values, ask=mipaudit.check, **options):
     member = np.arange(len(values)) % 2 == 0
     report = ask(pa.table({"member": member, "score": values}), **options)
-    return [one.text for one in report.findings if one.code == "sentinel_values"]
+    return [told(one) for one in report.findings if one.code == "sentinel_values"]
 
 
 @pytest.mark.parametrize("value", [-999, -99, 9999, 999999, -9999.0])
@@ -27,14 +28,14 @@ def told(values, ask=mipaudit.check, **options):
 def test_a_sentinel_is_told(value, ask):
     values = scores()
     values[[3, 8, 20]] = value
-    (text,) = told(values, ask)
+    (text,) = said(values, ask)
     assert f"is {int(value)} in 3 rows" in text
 
 
 def test_two_sentinels_are_told_apart():
     values = scores()
     values[[3, 8]], values[[9, 11, 13]] = -999, -9999
-    assert len(told(values)) == 2
+    assert len(said(values)) == 2
 
 
 def alone():
@@ -73,7 +74,7 @@ def endless():
     ids=["none", "alone", "unlike", "near", "discrete", "endless", "only"],
 )
 def test_other_scores_are_not(values):
-    assert told(values) == []
+    assert said(values) == []
 
 
 def test_the_order_of_the_rows_and_how_they_are_cut_change_nothing():
@@ -92,5 +93,5 @@ def test_the_order_of_the_rows_and_how_they_are_cut_change_nothing():
 def test_missing_scores_are_no_sentinels_and_do_not_hide_them():
     values = scores()
     values[[3, 8, 20]], values[[4, 5]] = -999, np.nan
-    assert len(told(values, nan="drop")) == 1
-    assert len(told(values, mipaudit.estimate, nan="category")) == 1
+    assert len(said(values, nan="drop")) == 1
+    assert len(said(values, mipaudit.estimate, nan="category")) == 1

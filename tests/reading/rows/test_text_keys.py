@@ -10,6 +10,7 @@ import mipaudit
 from mipaudit.data.csv import file as csv_file
 from mipaudit.data.csv.cells import keys_of, labels_of
 from mipaudit.reading.parquet.hive import folder_keys
+from mipaudit.report.messages.told import told
 
 # Each pair is one number, and two texts.
 PAIRS = [("007", "7"), ("1.0", "1"), ("1000", "1e3"), ("+5", "5"), ("0.50", "0.5"), ("-0", "0")]
@@ -85,7 +86,7 @@ def test_ids_of_shift_are_texts(tmp_path):
         members=str(tmp_path / "m.csv"), holdout=str(tmp_path / "h.csv"), id_col="who"
     )
 
-    assert not [one for one in found.findings if "person" in one.text or "both" in one.text]
+    assert not [one for one in found.findings if "person" in told(one) or "both" in told(one)]
 
 
 def test_numbers_stay_numbers_where_nothing_is_lost(tmp_path, size):

@@ -267,16 +267,7 @@ def _not_together(compared: Compared, pairs: Sequence[tuple[int, int]]) -> list[
             many += len(same_rows) - without
     why = []
     if many:
-        why.append(
-            f"None of {many} pairs of scores of the same rows was looked at together: that is done "
-            f"for up to {MOST_TOGETHER} pairs. Fewer scores (`score_col`), or `baseline` where "
-            "it is not given, leave fewer pairs."
-        )
+        why.append(Finding.of("not_seen_together", case="many", pairs=many, most=MOST_TOGETHER))
     if idle:
-        one = "1 pair" if idle == 1 else f"{idle} pairs"
-        was = "was" if idle == 1 else "were"
-        why.append(
-            f"{one} of scores of the same rows {was} not looked at together: one score of the pair "
-            "is constant, and adds nothing to the other."
-        )
-    return [Finding(code="not_seen_together", text=text) for text in why]
+        why.append(Finding.of("not_seen_together", case="constant", pairs=idle))
+    return why

@@ -18,7 +18,6 @@ from mipaudit.data.parts import Partition
 from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.identity.seed import Content, SeedChoice
@@ -264,10 +263,4 @@ def _keys(rows: Rows) -> NDArray[np.uint64]:
 
 
 def _unmatched(name: str, left_out: int, matched: int) -> Finding:
-    return Finding(
-        code="unmatched_rows",
-        text=(
-            f"Input '{safe_name(name)}': {left_out:,} rows have a key that is not in every input "
-            f"and were left out; {matched:,} are compared."
-        ),
-    )
+    return Finding.of("unmatched_rows", input=name, left_out=left_out, matched=matched)

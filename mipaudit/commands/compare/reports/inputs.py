@@ -1,7 +1,6 @@
 """Reports that can be compared, and how they differ in more than their numbers."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final, cast
 
 from mipaudit.commands.compare.options import NamedInput
@@ -15,7 +14,6 @@ from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import value_words
 from mipaudit.statements.policy import limits_copies
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
-from mipaudit.statements.text.rounding import percent_text
 from mipaudit.statements.verdict import COPIES, WEIGHED
 
 _DIGITS: Final = 12
@@ -156,7 +154,7 @@ def report_findings(
         apart = {COPIES} if number == old or limits_copies(report.policy) else set()
         for one in with_copies(report.findings, report.copies, None):
             if one.code in WEIGHED - apart:
-                yield replace(one, text=f"{quoted_name(name)}: {one.text}")
+                yield one.with_values(one.code, where=quoted_name(name))
     for number, report in enumerate(reports):
         if number != old:
             yield from _between(names[old], reports[old], names[number], report)
@@ -165,39 +163,28 @@ def report_findings(
 
 
 def _between(old_name: str, old: Report, name: str, new: Report) -> Iterator[Finding]:
-    both = f"{quoted_name(old_name)} and {quoted_name(name)}"
+    both = {"old": old_name, "new": name}
     if old.design.confidence != new.design.confidence:
-        yield Finding(
-            code="confidence_differs",
-            text=f"The limits of {both} hold with different confidence, "
-            f"{percent_text(old.design.confidence)} and {percent_text(new.design.confidence)}.",
+        yield Finding.of(
+            "confidence_differs",
+            **both,
+            old_confidence=old.design.confidence,
+            new_confidence=new.design.confidence,
         )
     if _differs(old, new, "strict"):
-        yield Finding(
-            code="strict_differs",
-            text=f"Of {both}, one was made with `strict` and the other without: the limits of one "
-            "are wider than need be.",
-        )
+        yield Finding.of("strict_differs", **both)
     differing = [one for one in _MEANING if _differs(old, new, one)]
     if differing:
-        yield Finding(
-            code="settings_differ",
-            serious=True,
-            text=f"{both} were made with different settings: {', '.join(differing)}. The scores "
-            "may be of different records, or mean something else.",
-        )
+        yield Finding.of("settings_differ", **both, settings=", ".join(differing))
     if old.provenance.mipaudit != new.provenance.mipaudit:
-        yield Finding(
-            code="versions_differ",
-            text=f"{both} were made by different versions of mipaudit, "
-            f"{safe_name(old.provenance.mipaudit)} and {safe_name(new.provenance.mipaudit)}.",
+        yield Finding.of(
+            "versions_differ",
+            **both,
+            old_version=old.provenance.mipaudit,
+            new_version=new.provenance.mipaudit,
         )
     if _hashes(old) & _hashes(new):
-        yield Finding(
-            code="same_input",
-            serious=True,
-            text=f"{both} were made from the same input file, or share one.",
-        )
+        yield Finding.of("same_input", **both)
 
 
 def _differs(old: Report, new: Report, name: str) -> bool:
@@ -218,17 +205,9 @@ def _hashes(report: Report) -> set[str]:
 
 def _of_score(pair: Pairing) -> Iterator[Finding]:
     sides = [{row.side for row in rows if row.side is not None} for rows in (pair.old, pair.new)]
+    of = {"score": pair.score, "old": pair.versus, "new": pair.report}
     if all(sides) and sides[0] != sides[1]:
-        yield Finding(
-            code="side_differs",
-            text=f"Score {quoted_name(pair.score)}: members are guessed at the high end in one of "
-            f"{quoted_name(pair.versus)} and {quoted_name(pair.report)}, at the low end in the "
-            "other. AUC and TPR at FPR are those of different guesses.",
-        )
+        yield Finding.of("side_differs", **of)
     alone = unmatched(pair)
     if alone:
-        yield Finding(
-            code="unmatched_figures",
-            text=f"Score {quoted_name(pair.score)}: {alone} figures are in only one of "
-            f"{quoted_name(pair.versus)} and {quoted_name(pair.report)}, and are not compared.",
-        )
+        yield Finding.of("unmatched_figures", **of, figures=alone)

@@ -19,7 +19,6 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.one_run.coins import coin_p_value
 from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.text.rounding import number_text, upper_figure
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 Direction = Literal["high", "low"]
@@ -275,32 +274,15 @@ def coin_findings(coin: CoinCheck) -> tuple[Finding, ...]:
 def _unlikely(coin: CoinCheck) -> tuple[Finding, ...]:
     if not coin.ruled_out:
         return ()
-    chance = upper_figure(coin.p_value, digits=2)
-    if coin.rate is None:
-        text = (
-            "Fair coins include so many or so few canaries with probability "
-            f"{chance}, so nothing is certified. "
-            "If independent coins of another share did include them, state it with "
-            "`inclusion_rate`."
-        )
-    else:
-        text = (
-            f"Coins of the stated rate {number_text(coin.rate)} include so many or so few "
-            f"canaries with probability {chance}, so nothing is certified."
-        )
-    return (Finding(code="inclusion_not_fair", serious=True, text=text),)
+    case = "half" if coin.rate is None else "rate"
+    return (Finding.of("inclusion_not_fair", case=case, rate=coin.rate, p_value=coin.p_value),)
 
 
 def _fixed_half(canaries: int, included: int) -> tuple[Finding, ...]:
     chance = math.sqrt(2 / (math.pi * canaries))
     if 2 * included != canaries or chance >= _RARE_HALF:
         return ()
-    text = (
-        "Exactly half of the canaries were included, which fair coins do with probability "
-        f"{chance:.2g}. A half of fixed size is not independent coins: guessing some "
-        "canaries then tells about the others, and the limit is not valid."
-    )
-    return (Finding(code="inclusion_exactly_half", text=text),)
+    return (Finding.of("inclusion_exactly_half", chance=chance),)
 
 
 def require_fresh_coins(

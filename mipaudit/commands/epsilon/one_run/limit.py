@@ -40,7 +40,6 @@ from mipaudit.maths.privacy.tradeoff import TradeOff
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import delta_reason
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import number_text
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
 # the price is the error, and from a twentieth to a hundredth of it the limits are alike.
@@ -349,18 +348,17 @@ def power_findings(found: EpsilonStatement, delta: float) -> tuple[Finding, ...]
         return ()
     canaries, tried = guesses.canaries, guesses.guesses
     least = needed_guesses(canaries, delta=delta, alpha=1 - found.confidence)
-    enough = (
-        f"at least {least:,} guesses of one kind, all right, would do"
-        if least is not None
-        else "no number of guesses does"
+    return (
+        Finding.of(
+            "nothing_can_be_refuted",
+            case="by_any" if least is None else "by_few",
+            delta=delta,
+            given_away=canaries * delta,
+            canaries=canaries,
+            guesses=tried,
+            least=least,
+        ),
     )
-    text = (
-        f"Delta {number_text(delta)} lets {number_text(canaries * delta)} of "
-        f"{canaries:,} canaries be given away, so not even {tried:,} right guesses "
-        f"of {tried:,} refute any epsilon at this confidence: {enough}. Take a smaller "
-        "`delta`, or another number of `guesses`."
-    )
-    return (Finding(code="nothing_can_be_refuted", text=text),)
 
 
 def needed_guesses(canaries: int, *, delta: float, alpha: float) -> int | None:

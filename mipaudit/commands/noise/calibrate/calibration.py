@@ -285,35 +285,22 @@ def _split_findings(bench: Workbench) -> Iterator[Finding]:
     count, dimension = bench.splits.shape
     halves = 2 * len(bench.first)
     if count < _FEW_SPLITS:
-        yield Finding(
-            code="few_splits",
-            text=f"There are only {count} splits: the limits of the moments are unreliable.",
-        )
+        yield Finding.of("few_splits", splits=count)
     if bench.constant:
-        yield Finding(
-            code="constant_coordinates",
-            text=f"{len(bench.constant)} of {dimension} coordinates are the same in all {count}"
-            " splits. Nothing is known of how they could vary; shaped noise gives them a floor"
-            " in the median unit of the others.",
+        yield Finding.of(
+            "constant_coordinates",
+            case="splits",
+            constant=len(bench.constant),
+            width=dimension,
+            splits=count,
         )
     if count < dimension:
-        yield Finding(
-            code="fewer_splits_than_coordinates",
-            text=f"There are {count} splits of {dimension} coordinates: noise of full"
-            " covariance is not considered.",
-        )
+        yield Finding.of("fewer_splits_than_coordinates", splits=count, width=dimension)
     needed = 2 * FULL_SPLITS_PER_COORDINATE * dimension
     if count >= dimension > 1 and halves < needed and bench.asked.shape in {None, "full"}:
-        yield Finding(
-            code="full_shape_needs_splits",
-            text=f"Noise of full covariance needs {needed} splits; there are {count}.",
-        )
+        yield Finding.of("full_shape_needs_splits", needed=needed, splits=count)
     if dimension > 1 and halves < 2 * FEWEST_FOR_SHAPE:
-        yield Finding(
-            code="shapes_need_splits",
-            text=f"Noise that differs by coordinate needs {2 * FEWEST_FOR_SHAPE} splits;"
-            f" there are {count}.",
-        )
+        yield Finding.of("shapes_need_splits", needed=2 * FEWEST_FOR_SHAPE, splits=count)
 
 
 def _findings(bench: Workbench, yardsticks: list[Yardstick]) -> Iterator[Finding]:
@@ -321,21 +308,11 @@ def _findings(bench: Workbench, yardsticks: list[Yardstick]) -> Iterator[Finding
     count, dimension = bench.splits.shape
     repeated = count - len(np.unique(bench.splits, axis=0))
     if repeated and len(bench.constant) < dimension:
-        yield Finding(
-            code="repeated_splits",
-            serious=True,
-            text=f"{repeated} of {count} splits repeat an earlier one. Few records may"
-            " explain it; if rows were copied, the splits are not independent and no limit"
-            " holds.",
-        )
+        yield Finding.of("repeated_splits", repeated=repeated, splits=count)
     if bench.asked.strict and bench.asked.may_choose("direct", "every-record"):
         needed = bench.share.fewest_splits(count)
         if needed > count:
-            yield Finding(
-                code="direct_needs_splits",
-                text=f"The direct calibration needs {needed} splits for this eta in strict mode;"
-                f" there are {count}.",
-            )
+            yield Finding.of("direct_needs_splits", needed=needed, splits=count)
     if bench.pairs is not None:
         yield from _pair_findings(yardsticks, bench.pairs)
 
@@ -343,29 +320,12 @@ def _findings(bench: Workbench, yardsticks: list[Yardstick]) -> Iterator[Finding
 def _pair_findings(yardsticks: list[Yardstick], pairs: SwapPairs) -> Iterator[Finding]:
     swaps = [row for row in yardsticks if row.calibration == "swap"]
     if any(row.moment.value == 0 for row in swaps):
-        yield Finding(
-            code="pairs_do_not_differ",
-            text="The two sides of every pair are equal: they say nothing about noise.",
-        )
+        yield Finding("pairs_do_not_differ")
     if pairs.record is None:
-        yield Finding(
-            code="records_not_named",
-            serious=True,
-            text="The pairs do not name their records: the swap calibration holds for the"
-            " average record only, and only if the record of every pair was drawn at random,"
-            " afresh for each.",
-        )
+        yield Finding("records_not_named")
         return
     records = len(np.unique(pairs.record))
-    yield Finding(
-        code="tested_records_only",
-        text=f"The swap calibration speaks for the {records} records that the pairs exchange,"
-        " not for others; it is chosen only with `protect` tested-records.",
-    )
+    yield Finding.of("tested_records_only", records=records)
     worst = [row for row in swaps if row.protects == "tested-records"]
     if any(row.moment.validity == "not-an-interval" for row in worst):
-        yield Finding(
-            code="few_pairs_of_a_record",
-            text=f"A record has fewer than {FEWEST_PAIRS} pairs: the largest swap distance"
-            " has no limits, and its estimate is the scale.",
-        )
+        yield Finding.of("few_pairs_of_a_record", fewest=FEWEST_PAIRS)

@@ -99,11 +99,7 @@ def read_answers(asked: LossesOptions, *, need_labels: bool) -> ModelAnswers:
     whole = _together(sides)
     if max(len({one.precision for one in some}) for some in (outputs, references)) <= 1:
         return whole
-    text = (
-        "Outputs for members and for the holdout are stored in different precision: all were "
-        "rounded alike, or the storage would tell records apart."
-    )
-    return replace(whole, findings=(*whole.findings, Finding(code="rounded_outputs", text=text)))
+    return replace(whole, findings=(*whole.findings, Finding("rounded_outputs")))
 
 
 def _stored(given: tuple[Any, Any], name: str) -> _Stored:
@@ -150,11 +146,9 @@ def _answers(
         findings += sorted_words
         unseen = classes - np.unique(labels).size
         if unseen:
-            text = (
-                f"Of the {classes} classes {unseen:,} are no record's label ({name}): look whether "
-                "every column is a class."
+            findings += (
+                Finding.of("unseen_classes", classes=classes, unseen=int(unseen), of=name),
             )
-            findings += (Finding(code="unseen_classes", text=text),)
     member_file = file
     if name != "outputs":
         _refuse_others(file, inside=name == "members")
@@ -282,11 +276,7 @@ def _log_probabilities(stored: _Stored) -> tuple[Floats, tuple[Finding, ...]]:
             hint="Give them with `probabilities`.",
         )
     if inside and not several:
-        text = (
-            f"{name}: every number is from 0 to 1. If they are probabilities, give them with "
-            "`probabilities`: as logits they make false scores."
-        )
-        findings += (Finding(code="look_like_probabilities", serious=True, text=text),)
+        findings += (Finding.of("look_like_probabilities", file=name),)
     return log_probabilities(values), findings
 
 
@@ -294,10 +284,14 @@ def _taken(found: Coordinates, name: str) -> tuple[Finding, ...]:
     """Return which columns of a table the classes are."""
     if not found.columns:
         return ()
-    text = f"{name}: the classes are, from 0 on, the columns {shown_names(found.columns)}."
+    case, skipped = "all", None
     if found.skipped:
-        text += f" Passed over: {shown_names(found.skipped)}."
-    return (Finding(code="columns_taken", text=text),)
+        case, skipped = "some", shown_names(found.skipped)
+    return (
+        Finding.of(
+            "columns_taken", case=case, file=name, names=shown_names(found.columns), skipped=skipped
+        ),
+    )
 
 
 def _log_of(values: Floats, name: str) -> Floats:

@@ -159,38 +159,16 @@ def _findings(
 ) -> Iterator[Finding]:
     fewest = [int(law.count.min()) for law in (outside, inside) if law is not None]
     if level:
-        yield Finding(
-            code="counts_tell",
-            text="Members and holdout records have different numbers of shadow models that were "
-            "trained with them, as where all models, the target among them, share out every record "
-            "evenly. The numbers alone would tell who is a member. So every record is judged by "
-            f"the same: {sum(fewest[1:])} models with it and {fewest[0]} without it.",
-        )
+        yield Finding.of("counts_tell", inside=sum(fewest[1:]), outside=fewest[0])
     if inside is None:
-        yield Finding(
-            code="offline_only",
-            text="Some record was in no training set, or in too few: there is no online score, "
-            "which needs models trained with every record.",
-        )
+        yield Finding("offline_only")
     if min(fewest) < _FEW and variance == "per-record":
-        yield Finding(
-            code="few_models",
-            text=f"Some record has only {min(fewest)} models of a kind: its own variance is hardly "
-            "known, and `variance` fixed is likely to tell more.",
-        )
+        yield Finding.of("few_models", models=min(fewest))
     floored = sum(law.floored for law in (inside, outside) if law is not None)
     if floored:
-        yield Finding(
-            code="variance_floored",
-            text=f"{floored:,} deviations of single records were raised to a thousandth of the "
-            "pooled one.",
-        )
+        yield Finding.of("variance_floored", deviations=floored)
     if moved:
-        yield Finding(
-            code="saturated",
-            text=f"{moved:,} confidences are 0 or 1 up to rounding and count as that far away from "
-            "it: phi made of logits would tell them apart.",
-        )
+        yield Finding.of("saturated", confidences=moved)
 
 
 query_lira = public(LiraOptions, answer_query_lira)

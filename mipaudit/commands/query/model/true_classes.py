@@ -63,11 +63,7 @@ def _of_words(
             f"{classes} classes.",
             hint="Name the columns of the outputs after the classes, or number the classes.",
         )
-    text = (
-        f"{name}: the labels are words. The classes of the outputs are taken to be in the order "
-        "of the alphabet, as scikit-learn has them."
-    )
-    found = (Finding(code="labels_sorted", serious=True, text=text),)
+    found = (Finding.of("labels_sorted", file=name),)
     return codes.astype(np.intp), found
 
 

@@ -12,6 +12,7 @@ from mipaudit.commands.noise.calibrate.measurement import SwapPairs
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths import noise_scales
+from mipaudit.report.messages.told import told
 
 
 def run(splits, seed=0, pairs=None, **asked):
@@ -272,7 +273,7 @@ def test_full_shape_needs_ten_splits_of_its_half_a_coordinate(rng):
     found = run(splits[:59])
     assert ("gaussian", "full") not in moments(found)
     (finding,) = found.findings
-    assert finding.text == "Noise of full covariance needs 60 splits; there are 59."
+    assert told(finding) == "Noise of full covariance needs 60 splits; there are 59."
 
 
 def test_rare_variation_outside_the_first_half_is_no_error():

@@ -1,0 +1,242 @@
+"""What is to be known of an input: its columns, its rows, its files, its seed, its policy."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.messages.entry import Entry
+
+_BOTH: Final = (
+    "Exact copies: {members:count} of {of_members:count} members and {holdout:count} of "
+    "{of_holdout:count} holdout records stand in the release word for word"
+)
+_TAKEN: Final = " They are taken for independent because `rows_are` independent says so."
+_UNTRUE: Final = (
+    ", and the rows are taken for independent because `rows_are` independent says so. If they are "
+    "not, no limit here is true: give `unit_col` {column} `unit_rows` one instead."
+)
+_OUTPUT: Final = (
+    ": if it is the probability of a class, {line:shown} makes better scores of it.{needs:after}"
+)
+_CLASSES: Final = "{members:number} members and {holdout:number} holdout records"
+
+ENTRIES: Final = {
+    # Which columns are scores.
+    "scores_found": Entry(
+        "{n:number} columns were taken for scores, and none was named: {names:shown}. They share "
+        "the error, so that each one widens the limits of the others: name those that matter with "
+        "`score_col`."
+    ),
+    "looks_like_records": Entry(
+        "These look like records, not scores: whole numbers between columns of text were taken, "
+        "and no release was looked at. Of synthetic records mipaudit query makes scores, of a "
+        "model's outputs mipaudit query losses; name the columns with `score_col` if they are "
+        "scores.",
+        serious=True,
+    ),
+    "score_left_out.lists": Entry(
+        "{n:columns} with lists of numbers may hold scores, not audited: {names:shown}. Write the "
+        "numbers as columns of their own and name them (`score_col` a,b is one score of several "
+        "numbers), or name the other scores alone.",
+        serious=True,
+    ),
+    "score_left_out.one": Entry(
+        "Column {names:shown} may be a score and was not audited ({why}). If it is one, name it "
+        "with `score_col`; if not, name those that are.",
+        serious=True,
+    ),
+    "score_left_out.several": Entry(
+        "{n:columns} may be scores and were not audited ({why}): {names:shown}. Name those that "
+        "are with `score_col`, or the others alone.",
+        serious=True,
+    ),
+    "scores_of_policy.all": Entry(
+        "{file} audits {names:shown} alone; no other score column is there."
+    ),
+    "scores_of_policy.some": Entry(
+        "{file} audits {names:shown} alone; {left:number} {left:score column is|score columns are} "
+        "left out.",
+        serious=True,
+    ),
+    "class_probabilities": Entry(
+        "The columns {names:shown} are from 0 to 1 and add up to 1{beside:part}: what a model says "
+        "of each class. One by one they are weak scores, and a low limit on them says little. Make "
+        "scores of them: {line:shown}{needs:after}",
+        serious=True,
+    ),
+    "class_probability.tells": Entry(
+        "Column {column:shown}{beside:part}, tells the class" + _OUTPUT
+    ),
+    "class_probability.share": Entry(
+        "Column {column:shown}{beside:part}, is from 0 to 1" + _OUTPUT
+    ),
+    "beside_label": Entry(", beside the label {label:shown}"),
+    # Rows that were left out, changed, or are no rows of their own.
+    "nan_dropped": Entry("Left out because a score is missing: " + _CLASSES + "."),
+    "nan_category": Entry(
+        "A missing score counts as a value below all others: " + _CLASSES + " have one."
+    ),
+    # In place of each of them, where counts of few rows are given away.
+    "untold": Entry("Rows were left out or changed; how many is not told."),
+    "missing_tells": Entry(
+        "Scores are missing in one class more often than in the other: whoever sees that tells "
+        "them apart, and rows that are left out do not show it. With `nan` category a missing "
+        "score is a value, and is audited.",
+        serious=True,
+    ),
+    "unit_rows_dropped": Entry(
+        "One row per person is kept: {members:number} rows of members and {holdout:number} of "
+        "holdout records are left out."
+    ),
+    "other_side_rows": Entry(
+        "Left out of files given for one class: {rows:number} rows of the other class."
+    ),
+    "units_in_both_classes": Entry(
+        "{persons:count} {persons:value|values} of column {column:quoted} {persons:occurs|occur} "
+        "in both classes: a coin tossed by the seed says in which one each is kept, and its "
+        "{rows:count} rows of the other are left out."
+    ),
+    "unit_scores_made": Entry(
+        "Every score is the {rule:statistic} of all rows with the same value of column "
+        "{column:quoted}: {scores:count} scores of {rows:count} rows. An attacker who sees the "
+        "rows themselves may do better."
+    ),
+    "unit_rows_unlike": Entry(
+        "Members and holdout differ in how many rows they have by column {column:quoted} (rank "
+        "test, p = {p_value:thousandths}), and their {rule:statistic} shows that number, too: part "
+        "of what is found may be no more than that. Compare `unit_rows` one, which does not show "
+        "it.",
+        serious=True,
+    ),
+    "rows_taken_as_independent.files": Entry(
+        "{copies:count} of {parts:count} files hold the same rows as another, in the same order: "
+        "their rows are no records of their own, and no limit would be true." + _TAKEN,
+        serious=True,
+    ),
+    "rows_taken_as_independent.scores": Entry(
+        "{sampled:About |}{rows:count} scores of one class are there several times{nearly: but for "
+        "their last digits|}, as often as no independent rows would have it: rows were copied, and "
+        "no limit would be true." + _TAKEN,
+        serious=True,
+    ),
+    "rows_taken_as_independent.ids": Entry(
+        "{ids:count} values of column {column:quoted} occur in up to {most:count} rows of one class"
+        + _UNTRUE,
+        serious=True,
+    ),
+    "rows_taken_as_independent.ids_in_both": Entry(
+        "{ids:count} values of column {column:quoted} occur in both classes" + _UNTRUE,
+        serious=True,
+    ),
+    # Numbers that are not as they were written.
+    "types_differ": Entry(
+        "Column {column:quoted} has different types in different files: values rounded differently "
+        "can tell the classes apart by themselves.",
+        serious=True,
+    ),
+    "scores_rounded": Entry(
+        "Column {column:quoted} is stored as {precision} in {where:shown} ({rows:count} rows) and "
+        "more finely in others: all scores were rounded to that, or the storage would tell the "
+        "classes apart.",
+        serious=True,
+    ),
+    "few_coarse_rows": Entry(
+        "Column {column:quoted}: few of its rows are stored as {precision}, those in "
+        "{where:shown}, and {rows:count} others lost digits for them. What the others tell beyond "
+        "that is not seen, so that no policy is met. Store those rows like the others, or leave "
+        "the file out.",
+        serious=True,
+    ),
+    # Files, and parts that were counted elsewhere.
+    "bad_parts_skipped": Entry(
+        "{skipped:count} of {files:count} input files cannot be read and are left out: "
+        "{names:shown}. The records in them are missing, and perhaps not by chance: nothing here "
+        "speaks for them.",
+        serious=True,
+    ),
+    "from_summaries": Entry(
+        "Counted elsewhere: {files:count} {files:summary file|summary files}{named:bracketed}"
+        "{by:part}; the rows were not seen here{files:|; that no record is in two of them is taken "
+        "on trust}."
+    ),
+    "by_cuts": Entry(", by the cuts of {sites:count} sites"),
+    "sites_missing": Entry(
+        "Of the {sites:count} sites whose cuts were used, {missing:number} {missing:is|are} "
+        "missing: {names:shown}. Nothing here speaks for these records, and no policy is met "
+        "without them. Give what is missing; or, if no record of a site is in the release, say so "
+        "with `without_site`.",
+        serious=True,
+    ),
+    "sites_left_out": Entry(
+        "Left out on the word of the user (`without_site`): {names:shown}. If a record of these is "
+        "in the release after all, nothing here speaks for it.",
+        serious=True,
+    ),
+    # Records that were released word for word.
+    "exact_copies.accepted": Entry(
+        _BOTH + ": {members:count} of at most {limit:count} accepted.", serious=True
+    ),
+    "exact_copies.above_limit": Entry(_BOTH + ": at most {limit:count} accepted.", serious=True),
+    "exact_copies.unlimited": Entry(
+        _BOTH + ". No limit on a score speaks for them: nothing is met unless `max_copies` says "
+        "how many members may be.",
+        serious=True,
+    ),
+    "common_copies.both": Entry(
+        "Exact copies: {members:count} of {of_members:count} members stand in the release word for "
+        "word, and such rows are common: {holdout:count} of {of_holdout:count} holdout records "
+        "too.",
+        serious=True,
+    ),
+    "common_copies.holdout": Entry(_BOTH + ".", serious=True),
+    "copies_unread": Entry(
+        "Column exact_copy says neither yes nor no of {members:count} members: write 1 or 0.",
+        serious=True,
+    ),
+    # The seed.
+    "strict_seed": Entry(
+        "`strict` was asked for with a seed that was stated: whoever knew it could write scores "
+        "that suit it. The limits hold as a mean over seeds alone, and are marked approximate. "
+        "Leave `seed` out: one is drawn then, which nobody could know.",
+        serious=True,
+    ),
+    "stated_seed.large": Entry(
+        "The seed was stated (`seed`) for an input that is too large for its rows to decide, and "
+        "of which no digest was made: whoever ordered the rows could have chosen which of them "
+        "only train. Leave `seed` out to have one drawn, or add `hash_inputs` to let every row "
+        "decide.",
+        serious=True,
+    ),
+    "stated_seed.part": Entry(
+        "The seed of this part was stated (`seed`), and nothing of its rows is in it: whoever "
+        "ordered the rows, or named their keys, could have chosen which of them only train. Leave "
+        "`seed` out: every site then draws its own.",
+        serious=True,
+    ),
+    # The policy.
+    "waiver_unmatched": Entry(
+        "Waiver {number:number} of the policy (on {quantity}{score:of}) matches no limit here.",
+        serious=True,
+    ),
+    "waiver_not_needed": Entry(
+        "Waiver {number:number} of the policy (on {quantity}) is not needed: all is met."
+    ),
+    "limits_elsewhere": Entry(
+        "{count:number} {count:limit|limits} of the policy not judged here: that is what "
+        "`mipaudit {command}` is for."
+    ),
+    "blind_bound": Entry(
+        "It is asserted (`blind_bound`) that nobody who sees the records alone has an advantage "
+        "above {bound:number}. Whatever is concluded here is no better than that.",
+        serious=True,
+    ),
+    "blind_open": Entry(
+        "No limit holds for every attacker on the records alone, who may explain all of an "
+        "advantage: nothing is held against the model.{differ: Nor is anything shown to be met, "
+        "since a difference can hide a leak.|} Draw members and holdout anew, at random from the "
+        "same records; or group the columns of the tables into few values each, so that mipaudit "
+        "shift can limit every attacker; or, if you know how the groups came about, assert with "
+        "`blind_bound` what the records tell at most.",
+        serious=True,
+    ),
+}
