@@ -60,7 +60,7 @@ class Brief(NamedTuple):
         again: the answer in two or three words, for the last line; empty where it would be no help.
         rest: what shows the rest, as options are named.
         more: the last line, after ``again``.
-        moves: how far another seed would move the answer, to follow the seed.
+        closing: notes that give way first, after those on the input.
         following: what to run next, on a line of its own; never cut.
         told: codes of serious findings that the answer says itself.
         height: lines that it may take at most.
@@ -75,7 +75,7 @@ class Brief(NamedTuple):
     again: str = ""
     rest: str = "`full`"
     more: str = _MORE
-    moves: str = ""
+    closing: tuple[str, ...] = ()
     following: str = ""
     told: tuple[str, ...] = ()
     height: int = 30

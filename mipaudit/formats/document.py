@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeVar
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.reports.kinds import named
 from mipaudit.statements.text.printable_names import safe_name, safe_text
-from mipaudit.statements.text.rounding import lower_text, percent_text, upper_text, value_text
+from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 
 if TYPE_CHECKING:
     import os
 
-    from mipaudit.statements.estimate import Attackers, Design, Finding
+    from mipaudit.statements.estimate import Attackers, Finding
     from mipaudit.statements.reports.any_report import AnyReport
 
     class Framed(AnyReport, Protocol):
@@ -72,12 +72,6 @@ STATUS: Final = {
     "consistent": "CONSISTENT",
     "vacuous": "VACUOUS",
     "not_comparable": "NOT COMPARABLE",
-}
-CLAIM_MEANING: Final = {
-    "contradicted": "more leaks than the claim allows",
-    "consistent": "the scores do not contradict the claim, which does not prove it",
-    "vacuous": "the claim allows nearly everything, so the scores cannot test it",
-    "not_comparable": "the claim cannot be compared without its adjacency",
 }
 AT_LEAST: Final = "at least"
 BEST_ESTIMATE: Final = "best estimate"
@@ -339,7 +333,7 @@ def short_class(attackers: Attackers) -> str:
 
 def _class_words(attackers: Attackers) -> str:
     # Here, since pages of pure mathematics name no attackers, and start quickly.
-    from mipaudit.statements.policy import class_words
+    from mipaudit.statements.text.named import class_words
 
     return class_words(attackers)
 
@@ -374,22 +368,3 @@ def plain(text: str) -> str:
 def quoted(name: str) -> str:
     """Return a column name in quotes, safe to print."""
     return f'"{safe_name(name)}"'
-
-
-def how_to_read(design: Design) -> tuple[tuple[str, str], ...]:
-    """Return the terms of the tables and what they mean, in a few words each."""
-    pair = f"Each pair of limits holds with {percent_text(design.confidence)} confidence"
-    if len(design.score_columns) > 1:
-        pair += ", over all score columns together"
-    return (
-        (AT_LEAST, "This much leaks: some attacker who sees the score does at least this well."),
-        (BEST_ESTIMATE, "Our best figure. Not a guarantee, in either direction."),
-        (AT_MOST, "No attacker of the kind named in the row does better. Other kinds may."),
-        ("advantage", "0: the score says nothing about membership. 1: it gives everybody away."),
-        (
-            "limits",
-            f"All limits together hold with {percent_text(design.confidence)} confidence."
-            if design.joint
-            else f"{pair}; different rows are not joint.",
-        ),
-    )

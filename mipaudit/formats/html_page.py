@@ -128,9 +128,14 @@ def front_of(brief: Brief, unsaid: Sequence[str], prior: float = 0.5) -> Front:
         answer=brief.answer,
         mood=brief.mood,
         figures=brief.about,
-        terms=tuple((word, text) for word, text in terms if re.search(rf"(?i)\b{word}\b", said)),
+        terms=said_terms(terms, said),
         unsaid=tuple(unsaid[:_FEW]),
     )
+
+
+def said_terms(terms: Iterable[tuple[str, str]], said: str) -> tuple[tuple[str, str], ...]:
+    """Return the terms that a text uses, with what they mean."""
+    return tuple((word, text) for word, text in terms if re.search(rf"(?i)\b{word}\b", said))
 
 
 def member_words(members: int, holdout: int) -> str:
@@ -252,7 +257,7 @@ def document_html(document: Document, head: Head | None = None, *, signed: bool 
 def _unrepeated(sections: tuple[Section, ...], front: Front, summary: str) -> Iterator[Section]:
     """Yield the paragraph that can be read alone, then the sections without what is said above."""
     said = {front.answer, front.figures, f"{front.answer} {front.figures}"}
-    if summary and summary not in said:
+    if summary and summary not in said and summary not in front.figures:
         yield (Heading(text="The same for statisticians"), Paragraph(text=summary))
     for section in sections:
         # A second heading of the same name would say that it is all.

@@ -68,6 +68,7 @@ def _group(case: Case, title: str) -> str:
 
 def _said(document: Document) -> Iterator[str]:
     """Yield the summary, and everything that is a list: findings, assumptions, what is not said."""
+    yield plain(document.headline)
     yield plain(document.summary)
     for case in document.cases:
         if case.status == "passed":  # a case has no place for why it passed

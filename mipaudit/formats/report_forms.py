@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, Section, View
     from mipaudit.formats.html_page import Front
+    from mipaudit.formats.walk import Walk
     from mipaudit.options.declare import Options
     from mipaudit.statements.reports.any_report import AnyReport
 
@@ -77,11 +79,24 @@ def _front(report: AnyReport) -> Front:
     kind, brief = kind_of(report.command), _brief(report)
     report = _standing(report)
     prior = getattr(getattr(report, "design", None), "prior", _EVEN)
+    from mipaudit.formats.html_page import said_terms
+
+    walk = _walk(report)
     front: Front = (
         named(kind.front)(report, brief)
         if kind.front
         else front_of(brief, getattr(report, "limitations", ()), prior)
     )
+    if walk is not None:
+        same = walk.plainly == brief.answer
+        figures = brief.about if same else f"{brief.answer} {brief.about}"
+        front = front._replace(
+            answer=walk.plainly,
+            figures=figures,
+            terms=said_terms(walk.terms, f"{walk.plainly} {figures}"),
+            unsaid=(*walk.unsaid, *front.unsaid),
+            facts=walk.facts(),
+        )
     typed: Front = _typed(front, _names(report.command, python=False))
     return typed
 
@@ -104,9 +119,24 @@ def _said(report: AnyReport) -> Section:
     return declared_section(report.provenance.declared)
 
 
+def table_of(report: AnyReport, rows: str) -> Section:
+    """Return the table of a field of a report; empty where it has none."""
+    walk = _walk(report)
+    return () if walk is None else walk.of_rows(rows)
+
+
+def remarked(report: AnyReport, code: str) -> tuple[str, ...]:
+    """Return the remarks of a code, as sentences."""
+    walk = _walk(report)
+    return () if walk is None else walk.remarked(code)
+
+
 def _pictures(report: AnyReport) -> Iterator[Picture]:
     """Yield the pictures of a report, the one that shows the answer first."""
     place = kind_of(report.command).pictures
+    walk = _walk(report)
+    if walk is not None:
+        yield from walk.pictures()
     if place:
         yield from named(place)(report)
 
@@ -128,7 +158,8 @@ def brief_report(
         color: whether to use terminal colours.
         python: whether options are named as Python's callers write them.
     """
-    if not kind_of(report.command).brief:
+    kind = kind_of(report.command)
+    if not kind.brief and not kind.layout:
         return report_text(report, width=width, color=color, python=python)
     from mipaudit.formats.brief import brief_text
 
@@ -154,13 +185,17 @@ def _brief(report: AnyReport, *, python: bool = False, said: Sequence[str] = ())
     from mipaudit.report.messages.told import is_serious, told
 
     kind, first, report = kind_of(report.command), _first(report), _standing(report)
-    brief: Brief = named(kind.brief)(report) if kind.brief else brief_of(_document(report, "text"))
+    walk = _walk(report)
+    if walk is not None:
+        brief = walk.brief()
+    else:
+        brief = named(kind.brief)(report) if kind.brief else brief_of(_document(report, "text"))
     findings = getattr(report, "findings", ())
     notes = [*brief.notes, *(first_sentence(told(one)) for one in findings if not is_serious(one))]
     seed = short_seed(report.provenance)
-    # Of several seeds only that they follow from the scores: worth a line with what they move.
-    if seed is not None and (len(report.provenance.seeds) <= 1 or brief.moves):
-        notes.append(f"Seed {seed}{brief.moves}.")
+    if seed is not None:
+        notes.append(f"Seed {seed}.")
+    notes += brief.closing
     warnings = (
         told(one) for one in findings if is_serious(one) and one.code not in (*brief.told, *said)
     )
@@ -226,12 +261,26 @@ def key_picture(report: AnyReport) -> Picture:
 
 def _document(report: AnyReport, view: View, *, python: bool = False) -> Document:
     kind, first, report = kind_of(report.command), _first(report), _standing(report)
-    draw = named(kind.document)
-    document: Document = draw(report, view) if kind.views else draw(report)
+    walk = _walk(report)
+    if walk is not None:
+        document: Document = walk.document(warned=view != "page")
+    else:
+        draw = named(kind.document)
+        document = draw(report, view) if kind.views else draw(report)
     if view != "page":  # whose head says it
         document = document._replace(summary=" ".join((*first, document.summary)))
     typed: Document = _typed(document, _names(report.command, python=python))
     return typed
+
+
+def _walk(report: AnyReport) -> Walk | None:
+    """Return a report along its layout; None of a kind that has none yet."""
+    kind = kind_of(report.command)
+    if not kind.layout:
+        return None
+    from mipaudit.formats.walk import Walk
+
+    return Walk(report, named(kind.layout), import_module(kind.conclusion))
 
 
 def _first(report: AnyReport) -> tuple[str, ...]:

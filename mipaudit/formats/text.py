@@ -243,7 +243,7 @@ def _block(block: Block, width: int) -> str:  # noqa: PLR0911 - one for each kin
     prose = min(width, _WIDEST_PROSE)
     match block:
         case parts.Heading():
-            return f"{plain(block.text)}\n"
+            return paragraph(plain(block.text), width=prose)
         case parts.Paragraph():
             return paragraph(plain(block.text), width=prose, hyphens=block.hyphens)
         case parts.Note():

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, Union
+
+Value = Union["Message", str, int, float, bool, tuple[str, ...], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +24,24 @@ class Message:
     """
 
     code: str
-    values: Mapping[str, Message | str | int | float | bool | None] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, code: str, /, **values: Message | str | float | bool | None) -> Self:
+    def of(cls, code: str, /, **values: Value) -> Self:
         """Return a message with these values, but for those that are None."""
         return cls(code, {name: one for name, one in values.items() if one is not None})
 
-    def with_values(self, code: str, /, **values: Message | str | float | bool | None) -> Self:
+    def with_values(self, code: str, /, **values: Value) -> Self:
         """Return it under another code, with further values."""
         return self.of(code, **{**self.values, **values})
 
     def __hash__(self) -> int:
         """Return a hash: equal messages have one code."""
         return hash(self.code)
+
+    def get(self, name: str, /) -> Value:
+        """Return a value; None where the message has none of that name."""
+        return self.values.get(name)
 
     def holds(self, other: Message) -> bool:
         """Tell whether it is another message, or has it within."""

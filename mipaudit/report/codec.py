@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.errors import InputError
 from mipaudit.model.message import message_of
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of_schema, report_type
+from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of, kind_of_schema, report_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,12 @@ def to_json(report: AnyReport) -> bytes:
     Raises:
         ValueError: a number is NaN or infinite, which no report may hold.
     """
-    return indented(_ordered(_fields(report)))
+    fields = _fields(report)
+    if kind_of(report.command).layout:
+        # It follows from the rest, and is not read again.
+        answer = _with_sentences(asdict(report.answer))
+        fields = {_FIRST: fields.pop(_FIRST), "answer": answer, **fields}
+    return indented(_ordered(fields))
 
 
 def indented(fields: Mapping[str, Any]) -> bytes:
@@ -213,6 +218,10 @@ def report_schema() -> dict[str, Any]:
     _, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for one, kind in zip(types, KINDS, strict=True):
         _name_the_format(components[one.__name__], kind.schema)
+        if kind.layout:
+            # It follows from the rest: a property of the type, written beside its fields.
+            answer = {"answer": {"$ref": "#/$defs/Message"}}
+            components[one.__name__]["properties"] |= answer
     said = {"type": "string", "description": "The sentence. What is read are code and values."}
     for name in ("Message", "Finding"):
         components[name]["properties"]["text"] = said

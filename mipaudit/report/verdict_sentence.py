@@ -104,7 +104,7 @@ def waiver_note(check: PolicyCheck) -> str:
 
 def retold(before: Any, after: Any) -> Any:  # noqa: ANN401 - of any kind
     """Return a report whose verdict has changed with the new one in its paragraph, too."""
-    if after is before:
+    if after is before or not hasattr(after, "summary"):
         return after
     was, said = (judged(one.verdict, given="limits") for one in (before, after))
     return replace(after, summary=after.summary.replace(was, said))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.model.message import Message
 from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
 from mipaudit.statements.estimate import Attackers, Quantity
-from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.text.rounding import lower_figure, number_text
+from mipaudit.statements.text.named import named_quantity, named_where
+from mipaudit.statements.text.rounding import lower_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,29 +22,14 @@ EVERY_GROUP: Final = "*"
 OPEN: Final = "open"
 SETTLED_BY: Final = "open_settled_by"
 UNPROMISED: Final = "open_unpromised"
-_NAMES: Final = {"copies": "exact copies", "auc": "AUC", "any_difference": "any difference"}
+# Of a remark: a verdict names other limits than the rows do.
+SHARES_ERROR: Final = "verdict_shares_error"
 # What a check has for a reason until it is known what decided.
 UNDECIDED: Final = Message("undecided")
-_SHARED: Final = (
-    "The verdict shares the error over its own limits, which can differ a little from those of the "
-    "tables."
-)
 # Copies are counted, not estimated.
 Checked = Literal[Quantity, "copies"]
 CheckStatus = Literal["met", "not_met", "inconclusive"]
 OnInconclusive = Literal["fail", "review", "pass"]
-_PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
-    {
-        "any": "for any attacker",
-        "thresholds": "for attackers with one threshold",
-        "intervals-1": "for attackers with one interval",
-        "intervals-4": "for attackers with up to four intervals",
-        "bins-16": "for attackers with 16 equal-mass bins",
-        "noised-query": "for any attacker who sees the score with noise",
-        "product-grid": "for attackers with a grid of cells",
-        "learned": "for attackers with one threshold on a learned score",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,8 +182,8 @@ def limits_copies(checks: Iterable[object]) -> bool:
     return any(getattr(check, "quantity", None) == "copies" for check in checks)
 
 
-def shared_note(estimates: Iterable[Estimate], checks: Iterable[PolicyCheck]) -> str:
-    """Say why a verdict names other limits than the estimates have; empty where it does not."""
+def differs_from_rows(estimates: Iterable[Estimate], checks: Iterable[PolicyCheck]) -> bool:
+    """Tell whether a verdict names other limits than the estimates have, sharing the error."""
     shown: dict[tuple[object, ...], Estimate] = {
         (e.score, e.quantity, e.fpr, e.metric, e.group, e.attackers): e for e in estimates
     }
@@ -213,8 +196,8 @@ def shared_note(estimates: Iterable[Estimate], checks: Iterable[PolicyCheck]) ->
         # A reason names the lower limit unless the policy is met, the upper one unless it is not.
         lower = check.status != "met" and check.lower != first.lower
         if lower or (check.status != "not_met" and check.upper != table.upper):
-            return _SHARED
-    return ""
+            return True
+    return False
 
 
 def check_status(limit: float, lower: float | None, upper: float | None) -> CheckStatus:
@@ -289,31 +272,9 @@ def checked_name(check: PolicyCheck) -> str:
     return named_quantity(check.quantity, check.metric, check.fpr) + checked_where(check)
 
 
-def named_quantity(quantity: str, metric: str | None, fpr: float | None) -> str:
-    """Name a quantity as a reader knows it."""
-    if metric is not None:
-        return f"metric {metric}"
-    if fpr is not None:
-        return f"TPR at FPR {number_text(fpr)}"
-    return _NAMES.get(quantity, quantity)
-
-
 def checked_where(check: PolicyCheck) -> str:
     """Say at which other prior, or of which group, a check is; empty for neither."""
     return named_where(check.prior, check.group)
-
-
-def named_where(prior: float | None, group: str | None) -> str:
-    """Say at which prior and of which group, to follow a quantity; None is not said."""
-    at = "" if prior is None else f" at prior {number_text(prior)}"
-    return at if group is None else f"{at} of group {quoted_name(group)}"
-
-
-def settling_words(check: PolicyCheck) -> str:
-    """Say how many records would settle an open check."""
-    if check.records_to_settle is None:
-        return "the best estimate is too close to the limit to promise that more records settle it"
-    return f"about {check.records_to_settle:,} records in all would settle this one"
 
 
 def unpromised(check: PolicyCheck) -> PolicyCheck:
@@ -322,16 +283,6 @@ def unpromised(check: PolicyCheck) -> PolicyCheck:
     if reason.code == SETTLED_BY:
         reason = replace(reason, code=UNPROMISED)
     return replace(check, records_to_settle=None, reason=reason)
-
-
-def against_phrase(attackers: Attackers) -> str:
-    """Name a class of attackers, to follow a quantity."""
-    return _PHRASES[attackers]
-
-
-def class_words(attackers: Attackers) -> str:
-    """Return the class without its preposition: ``attackers with one threshold``."""
-    return against_phrase(attackers).removeprefix("for ")
 
 
 def limit_reason(

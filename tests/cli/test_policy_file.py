@@ -270,8 +270,8 @@ def test_what_an_open_answer_counts_as(mipaudit, write, scores, choice, status):
 @pytest.mark.parametrize(
     ("today", "waiver", "status", "said"),
     [
-        ("1767225600", "", 1, "NOT MET."),  # 2026-01-01
-        ("1767225600", WAIVER, 0, "WAIVED, with 1 waiver."),
+        ("1767225600", "", 1, "NOT MET: "),  # 2026-01-01
+        ("1767225600", WAIVER, 0, "WAIVED, with 1 waiver: "),
         ("32503680000", WAIVER, 1, "expired after 2999-12-31"),  # 3000-01-01
     ],
 )

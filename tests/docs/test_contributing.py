@@ -66,7 +66,7 @@ SCORES = str(ROOT / "sample_data" / "leaky.parquet")
 def test_the_command_greets(run):
     done = run("mipaudit", "hello", SCORES, "--cheers", "3")
 
-    assert done.stdout.startswith("Hello!!!\n\nWho is here\n  members: 898\n  holdout: 899\n")
+    assert done.stdout.startswith("Hello!!! Here are 1,797 records.\n\nWho is here\n")
     assert done.returncode == 0
 
 
@@ -78,7 +78,7 @@ def test_its_option_is_known_everywhere(run, checkout):
 
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == "Error: --cheers must be at least 1.\n"
-    assert filed.stdout.startswith("Hello!!\n")
+    assert filed.stdout.startswith("Hello!! ")
     assert "--cheers" in run("mipaudit", "hello", "--help").stdout
     assert '"cheers": 1' in run("mipaudit", "hello", SCORES, "-f", "json").stdout
     assert "Who is here" in run("mipaudit", "hello", SCORES, "-f", "html").stdout

@@ -35,7 +35,7 @@ def test_the_tutorial_works_from_top_to_bottom(run_line, tmp_path):
 
     # The limit stands before the first figure is seen.
     ((_, verdict),) = [one for one in shown if one[0] == "mipaudit estimate scores.csv"]
-    assert verdict.startswith("Verdict: MET.")
+    assert verdict.startswith("MET: ")
     assert "attackers with one threshold" in " ".join(verdict.split())
     report = json.loads((work / "report.json").read_text(encoding="utf-8"))
     assert report["estimates"][0]["lower"] > 0  # as the page says

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 
@@ -16,7 +15,6 @@ from mipaudit.formats.brief import Axis, Brief, brief_text, short_name
 from mipaudit.formats.document import Grid
 from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
 from mipaudit.report.codec import from_json
-from mipaudit.statements.estimate import Finding
 from tests.places import REPORTS
 
 
@@ -56,7 +54,6 @@ def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options, width):
         alike = sum(one.status == report.verdict.status for one in report.policy)
         of = f" ({alike} of {count} limits)" if count > 1 else ""
         assert first.startswith(f"{word[report.verdict.status]}{of}: ")
-        assert last.startswith(word[report.verdict.status])
     assert "--full" in last
 
 
@@ -65,17 +62,6 @@ def test_more_scores_than_fit_are_counted():
     assert len(text.splitlines()) <= 24
     shown = sum(line.startswith("  score_") for line in text.splitlines())
     assert f"and {30 - shown} more: --full" in text
-
-
-@pytest.mark.parametrize("options", [{}, {"max_advantage": 0.1}, {"claimed_epsilon": 1}])
-def test_every_figure_of_the_answer_is_one_of_the_whole_report(options):
-    report = report_on(3, **options)
-    whole = report_text(report, width=100)
-    # The p-value is over all scores, those of the whole report of one.
-    brief = re.sub(r"p = [0-9.]+", "", brief_report(report, width=80))
-    figures = re.findall(r"\b0\.[0-9]{4}\b", brief)
-    assert figures
-    assert [one for one in figures if one not in whole] == []
 
 
 def test_a_line_is_the_answer_and_what_can_make_it_untrue():
@@ -435,12 +421,3 @@ def test_how_far_another_seed_moves_the_limit_is_what_was_measured():
         gap = np.mean([one.value - one.lower for one in found])
         ratios.append(np.std([one.lower for one in found], ddof=1) / gap)
     assert 0.05 <= np.median(ratios) <= 0.2
-
-
-def test_what_is_not_met_takes_more_than_the_summary_of_a_missing_site():
-    missing = Finding.of("sites_missing", sites=3, missing=1, names="'a'")
-    for limit, page in ((0.02, "choose-a-limit"), (0.4, "scale")):
-        report = report_on(6, max_advantage=limit)
-        found = dataclasses.replace(report, findings=(*report.findings, missing))
-        (line,) = [one for one in brief_report(found, width=80).splitlines() if "Next:" in one]
-        assert line.endswith(f"mipaudit help {page}.")

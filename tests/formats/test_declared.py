@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 import mipaudit
-from mipaudit.formats.declared import people_section
-from mipaudit.formats.document import Grid
+from mipaudit.commands.estimate.conclusion import people
 from mipaudit.formats.report_forms import report_as
 from mipaudit.options.declare import declared
 from mipaudit.options.groups.shown import Declared
@@ -28,18 +27,8 @@ def with_declared(report, **said):
     return replace(report, provenance=replace(report.provenance, declared=declared))
 
 
-def grid_of(report, people):
-    section = people_section(
-        report.estimates,
-        report.design,
-        Declaration(subjects=people),
-        report.provenance.settings,
-    )
-    return next((block for block in section if isinstance(block, Grid)), None)
-
-
-def number(text):
-    return int(text.replace(",", ""))
+def people_of(report, subjects):
+    return people(with_declared(report, subjects=subjects))
 
 
 def test_everything_that_can_be_declared_is_an_option():
@@ -48,35 +37,35 @@ def test_everything_that_can_be_declared_is_an_option():
     }
 
 
-@pytest.mark.parametrize("people", [1, 7, 12_345, 10**10])
-def test_the_people_are_their_number_times_the_accuracy_beyond_guessing(report, people):
+@pytest.mark.parametrize("subjects", [1, 7, 12_345, 10**10])
+def test_the_people_are_their_number_times_the_accuracy_beyond_guessing(report, subjects):
     eta = next(one for one in report.estimates if one.quantity == "eta")
     rows = [one for one in report.estimates if one.quantity == "advantage" and one.upper]
 
-    any_attacker, *classes = grid_of(report, people).rows
+    any_attacker, *classes = people_of(report, subjects)
 
-    assert 0 <= people * Fraction(eta.lower) - number(any_attacker[2]) < 1.001
-    assert any_attacker[4] == "none"
+    assert 0 <= subjects * Fraction(eta.lower) - any_attacker.lower < 1.001
+    assert any_attacker.upper is None
     assert len(classes) == len(rows) > 0
-    for cells, row in zip(classes, rows, strict=True):
+    for line, row in zip(classes, rows, strict=True):
         # Accuracy is (1 + advantage) / 2, and blind guessing has 3/4 at a prior of 1/4.
-        exact = people * ((1 + Fraction(row.upper)) / 2 - Fraction(3, 4))
-        assert 0 <= number(cells[4]) - exact < 1
+        exact = subjects * ((1 + Fraction(row.upper)) / 2 - Fraction(3, 4))
+        assert 0 <= line.upper - exact < 1
 
 
 def test_nobody_is_found_out_by_less_than_blind_guessing(report):
     rows = [
         replace(one, lower=0.1, value=0.4) for one in report.estimates if one.attackers == "any"
     ]
-    found = grid_of(replace(report, estimates=tuple(rows)), 1_000)
+    (found,) = people_of(replace(report, estimates=tuple(rows)), 1_000)
 
-    assert [row[2:] for row in found.rows] == [("0", "0", "none")]
+    assert (found.lower, found.value, found.upper) == (0, 0, None)
 
 
 def test_no_number_without_people_or_limits(report):
-    assert grid_of(report, None) is None
-    assert grid_of(report, -5) is None  # of a report that was written by hand
-    assert grid_of(replace(report, estimates=()), 1_000) is None
+    assert people_of(report, None) == ()
+    assert people_of(report, -5) == ()  # of a report that was written by hand
+    assert people_of(replace(report, estimates=()), 1_000) == ()
 
 
 def test_what_is_declared_is_inert_in_every_form(report):
@@ -92,7 +81,7 @@ def test_what_is_declared_is_inert_in_every_form(report):
     assert not re.search(r"(?<!\\)(<script|\]\()", markdown)
     assert "What was declared" in page
     assert "nobody checked it" in page
-    assert "1,000 people" in page
+    assert "1,000 declared" in page
 
 
 def test_where_nothing_is_declared_nothing_is_said_of_it(report):

@@ -7,7 +7,6 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 import pytest
 
-from mipaudit.commands.estimate.pictures import roc_picture
 from mipaudit.evidence.scores.curves import RocPoint, ScoreCurves
 from mipaudit.formats.drawing import (
     BLACK,
@@ -23,6 +22,7 @@ from mipaudit.formats.drawing import (
     marks_of,
     spread,
 )
+from mipaudit.formats.pictured import _roc
 from mipaudit.formats.promised import Promise, promised
 
 HOSTILE = '$x^2$ <script>alert("x")</script> \u202e&'
@@ -94,8 +94,8 @@ def test_at_most_never_falls_in_the_picture(monkeypatch, seed):
         axes.xaxis = axes.yaxis = Axes()
         draw(axes)
 
-    monkeypatch.setattr("mipaudit.commands.estimate.pictures.drawn", draw)
-    roc_picture(curves, 1)
+    monkeypatch.setattr("mipaudit.formats.pictured.drawn", draw)
+    _roc(curves, "n")
 
     (highs,) = [args[1] for name, args, more in seen if more.get("label") == "at most"]
     assert all(before <= after for before, after in pairwise(highs))

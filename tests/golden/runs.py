@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 # By the number of the JSON format; the next one has an extractor of its own.
 EXTRACTORS = {"2": extract_v2}
+MESSAGE = {"text", "code", "values"}
 # Commands that make no report.
 WITHOUT_REPORT = {"init", "schema", "summarize", "help", "python"}
 
@@ -93,7 +94,7 @@ def perform(run: Run, folder: Path, inputs: Path, start) -> Result:
     stdin = None if run.stdin is None else folder / run.stdin
     status, out, said = start(run.words, folder, run.env, stdin)
     result = Result(exit=status)
-    if (report := json_object(out)) and "schema" in report:
+    if (report := as_said(json_object(out))) and "schema" in report:
         result.format = report["schema"].rpartition("/")[2]
         found: Extract = EXTRACTORS[result.format](report)
         result.figures = [[each.key, each.lower, each.value, each.upper] for each in found.figures]
@@ -131,6 +132,15 @@ def json_object(text: bytes) -> dict | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def as_said(part):
+    """Return a part of a report with the text of each message in its place: it is no row."""
+    if isinstance(part, dict):
+        if part.keys() == MESSAGE:
+            return part["text"]
+        return {name: as_said(each) for name, each in part.items()}
+    return [as_said(each) for each in part] if isinstance(part, list) else part
 
 
 def error_code(said: bytes) -> str:

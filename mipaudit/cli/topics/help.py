@@ -27,7 +27,7 @@ def _complete(incomplete: str) -> list[str]:
 class HelpOptions(Options):
     """What is to be explained."""
 
-    HELP = """Explain a topic, show a page of the docs, or the help of a command.
+    HELP = """Explain a topic or a code, show a page of the docs, or the help of a command.
 
 \b
 Topics:
@@ -37,7 +37,8 @@ Topics:
   formats       what is read, and the forms that are written
   environment   the environment variables that are read
   limits        what "at least", "at most" and "best" say, and of whom
-Without a topic, all of them are listed, with every page of the docs.
+Without a topic, all of them are listed, with every page of the docs. A code is what stands
+beside a reason or a finding in JSON, such as above_limit.
 
 \b
 Examples:
@@ -49,7 +50,11 @@ Examples:
 
     topic: Annotated[
         str | None,
-        Free("[TOPIC]", "A topic, a page or a command. Default: list them.", complete=_complete),
+        Free(
+            "[TOPIC]",
+            "A topic, a page, a command or a code. Default: list them.",
+            complete=_complete,
+        ),
     ] = None
 
 
@@ -74,6 +79,11 @@ def run_help(asked: HelpOptions, shown: Options) -> int:
         return exit_code.OK
     if topic in COMMANDS:
         return run([topic, "--help"])
+    from mipaudit.report.messages.told import explained
+
+    if said := explained(topic):
+        typer.echo(said)
+        return exit_code.OK
     from mipaudit.options.other_names import near
 
     close = near(topic, [*TOPICS, *pages(), *COMMANDS])

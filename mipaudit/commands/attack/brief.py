@@ -18,7 +18,7 @@ from mipaudit.formats.brief import (
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, best, limits
 from mipaudit.formats.policy.judged import judged_brief
-from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.text.named import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,

@@ -23,6 +23,11 @@ class ColumnProfile:
     tied_rows: int | None
     infinite: int
 
+    @property
+    def treated(self) -> Literal["discrete", "continuous"]:
+        """How an audit treats it."""
+        return "discrete" if self.discrete else "continuous"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CheckReport(AnyReport):

@@ -18,13 +18,7 @@ from mipaudit.commands.estimate.rows import (
     vector_evidence_of,
     vector_mace,
 )
-from mipaudit.commands.estimate.words import (
-    asserted_words,
-    blind_findings,
-    blind_words,
-    limitations,
-    summary,
-)
+from mipaudit.commands.estimate.words import asserted_words, blind_findings, limitations
 from mipaudit.counting.columns import require_information
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.policy_on_scores import judge
@@ -43,7 +37,6 @@ from mipaudit.evidence.scores.rows import (
     score_estimates,
 )
 from mipaudit.options.checked_limits import limits_elsewhere
-from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.estimate import STATED_SEED, STRICT_SEED, Design, Estimate, approximate
 from mipaudit.statements.provenance import waiver_day
@@ -191,18 +184,6 @@ def audit(
     return Report(
         command="estimate",
         design=design,
-        summary=led(
-            findings,
-            summary(
-                design,
-                estimates,
-                judgement.claims,
-                checks,
-                verdict,
-                blind="" if blind is None else blind_words(blind, asked.prior),
-                incomplete=source.incomplete,
-            ),
-        ),
         estimates=(
             *estimates,
             *kernel_rows,

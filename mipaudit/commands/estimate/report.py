@@ -40,7 +40,7 @@ class MaceCell:
 class Report(AnyReport):
     """Everything that one run found.
 
-    ``summary`` is the paragraph for a board; ``curves`` are of the strongest scores.
+    ``curves`` are of the strongest scores.
     ``blind`` is what the records alone tell, and what of each score
     goes beyond it, if a report of ``shift`` was given. ``copies`` counts the records that were
     released word for word, where the input tells.
@@ -48,7 +48,6 @@ class Report(AnyReport):
 
     command: str
     design: Design
-    summary: str
     estimates: tuple[Estimate, ...]
     claims: tuple[Claim, ...]
     policy: tuple[PolicyCheck, ...]

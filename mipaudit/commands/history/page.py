@@ -17,7 +17,7 @@ from mipaudit.formats.document import (
     quoted,
 )
 from mipaudit.formats.drawing import Interval, intervals, marks_of
-from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.text.named import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
 

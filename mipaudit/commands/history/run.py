@@ -9,9 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mipaudit.commands.estimate.brief import judged_attackers, score_row
+from mipaudit.commands.estimate.conclusion import lines, shown_attackers
 from mipaudit.commands.estimate.report import Report
-from mipaudit.commands.estimate.sections import Contents
 from mipaudit.commands.history.options import HistoryOptions
 from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastReport, Step
 from mipaudit.errors import InputError, UsageError
@@ -204,21 +203,16 @@ def _advantages(found: Sequence[_Stored]) -> Iterator[PastAdvantage]:
         report = one.report
         if not isinstance(report, Report) or not report.estimates:
             continue
-        contents = Contents.of(report)
-        against = judged_attackers(report, contents)
+        against = shown_attackers(report)
         checks = {check.score: check for check in report.policy if _plain(check)}
-        for score in contents.scores:
-            row = score_row(contents, score, against)
-            check = checks.get(score)
-            judged = check is not None and check.against == against and check.blind is None
-            # Both limits of one kind: those of a verdict share its error.
-            limits = check if judged and check else row
+        for line in lines(report):
+            check = checks.get(line.score)
             yield PastAdvantage(
                 report=safe_name(one.name),
-                score=score,
-                lower=limits.lower,
-                value=row.value,
-                upper=limits.upper,
+                score=line.score,
+                lower=line.lower,
+                value=line.value,
+                upper=line.upper,
                 against=against,
                 limit=check.limit if check else None,
                 prior=report.design.prior,

@@ -1,5 +1,6 @@
 """What ``noise`` says of splits, and of a release that it noised: parts of its report."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -93,6 +94,17 @@ class NoiseCandidate:
     rms_norm: float
     expected_norm: float
     chosen: bool
+
+    @property
+    def error(self) -> float:
+        """Root of the total error, in the error units."""
+        return math.sqrt(self.total_error)
+
+    @property
+    def protects_only(self) -> str:
+        """Whom it protects, where that is not every record."""
+        every = self.protects == "every-record"
+        return "" if every else self.protects.replace("-", " ").removesuffix("s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

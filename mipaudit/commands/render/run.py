@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from mipaudit.commands.estimate.report import Report
-from mipaudit.commands.estimate.words import asserted_words, blind_words, summary
+from mipaudit.commands.estimate.words import asserted_words
 from mipaudit.commands.render.forms import ExchangeName, exchange_form, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
@@ -20,7 +20,6 @@ from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.report_file import foreign, read_report
-from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
 from mipaudit.statements.rejudged import Rejudged, is_rejudged_words, rejudged_words
@@ -163,24 +162,11 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         told,
         checks,
     )
-    said = led(
-        told,
-        summary(
-            design,
-            _valid(report),
-            report.claims,
-            checks,
-            verdict,
-            blind=blind_words(report.blind, design.prior) if report.blind else "",
-            incomplete=incomplete,
-        ),
-    )
     kept = (text for text in report.limitations if not is_rejudged_words(text))
     return replace(
         report,
         policy=checks,
         verdict=verdict,
-        summary=f"{said} {rejudged_words(how)}",
         findings=(
             *(one for one in told if not one.code.startswith(_POLICY_CODES)),
             *waived.findings,
@@ -213,15 +199,6 @@ def _require_scores(report: Report) -> None:
 
 def _recorded(report: Report, name: str) -> Any:  # noqa: ANN401 - whatever the setting takes
     return recorded_value(report.provenance.settings, "estimate", name)
-
-
-def _valid(report: Report) -> list[Any]:
-    """Return the rows that the paragraph speaks of."""
-    return [
-        row
-        for row in report.estimates
-        if row.validity != "not-an-interval" and row.attackers != "noised-query"
-    ]
 
 
 rejudge = public(RejudgeOptions, answer_rejudge)

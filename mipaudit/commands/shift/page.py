@@ -24,7 +24,6 @@ from mipaudit.formats.drawing import Interval, intervals, marks_of
 from mipaudit.formats.html_page import Front, guess_terms, limit_fact, member_words
 from mipaudit.formats.policy.blocks import check_cases, policy_headline, policy_mood
 from mipaudit.formats.policy.judged import SETTLES, deciding, judged_brief, verdict_head
-from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.guesses import (
     compared,
     of_cleverer,
@@ -32,6 +31,7 @@ from mipaudit.statements.text.guesses import (
     right_at_most,
     simple_kind,
 )
+from mipaudit.statements.text.named import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, lower_text, percent_text, upper_text
 from mipaudit.statements.verdict import COPIES

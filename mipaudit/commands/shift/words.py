@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.commands.shift.learner import MOST_WORDS
 from mipaudit.report.verdict_sentence import judged
 from mipaudit.statements.estimate import Estimate, Finding
-from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.text.named import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
-from mipaudit.formats.declared import declared_pairs, declared_section, people_section
+from mipaudit.formats.declared import declared_pairs, declared_section
 from mipaudit.formats.document import (
     Bullets,
     Document,
@@ -22,10 +22,9 @@ from mipaudit.formats.exchange.annex_reports import reports_of
 from mipaudit.formats.exchange.annex_shown import shown_of, where
 from mipaudit.formats.exchange.model_card import judged_grid
 from mipaudit.formats.exchange.statement import unread
-from mipaudit.formats.report_forms import answer_of, document_of
+from mipaudit.formats.report_forms import answer_of, document_of, remarked, table_of
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.estimate import Design
-from mipaudit.statements.policy import shared_note
+from mipaudit.statements.policy import SHARES_ERROR
 from mipaudit.statements.rejudged import rejudged_words
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def _document(source: Source, reports: Sequence[Beside], answers: Sequence[Answe
         (Heading("The points at a glance"), _glance(answers)),
         (Heading("What this was made of"), _files(reports)),
         declared_section(made.declared),
-        _people(first.report),
+        table_of(first.report, "people"),
         (Heading("Point by point"),),
         *map(_section, answers),
     )
@@ -181,10 +180,9 @@ def _verdict(stored: Stored) -> str:
 def _beside_verdict(reports: Sequence[Beside]) -> list[str]:
     """Return how the verdict differs from the figures, and the verdicts of the other reports."""
     report: Any = reports[0].stored.report
-    of_scores = isinstance(getattr(report, "design", None), Design)
     how = getattr(report, "rejudged", None)
     said = (
-        shared_note(report.estimates, report.policy) if of_scores else "",
+        *remarked(report, SHARES_ERROR),
         "" if how is None else rejudged_words(how),
         *(
             f"{one.other or 'Beside it'}, mipaudit {one.stored.report.command}. "
@@ -194,13 +192,6 @@ def _beside_verdict(reports: Sequence[Beside]) -> list[str]:
         ),
     )
     return [text for text in said if text]
-
-
-def _people(report: Any) -> Section:  # noqa: ANN401 - of any kind
-    design, made = getattr(report, "design", None), report.provenance
-    if not isinstance(design, Design):
-        return ()
-    return people_section(report.estimates, design, made.declared, made.settings)
 
 
 def _released(stored: Stored) -> Section:

@@ -12,7 +12,7 @@ from mipaudit.formats.exchange.stored import input_name, printable, sha256_of
 from mipaudit.formats.report_forms import chosen_words, document_of
 from mipaudit.report.messages.told import told
 from mipaudit.report.verdict_sentence import left_out_note, verdict_note
-from mipaudit.statements.policy import class_words
+from mipaudit.statements.text.named import class_words
 from mipaudit.statements.verdict import CHOSEN
 
 if TYPE_CHECKING:

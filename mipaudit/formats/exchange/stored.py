@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from mipaudit.errors import UsageError
 from mipaudit.formats.csv import table_rows
 from mipaudit.report.messages.told import told
-from mipaudit.statements.policy import class_words
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.reports.kinds import kind_of
+from mipaudit.statements.text.named import class_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,

@@ -1,22 +1,16 @@
-"""A message as a sentence."""
+"""A message as a sentence, and any text with places as it is read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from mipaudit.model.message import Message
-from mipaudit.report.messages import (
-    checks,
-    findings_input,
-    findings_noise,
-    findings_records,
-    findings_reports,
-    findings_scores,
-    verdicts,
-)
-from mipaudit.statements.policy import against_phrase, named_quantity, named_where
+from mipaudit.statements.text import guesses
+from mipaudit.statements.text.named import against_phrase, class_words, named_quantity, named_where
 from mipaudit.statements.text.printable_names import quoted_name, safe_name, safe_text
 from mipaudit.statements.text.rounding import (
     above_text,
@@ -25,6 +19,7 @@ from mipaudit.statements.text.rounding import (
     lower_text,
     number_text,
     percent_text,
+    span_text,
     upper_figure,
     upper_text,
     value_text,
@@ -34,18 +29,64 @@ from mipaudit.statements.text.rounding import (
 if TYPE_CHECKING:
     from mipaudit.report.messages.entry import Entry
 
-_ENTRIES: Final = {
-    **checks.ENTRIES,
-    **verdicts.ENTRIES,
-    **findings_input.ENTRIES,
-    **findings_scores.ENTRIES,
-    **findings_noise.ENTRIES,
-    **findings_records.ENTRIES,
-    **findings_reports.ENTRIES,
-}
-_PLACE: Final = re.compile(r"\{(\w+)(?::([^}]+))?\}")
+# What answers before it has loaded much comes first.
+SUBJECTS: Final = (
+    "noise",
+    "answers",
+    "verdicts",
+    "checks",
+    "check",
+    "estimate",
+    "findings_input",
+    "findings_scores",
+    "findings_noise",
+    "findings_records",
+    "findings_reports",
+)
+_PLACE: Final = re.compile(r"\{([\w.]+)(?::([^}]+))?\}")
+_PART: Final = re.compile(r"\[([^\[\]]*)\]")
+_FEW: Final = 12
 _LONGEST: Final = 10_000
-Values = Mapping[str, Any]
+_UNLESS: Final = "unless"
+_UNSAID: Final = {"said": "", _UNLESS: ""}  # of forms that show no value
+
+
+class Values(Protocol):
+    """What the places of a text name."""
+
+    def get(self, name: str, /) -> Any:  # noqa: ANN401 - whatever a report holds
+        """Return a value; None where there is none of that name."""
+
+
+class Fields:
+    """The fields of a report or of a row as values of a text; ``outer.inner`` of one within it.
+
+    Args:
+        whole: the report, or the row.
+        conclusion: a module whose functions of the report are fields of it, too.
+        beside: values that are no field of it.
+    """
+
+    def __init__(self, whole: object, conclusion: object = None, **beside: object) -> None:
+        self._whole, self._conclusion, self._beside = whole, conclusion, beside
+
+    def beside(self, **more: object) -> Fields:
+        """Return the same with further values."""
+        return Fields(self._whole, self._conclusion, **self._beside, **more)
+
+    def get(self, name: str, /) -> Any:  # noqa: ANN401 - whatever a report holds
+        """Return a field; None where it, or the one that it is of, is not there."""
+        first, *rest = name.split(".")
+        if first not in self._beside:
+            concluded = getattr(self._conclusion, first, None)
+            if concluded is None or hasattr(self._whole, first):
+                self._beside[first] = getattr(self._whole, first, None)
+            else:
+                self._beside[first] = concluded(self._whole)
+        value = self._beside[first]
+        for part in rest:
+            value = getattr(value, part, None)
+        return value
 
 
 def told(message: Message) -> str:
@@ -55,44 +96,111 @@ def told(message: Message) -> str:
         KeyError: the code has no entry.
         TypeError: a value that its sentence names is missing, or of another type than is shown.
     """
-    values = message.values
-
-    def shown(place: re.Match[str]) -> str:
-        value = values.get(place[1])
-        form = place[2] or "name"
-        if isinstance(value, Message):
-            return told(value)
-        one, choice, other = form.partition("|")
-        if choice:
-            return one if value == 1 else other
-        return _FORMS[form](value, values)
-
-    return f"{_about(values)}{_PLACE.sub(shown, _entry(message).sentence)}"
+    where = message.get("where")
+    # Which file or report a finding is about, where it was gathered from several.
+    about = "" if where is None else f"{_shown(str(where))}: "
+    return about + filled(entry_of(message).sentence, message.values)
 
 
 def is_serious(finding: Message) -> bool:
     """Tell whether the answer may be untrue because of a finding."""
-    return _entry(finding).serious
+    return entry_of(finding).serious
 
 
-def _entry(message: Message) -> Entry:
-    case = message.values.get("case")
+def entry_of(message: Message) -> Entry:
+    """Return the entry of a message's code.
+
+    Raises:
+        KeyError: there is none.
+    """
+    case = message.get("case")
     if case == "untold":
-        every = (one for key, one in _ENTRIES.items() if key.partition(".")[0] == message.code)
-        return _ENTRIES["untold"]._replace(serious=any(one.serious for one in every))
-    return _ENTRIES[message.code if case is None else f"{message.code}.{case}"]
+        return _entry("untold")._replace(serious=any(one.serious for one in _cases(message.code)))
+    return _entry(message.code if case is None else f"{message.code}.{case}")
 
 
-def _about(values: Values) -> str:
-    """Say which file or report a finding is about, where it was gathered from several."""
-    found = values.get("where")
-    return "" if found is None else f"{_shown(found)}: "
+def _cases(code: str) -> Iterator[Entry]:
+    """Yield the entries of a code."""
+    for subject in SUBJECTS:
+        for key, one in import_module(f"mipaudit.report.messages.{subject}").ENTRIES.items():
+            if key.partition(".")[0] == code:
+                yield one
+
+
+@cache
+def _entry(code: str) -> Entry:
+    for subject in SUBJECTS:
+        entries = import_module(f"mipaudit.report.messages.{subject}").ENTRIES
+        if code in entries:
+            found: Entry = entries[code]
+            return found
+    raise KeyError(code)
+
+
+def explained(code: str) -> str | None:
+    """Return the sentence of a code, its places in angle brackets, and what to do about it.
+
+    Parts in brackets are said where they apply. None: there is no such code.
+    """
+
+    def place(found: re.Match[str]) -> str:
+        return _UNSAID.get(found[2], f"<{found[1]}>")
+
+    try:
+        entry = _entry(code)
+    except KeyError:
+        return None
+    lines = [code, f"  {_PLACE.sub(place, entry.sentence)}"]
+    lines += [f"  {entry.unsaid}"] if entry.unsaid else []
+    lines += [f"  Next: {entry.next[0]}: mipaudit help {entry.next[1]}."] if entry.next else []
+    return "\n".join(lines)
+
+
+def filled(text: str, values: Values) -> str:
+    """Return a text with its places filled.
+
+    A place is ``{name}`` or ``{name:form}``. What stands in brackets is left out where one of its
+    places has no value, or one that is false or counts nothing; ``{name:said}`` and
+    ``{name:unless}`` say that alone, and its opposite.
+    """
+
+    def part(found: re.Match[str]) -> str:
+        places = _PLACE.finditer(found[1])
+        shown = all(_is_nothing(values.get(one[1])) == (one[2] == _UNLESS) for one in places)
+        return found[1] if shown else ""
+
+    def place(found: re.Match[str]) -> str:
+        value = values.get(found[1])
+        if isinstance(value, Message):
+            return told(value)
+        form = found[2] or "name"
+        first, choice, other = form.partition("|")
+        if choice:
+            return first if value == 1 else other
+        return _FORMS[form](value, values)
+
+    return _PLACE.sub(place, _PART.sub(part, text))
+
+
+def _is_nothing(value: object) -> bool:
+    # A limit of 0.0 is one.
+    return value is None or value in ("", ()) or (isinstance(value, int) and not value)
 
 
 def _checked(quantity: str, values: Values) -> str:
     """Name what a check is about, without its limit."""
     named = named_quantity(quantity, values.get("metric"), values.get("fpr"))
     return named + named_where(values.get("prior"), values.get("group"))
+
+
+def _limited(limit: float, values: Values) -> str:
+    """Name what a check limits, and to what."""
+    fpr = values.get("fpr")
+    if fpr is not None:
+        return f"TPR {number_text(limit)} at FPR {percent_text(fpr)}"
+    named = named_quantity(values.get("quantity"), values.get("metric"), None)
+    where = named_where(values.get("prior"), values.get("group"))
+    return f"{named} {number_text(limit)}{where}"
 
 
 def _known(_: object, values: Values) -> str:
@@ -104,40 +212,134 @@ def _known(_: object, values: Values) -> str:
     return " and".join(part for part in (least, most) if part)
 
 
+def _marks(values: Values) -> list[float]:
+    """Return the advantages that right guesses are compared with: a limit, and blind guessing."""
+    limit, prior = values.get("limit"), values.get("prior")
+    return [*([] if limit is None else [limit]), abs(2 * prior - 1)]
+
+
+def _state(_: object, values: Values) -> str:
+    """Return the status of a check in words, and whether a waiver bears on it."""
+    if values.get("waived") is not None:
+        return STATUS["waived"]
+    ended = ", waiver expired" if values.get("expired") is not None else ""
+    return f"{STATUS[values.get('status')]}{ended}"
+
+
+def _quantity(quantity: str, values: Values) -> str:
+    """Name a quantity of a row."""
+    return named_quantity(quantity, values.get("metric"), values.get("fpr"))
+
+
+def _names(names: tuple[str, ...], _: Values) -> str:
+    more = len(names) - _FEW
+    shown = ", ".join(safe_name(name) for name in names[:_FEW])
+    return f"{shown} and {count_text(more)} more" if more > 0 else shown
+
+
+def _bound(upper: float | None, values: Values) -> str:
+    """Return an upper limit; of copies, which are counted, as it is."""
+    if upper is None:
+        return "none"
+    return count_text(int(upper)) if values.get("quantity") == "copies" else upper_text(upper)
+
+
+def _floor(lower: float | None, values: Values) -> str:
+    """Return a lower limit likewise."""
+    if lower is None:
+        return "-"
+    return count_text(int(lower)) if values.get("quantity") == "copies" else lower_text(lower)
+
+
+def _or(missing: str, form: Callable[[Any], str]) -> Callable[[Any, Values], str]:
+    """Return a form with a word for what is not there."""
+    return lambda value, _: missing if value is None else form(value)
+
+
 def _shown(text: str) -> str:
     return safe_text(text, longest=_LONGEST)
 
 
 _CLASS_RECORDS: Final = {"members": "members", "holdout": "holdout records"}
 _STATISTICS: Final = {"min": "minimum", "max": "maximum"}
+STATUS: Final = {
+    "met": "MET",
+    "waived": "WAIVED",
+    "not_met": "NOT MET",
+    "inconclusive": "INCONCLUSIVE",
+    "contradicted": "CONTRADICTED",
+    "consistent": "CONSISTENT",
+    "vacuous": "VACUOUS",
+    "not_comparable": "NOT COMPARABLE",
+}
 _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "name": lambda value, _: safe_name(value),
     "quoted": lambda value, _: quoted_name(value),
+    "names": _names,
     # A list or a line whose names are safe already; of one that is not there, nothing.
+    "text": lambda value, _: _shown(value),
     "shown": lambda value, _: _shown(value),
     "after": lambda value, _: f" {_shown(value)}" if value else "",
     "bracketed": lambda value, _: f" ({_shown(value)})" if value else "",
     "of": lambda value, _: "" if value is None else f" of {quoted_name(value)}",
     "part": lambda value, _: "" if value is None else told(value),
-    "number": lambda value, _: number_text(value),
-    "count": lambda value, _: count_text(int(value)),
-    "least": lambda value, _: lower_text(value),
-    "most": lambda value, _: upper_text(value),
-    "value": lambda value, _: value_text(value),
-    "percent": lambda value, _: percent_text(value),
     "chance": lambda value, _: upper_figure(value, digits=2),
     "two_digits": lambda value, _: f"{value:.2g}",
     "thousandths": lambda value, _: f"{value:.3f}",
     "columns": lambda value, _: "Column" if value == 1 else f"{int(value)} columns",
     "statistic": lambda value, _: _STATISTICS.get(value) or safe_name(value),
     "class_records": lambda value, _: _CLASS_RECORDS[value],
+    "number": lambda value, _: number_text(value),
+    "count": lambda value, _: count_text(int(value)),
+    "percent": lambda value, _: percent_text(value),
+    "least": lambda value, _: lower_text(value),
+    "most": lambda value, _: upper_text(value),
+    "best": lambda value, _: value_text(value),
     "figure": lambda value, _: lower_figure(value),
-    "above": lambda value, values: above_text(value, values["limit"]),
-    "within": lambda value, values: within_text(value, values["limit"]),
+    "above": lambda value, values: above_text(value, values.get("limit")),
+    "within": lambda value, values: within_text(value, values.get("limit")),
     "known": _known,
     "checked": _checked,
+    "limited": _limited,
+    "state": _state,
     "class": lambda value, _: against_phrase(value),
     "whom": lambda value, _: "" if value is None else f" {against_phrase(value)}",
+    "guessers": lambda value, _: class_words(value),
+    "attackers": lambda value, _: "any" if value == "any" else _short(value),
     "status": lambda value, _: safe_name(value).replace("_", " "),
     "kept": lambda value, _: "are kept, or accepted by a waiver" if value else "are kept",
+    "said": lambda _, __: "",
+    _UNLESS: lambda _, __: "",
+    "capital": lambda value, _: value.capitalize(),
+    "sure": lambda value, _: lower_text(value).rstrip("0"),
+    "rough": lambda value, _: f"{value:.1g}",
+    "multiple": _or("beyond floats", partial(upper_figure, digits=6)),
+    "exact": lambda value, _: upper_figure(value, digits=12),
+    "quantity": _quantity,
+    "of_kind": lambda value, _: named_quantity(value, None, None),
+    # Of cells: a dash, or a word, where there is no figure.
+    "lower": _floor,
+    "value": _or("-", value_text),
+    "upper": _bound,
+    "counted_most": _or("none", count_text),
+    "of_whom": lambda value, _: "any attacker" if value == "any" else "a named kind",
+    "wrong": lambda value, _: number_text(float(f"{100 * (1 - value):.6g}")),
+    "counted": _or("-", count_text),
+    "most_figure": _or("-", upper_figure),
+    "least_figure": _or("-", lower_figure),
+    "span": lambda value, _: "-" if value is None else span_text(*value),
+    "span_percent": lambda value, _: "-" if value is None else span_text(*value, percent=True),
+    # Of right guesses in 100.
+    "right_least": lambda value, values: guesses.right_at_least(value, _marks(values)),
+    "right_most": lambda value, values: guesses.right_at_most(value, _marks(values)),
+    "compared": lambda value, values: guesses.compared(value, values.get("limit")),
+    "blind_guesser": lambda value, _: guesses.blind_guesser(value),
+    "kind": lambda value, _: guesses.simple_kind(value),
+    "scale": lambda value, _: guesses.scale_words(value),
+    "guessed": lambda value, _: guesses.guess_words(value),
 }
+
+
+def _short(attackers: Any) -> str:  # noqa: ANN401 - a class of attackers
+    """Return a class for a narrow column: ``one threshold``."""
+    return class_words(attackers).removeprefix("attackers with ")

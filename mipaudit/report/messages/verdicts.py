@@ -20,7 +20,10 @@ ENTRIES: Final = {
         "that is said of these attackers alone, and nothing of the best one"
     ),
     # Why what the limits meet is open all the same.
-    "open_copies": Entry("members are released word for word, and no limit on copies accepts that"),
+    "open_copies": Entry(
+        "members are released word for word, and no limit on copies accepts that",
+        next=("how many copies are accepted, which `max_copies` says", "synthetic-data"),
+    ),
     "open_copies_unread": Entry(
         "of some members it is unclear whether they are released word for word"
     ),
@@ -33,14 +36,17 @@ ENTRIES: Final = {
     ),
     "open_sites_missing": Entry(
         "sites whose cuts were used are missing, so that the limits do not cover their records; on "
-        "those of the other sites they {waived:kept}"
+        "those of the other sites they {waived:kept}",
+        next=("the summaries of the missing sites", "scale"),
     ),
     "open_parts_skipped": Entry(
         "parts of the input cannot be read and were skipped, so that the limits do not cover all "
-        "records; on those that were read they {waived:kept}"
+        "records; on those that were read they {waived:kept}",
+        next=("the files that cannot be read, whole", "scale"),
     ),
     # Of an answer that is open already.
     "sites_not_covered": Entry(
-        "sites whose cuts were used are missing, so that the limits do not cover their records"
+        "sites whose cuts were used are missing, so that the limits do not cover their records",
+        next=("the summaries of the missing sites", "scale"),
     ),
 }

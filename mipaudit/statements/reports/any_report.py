@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
     import os
 
     import pandas as pd
 
+    from mipaudit.model.message import Message
     from mipaudit.statements.origin import Provenance
 
 
@@ -61,6 +62,12 @@ class AnyReport(Protocol):
         """Return the report as HTML: notebooks call this to show it."""
         text: str = named("mipaudit.formats.report_forms:notebook_html")(self)
         return text
+
+    @property
+    def answer(self) -> Message:
+        """What was found, or decided: a code with its numbers."""
+        found: Message = named(f"{kind_of(self.command).conclusion}:answer")(self)
+        return found
 
     def show(self, *, full: bool = False) -> None:
         """Print the answer in a screenful.

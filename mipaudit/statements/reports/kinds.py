@@ -36,7 +36,10 @@ class Kind(NamedTuple):
         schema: the name of its JSON format.
         commands: those that write it, as its field ``command`` has them.
         report: its type, as ``module:name``.
-        document: what draws it, likewise: from a report to a document.
+        layout: what it shows, likewise; else what draws it:
+        conclusion: the module of what it concludes: a function of the report for the ``answer``,
+            the ``remarks``, and each name of the layout that is no field of the report.
+        document: likewise: from a report to a document.
         brief: what makes the few lines of a terminal of it, likewise; empty: a terminal has it all.
         front: what makes the head of a page of it and of those lines, likewise; empty: they do.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
@@ -51,9 +54,11 @@ class Kind(NamedTuple):
     schema: str
     commands: tuple[str, ...]
     report: str
-    document: str
     tables: tuple[str, ...]
     figures: tuple[Figures, ...] = ()
+    layout: str = ""
+    conclusion: str = ""
+    document: str = ""
     brief: str = ""
     front: str = ""
     views: bool = False
@@ -75,10 +80,8 @@ KINDS: Final = (
         commands=("estimate",),
         question="Can somebody who sees the scores tell whose records were in the training data?",
         report="mipaudit.commands.estimate.report:Report",
-        document="mipaudit.commands.estimate.page:estimate_document",
-        pictures="mipaudit.commands.estimate.pictures:estimate_pictures",
-        brief="mipaudit.commands.estimate.brief:estimate_brief",
-        front="mipaudit.commands.estimate.front:estimate_front",
+        layout="mipaudit.commands.estimate.layout:LAYOUT",
+        conclusion="mipaudit.commands.estimate.conclusion",
         tables=("estimates",),
         figures=(Figures("estimates"),),
         function="mipaudit.commands.estimate.run:estimate",
@@ -89,8 +92,8 @@ KINDS: Final = (
         commands=("check",),
         question="Can these scores be audited?",
         report="mipaudit.commands.check.report:CheckReport",
-        document="mipaudit.commands.check.page:check_document",
-        brief="mipaudit.commands.check.page:check_brief",
+        layout="mipaudit.commands.check.layout:LAYOUT",
+        conclusion="mipaudit.commands.check.conclusion",
         tables=("columns",),
         function="mipaudit.commands.check.run:check",
         made_of="scores",
@@ -209,9 +212,8 @@ KINDS: Final = (
         commands=("noise",),
         question="How much noise hides whose records were used?",
         report="mipaudit.commands.noise.report:NoiseReport",
-        document="mipaudit.commands.noise.page:noise_document",
-        brief="mipaudit.commands.noise.page:noise_brief",
-        pictures="mipaudit.commands.noise.pictures:noise_pictures",
+        layout="mipaudit.commands.noise.layout:LAYOUT",
+        conclusion="mipaudit.commands.noise.conclusion",
         tables=("calibrations", "measured.candidates"),
         figures=(Figures("calibrations", exact=("multiplier", "scale", "expected_norm")),),
         function="mipaudit.commands.noise.run:noise",

@@ -19,12 +19,12 @@ def test_every_column_has_a_line_while_there_is_room(scores):
     text = shown(report)
     assert answer(report).startswith("The input can be audited. It holds 100 members")
     assert "told by 'split'" in answer(report)
-    lines = [line for line in text.splitlines() if "continuous score" in line]
+    lines = [line for line in text.splitlines() if " continuous " in line]
     assert len({line.split()[0] for line in lines}) == len(lines) >= min(scores, 15)
     if scores == 60:
         assert "more: --full" in text
     else:
-        assert "not used" in text
+        assert "Not used: id." in text
 
 
 def test_a_class_with_few_records_is_a_warning():

@@ -39,8 +39,8 @@ def test_the_table_is_for_people(mipaudit, data_dir):
     done = mipaudit("estimate", str(data_dir / LEAKY), "--max-advantage", "0.01")
 
     assert done.returncode == 1
-    assert done.stdout.startswith("Verdict: NOT MET.\n")
-    assert 'Score "residual"' in done.stdout
+    assert done.stdout.startswith("NOT MET: advantage is at least ")
+    assert "Advantage, by what attackers may do with a score" in done.stdout
     assert done.stderr == ""
 
 

@@ -38,7 +38,7 @@ def test_table_names_the_noise(mipaudit, scores):
     done = mipaudit("estimate", str(scores), "--method", "kde")
     assert done.returncode == 0
     assert "Advantage with Gaussian noise on the score" in done.stdout
-    assert "noise of s.d. " in done.stdout
+    assert "s.d. of the noise" in done.stdout
     assert "MACE kernel density with one bandwidth" in done.stdout
 
 

@@ -27,7 +27,7 @@ def test_metrics_are_printed_with_their_floor(mipaudit, scores):
     assert done.returncode == 0
     text = " ".join(done.stdout.split())
     assert "Metrics (larger: a better attacker)" in text
-    assert "ppv, any attacker" in text
+    assert "'score' ppv any " in text
     assert "a TPR of at least 0.2" in text
 
 

@@ -203,7 +203,6 @@ def test_what_the_records_explain_is_not_held_against_the_model(apart):
     assert "records alone may explain" in told(beside.policy[0].reason)
     assert beside.blind.excess[0].lower == 0
     assert beside.blind.upper >= apart.estimates[1].upper
-    assert "Only what goes beyond that is held against the model" in beside.summary
 
 
 def test_without_a_limit_for_every_attacker_the_excess_is_open(apart):
@@ -224,11 +223,11 @@ def test_the_excess_over_an_asserted_bound_is_held_against_the_model(apart):
     assert {"blind_bound"} <= {one.code for one in report.findings}
     assumed = "assuming that nobody who sees the records alone has an advantage above 0.4"
     page = mipaudit.render_report(report, format="markdown")
-    assert assumed in report.summary
+    assert assumed in told(report.answer)
     assert assumed in (page if isinstance(page, str) else page.decode())
     again = mipaudit.rejudge(report, max_advantage=0.2)
     assert (again.verdict.status, again.rejudged.limits) == ("not_met", 1)
-    assert assumed in again.summary
+    assert assumed in told(again.answer)
 
 
 @pytest.mark.parametrize("bound", [-0.1, 1, 1.5, float("nan"), "much"])

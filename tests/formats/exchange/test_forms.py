@@ -129,7 +129,6 @@ def tricked(text):
         row["score"] = names.get(row["score"], row["score"])
     for row in report["policy"]:
         row["reason"] = {"code": "of_named", "values": {"score": text, "reason": row["reason"]}}
-    report["summary"] += text
     report["limitations"].append(text)
     ties = {"where": text, "column": text, "rows": 5, "others": 4}
     report["findings"].append({"code": "ties", "values": ties})
@@ -206,7 +205,7 @@ def test_what_was_declared_stands_beside_what_was_measured():
     assert component["name"] == "ward model"
     said = {one["name"]: one["value"] for one in component["modelCard"]["properties"]}
     assert said["mipaudit:declared:people"] == "12,000"
-    assert said["mipaudit:verdict"] == "Verdict: NOT MET."
+    assert said["mipaudit:verdict"].startswith("NOT MET: ")
     assert "- **people**: 12,000\n" in of_bytes(data, "model-card")
 
 

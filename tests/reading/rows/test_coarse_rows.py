@@ -10,12 +10,12 @@ import pytest
 
 from mipaudit.commands.attack.run import attack
 from mipaudit.commands.compare.run import compare
-from mipaudit.commands.estimate.page import estimate_document
 from mipaudit.commands.estimate.run import estimate
 from mipaudit.commands.records.run import records
 from mipaudit.commands.render.run import rejudge
 from mipaudit.commands.summarize.run import summarize
 from mipaudit.errors import InputError
+from mipaudit.formats.report_forms import document_of
 from mipaudit.report.messages.told import told
 
 
@@ -64,7 +64,7 @@ def test_few_coarse_rows_bear_no_met(tmp_path, at, scale, coarse):
     assert rejudge(report, max_advantage=0.6).verdict.status == "inconclusive"
     whole = estimate(summarize(str(tmp_path)), max_advantage=0.6)
     assert whole.verdict.status == "inconclusive"
-    cases = estimate_document(report).cases
+    cases = document_of(report).cases
     assert [one.status for one in cases if one.name == "input"] == ["open"]
 
 

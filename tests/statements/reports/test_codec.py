@@ -64,9 +64,9 @@ def test_schema_comes_first_and_provenance_last(report):
     assert keys[0] == "schema"
     assert keys[-1] == "provenance"
     assert keys[1:8] == [
+        "answer",
         "command",
         "design",
-        "summary",
         "estimates",
         "claims",
         "policy",

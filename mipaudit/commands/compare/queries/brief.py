@@ -19,7 +19,6 @@ from mipaudit.formats.brief import (
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, limits, quoted
 from mipaudit.formats.html_page import ALIKE, NEITHER, Front, guess_terms, member_words, only_tried
 from mipaudit.formats.policy.judged import UNDECIDED, deciding, judged_brief, verdict_head
-from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.guesses import (
     compared,
     guessers,
@@ -29,6 +28,7 @@ from mipaudit.statements.text.guesses import (
     of_cleverer,
     right_at_least,
 )
+from mipaudit.statements.text.named import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,

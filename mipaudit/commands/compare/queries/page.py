@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.formats.document import Document, Grid, Paragraph, Section, class_grids, limits
 from mipaudit.formats.policy.blocks import judged_document
 from mipaudit.report.verdict_sentence import judged
-from mipaudit.statements.policy import against_phrase, class_words
+from mipaudit.statements.text.named import against_phrase, class_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import lower_text, number_text, percent_text, value_text
 

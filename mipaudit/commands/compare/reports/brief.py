@@ -13,13 +13,13 @@ from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, quoted
 from mipaudit.formats.drawing import Interval, intervals, marks_of
 from mipaudit.formats.html_page import NEITHER, Front, guess_terms
 from mipaudit.formats.policy.judged import SETTLES, deciding, judged_brief
-from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.guesses import (
     guessers,
     more_right_at_least,
     more_right_exactly,
     of_cleverer,
 )
+from mipaudit.statements.text.named import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, percent_text
 

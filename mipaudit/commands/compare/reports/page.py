@@ -27,7 +27,7 @@ from mipaudit.formats.document import (
 )
 from mipaudit.formats.policy.blocks import judged_document
 from mipaudit.report.verdict_sentence import judged
-from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.text.named import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,

@@ -1,0 +1,120 @@
+"""What a report on noise shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Column, Layout, Table
+
+_CALIBRATION: Final = Column("calibration", "{calibration}")
+_NOISE: Final = Column("noise", "{mechanism}")
+_NONE: Final = (None,)
+_ERRORS: Final = (
+    "For a release of {dimension:count} {dimension:number|numbers} (error: root mean square; "
+    "length: Euclidean, its mean)"
+)
+_CALIBRATED: Final = (
+    "Calibrated on {measured.n_splits:count} splits of {measured.n_coordinates:count} "
+    "{measured.n_coordinates:number|numbers}[ and {measured.n_pairs:count} swap pairs]. The total "
+    "error is the root mean square length of the noise[, in the units of the table"
+    "{given_units:said}]"
+    "[, each number in units of its spread over the splits{given_units:unless}]."
+    "[ Not taken: {measured.skipped_columns:names}.]"
+)
+
+LAYOUT: Final = Layout(
+    about=(
+        "The promise: whoever sees the release says of {protected} whether it was trained on with "
+        "an accuracy of at most {accuracy:exact}: {guessing:exact} by guessing, and eta = "
+        "{eta:number} above. That is an advantage of {advantage:exact}"
+        "[, as with differential privacy (one record exchanged) at epsilon "
+        "{equivalent_epsilon:figure}]."
+    ),
+    tables=(
+        Table(
+            "The scale of the noise that keeps the promise, by each calibration",
+            "multipliers",
+            (_CALIBRATION, _NOISE, Column("scale", "{multiplier:multiple} x {of}")),
+            words=3,
+            short=None,
+        ),
+        Table(
+            "Calibrations of the splits that were considered",
+            "measured.candidates",
+            (
+                Column("", "[->{chosen:said}]"),
+                Column("calibration", "{calibration}[, {protects_only}]"),
+                _NOISE,
+                Column("shape", "{shape}"),
+                Column("scale", "{scale:most_figure}"),
+                Column("total error", "{error:most_figure}"),
+            ),
+            words=4,
+            caption=_CALIBRATED,
+            short=None,
+            picture="amounts",
+            of="total error",
+        ),
+        Table(
+            "Moments of the release that were estimated from the splits; those of different shapes "
+            "are in different units",
+            "measured.candidates",
+            (
+                Column("moment for", "{calibration}"),
+                Column("shape", "{shape}"),
+                Column("estimate", "{moment.value:most_figure}"),
+                Column("lower", "{moment.lower:least_figure}"),
+                Column("upper", "{moment.upper:most_figure}"),
+            ),
+            words=2,
+        ),
+        Table(
+            "The chosen noise on each number of the release",
+            "measured.coordinates",
+            (
+                Column("number", "{column}"),
+                Column("noise (rms)", "{noise_rms:most_figure}"),
+                Column("spread over splits", "{spread:most_figure}"),
+            ),
+        ),
+        Table(
+            "What it adds to your release",
+            "multipliers",
+            (
+                _CALIBRATION,
+                _NOISE,
+                Column("scale", "{scale:multiple}"),
+                Column("error of a number", "{coordinate_rms:multiple}"),
+                Column("length of the error", "{expected_norm:multiple}"),
+            ),
+            words=2,
+            caption=_ERRORS,
+            unless=(("scale", _NONE),),
+            picture="amounts",
+            of="mean length of the error of the release",
+        ),
+        Table(
+            "Less noise than differential privacy with the same kind of noise, where",
+            "multipliers",
+            (
+                _CALIBRATION,
+                _NOISE,
+                Column("", "{of} < {quieter_than_dp_below:figure} x sensitivity"),
+            ),
+            words=3,
+            unless=(("quieter_than_dp_below", (None, 0.0)),),
+        ),
+    ),
+    terms=(
+        ("advantage", "how well somebody can tell whose records were used, {train_fraction:scale}"),
+        ("paper", "Izzo et al. 2022, Theorem 7 and Corollary 8"),
+        ("moment", "mipaudit help methods, section 28.3: the tighter theorem"),
+        ("swap", "mipaudit help methods, section 28.5: one record exchanged"),
+        ("dp", "differential privacy at the equivalent epsilon"),
+        ("laplace", "density ~ exp(-|x| / scale); for a release of one number"),
+        ("norm-exponential", "density ~ exp(-||x|| / scale)"),
+        ("gaussian", "the scale is the standard deviation of each number"),
+    ),
+    untold="noise says what a promise takes, and judges nothing",
+    height=30,
+)

@@ -1,0 +1,106 @@
+"""What a kind of report shows, as data: a layout has no code, and one walker reads them all.
+
+A text with places, such as ``{lower:least}``, is told as a sentence of `report.messages` is:
+of the fields of a row, or of the report.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        head: above it, with places for fields of the report.
+        text: of a cell, with places for fields of its row.
+        why: the field with the reason where there is no figure, which becomes a footnote.
+    """
+
+    head: str
+    text: str
+    why: str = ""
+
+
+class Table(NamedTuple):
+    """A table of a report: a line for each row of one of its fields.
+
+    A column that is empty in every row is left out, and so is a table without rows.
+
+    Attributes:
+        title: above it, with places for fields of the report.
+        caption: what its columns are, likewise; a screenful has no title beside it.
+        rows: the field; of a record within it ``outer.inner``. Equal rows are shown once.
+        columns: from left to right, words before numbers.
+        words: how many at the start hold words.
+        where: (field, values): only rows that have one of the values are shown.
+        unless: (field, values): rows that have one of the values are not.
+        short: rows that the answer in a screenful has; None: as many as there is room for.
+        prose: whether the last column is running text.
+        marked: (field, values) of rows that matter more.
+        picture: how a page draws the rows: as intervals on one axis, as bars, as a
+            curve, or as counts by bin.
+        of: what the axis of a picture shows.
+        axis: fields of the report: where the axis of drawn intervals starts, what it is marked at;
+            a terminal draws it in the column ``{axis}``.
+        note: below it, with places for fields of the report.
+        whole: whether it stands in all of the report, too, and not in a screenful alone.
+        when: the field of the report without which it is left out.
+    """
+
+    title: str
+    rows: str
+    columns: tuple[Column, ...]
+    words: int = 1
+    caption: str = ""
+    where: tuple[tuple[str, tuple[object, ...]], ...] = ()
+    unless: tuple[tuple[str, tuple[object, ...]], ...] = ()
+    short: int | None = 0
+    prose: bool = False
+    marked: tuple[str, tuple[object, ...]] | None = None
+    picture: Literal["", "intervals", "amounts", "roc", "bins"] = ""
+    of: str = "advantage"
+    axis: tuple[str, str] | None = None
+    note: str = ""
+    whole: bool = True
+    when: str = ""
+
+
+class Cases(NamedTuple):
+    """What a pipeline waits for: a case for each row of a field.
+
+    Attributes:
+        rows: the field.
+        group: what a case is about, with places for fields of the row.
+        name: what was to be shown, likewise.
+        text: why it came out so, likewise.
+    """
+
+    rows: str
+    group: str
+    name: str
+    text: str
+
+
+class Layout(NamedTuple):
+    """All that a kind of report shows around its answer, its findings and its limitations.
+
+    Attributes:
+        about: what was measured and for whom it holds, in a line, with places for fields of the
+            report.
+        tables: in the order of their importance.
+        terms: words of the tables and what they mean, likewise.
+        cases: what a pipeline waits for; without any there is one that was skipped.
+        untold: why that one was.
+        passes: whether that one has passed, instead.
+        height: lines that a screenful may have.
+    """
+
+    about: str = ""
+    tables: tuple[Table, ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
+    cases: tuple[Cases, ...] = ()
+    passes: bool = False
+    untold: str = "no limit was given to compare with"
+    height: int = 24

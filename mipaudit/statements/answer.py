@@ -1,0 +1,93 @@
+"""What a verdict answers: its status as a code, what decided it, and what must be said beside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mipaudit.model.message import Message
+from mipaudit.statements.verdict import COPIES, LEFT_OUT, UNMATCHED
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from mipaudit.statements.estimate import Finding
+    from mipaudit.statements.policy import CheckStatus
+    from mipaudit.statements.verdict import Verdict
+
+    class Check(Protocol):
+        """A limit, and what came of it."""
+
+        @property
+        def limit(self) -> float:
+            """The largest value that is accepted."""
+
+        @property
+        def upper(self) -> float | None:
+            """Upper limit of what was found."""
+
+        @property
+        def status(self) -> CheckStatus:
+            """Whether it is kept."""
+
+
+def verdict_answer(
+    verdict: Verdict,
+    checks: Sequence[Check],
+    findings: Sequence[Finding],
+    *,
+    score: str | None = None,
+    alone: bool = False,
+) -> Message:
+    """Return the answer of a report with limits: ``answer_met``, ``answer_not_met``, ...
+
+    Args:
+        verdict: over the checks.
+        checks: one at least.
+        findings: of the report.
+        score: the only one that was audited, which need not be named.
+        alone: whether limits that are met are so by the attackers named, and no others.
+    """
+    alike = [effect(one) for one in checks].count(verdict.status)
+    codes = {one.code for one in findings}
+    is_open = verdict.status == "inconclusive"
+    reason = _reason(verdict, checks, score)
+    return Message.of(
+        f"answer_{verdict.status}",
+        reason=reason,
+        alike=alike if alike and len(checks) > 1 else None,
+        limits=len(checks),
+        alone=(alone and verdict.status == "met") or None,
+        assuming=verdict.assuming,
+        waived=verdict.waived or None,
+        passes=(is_open and verdict.on_inconclusive == "pass") or None,
+        fails=(is_open and verdict.on_inconclusive == "fail") or None,
+        copies=(COPIES in codes and not reason.code.startswith("copies_")) or None,
+        left_out=(LEFT_OUT in codes) or None,
+        unmatched=(UNMATCHED in codes) or None,
+    )
+
+
+def effect(check: Check) -> str:
+    """Return what a check does to the verdict: with a waiver that has expired it fails."""
+    return "not_met" if getattr(check, "expired", None) is not None else check.status
+
+
+def used(check: Check) -> float:
+    """Return how much of a limit that is kept is used up."""
+    return 0.0 if check.upper is None or not check.limit else check.upper / check.limit
+
+
+def _reason(verdict: Verdict, checks: Sequence[Check], score: str | None) -> Message:
+    """Return what decided; of limits that are kept, what comes closest to its own."""
+    deciding = [one for one in checks if getattr(one, "waived", None) is None]
+    reason = verdict.reasons[0]
+    if verdict.status == "met" and deciding:
+        reason = verdict.reasons[max(range(len(deciding)), key=lambda at: used(deciding[at]))]
+    if reason.code != "of_score":
+        return reason
+    inner = reason.get("reason")
+    if reason.get("score") == score and isinstance(inner, Message):
+        return inner
+    return replace(reason, code="of_named")

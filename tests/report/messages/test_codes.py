@@ -1,0 +1,159 @@
+"""The smallest input that makes each code of estimate, check and noise appear."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mipaudit
+from mipaudit.commands.noise.run import add_noise
+from mipaudit.model.message import Message
+from mipaudit.report.messages import answers, check, estimate, noise
+from mipaudit.report.messages.told import told
+from mipaudit.statements.reports.kinds import kind_of
+from tests.fixtures.leaks import beside_records, coins, table, with_rows
+
+SUBJECTS = (answers, check, estimate, noise)
+# Of a claim that is contradicted the answer is NOT MET; noise that rests on an upper limit has one;
+# and where no noise is chosen none is needed.
+NEVER = {"answer_contradicted", "number_not-an-interval", "no_noise_keeps"}
+SPLITS = np.random.default_rng(7).normal(size=(400, 2))
+
+
+def some_settled():
+    """Return an audit of which one limit is open however many records there are."""
+    report = mipaudit.estimate(table(0.4, 0.3, 0.2, rows=2000), max_advantage=0.2)
+    first, *rest = report.policy
+    return replace(report, policy=(replace(first, records_to_settle=None), *rest))
+
+
+def records_of_any_attacker():
+    report = beside_records("many")
+    return replace(report, blind=replace(report.blind, attackers="any"))
+
+
+def waived():
+    waiver = {"quantity": "advantage", "reason": "a", "person": "A", "expires": "2999-01-01"}
+    return mipaudit.estimate(table(2.0), max_advantage=0.1, waivers=[waiver])
+
+
+def of_splits(rows=64, **given):
+    return mipaudit.noise(eta=0.1, splits=SPLITS[:rows], **given)
+
+
+def of_pairs(folder, calibration, protect):
+    """Return noise by pairs of releases whose sides are a little apart."""
+    sides = [
+        pd.DataFrame(SPLITS[:40] + step, columns=["a", "b"]).assign(
+            pair_id=range(40), side=side, record=np.arange(40) % 2
+        )
+        for side, step in (("in", 0.0), ("out", 0.01))
+    ]
+    pd.concat(sides).to_csv(folder / "pairs.csv", index=False)
+    splits = pd.DataFrame(SPLITS[:64], columns=["a", "b"])
+    given = {"calibration": calibration, "protect": protect, "pairs": folder / "pairs.csv"}
+    return mipaudit.noise(eta=0.1, splits=splits, **given)
+
+
+def applied(folder, **given):
+    np.save(folder / "release.npy", np.ones(2))
+    return add_noise(folder / "release.npy", splits=SPLITS[:64], seed=1, **given).report
+
+
+# Each makes the codes below it, and perhaps others.
+AUDITS = {
+    lambda _: mipaudit.estimate(table(2.0)): "leaks right_leaks difference_p another_seed_moves",
+    lambda _: beside_records("two"): (
+        "leaks_beyond_records right_leaks_beyond_records records_bounded"
+    ),
+    lambda _: beside_records("two", blind_bound=0.1): "records_asserted",
+    lambda _: beside_records("many"): "told_apart right_told_apart records_unbounded_but_kind",
+    lambda _: records_of_any_attacker(): "records_unbounded",
+    lambda _: mipaudit.estimate(table(0.0)): (
+        "no_leak right_not_shown right_most_kind no_difference_p"
+    ),
+    lambda _: mipaudit.estimate(table(0.0), metric="ppv"): "no_leak_of_advantage",
+    lambda _: with_rows(mipaudit.estimate(table(0.0)), "auc", lower=0.8): (
+        "auc_above_chance but_above_chance auc_implies"
+    ),
+    lambda _: with_rows(mipaudit.estimate(table(0.0)), "tpr_at_fpr", lower=0.3): (
+        "tpr_above_chance tpr_implies"
+    ),
+    lambda _: mipaudit.rejudge(mipaudit.estimate(table(0.0)), max_eta=0.1): "rejudged",
+    lambda _: with_rows(mipaudit.estimate(table(0.0)), "any_difference", value=0.001): (
+        "differ_by_test but_differ_by_test"
+    ),
+    lambda _: mipaudit.estimate(table(2.0, 1.0), max_advantage=0.1): (
+        "answer_not_met right_above error_shared"
+    ),
+    lambda _: mipaudit.estimate(coins(8000), max_advantage=0.2): "answer_met right_within",
+    lambda _: mipaudit.estimate(table(0.0, rows=4000), max_advantage=0.3): "right_within_kind",
+    lambda _: waived(): "answer_waived",
+    lambda _: mipaudit.estimate(table(0.0), max_advantage=0.5, against="any"): (
+        "answer_inconclusive right_open right_unlimited"
+    ),
+    lambda _: mipaudit.estimate(coins(400), max_advantage=0.05): "right_most_any",
+    lambda _: mipaudit.estimate(table(0.4, 0.3, 0.2, rows=2000), max_advantage=0.2): (
+        "right_open_above verdict_shares_error records_settle_each"
+    ),
+    lambda _: some_settled(): "records_settle_some",
+    lambda _: mipaudit.estimate(table(0.0), claimed_epsilon=0.1): "answer_consistent",
+    lambda _: mipaudit.estimate(table(0.0), claimed_epsilon=20): "answer_vacuous",
+    lambda _: mipaudit.estimate(table(1.0), claimed_epsilon=0.5): "answer_not_comparable",
+    lambda _: mipaudit.check(table(0.0).assign(name="x"), score_col=["s0"]): (
+        "fit columns_unused not_audited_yet"
+    ),
+    lambda _: mipaudit.noise(eta=0.1): (
+        "noise_for_any_data every_record needs_paper needs_moment needs_swap needs_dp"
+    ),
+    lambda _: mipaudit.noise(eta=0.3, train_fraction=0.2, splits=SPLITS): "noise_not_needed",
+    lambda _: of_splits(): "noise_of_splits scale_of_moment number_approximate",
+    lambda _: of_splits(scaled_by="value"): "number_value",
+    lambda _: of_splits(400, calibration="direct", strict=True): (
+        "scale_of_move number_finite-sample"
+    ),
+    lambda folder: of_pairs(folder, "swap", "average-record"): (
+        "scale_of_swap_moment average_record"
+    ),
+    lambda folder: of_pairs(folder, "direct-swap", "tested-records"): (
+        "scale_of_swap_move tested_records"
+    ),
+    lambda folder: applied(folder, eta=0.1): "noise_added",
+    lambda folder: applied(folder, eta=0.3, train_fraction=0.2): "nothing_added",
+}
+MAKES = {code: audit for audit, codes in AUDITS.items() for code in codes.split()}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return cache(lambda audit: audit(tmp_path_factory.mktemp("audit")))
+
+
+def within(message):
+    """Yield a message and those within it."""
+    yield message
+    for one in dict(message.values).values():
+        if isinstance(one, Message):
+            yield from within(one)
+
+
+def test_every_code_has_an_input():
+    assert {*MAKES, *NEVER} == {code for subject in SUBJECTS for code in subject.ENTRIES}
+
+
+@pytest.mark.parametrize("code", MAKES)
+def test_the_smallest_input_makes_it_appear(made, code):
+    report = made(MAKES[code])
+    concluded = import_module(kind_of(report.command).conclusion)
+    said = [report.answer, *concluded.remarks(report)]
+    said += [concluded.protected(report)] if report.command == "noise" else []
+    found = [part for one in said for part in within(one) if part.code == code]
+    assert found
+    text = told(found[0])
+    assert text
+    assert not set(text) & set("{}[]")
