@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 Sides = Sequence[tuple[bool | None, tuple[Part, ...]]]
 
 _STDIN_IN_MEMORY: Final = 4 << 20
+_GIVEN: Final = {True: "members", False: "holdout", None: "scores"}
 # Of 40 rows each, 1,000 take some three seconds.
 MOST_SCORES: Final = 1024
 
@@ -275,7 +276,7 @@ def _open_files(
     found = [(side, _files(specs)) for side, specs in sides]
     every = [blob for _, files in found for blob, _ in files]
     try:
-        check_different([(side, [blob for blob, _ in files]) for side, files in found])
+        check_different((_GIVEN[side], [blob for blob, _ in files]) for side, files in found)
         sound = [(side, _sound(files, request.left_out)) for side, files in found]
         opened = [(side, *open_parts(files)) for side, files in sound]
         return open_groups(

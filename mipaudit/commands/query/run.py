@@ -32,7 +32,6 @@ from mipaudit.commands.query.table import (
     common_columns,
     open_table,
     read_kept,
-    refuse_same_files,
 )
 from mipaudit.commands.query.words import LIMITATIONS, query_findings, query_says, query_summary
 from mipaudit.errors import InputError, UsageError
@@ -45,6 +44,7 @@ from mipaudit.output.beside import report_beside
 from mipaudit.output.destination import Destination, row_file
 from mipaudit.output.presentation import present
 from mipaudit.output.terminal import note_written, progress_bar
+from mipaudit.reading.bytes.paths import check_different
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
 from mipaudit.reading.rows.output import RowFormat, write_rows
 from mipaudit.statements.copies import COPY_COLUMN
@@ -158,7 +158,7 @@ def query_tables(asked: QueryOptions) -> Answer:
         for role, source in asked.tables.items():
             opened.append(open_table(role, source))  # type: ignore[arg-type]
             held.callback(opened[-1].opened.close)
-        refuse_same_files(opened)
+        check_different((one.role, one.opened.blobs) for one in opened)
         common = common_columns(opened, columns=asked.columns, ignore=asked.ignore)
         _check_named(asked, common)
         own = {"member", COPY_COLUMN, *(query.column for query in asked.queries)}

@@ -258,26 +258,6 @@ def _why_not(field: Field, columns: Sequence[str], ignore: Sequence[str]) -> str
     return "labels the rows" if is_row_label(field) else None
 
 
-def refuse_same_files(tables: Sequence[RecordTable]) -> None:
-    """Check that no file is given twice.
-
-    Raises:
-        InputError: ``same_file``.
-    """
-    seen: dict[object, Role] = {}
-    for table in tables:
-        for blob in table.opened.blobs:
-            # Standard input and pipes have none.
-            identity = getattr(blob, "identity", None)
-            if identity is not None and identity in seen:
-                raise InputError(
-                    "same_file",
-                    f"{blob.name}: the same file is given as {seen[identity]} and {table.role}.",
-                    hint="Each table is a file of its own.",
-                )
-            seen[identity] = table.role
-
-
 def check_kept(
     tables: Sequence[RecordTable], names: Sequence[str], *, scores: Collection[str]
 ) -> None:

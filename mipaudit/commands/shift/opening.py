@@ -46,7 +46,7 @@ def open_tables(asked: ShiftOptions) -> FeatureSource:
         for side, one in ((True, members), (False, holdout))
     ]
     try:
-        check_different(blobs)
+        check_different(("members" if side else "holdout", found) for side, found in blobs)
         opened = [
             (side, *_parts(given, found, side=side))
             for (side, found), given in zip(blobs, (members, holdout), strict=True)

@@ -15,7 +15,7 @@ from mipaudit.reading.stores.address import MAGIC, is_visible, local_path, no_pa
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from mipaudit.reading.bytes.blob import Blob
 
@@ -76,33 +76,31 @@ def _path_blob(path: Path, in_memory: int) -> Blob:
     raise InputError("not_a_file", f"{name}: neither a file nor a pipe.")
 
 
-def check_different(blobs: Sequence[tuple[bool | None, Sequence[Blob]]]) -> None:
-    """Raise InputError ``same_file`` when a file is there twice, under whatever names.
+def check_different(blobs: Iterable[tuple[str, Sequence[Blob]]]) -> None:
+    """Refuse a file that is there twice, under whatever names.
 
     Args:
-        blobs: those of each side.
+        blobs: by what they are given as.
+
+    Raises:
+        InputError: ``same_file``.
     """
-    seen: dict[object, tuple[bool | None, str]] = {}
-    for side, found in blobs:
+    seen: dict[object, tuple[str, str]] = {}
+    for given, found in blobs:
         for blob in found:
             # Standard input and pipes have none.
             identity = getattr(blob, "identity", None)
-            if identity is None:
-                continue
             if identity in seen:
-                first_side, first = seen[identity]
-                raise _same_file(blob.name, first, across=first_side is not side)
-            seen[identity] = (side, blob.name)
-
-
-def _same_file(name: str, first: str, *, across: bool) -> InputError:
-    if across:
-        return InputError("same_file", f"{name}: the same file is given as members and holdout.")
-    return InputError(
-        "same_file",
-        f"{name}: the same file as {first}; its rows would count twice.",
-        hint="Leave out one of the two links.",
-    )
+                before, first = seen[identity]
+                raise InputError(
+                    "same_file",
+                    f"{blob.name}: the same file as {first}; its rows would count twice."
+                    if before == given
+                    else f"{blob.name}: the same file is given as {before} and {given}.",
+                    hint="Leave out one of the two links." if before == given else None,
+                )
+            if identity is not None:
+                seen[identity] = (given, blob.name)
 
 
 def expand_paths(spec: str) -> tuple[Path, ...]:
