@@ -45,7 +45,7 @@ from mipaudit.reading.columns.layout import merged_kind
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 
 # Up to here all is looked at before anything is parsed, so that no fault is found late.
@@ -291,58 +291,49 @@ class CsvPart(StoredPart):
         at, text = block
         if b"\0" in text or not _is_utf8(text):
             raise MisfitError
-        with suppress(ValueError):
-            found = self._typed(columns, text)
-            if self.large:
-                self._look(
-                    columns, _some_lines(text, _LINES if at < _BLOCKS_OF_MANY else _LINES_LATER)
-                )
-            return found
-        with suppress(ValueError):
-            rows, cells = self._read(text, dict.fromkeys(columns, False))
-            return rows, {one.name: one.take(cells[one.name]) for one in columns if rows}
+        if self.large:
+            many = _LINES if at < _BLOCKS_OF_MANY else _LINES_LATER
+            self._look(columns, _some_lines(text, many))
+        for typed in (True, False):
+            with suppress(ValueError):
+                return self._columns(columns, text, typed=typed)
         raise MisfitError
 
-    def _read(self, text: bytes, typed: Mapping[CsvColumn, bool]) -> tuple[int, dict[str, Column]]:
-        """Return rows and cells: numbers of columns that are typed, words of the others."""
+    def _columns(
+        self, columns: Sequence[CsvColumn], text: bytes, *, typed: bool
+    ) -> tuple[int, dict[str, Column]]:
+        """Return rows and columns, converted by Arrow where they are typed.
+
+        Raises:
+            ValueError: the text is no such table, or Arrow reads it otherwise than Python.
+        """
         import pyarrow as pa
 
         from mipaudit.reading.parquet.arrow import ArrowReader
 
         words = pa.dictionary(pa.int32(), pa.string())
         numbers = {"float": pa.float64(), "integer": pa.int64()}
-        types = {
-            one.name: numbers[one.kind] if is_typed else words for one, is_typed in typed.items()
-        }
+        types = {one.name: numbers[one.kind] if typed and one.typed else words for one in columns}
         rows, arrays = read_block(text, self.dialect, types, missing=MISSING)
-        return rows, {name: ArrowReader().read(array) for name, array in arrays.items()}
-
-    def _typed(self, columns: Sequence[CsvColumn], text: bytes) -> tuple[int, dict[str, Column]]:
-        """Return rows and columns as Arrow converts them.
-
-        Raises:
-            ValueError: Arrow does not, or not as Python would.
-        """
-        rows, cells = self._read(text, {one: one.typed for one in columns})
         found = {}
         for one in columns if rows else ():
-            column = cells[one.name]
-            if one.typed and one.kind == "integer" and _is_hexadecimal(text):
-                raise ValueError
-            if one.typed and one.kind == "float":
-                column = self._marked(one.name, column, text)
-            found[one.name] = one.take(column)
+            cells = ArrowReader().read(arrays[one.name])
+            if isinstance(cells, Numbers):
+                cells = self._checked(one, cells, text)
+            found[one.name] = one.take(cells)
         return rows, found
 
-    def _marked(self, name: str, column: Column, text: bytes) -> Numbers:
-        """Return floats, NaN where missing, with marks at those out of range that are lost.
+    def _checked(self, one: CsvColumn, numbers: Numbers, text: bytes) -> Numbers:
+        """Return what Arrow converted: of floats NaN where missing, and which of them are lost.
 
         Raises:
             ValueError: only Arrow takes a cell for a number.
         """
-        import pyarrow as pa
-
-        values = column_scores(column)
+        if one.kind == "integer":
+            if any(letter in text and b"0" + letter in text for letter in (b"x", b"X")):
+                raise ValueError  # 0x1f
+            return numbers
+        values = column_scores(numbers)
         if b"(" in text and np.isnan(values).any():
             raise ValueError  # nan(1)
         size = np.abs(values)
@@ -350,15 +341,19 @@ class CsvPart(StoredPart):
         if size.size and size.min() >= _LEAST and size.max() < EXACT:
             return Numbers(values=values)
         at = np.flatnonzero((size < _LEAST) | (size >= EXACT))
-        if not at.size:
-            return Numbers(values=values)
-        _, cells = read_block(text, self.dialect, {name: pa.string()})
-        found = numbers_of(labels_of([cells[name][row].as_py() for row in at.tolist()]))
+        found = self._numbers_at(one.name, text, at.tolist()) if at.size else None
         if found is None or found.lost is None:
             return Numbers(values=values)
         lost = np.zeros(values.size, dtype=np.bool_)
         lost[at] = found.lost
         return Numbers(values=values, lost=lost)
+
+    def _numbers_at(self, name: str, text: bytes, rows: Sequence[int]) -> Numbers | None:
+        """Return numbers of some rows by what is written there."""
+        import pyarrow as pa
+
+        _, cells = read_block(text, self.dialect, {name: pa.string()})
+        return numbers_of(labels_of([cells[name][row].as_py() for row in rows]))
 
     def _look(self, columns: Sequence[CsvColumn], lines: Sequence[bytes]) -> None:
         """Note the columns that lose digits in some of the lines."""
@@ -389,11 +384,6 @@ def _complete_lines(data: bytes, name: str) -> bytes:
             "not_a_table", f"{name}: neither CSV text nor Parquet (no line ends in it)."
         )
     return data[: end + 1]
-
-
-def _is_hexadecimal(text: bytes) -> bool:
-    """Tell whether Arrow may read 0x1f in it, which is no number."""
-    return any(letter in text and b"0" + letter in text for letter in (b"x", b"X"))
 
 
 def _is_utf8(text: bytes) -> bool:
