@@ -239,9 +239,12 @@ class Axis(NamedTuple):
 
         Args:
             one: the limits and the best estimate; an end that is not known is open, and one below
-                the start an arrow. What surely lies below it has no place.
+                the start an arrow. What surely lies below it has no place; where nothing is known
+                nothing is drawn.
             mark: a limit of the policy, drawn where the interval leaves room.
         """
+        if one.lower is None and one.value is None and one.upper is None:
+            return ""
         if one.upper is not None and one.upper < self.start:
             return f"← below {number_text(self.start)}".ljust(self.width)
         line = ["·"] * self.width

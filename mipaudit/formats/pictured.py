@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
@@ -73,12 +74,18 @@ def _named(table: Table, row: Any) -> str:  # noqa: ANN401 - of any table
 def _intervals(table: Table, rows: Sequence[Any], report: Fields, name: str, title: str) -> Picture:
     start, limit = (None, None) if table.axis is None else map(report.get, table.axis)
     shown = [Interval(_named(table, one), one.lower, one.value, one.upper) for one in rows]
+    # Nothing is cut off: where a figure is below the start, the axis begins a tenth below it.
+    given = [x for one in shown for x in one[1:4] if x is not None]
+    least = min(given, default=0.0)
+    floor = start or 0.0
+    if least < floor:
+        floor = max(-1.0, math.floor(10 * least) / 10)
     return intervals(
         shown,
         name=name,
         what=table.of,
         caption=title,
-        ends=(start or 0.0, 1.0),
+        ends=(floor, 1.0),
         marks=marks_of(() if limit is None else (limit,), start or 0.0),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -48,6 +49,7 @@ _CASES: Final[Mapping[str, CaseStatus]] = {
 _MOST_ROWS: Final = 100  # of a table: nobody would read more
 _NARROW: Final = 12  # characters of a drawn interval
 _AXIS: Final = "{axis}"
+_SHORT: Final = re.compile(r"\{(\w+):short\}")
 _EMPTY: Final = frozenset({"", "-"})
 
 
@@ -231,14 +233,17 @@ class Walk:
         rows = list(self._rows(table)) if table.columns else []
         if not rows or (table.when and self._fields.get(table.when) is None):
             return None
-        scores = dict.fromkeys(str(one.score) for one in rows if hasattr(one, "score"))
-        names = {one: safe_name(one) for one in scores} if whole else short_names(scores)
+        places = {name for one in table.columns for name in _SHORT.findall(one.text)}
+        named = [getattr(one, name) for one in rows for name in places]
+        names = {} if whole else short_names(filter(None, named))
+        shown = dict.fromkeys(str(one.score) for one in rows if hasattr(one, "score"))
+        scores = {one: safe_name(one) for one in shown} if whole else short_names(shown)
         axis, limit = (None, None) if whole else self._axis(table, rows)
         lines: dict[tuple[str, ...], object] = {}
         for row in rows:
-            short = names.get(str(getattr(row, "score", "")), "")
+            short = scores.get(str(getattr(row, "score", "")), "")
             drawn = "" if axis is None else axis.drawn(row, limit)
-            values = Fields(row, short=short, axis=drawn)
+            values = Fields(row, short=short, names=names, axis=drawn)
             cells = [self._cell(one.text, one.why, values, whole=whole) for one in table.columns]
             lines.setdefault(tuple(cells), row)
         kept = [
@@ -269,7 +274,7 @@ class Walk:
             return None, None
         start, limit = (self._fields.get(name) for name in table.axis)
         marks = () if limit is None else (limit,)
-        return Axis.over(rows, marks, start=start, width=_NARROW), limit
+        return Axis.over(rows, marks, start=start or 0.0, width=_NARROW), limit
 
     def _cell(self, text: str, why: str, values: Fields, *, whole: bool) -> str:
         cell = filled(text, values)
@@ -298,8 +303,8 @@ class Walk:
         return (Heading(text="The words"), Pairs(pairs=shown)) if shown else ()
 
     def _taken(self) -> Section:
-        design = getattr(self._report, "design", None)
-        if design is None:
+        design: Any = getattr(self._report, "design", None)
+        if not hasattr(design, "score_columns"):
             return ()
         pairs = tuple(taken(design, self._report.provenance))
         return (Heading(text="What was taken"), Pairs(pairs=pairs))
@@ -314,7 +319,9 @@ class Walk:
             yield Case(name, "policy", status, self._layout.untold)
         # Something else than a limit may keep the answer open.
         checks = getattr(self._report, "policy", ())
-        decided = any(one.status == "inconclusive" and one.waived is None for one in checks)
+        decided = any(
+            one.status == "inconclusive" and getattr(one, "waived", None) is None for one in checks
+        )
         if verdict is not None and verdict.status == "inconclusive" and not decided:
             status = "skipped" if verdict.on_inconclusive == "pass" else "open"
             yield Case(self._report.command, "input", status, told(verdict.reasons[0]))

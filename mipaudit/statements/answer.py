@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.model.message import Message
 from mipaudit.statements.verdict import COPIES, LEFT_OUT, UNMATCHED
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from mipaudit.statements.estimate import Finding
-    from mipaudit.statements.policy import CheckStatus
+    from mipaudit.statements.policy import CheckStatus, PolicyCheck
     from mipaudit.statements.verdict import Verdict
 
     class Check(Protocol):
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
         @property
         def status(self) -> CheckStatus:
             """Whether it is kept."""
+
+
+_GRAVEST_FIRST: Final = ("not_met", "inconclusive", "met")
 
 
 def verdict_answer(
@@ -49,7 +52,7 @@ def verdict_answer(
         score: the only one that was audited, which need not be named.
         alone: whether limits that are met are so by the attackers named, and no others.
     """
-    alike = [effect(one) for one in checks].count(verdict.status)
+    alike = [_effect(one) for one in checks].count(verdict.status)
     codes = {one.code for one in findings}
     is_open = verdict.status == "inconclusive"
     reason = _reason(verdict, checks, score)
@@ -69,7 +72,23 @@ def verdict_answer(
     )
 
 
-def effect(check: Check) -> str:
+def limits_shown(checks: Sequence[PolicyCheck], verdict: Verdict) -> tuple[PolicyCheck, ...]:
+    """Return the limits that are not kept, the gravest first.
+
+    Where all are kept it is each limit, with the score that comes closest to it. Nothing where
+    there is one alone, which the answer names.
+    """
+    if verdict.status == "met":
+        nearest = sorted(checks, key=lambda one: (one.status != "met", used(one)))
+        of = {(one.quantity, one.metric, one.fpr, one.prior, one.group): one for one in nearest}
+        shown = list(of.values())[::-1]
+    else:
+        shown = [one for one in checks if one.status != "met"]
+        shown.sort(key=lambda one: (one.waived is not None, _GRAVEST_FIRST.index(_effect(one))))
+    return tuple(shown) if len(shown) > 1 else ()
+
+
+def _effect(check: Check) -> str:
     """Return what a check does to the verdict: with a waiver that has expired it fails."""
     return "not_met" if getattr(check, "expired", None) is not None else check.status
 

@@ -37,7 +37,7 @@ CODE = (
 # is told beside it; the others go with their pages.
 TELLS = {
     *("cli/topics/help.py", "commands/noise/run.py"),
-    *("commands/attack/page.py", "commands/doctor/page.py"),
+    "commands/doctor/page.py",
 }
 
 

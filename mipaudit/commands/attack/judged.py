@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from mipaudit.commands.attack.adversaries import Guesses, Plot, class_plot, plots_of
 from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
-from mipaudit.commands.attack.page import ADVERSARIES
 from mipaudit.commands.attack.report import Adversary, NamedAttack, TogetherLimit
 from mipaudit.commands.attack.scores import Attacked, no_mean
 from mipaudit.evidence.named_attackers.named_attack import (
@@ -291,7 +290,7 @@ def attack_checks(
                 limits = lower.advantage.lower, upper.advantage.upper
             yield stated_check(
                 fixed.plot.name,
-                Message.of("attack_advantage", attack=ADVERSARIES[fixed.plot.name]),
+                Message.of("attack_advantage", attack=fixed.plot.name),
                 limit,
                 limits,
                 score=score,

@@ -165,7 +165,6 @@ class AttackReport(AnyReport):
     """Named adversaries beside the optimum's limits.
 
     Attributes:
-        summary: the answer in plain words.
         optimum: advantage of the best attacker: any, and of each class.
         attacks: in a fixed order, score by score, as all tables are, the strongest first.
         groups: the per-class attack within each class of records, jointly over these.
@@ -177,7 +176,6 @@ class AttackReport(AnyReport):
 
     command: str
     design: AttackDesign
-    summary: str
     optimum: tuple[Estimate, ...]
     attacks: tuple[NamedAttack, ...]
     groups: tuple[NamedAttack, ...]

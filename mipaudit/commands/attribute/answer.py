@@ -15,7 +15,6 @@ from mipaudit.commands.attribute.guesses import (
     value_advantage,
 )
 from mipaudit.commands.attribute.options import AttributeOptions
-from mipaudit.commands.attribute.page import ATTRIBUTE_LIMITATIONS, attribute_summary
 from mipaudit.commands.attribute.report import (
     AttributeDesign,
     AttributeFigure,
@@ -28,7 +27,6 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.model.message import Message
-from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.copies import copy_findings
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import StatedCheck, stated_check, stated_verdict
@@ -36,6 +34,31 @@ from mipaudit.statements.origin import Provenance
 from mipaudit.statements.verdict import UNREAD, settled
 
 _OTHER: Final = "other"
+_THESE: Final = (
+    "The figures concern these guesses. Another attacker may guess better; that these gain "
+    "nothing from membership shows nothing about others."
+)
+_BETTER: Final = (
+    "The attribute advantage is how much better members are guessed than others, not how well: "
+    "what the release tells of everybody alike is in the shares of right guesses."
+)
+_SHARES: Final = (
+    "The attribute advantage weighs each value by its share among all records of the input."
+)
+_REDUCTION: Final = (
+    "The membership advantage is that of an attacker who knows the attribute and has the guess. "
+    "Its lower limit is one for the best such attacker; its upper limit is for this one alone."
+)
+_ALIKE: Final = (
+    "Members and holdout records are taken to be independent draws, and alike but for "
+    "membership; the guesses must not have been made with the knowledge of who is a member."
+)
+_MELDED: Final = (
+    "Each pair of limits holds by itself; those of the single values hold together. They are "
+    "melded Clopper-Pearson limits: approximate, with their measured coverage in the "
+    "documentation."
+)
+_LIMITATIONS: Final = (_THESE, _BETTER, _SHARES, _REDUCTION, _ALIKE, _MELDED)
 # A shift that is found by chance would only alarm.
 _SHIFT_ERROR: Final = 0.01
 
@@ -46,7 +69,11 @@ def attribute_report(
     """Return the report."""
     alpha = 1 - asked.confidence
     whole = summed(guesses.values.values())
-    shown = _shown(guesses.values, asked.min_cell)
+    rare = [
+        name
+        for name, one in sorted(guesses.values.items())
+        if min(one.n_members, one.n_holdout) < asked.min_cell
+    ]
     # In a fixed order: which thread read what must not show in the last digit.
     every = [one for _, one in sorted(guesses.values.items())]
     figures = (
@@ -58,7 +85,6 @@ def attribute_report(
     checks = _checks(every, asked)
     unread = (one for one in source.findings() if one.code == UNREAD)
     told = (*copy_findings(source.copies), *unread, *source.assumed)
-    values = [_value(name, one, alpha / len(shown)) for name, one in shown.items()]
     design = AttributeDesign(
         n_members=whole.n_members,
         n_holdout=whole.n_holdout,
@@ -70,20 +96,18 @@ def attribute_report(
         confidence=asked.confidence,
         member_column=source.member_column,
     )
-    report = AttributeReport(
+    return AttributeReport(
         command="attribute",
         design=design,
-        summary="",
         figures=figures,
-        by_value=tuple(sorted(values, key=_place)),
-        findings=(*told, *_findings(guesses, whole, shown)),
-        limitations=ATTRIBUTE_LIMITATIONS,
+        by_value=tuple(sorted(_values(guesses.values, rare, alpha), key=_place)),
+        findings=(*told, *_findings(guesses, whole, len(rare))),
+        limitations=_LIMITATIONS,
         provenance=provenance,
         policy=checks,
         verdict=settled(stated_verdict(checks), told),
         commonest=_commonest(guesses.values, asked.min_cell),
     )
-    return replace(report, summary=led(told, attribute_summary(report)))
 
 
 def _commonest(values: dict[str, ValueGuesses], least: int) -> CommonestValue | None:
@@ -129,15 +153,17 @@ def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[St
     return tuple(checks)
 
 
-def _shown(values: dict[str, ValueGuesses], least: int) -> dict[str, ValueGuesses]:
-    """Return the values that are shown by themselves, and the others together."""
-    large = {
-        name: one
-        for name, one in sorted(values.items())
-        if min(one.n_members, one.n_holdout) >= least
-    }
-    small = [one for name, one in values.items() if name not in large]
-    return large | ({_OTHER: summed(small)} if small else {})
+def _values(
+    values: dict[str, ValueGuesses], rare: Sequence[str], alpha: float
+) -> Iterator[AttributeValue]:
+    """Yield each value, and the rare ones together; their limits share the error."""
+    share = alpha / (len(values) - len(rare) + bool(rare))
+    for name, one in values.items():
+        if name not in rare:
+            yield _value(name, one, share)
+    if rare:
+        together = summed([values[name] for name in rare])
+        yield replace(_value(_OTHER, together, share), merged="rare values")
 
 
 def _figure(quantity: AttributeQuantity, found: Limits | None) -> AttributeFigure:
@@ -156,17 +182,16 @@ def _value(name: str, one: ValueGuesses, alpha: float) -> AttributeValue:
         n_holdout=one.n_holdout,
         right_members=one.right_members / one.n_members if one.n_members else None,
         right_holdout=one.right_holdout / one.n_holdout if one.n_holdout else None,
+        merged=None,
         **_limits(value_advantage(one, alpha)),
     )
 
 
 def _place(one: AttributeValue) -> tuple[bool, float, str]:
-    return one.name == _OTHER, -2.0 if one.lower is None else -one.lower, one.name
+    return one.merged is not None, -2.0 if one.lower is None else -one.lower, one.name
 
 
-def _findings(
-    guesses: Guesses, whole: ValueGuesses, shown: dict[str, ValueGuesses]
-) -> Iterator[Finding]:
+def _findings(guesses: Guesses, whole: ValueGuesses, rare: int) -> Iterator[Finding]:
     yield from size_findings(whole.n_members, whole.n_holdout)
     if not guesses.matched:
         yield Finding("no_guess_matches")
@@ -174,8 +199,7 @@ def _findings(
         yield Finding.of("attribute_missing", records=guesses.unknown)
     if guesses.silent:
         yield Finding.of("guess_missing", records=guesses.silent)
-    if _OTHER in shown:
-        rare = len(guesses.values) - len(shown) + 1
+    if rare:
         yield Finding.of("groups_merged", case="values", groups=rare)
     shifted = surely_shifted([*guesses.values.values()], _SHIFT_ERROR)
     if shifted:

@@ -70,6 +70,7 @@ class AttributeValue:
 
     Attributes:
         name: the value, or ``other`` for rare ones together.
+        merged: what it stands for where that is not one value.
         n_members: members who have it.
         n_holdout: holdout records that have it.
         right_members: share of these members of whom it was guessed.
@@ -87,6 +88,7 @@ class AttributeValue:
     value: float | None
     lower: float | None
     upper: float | None
+    merged: Literal["rare values"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,16 +111,14 @@ class AttributeReport(AnyReport):
     """How much better an attribute is guessed of members.
 
     Attributes:
-        summary: the answer in plain words.
         figures: over all values.
-        by_value: each value, the largest lower limit first; ``other`` last.
+        by_value: each value, the largest lower limit first; rare ones together last.
         policy: one check for each limit that was given, on these guesses alone.
         commonest: what a guesser without the model reaches; None where every value is rare.
     """
 
     command: str
     design: AttributeDesign
-    summary: str
     figures: tuple[AttributeFigure, ...]
     by_value: tuple[AttributeValue, ...]
     findings: tuple[Finding, ...]

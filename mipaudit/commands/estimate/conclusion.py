@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.model.message import Message
-from mipaudit.statements.answer import effect, used, verdict_answer
+from mipaudit.statements.answer import limits_shown, verdict_answer
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.policy import SHARES_ERROR, differs_from_rows, restatement
 from mipaudit.statements.verdict import COMMON, COPIES
@@ -31,7 +31,6 @@ _RESTATED: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 # The standard deviation over seeds, as a share of what is between limit and best estimate: the
 # median over laws, from 300 to 10,000 rows.
 _SEED_SHARE: Final = 0.1
-_GRAVEST_FIRST: Final = ("not_met", "inconclusive", "met")
 Index = Mapping[tuple[str, str, str, float | None], "Estimate"]
 
 
@@ -155,13 +154,7 @@ def open_limits(report: Report) -> tuple[PolicyCheck, ...]:
     shown = [one for one in report.policy if met or one.status != "met"]
     if all(_drawn(one, against) for one in shown):
         return ()
-    if met:
-        nearest = sorted(report.policy, key=lambda one: (one.status != "met", used(one)))
-        of = {(one.quantity, one.metric, one.fpr, one.prior, one.group): one for one in nearest}
-        shown = list(of.values())[::-1]
-    else:
-        shown.sort(key=lambda one: (one.waived is not None, _GRAVEST_FIRST.index(effect(one))))
-    return tuple(shown) if len(shown) > 1 else ()
+    return limits_shown(report.policy, report.verdict)
 
 
 def _drawn(check: PolicyCheck, against: Attackers) -> bool:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from mipaudit.report.layout import Cases, Column, Layout, Table
+from mipaudit.report.parts import (
+    ADVANTAGE_WORDS,
+    LIMIT_WORDS,
+    LIMITS,
+    OPEN_LIMITS,
+    POLICY,
+    POLICY_CASES,
+    SCORE,
+    SHORT_LIMITS,
+)
 
-_SCORE: Final = Column("score", "{score:quoted}")
-_LEAST: Final = Column("at least", "{lower:lower}", "lower_reason")
-_BEST: Final = Column("best estimate", "{value:value}", "value_reason")
-_MOST: Final = Column("at most", "{upper:upper}", "upper_reason")
-_LIMITS: Final = (_LEAST, _BEST, _MOST)
-_LIMIT: Final = Column("limit", "{limit:limited}")
-_CHECK: Final = (Column("at least", "{lower:lower}"), Column("at most", "{upper:upper}"))
 _CLAIM: Final = Column("claim", "({epsilon:number}, {delta:number}), {adjacency}")
 _NO_INTERVAL: Final = (("validity", ("not-an-interval",)),)
-_WAIVER: Final = (
-    "[; {status:status}, accepted by {waived.person} until {waived.expires}: {waived.reason:text}]"
-    "[; the waiver by {expired.person} expired after {expired.expires}]"
-)
 _LINES: Final = (
     "Membership advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to 1 "
     "(sure). At most: {shown_attackers:class}.[ ┃ is the limit{drawn:said}.] AUC, TPR at FPR "
@@ -42,9 +41,7 @@ LAYOUT: Final = Layout(
             (
                 Column("score", "{short}"),
                 Column("", "{axis}"),
-                Column("at least", "{lower:lower}"),
-                Column("best", "{value:value}"),
-                Column("at most", "{upper:upper}"),
+                *SHORT_LIMITS,
                 Column("AUC", "{auc:span}"),
                 Column("TPR 1%", "{tpr:span_percent}"),
             ),
@@ -54,56 +51,26 @@ LAYOUT: Final = Layout(
             picture="intervals",
             axis=("design.baseline", "shown_limit"),
         ),
-        Table(
-            "Limits, and the scores that decide them.",
-            "open_limits",
-            (
-                _LIMIT,
-                Column("score", "{short}"),
-                Column("is", "{status:state}"),
-                Column("against", "{against:attackers}"),
-                *_CHECK,
-                Column("records", "{records_to_settle:counted}"),
-            ),
-            words=4,
-            short=None,
-            whole=False,
-        ),
+        OPEN_LIMITS,
         Table(
             "Metrics (larger: a better attacker)",
             "metric_lines",
             (
                 Column("score", "{short}"),
                 Column("metric", "{metric}"),
-                Column("at least", "{lower:lower}"),
-                Column("best", "{value:value}"),
-                Column("at most", "{upper:upper}"),
+                *SHORT_LIMITS,
                 Column("against", "{against:attackers}"),
             ),
             words=2,
             short=None,
             whole=False,
         ),
-        Table(
-            "The limits of the policy beside what was found",
-            "policy",
-            (
-                _LIMIT,
-                _SCORE,
-                Column("against", "{against:attackers}"),
-                Column("status", "{status:state}"),
-                *_CHECK,
-                Column("why", "{reason}" + _WAIVER),
-            ),
-            words=4,
-            prose=True,
-            marked=("status", ("not_met", "inconclusive")),
-        ),
+        POLICY,
         Table(
             "The advantage that was found beside what the claim of differential privacy allows",
             "claims",
             (
-                _SCORE,
+                SCORE,
                 _CLAIM,
                 Column("status", "{status:state}"),
                 Column("at least", "{lower:lower}"),
@@ -131,7 +98,7 @@ LAYOUT: Final = Layout(
             "Advantage among records that are alike, beyond what the records alone may explain",
             "blind.excess",
             (
-                _SCORE,
+                SCORE,
                 Column("at least", "{lower:lower}"),
                 Column("may be explained", "{taken_off:upper}"),
             ),
@@ -156,10 +123,10 @@ LAYOUT: Final = Layout(
             "Metrics (larger: a better attacker)",
             "estimates",
             (
-                _SCORE,
+                SCORE,
                 Column("metric", "{metric}"),
                 Column("attackers", "{attackers:attackers}"),
-                *_LIMITS,
+                *LIMITS,
             ),
             words=3,
             where=(("quantity", ("metric",)),),
@@ -169,9 +136,9 @@ LAYOUT: Final = Layout(
             "Advantage, by what attackers may do with a score",
             "estimates",
             (
-                _SCORE,
+                SCORE,
                 Column("attackers", "{attackers:attackers}"),
-                *_LIMITS,
+                *LIMITS,
                 Column("same rows", "{plugin:value}"),
                 Column("judged on", "{n_members:count} + {n_holdout:count}"),
             ),
@@ -184,7 +151,7 @@ LAYOUT: Final = Layout(
         Table(
             "Advantage with Gaussian noise on the score",
             "estimates",
-            (_SCORE, Column("s.d. of the noise", "[{bandwidth:number}]"), *_LIMITS),
+            (SCORE, Column("s.d. of the noise", "[{bandwidth:number}]"), *LIMITS),
             words=1,
             where=(("quantity", ("advantage",)), ("attackers", ("noised-query",))),
             unless=_NO_INTERVAL,
@@ -192,7 +159,7 @@ LAYOUT: Final = Layout(
         Table(
             "The same as accuracy, and as accuracy over blind guessing (eta)",
             "estimates",
-            (_SCORE, Column("in terms of", "{quantity:quantity}"), *_LIMITS),
+            (SCORE, Column("in terms of", "{quantity:quantity}"), *LIMITS),
             words=2,
             where=(("quantity", ("eta", "accuracy")),),
             unless=_NO_INTERVAL,
@@ -200,7 +167,7 @@ LAYOUT: Final = Layout(
         Table(
             "The same as advantage over blind guessing (excess)",
             "estimates",
-            (_SCORE, *_LIMITS),
+            (SCORE, *LIMITS),
             where=(("quantity", ("excess",)),),
             unless=_NO_INTERVAL,
             when="guessing",
@@ -209,10 +176,10 @@ LAYOUT: Final = Layout(
             "With one threshold (AUC 0.5: no better than chance)",
             "estimates",
             (
-                _SCORE,
+                SCORE,
                 Column("figure", "{quantity:quantity}"),
                 Column("member if", "[{side}]"),
-                *_LIMITS,
+                *LIMITS,
             ),
             words=3,
             where=(("quantity", ("auc", "tpr_at_fpr")),),
@@ -222,17 +189,17 @@ LAYOUT: Final = Layout(
             "Any difference at all (membership, or another): p-value, small if they differ; a "
             "verdict rests on it only if a policy asks",
             "estimates",
-            (_SCORE, Column("p-value", "{value:value}")),
+            (SCORE, Column("p-value", "{value:value}")),
             where=(("quantity", ("any_difference",)),),
         ),
         Table(
             "As published: not a valid interval",
             "estimates",
             (
-                _SCORE,
+                SCORE,
                 Column("figure", "{quantity:quantity}"),
                 Column("method", "{method:text}"),
-                *_LIMITS,
+                *LIMITS,
             ),
             words=3,
             where=_NO_INTERVAL,
@@ -254,11 +221,7 @@ LAYOUT: Final = Layout(
         Table("", "curves", (), picture="bins"),
     ),
     terms=(
-        ("at least", "This much leaks: some attacker who sees the score does at least this well."),
-        ("best estimate", "Our best figure. Not a guarantee, in either direction."),
-        ("at most", "No attacker of the kind named in the row does better. Other kinds may."),
-        ("advantage", "how well somebody can tell whose records were used, {design.prior:scale}"),
-        ("times in 100", "{design.prior:guessed}"),
+        *LIMIT_WORDS,
         (
             "limits",
             (
@@ -270,15 +233,10 @@ LAYOUT: Final = Layout(
         ),
         ("same rows", "The best attacker chosen and judged on the same rows: too high on average."),
         ("judged on", "members and holdout records behind 'at least'; the rest chose attackers."),
-        (
-            "members",
-            "records that were used, as in training; holdout records are alike, unused.",
-        ),
-        ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
-        ("prior", "{design.prior:number}: how likely a challenged record is a member."),
+        *ADVANTAGE_WORDS,
     ),
     cases=(
-        Cases("policy", "{score}", "{limit:limited}", "{reason}" + _WAIVER),
+        POLICY_CASES,
         Cases(
             "claims",
             "{score}",

@@ -6,9 +6,8 @@ numbers, counts, and the names of groups that the user asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
@@ -101,6 +100,11 @@ class CellRisk:
     adjusted_lower: float | None = None
     adjusted_upper: float | None = None
 
+    @property
+    def value(self) -> float:
+        """The risk, as the figure between its limits."""
+        return self.risk
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskBand:
@@ -161,15 +165,11 @@ class GroupRisk:
     differs: Literal["higher", "lower", "not shown"]
 
 
-RowT = TypeVar("RowT", CellRisk, ExposedRecord)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RecordsReport(AnyReport):
     """The risk of every record, as counts.
 
     Attributes:
-        summary: the paragraph that can be read alone.
         estimates: the largest risk, then the advantage and the difference of every group.
         bands: records by the risk of their cell.
         cells: the cells of at least ``min_cell`` records, the most exposed first.
@@ -184,7 +184,6 @@ class RecordsReport(AnyReport):
 
     command: str
     design: RecordsDesign
-    summary: str
     estimates: tuple[Estimate, ...]
     bands: tuple[RiskBand, ...]
     cells: tuple[CellRisk, ...]
@@ -201,12 +200,3 @@ class RecordsReport(AnyReport):
     limitations: tuple[str, ...]
     provenance: Provenance
     schema: str = schema_of("records")
-
-    def members_first(self, rows: Iterable[RowT]) -> tuple[RowT, ...]:
-        """Return cells or records, those that surely give members away above the limit first.
-
-        The limit is the least on the risk of the policy, and without one ``tau``.
-        """
-        limits = [one.limit for one in self.policy if one.quantity == "risk"]
-        limit = min(limits, default=self.design.tau)
-        return tuple(sorted(rows, key=lambda one: one.speaks_for != "member" or one.lower <= limit))

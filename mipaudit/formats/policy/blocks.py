@@ -23,7 +23,7 @@ from mipaudit.formats.document import (
 from mipaudit.report.messages.told import told
 from mipaudit.report.verdict_sentence import left_out_note, verdict_note, waiver_note
 from mipaudit.statements.policy import CheckStatus, PolicyCheck, checked_name, checked_where
-from mipaudit.statements.text.printable_names import safe_name, safe_text
+from mipaudit.statements.text.printable_names import safe_text
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_text,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from mipaudit.model.message import Message
     from mipaudit.statements.claim import Claim
     from mipaudit.statements.estimate import Finding
-    from mipaudit.statements.named_limit import StatedCheck
 
     class Check(Protocol):
         """A limit, and what came of it."""
@@ -89,7 +88,6 @@ MOODS: Final[Mapping[str, Mood]] = {
     "not_met": "bad",
     "inconclusive": "open",
 }
-ALONE: Final = ", by these attackers alone"
 
 
 def check_limits(check: PolicyCheck) -> tuple[str, str]:
@@ -276,43 +274,3 @@ def judged_document(
 
 def _not_met(checks: Sequence[Check]) -> frozenset[int]:
     return frozenset(at for at, one in enumerate(checks) if one.status != "met")
-
-
-def stated_document(
-    report: Judged[StatedCheck], names: Mapping[str, str], sections: Iterable[Section]
-) -> Document:
-    """Return a report whose policy limits named attackers as a document.
-
-    Args:
-        report: of ``attack`` or ``attribute``.
-        names: what each subject of a limit is called.
-        sections: its own.
-    """
-
-    def name(one: StatedCheck) -> str:
-        called = names.get(one.subject, one.subject)
-        return called if one.score is None else f"{called}, '{safe_name(one.score)}'"
-
-    def case(one: StatedCheck) -> tuple[str, str]:
-        group = report.command if one.score is None else one.score
-        return group, f"{names.get(one.subject, one.subject)} {number_text(one.limit)}"
-
-    return judged_document(
-        report,
-        sections,
-        caption="The limits of the policy, and what was found",
-        head=["limit on"],
-        row=lambda one: [name(one)],
-        case=case,
-        headline=_stated_headline(report.policy, report.verdict, report.findings),
-    )
-
-
-def _stated_headline(
-    checks: Sequence[StatedCheck], verdict: Verdict, findings: Sequence[Finding] = ()
-) -> str:
-    """Return the verdict in a line, and of whom it speaks; empty where no limit was given."""
-    if verdict.status != "met":
-        return policy_headline(checks, verdict, findings)
-    line = policy_headline(checks, verdict).removesuffix(".")
-    return f"{line}{ALONE}{left_out_note(findings)}."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.brief import short_names
 from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid
-from mipaudit.formats.policy.blocks import ALONE, check_limits, limit_name, policy_mood
+from mipaudit.formats.policy.blocks import check_limits, limit_name, policy_mood
 from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
 from mipaudit.report.verdict_sentence import left_out_note, verdict_note
@@ -43,7 +43,6 @@ def judged_brief(
     *,
     unshown: Sequence[PolicyCheck] = (),
     score: str | None = None,
-    alone: bool = False,
     settles: tuple[str, str] = SETTLES,
 ) -> Brief:
     """Return the few lines of a report with its verdict; without one as they are.
@@ -53,17 +52,16 @@ def judged_brief(
         brief: what it says where no limit was given.
         unshown: checks of which its tables do not tell.
         score: the only one that was audited, which need not be named.
-        alone: whether limits that are met are so by the attackers named, and no others.
         settles: what may settle an answer that is open, and the page on it.
     """
     verdict, checks = report.verdict, report.policy
     if verdict.status == "no_policy":
         return brief
     return brief._replace(
-        answer=_answer(verdict, checks, score=score, alone=alone),
+        answer=_answer(verdict, checks, score=score),
         mood=policy_mood(verdict),
         tables=(*brief.tables[:1], *_limits(verdict, unshown), *brief.tables[1:]),
-        again=_again(verdict, checks, alone=alone),
+        again=_again(verdict, checks),
         following=_next(verdict, checks, *_settling(report, settles)),
     )
 
@@ -167,7 +165,7 @@ def _status(check: Check) -> str:
     return "not_met" if getattr(check, "expired", None) is not None else check.status
 
 
-def _answer(verdict: Verdict, checks: Sequence[Check], *, score: str | None, alone: bool) -> str:
+def _answer(verdict: Verdict, checks: Sequence[Check], *, score: str | None) -> str:
     """Return the verdict, and what decided it; of one that is met, what is closest."""
     deciding = [one for one in checks if getattr(one, "waived", None) is None]
     reason = verdict.reasons[0]
@@ -179,16 +177,16 @@ def _answer(verdict: Verdict, checks: Sequence[Check], *, score: str | None, alo
             reason = inner
         else:
             reason = replace(reason, code="of_named")
-    return f"{_state(verdict, checks, alone=alone)}{verdict_note(verdict)}: {told(reason)}."
+    return f"{_state(verdict, checks)}{verdict_note(verdict)}: {told(reason)}."
 
 
-def _again(verdict: Verdict, checks: Sequence[Check], *, alone: bool) -> str:
+def _again(verdict: Verdict, checks: Sequence[Check]) -> str:
     """Return the verdict in few words; empty where no limit was given."""
     if not checks:
         return ""
     count = verdict.waived
     waived = f", with {count} waiver{'s' * (count > 1)}" if count else ""
-    return f"{_state(verdict, checks, alone=alone)}{waived}."
+    return f"{_state(verdict, checks)}{waived}."
 
 
 def _next(verdict: Verdict, checks: Sequence[Check], helps: str, topic: str) -> str:
@@ -210,11 +208,11 @@ def _next(verdict: Verdict, checks: Sequence[Check], helps: str, topic: str) -> 
     return f"Next: {what}: mipaudit help {topic}."
 
 
-def _state(verdict: Verdict, checks: Sequence[Check], *, alone: bool) -> str:
+def _state(verdict: Verdict, checks: Sequence[Check]) -> str:
     """Return the status, of whom it speaks, and how many of several limits came out so."""
     alike = [_status(one) for one in checks].count(verdict.status)
     of = f" ({alike} of {len(checks)} limits)" if alike and len(checks) > 1 else ""
-    return f"{STATUS[verdict.status]}{ALONE if alone and verdict.status == 'met' else ''}{of}"
+    return f"{STATUS[verdict.status]}{of}"
 
 
 def _used(check: Check) -> float:

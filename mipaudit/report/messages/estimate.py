@@ -35,14 +35,16 @@ ENTRIES: Final = {
         + _SHARED
         + _BLIND
         + "."
-        + _NO_VERDICT
+        + _NO_VERDICT,
+        mood="bad",
     ),
     "leaks_beyond_records": Entry(
         "Membership leaks beyond the records: among those that are alike, whoever sees "
         "{score:quoted} has an advantage of at least {lower:least}"
         + _BLIND
         + "[, if what is asserted of the records is so{asserted:said}]."
-        + _NO_VERDICT
+        + _NO_VERDICT,
+        mood="bad",
     ),
     "told_apart": Entry(
         "Members and holdout are told apart: whoever sees {score:quoted} has an advantage of at "

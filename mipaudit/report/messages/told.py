@@ -42,6 +42,9 @@ SUBJECTS: Final = (
     "findings_noise",
     "findings_records",
     "findings_reports",
+    "attack",
+    "attribute",
+    "records",
 )
 _PLACE: Final = re.compile(r"\{([\w.]+)(?::([^}]+))?\}")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]")
@@ -316,6 +319,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "multiple": _or("beyond floats", partial(upper_figure, digits=6)),
     "exact": lambda value, _: upper_figure(value, digits=12),
     "quantity": _quantity,
+    "short": lambda value, values: (values.get("names") or {}).get(value) or safe_name(value),
     "of_kind": lambda value, _: named_quantity(value, None, None),
     # Of cells: a dash, or a word, where there is no figure.
     "lower": _floor,

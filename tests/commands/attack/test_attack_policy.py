@@ -18,7 +18,6 @@ def shifted(n=4000, shift=0.0, seed=0):
 def test_without_a_limit_nothing_is_judged():
     report = mipaudit.attack(shifted())
     assert (report.policy, report.verdict.status) == ((), "no_policy")
-    assert "No limit was set" in report.summary
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,6 @@ def test_the_verdict_is_judged_on_limits(shift, limit, status):
 def test_a_limit_that_is_met_is_said_of_the_named_attacks_alone():
     report = mipaudit.attack(shifted(), max_advantage=0.2)
     assert report.verdict.status == "met"
-    assert "says nothing of the best attacker" in report.summary
     assert "nothing of the best one" in told(report.verdict.reasons[-1])
     assert any("never of the best one" in text for text in report.limitations)
 
@@ -107,7 +105,7 @@ def test_guesses_are_judged_on_limits(name, better, limit, status):
     (check,) = report.policy
     figure = next(one for one in report.figures if one.quantity == check.subject)
     assert (check.lower, check.upper) == pytest.approx((figure.lower, figure.upper))
-    assert ("nothing of an attacker who guesses better" in report.summary) == (status == "met")
+    assert (report.answer.get("alone") is True) == (status == "met")
 
 
 def test_two_limits_on_guesses_share_the_error():
@@ -157,18 +155,6 @@ def test_thresholds_by_class_are_no_limit_of_who_sees_the_score_alone():
     report = mipaudit.attack(frame, by=("group",), min_cell=5)
     assert {one.adversary: one.lower for one in report.attacks}["per-class"] > 0.4
     assert report.together[0].lower < 0.1
-    assert "no contradiction" not in report.summary
-
-
-@pytest.mark.parametrize(("seed", "above"), [(8, True), (1, False)])
-def test_a_named_limit_above_the_best_attackers_is_explained_where_it_stands(seed, above):
-    report = mipaudit.attack(shifted(n=200, shift=0.4, seed=seed))
-    named = max(one.lower for one in report.attacks)
-    best = next(one.lower for one in report.optimum if one.attackers == "any")
-    assert (named > best) == above
-    words = f"the best attacker has at least {report.together[0].lower:.4f}"[:-1]
-    assert (words in report.summary) == above
-    assert ("no contradiction" in report.summary) == above
 
 
 def test_the_largest_of_all_limits_is_seldom_wrong():

@@ -1,0 +1,157 @@
+"""What a report of ``attack`` shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Cases, Column, Layout, Table
+from mipaudit.report.parts import ADVANTAGE_WORDS, CHECK, LIMIT_WORDS, LIMITS, SCORE, SHORT_LIMITS
+
+_ATTACK: Final = Column("attack", "{adversary}")
+_NONE: Final = (None,)
+
+LAYOUT: Final = Layout(
+    about=(
+        "{design.n_members:count} members, {design.n_holdout:count} holdout records, "
+        "{design.confidence:percent} confidence; blind guessing has {design.baseline:best}."
+    ),
+    tables=(
+        Table(
+            "The best attacker, and each named attack",
+            "lines",
+            (
+                Column("attacker", "[{adversary}][{attackers}]"),
+                Column("score", "{short}"),
+                Column("", "{axis}"),
+                *SHORT_LIMITS,
+            ),
+            words=3,
+            caption=(
+                "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
+                "1 (sure), each line by itself; any: the best attacker, as in mipaudit estimate."
+                "[ ┃ is the limit{drawn:said}.]"
+            ),
+            short=None,
+            whole=False,
+            picture="intervals",
+            axis=("design.baseline", "shown_limit"),
+        ),
+        Table(
+            "The limits of the policy, and what was found",
+            "policy",
+            (
+                Column("attack", "{subject}"),
+                SCORE,
+                Column("status", "{status:state}"),
+                Column("limit", "{limit:number}"),
+                *CHECK,
+                Column("why", "{reason}"),
+            ),
+            words=3,
+            prose=True,
+            marked=("status", ("not_met", "inconclusive")),
+        ),
+        Table(
+            "The best attacker: advantage",
+            "optimum",
+            (SCORE, Column("attackers", "{attackers:attackers}"), *LIMITS),
+            words=2,
+        ),
+        Table(
+            "All limits together: advantage of any attacker",
+            "together",
+            (SCORE, Column("rests on", "{rests_on}"), Column("at least", "{lower:lower}")),
+            words=2,
+            note="The largest lower limit of the best attacker and of the named ones, with the "
+            "error shared over all of them and the scores.",
+        ),
+        Table(
+            "What each named attack achieves: advantage",
+            "strongest",
+            (
+                SCORE,
+                _ATTACK,
+                *LIMITS,
+                Column("judged on", "[{n_members:count} + {n_holdout:count}]"),
+            ),
+            words=2,
+        ),
+        Table(
+            "How each guesses",
+            "strongest",
+            (
+                SCORE,
+                _ATTACK,
+                Column("TPR", "{tpr:value}"),
+                Column("FPR", "{fpr:value}"),
+                Column("same rows", "{same_rows:value}"),
+                Column("formula", "{predicted:value}"),
+            ),
+            words=2,
+            unless=(("tpr", _NONE),),
+        ),
+        Table(
+            "How much more the best attacker has",
+            "strongest",
+            (
+                SCORE,
+                _ATTACK,
+                Column("at least more", "{short_lower:lower}"),
+                Column("at most more", "{short_upper:upper}"),
+                Column("of attackers with", "{short_against:attackers}"),
+            ),
+            words=2,
+            unless=(("short_lower", _NONE),),
+            prose=True,
+            note="Any attacker has at least the first figure more; the best of those named has at "
+            "most the second.",
+        ),
+        Table(
+            "Whose attacks these are",
+            "attacks",
+            (_ATTACK, Column("published in", "{source}"), Column("it knows", "{learned}")),
+            words=2,
+            prose=True,
+        ),
+        Table(
+            "The attack with a threshold for each class, within each class",
+            "groups",
+            (
+                Column("class", "{group}"),
+                SCORE,
+                Column("members", "{n_members:count}"),
+                Column("holdout", "{n_holdout:count}"),
+                *LIMITS,
+            ),
+            words=2,
+            note="{design.confidence:percent} confidence for all classes together.",
+        ),
+        Table(
+            "Generalization gap: mean [squared residual{design.residuals:said}]"
+            "[score{design.residuals:unless}] of one class less that of the other",
+            "gaps",
+            (
+                SCORE,
+                Column("classes", "{order}"),
+                Column("at least", "{lower:lower}", "reason"),
+                Column("best estimate", "{value:value}"),
+                Column("at most", "{upper:upper}"),
+            ),
+            words=2,
+            note="[Scores below 0 count as 0, and those above {design.loss_bound:number} as that.]",
+        ),
+    ),
+    terms=(
+        *LIMIT_WORDS,
+        ("any", "The best attacker who sees the score, whatever they do with it."),
+        ("member if", "{design.sides:names}, of {design.score_columns:names}"),
+        ("judged on", "members and holdout records; an attack that learns does so from others."),
+        *ADVANTAGE_WORDS,
+        (
+            "each pair of limits",
+            "holds with {design.confidence:percent} confidence over all scores.",
+        ),
+    ),
+    cases=(Cases("policy", "{score}", "{subject} {limit:number}", "{reason}"),),
+    height=30,
+)

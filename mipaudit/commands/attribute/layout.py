@@ -1,0 +1,98 @@
+"""What a report of ``attribute`` shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Cases, Column, Layout, Table
+from mipaudit.report.parts import CHECK, LIMITS, SHORT_LIMITS
+
+_CHECK: Final = (
+    Column("limit on", "{subject:status}"),
+    Column("status", "{status:state}"),
+    Column("limit", "{limit:number}"),
+    *CHECK,
+)
+_AXIS: Final = Column("", "{axis}")
+_ZERO: Final = ("", "")
+_NO_MODEL: Final = (
+    "[No model: always {commonest.name:quoted}, the commonest value, is right for "
+    "{commonest.right_of_members:best} of the members and {commonest.right_of_holdout:best} of the "
+    "others.]"
+)
+
+LAYOUT: Final = Layout(
+    about=(
+        "{design.attribute_column:quoted} ({design.n_values:count} "
+        "{design.n_values:value|values}), guessed by {design.guess_column:quoted} of "
+        "{design.n_members:count} members and {design.n_holdout:count} holdout records; "
+        "{design.confidence:percent} confidence."
+    ),
+    tables=(
+        Table(
+            "The limits of the policy, and what was found",
+            "policy",
+            (
+                *_CHECK,
+                Column("why", "{reason}"),
+            ),
+            words=2,
+            prose=True,
+            marked=("status", ("not_met", "inconclusive")),
+        ),
+        Table(
+            "All values together",
+            "figures",
+            (Column("", "{quantity:status}"), _AXIS, *SHORT_LIMITS),
+            words=2,
+            caption=_NO_MODEL,
+            short=None,
+            picture="intervals",
+            of="advantage, or share of right guesses",
+            axis=_ZERO,
+        ),
+        Table(
+            "The limits of the policy",
+            "limits",
+            (*_CHECK,),
+            words=2,
+            short=None,
+            whole=False,
+        ),
+        Table(
+            "How much better each value is guessed of members",
+            "by_value",
+            (Column("value", "{name:short}[ ({merged})]"), _AXIS, *SHORT_LIMITS),
+            words=2,
+            caption="How much better each value is guessed of members, limits for all together.",
+            short=None,
+            whole=False,
+            picture="intervals",
+            of="how much better members are guessed",
+            axis=_ZERO,
+        ),
+        Table(
+            "Each value of the attribute",
+            "by_value",
+            (
+                Column("value", "{name}[ ({merged} together)]"),
+                Column("members", "{n_members:count}"),
+                Column("holdout", "{n_holdout:count}"),
+                Column("right", "{right_members:value}"),
+                Column("of holdout", "{right_holdout:value}"),
+                *LIMITS,
+            ),
+            note="right: share of the members with the value who were guessed right; of holdout: "
+            "the same of holdout records; then the difference, with {design.confidence:percent} "
+            "confidence for all values together.",
+        ),
+    ),
+    terms=(
+        ("attribute advantage", "how much better members are guessed, each value by its share"),
+        ("membership advantage", "how well a right guess tells members, to who knows the truth"),
+        ("right of members", "share of the members of whom the attribute was guessed right"),
+        ("right of holdout", "the same of holdout records: what is told of everybody alike"),
+    ),
+    cases=(Cases("policy", "attribute", "{subject:status} {limit:number}", "{reason}"),),
+    height=30,
+)

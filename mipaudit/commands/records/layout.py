@@ -1,0 +1,160 @@
+"""What a report of ``records`` shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Column, Layout, Table
+from mipaudit.report.parts import LIMITS, OPEN_LIMITS, POLICY, POLICY_CASES, SHORT_LIMITS
+
+_RISK: Final = (
+    Column("at least", "{lower:lower}"),
+    Column("risk", "{risk:value}"),
+    Column("at most", "{upper:upper}"),
+)
+_COUNTS: Final = (Column("members", "{members:count}"), Column("holdout", "{holdout:count}"))
+_CELL: Final = Column("cell", "{cell:number}")
+_SPEAKS: Final = Column("speaks for", "{speaks_for}")
+_JOINTLY: Final = "Each column holds with {design.confidence:percent} confidence for all groups."
+
+LAYOUT: Final = Layout(
+    about=(
+        "Score {design.score_column:quoted}: {design.n_members:count} members, "
+        "{design.n_holdout:count} holdout records in {design.cells:count} cells, "
+        "{design.confidence:percent} confidence; a score that says nothing has a risk of "
+        "{design.baseline:number}."
+    ),
+    tables=(
+        Table(
+            "Records by the risk of their cell",
+            "exposure",
+            (
+                Column("risk of at least", "{low:number}"),
+                Column("surely: members", "{at_least_members:count}"),
+                Column("holdout", "{at_least_holdout:count}"),
+                Column("best estimate: members", "{members:count}"),
+                Column("holdout", "{holdout:count}"),
+            ),
+            caption="Records by the risk of their cell: [0 is even odds, {guessing:best} blind "
+            "guessing][0 tells nothing{guessing:unless}], 1 is certain.",
+            short=None,
+            note="Surely: the lower limit of their cell is so high. Each row counts those of the "
+            "rows above it, too.",
+        ),
+        OPEN_LIMITS,
+        Table(
+            "Advantage within each group",
+            "advantages",
+            (
+                Column("group", "{group:short}"),
+                Column("", "{axis}"),
+                *SHORT_LIMITS,
+            ),
+            words=2,
+            caption="Advantage within each group, any attacker[ (blind guessing: {guessing:best})"
+            "].",
+            where=(("attackers", ("any",)),),
+            short=None,
+            whole=False,
+            picture="intervals",
+            of="advantage within a group",
+            axis=("design.baseline", ""),
+        ),
+        Table(
+            "The most exposed records",
+            "top",
+            (
+                Column("record", "[{key:short}]"),
+                Column("row", "{row:number}"),
+                Column("is", "[member{member:said}][holdout{member:unless}]"),
+                _SPEAKS,
+                _CELL,
+                *_RISK,
+            ),
+            words=4,
+            caption="The most exposed records; {top_tied:count} are as exposed as the last, and "
+            "which of them are shown is drawn. Rows of the input count from 0.",
+            short=None,
+        ),
+        Table(
+            "The exposed cells",
+            "shown_cells",
+            (_CELL, _SPEAKS, Column("", "{axis}"), *_RISK, *_COUNTS),
+            words=3,
+            caption="[The exposed cells{exposed:said}][The cells nearest to being exposed"
+            "{exposed:unless}]; limits for all cells together.[ ┃ is blind guessing"
+            "{drawn:said}.]",
+            short=None,
+            whole=False,
+            axis=("", "guessing"),
+        ),
+        Table(
+            "Groups of records with like scores, the most exposed as used first",
+            "cells_first",
+            (
+                Column("", "{members:count} members, {holdout:count} holdout: {speaks_for}"),
+                *_RISK,
+            ),
+            whole=False,
+            picture="intervals",
+            of="risk of a record",
+            axis=("design.baseline", "risk_limit"),
+        ),
+        POLICY,
+        Table(
+            "The largest risk of a record",
+            "estimates",
+            LIMITS,
+            words=0,
+            where=(("quantity", ("risk",)),),
+            note="The least alpha of (alpha, p)-membership privacy, at p = {design.prior:number}. "
+            "The pair holds with {design.confidence:percent} confidence, the upper limit for the "
+            "cells that were cut.",
+        ),
+        Table(
+            "The most exposed cells",
+            "cells_first",
+            (_CELL, _SPEAKS, Column("listed", "[yes{in_list:said}]"), *_COUNTS, *_RISK),
+            words=3,
+            marked=("in_list", (True,)),
+            note="Listed: risk above {design.tau:number} at a false-discovery rate of "
+            "{design.fdr:percent}. The limits hold for all cells together.",
+        ),
+        Table(
+            "Advantage within each group, by attackers",
+            "advantages",
+            (Column("group", "{group}"), Column("attackers", "{attackers:attackers}"), *LIMITS),
+            words=2,
+            note=_JOINTLY,
+        ),
+        Table(
+            "One attack in the group, less the same attack in the rest",
+            "groups",
+            (
+                Column("group", "{group}"),
+                Column("differs", "{differs}"),
+                *_COUNTS,
+                Column("difference", "{difference:value}"),
+                Column("from", "{difference_lower:lower}"),
+                Column("to", "{difference_upper:upper}"),
+            ),
+            words=2,
+            marked=("differs", ("higher",)),
+            note="The attack is the best threshold on everybody. " + _JOINTLY,
+        ),
+    ),
+    terms=(
+        ("cell", "records with like scores; its risk is the average over them."),
+        ("group", "of records with like scores: a cell; else what the columns asked for tell."),
+        (
+            "risk",
+            "how surely one can tell whether a record was used, {design.prior:scale}",
+        ),
+        ("times in 100", "{design.prior:guessed}"),
+        ("speaks for", "what the limits leave no doubt of: that a record was used, or not."),
+        ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
+        ("members", "records that were used, as in training; holdout records are alike, unused."),
+    ),
+    cases=(POLICY_CASES,),
+    height=30,
+)
