@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from mipaudit.statements.policy import PolicyCheck
 
 _LONGEST_REASON: Final = 2000
-SKIPPED: Final = (
-    "Some files of the input cannot be read and were left out: nothing here speaks for the "
-    "records in them."
-)
 # What stands before everything else that a report says of its numbers.
 _FIRST: Final = {
     ROWS_TAKEN: "Ids or files repeat, and rows are taken for independent because the user says so: "

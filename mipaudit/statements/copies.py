@@ -9,7 +9,6 @@ from typing import Final
 from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import PolicyCheck, check_status
-from mipaudit.statements.text.rounding import count_text
 from mipaudit.statements.verdict import COMMON, COPIES, RECORDS, UNREAD
 
 # The column of a score file that says of each record whether it was released.
@@ -122,18 +121,6 @@ def with_copies(
         return tuple(findings)
     others = (one for one in findings if one.code not in {COPIES, COMMON})
     return (*copy_findings(copies, limit), *others)
-
-
-def accepted_words(copies: Copies, limit: int) -> str:
-    """Return how many copied members a limit accepts, and of one that is kept how many there are.
-
-    Args:
-        copies: as the input tells.
-        limit: the most members that may be, at least 0.
-    """
-    if copies.members > limit:
-        return f"at most {count_text(limit)} accepted"
-    return f"{count_text(copies.members)} of at most {count_text(limit)} accepted"
 
 
 def copy_checks(limit: int | None, copies: Copies | None) -> Sequence[PolicyCheck]:
