@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.reports.any_report import AnyReport
 
 CaseStatus = Literal["passed", "failed", "open", "waived", "skipped"]
-_CASES: Final[Mapping[str, CaseStatus]] = {
+_CASES: Final[Mapping[object, CaseStatus]] = {
     "met": "passed",
     "not_met": "failed",
     "inconclusive": "open",
@@ -45,6 +45,10 @@ _CASES: Final[Mapping[str, CaseStatus]] = {
     "consistent": "passed",
     "vacuous": "skipped",  # nothing was shown either way
     "not_comparable": "skipped",
+    # Of what is looked at, or compared.
+    **dict.fromkeys(("works", "agrees", True), "passed"),
+    **dict.fromkeys(("missing", "broken", "other_version", "differs", False), "failed"),
+    "noted": "skipped",
 }
 _MOST_ROWS: Final = 100  # of a table: nobody would read more
 _NARROW: Final = 12  # characters of a drawn interval
@@ -332,7 +336,8 @@ class Walk:
         for row in self._rows_of(cases.rows):
             values = Fields(row)
             group, name = filled(cases.group, values), filled(cases.name, values)
-            yield Case(group, name, _case_status(row, passes=passes), filled(cases.text, values))
+            status = _case_status(row, cases.status, passes=passes)
+            yield Case(group, name, status, filled(cases.text, values))
 
 
 def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - a field of any report
@@ -341,13 +346,13 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - a field of any report
     return list(value) if isinstance(value, tuple) else [value]
 
 
-def _case_status(row: Any, *, passes: bool) -> CaseStatus:  # noqa: ANN401 - a row of any report
+def _case_status(row: Any, field: str, *, passes: bool) -> CaseStatus:  # noqa: ANN401 - any row
     """Return what a row does to the verdict: an expired waiver fails."""
     if getattr(row, "waived", None) is not None:
         return "waived"
     if getattr(row, "expired", None) is not None:
         return "failed"
-    status = _CASES[row.status]
+    status = _CASES[getattr(row, field)]
     return "skipped" if passes and status == "open" else status
 
 

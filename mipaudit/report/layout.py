@@ -75,12 +75,14 @@ class Cases(NamedTuple):
         group: what a case is about, with places for fields of the row.
         name: what was to be shown, likewise.
         text: why it came out so, likewise.
+        status: the field of the row that says how it came out.
     """
 
     rows: str
     group: str
     name: str
     text: str
+    status: str = "status"
 
 
 class Layout(NamedTuple):

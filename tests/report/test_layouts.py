@@ -34,11 +34,8 @@ CODE = (
     *(ast.Compare, ast.Call, ast.Subscript),
 )
 # Who tells besides the report and its forms: the help of a code, and what the owner of a release
-# is told beside it; the others go with their pages.
-TELLS = {
-    *("cli/topics/help.py", "commands/noise/run.py"),
-    "commands/doctor/page.py",
-}
+# is told beside it.
+TELLS = {"cli/topics/help.py", "commands/noise/run.py"}
 
 
 def texts(part):

@@ -26,6 +26,7 @@ def answer_doctor(asked: DoctorOptions) -> DoctorReport:
     Nothing that is broken raises: it is a finding.
     """
     from mipaudit.commands.doctor import libraries
+    from mipaudit.commands.doctor.conclusion import hinders
     from mipaudit.commands.doctor.known_audit import audit_findings, known_audit
     from mipaudit.commands.doctor.report import DoctorReport
     from mipaudit.engine.workers import processors
@@ -46,9 +47,7 @@ def answer_doctor(asked: DoctorOptions) -> DoctorReport:
         findings.append(Finding("no_temporary_files"))
     return DoctorReport(
         command="doctor",
-        works=all(
-            one.code == "not_installed" or one.values.get("case") == "optional" for one in findings
-        ),
+        works=not any(map(hinders, findings)),
         processors=processors(),
         memory_bytes=_memory_bytes(),
         temporary_bytes=temporary,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # What answers before it has loaded much comes first.
 SUBJECTS: Final = (
     "noise",
+    "doctor",
     "answers",
     "verdicts",
     "checks",
@@ -329,6 +330,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "of_whom": lambda value, _: "any attacker" if value == "any" else "a named kind",
     "wrong": lambda value, _: number_text(float(f"{100 * (1 - value):.6g}")),
     "counted": _or("-", count_text),
+    "size": _or("unknown", lambda size: f"{size / 2**30:.1f} GiB"),
     "most_figure": _or("-", upper_figure),
     "least_figure": _or("-", lower_figure),
     "span": lambda value, _: "-" if value is None else span_text(*value),

@@ -1,0 +1,36 @@
+"""What a report of ``doctor`` concludes: its answer and its remarks, as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from mipaudit.commands.doctor.libraries import install_line
+from mipaudit.model.message import Message
+
+if TYPE_CHECKING:
+    from mipaudit.commands.doctor.report import DoctorReport, Library
+
+
+def answer(report: DoctorReport) -> Message:
+    """Return whether the installation works."""
+    if not report.works:
+        return Message.of("installation_fails", findings=sum(map(hinders, report.findings)))
+    return Message("installation_works" if report.libraries else "known_audit_agrees")
+
+
+def remarks(report: DoctorReport) -> Iterator[Message]:
+    """Yield what installs the optional parts that do not work here."""
+    parts = dict.fromkeys(one.of for one in report.libraries if one.of and one.state != "works")
+    if parts:
+        yield Message.of("parts_to_install", line=install_line(*parts))
+
+
+def hinders(finding: Message) -> bool:
+    """Tell whether mipaudit itself does not work because of a finding."""
+    return finding.code != "not_installed" and finding.get("case") != "optional"
+
+
+def needed_always(report: DoctorReport) -> tuple[Library, ...]:
+    """Return the libraries that are of no optional part."""
+    return tuple(one for one in report.libraries if one.of is None)
