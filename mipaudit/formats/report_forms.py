@@ -193,9 +193,7 @@ def _brief(report: AnyReport, *, python: bool = False, said: Sequence[str] = ())
     findings = getattr(report, "findings", ())
     notes = [*brief.notes, *(first_sentence(told(one)) for one in findings if not is_serious(one))]
     seed = short_seed(report.provenance)
-    if seed is not None:
-        notes.append(f"Seed {seed}.")
-    notes += brief.closing
+    notes.append(" ".join([f"Seed {seed}."] * (seed is not None) + [*brief.closing]))
     warnings = (
         told(one) for one in findings if is_serious(one) and one.code not in (*brief.told, *said)
     )
