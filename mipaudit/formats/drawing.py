@@ -223,7 +223,7 @@ def intervals(
 
 
 def amounts(rows: Sequence[Amount], *, name: str, what: str, caption: str) -> Picture:
-    """Draw figures without limits as bars, a row each: all are positive.
+    """Draw figures without limits as bars, a row each: none is negative.
 
     Args:
         rows: the least first; no more are drawn than can be read. Some that are many times
@@ -233,7 +233,7 @@ def amounts(rows: Sequence[Amount], *, name: str, what: str, caption: str) -> Pi
         caption: below it.
     """
     shown = rows[:_MOST_ROWS]
-    end = max(one.value for one in shown if one.value <= _MANY_TIMES * shown[0].value)
+    end = max(one.value for one in shown if one.value <= _MANY_TIMES * shown[0].value) or 1.0
 
     def draw(axes: Axes) -> None:
         for place, one in enumerate(reversed(shown)):

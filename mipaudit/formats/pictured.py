@@ -91,7 +91,7 @@ def _intervals(table: Table, rows: Sequence[Any], report: Fields, name: str, tit
 
 
 def _amount(table: Table, row: Any) -> Amount:  # noqa: ANN401 - of any table
-    last = table.columns[-1]
+    last = table.columns[-1 - table.prose]
     field = last.text.strip("{}").partition(":")[0]
     text = filled(last.text, Fields(row))
     return Amount(_named(table, row), getattr(row, field), text, getattr(row, "chosen", False))

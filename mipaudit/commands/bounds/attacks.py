@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 from mipaudit.maths.normal import cdf
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
+from mipaudit.model.message import Message
 
 Method = Literal["clopper-pearson", "jeffreys"]
 Sides = Literal[1, 2]
-_INFINITE: Final = "no finite value is consistent with such rates"
-_NO_UPPER: Final = "the counts do not exclude a perfect attack"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +59,14 @@ class RefutedLimits:
     epsilon_upper: float | None
     mu_lower: float
     mu_upper: float | None
-    upper_reason: str | None
+    upper_reason: Message | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refutation:
     """What an attack rules out: no guarantee below ``epsilon`` (at ``delta``) or ``mu``.
 
-    A number that does not exist is None, with a reason.
+    None where such rates are consistent with no finite value.
     """
 
     tpr: float
@@ -75,7 +74,6 @@ class Refutation:
     delta: float
     epsilon: float | None
     mu: float | None
-    reason: str | None
     counts: Counts | None
     limits: tuple[RefutedLimits, ...]
 
@@ -106,7 +104,6 @@ def refutation(
         delta=delta,
         epsilon=_finite(epsilon),
         mu=_finite(mu),
-        reason=None if math.isfinite(max(epsilon, mu)) else _INFINITE,
         counts=counts,
         limits=tuple(
             _limit(method, sides, counts, delta, confidence)
@@ -137,6 +134,7 @@ def _limit(
     tpr = float(lower(counts.tp, members, alpha)), float(upper(counts.tp, members, alpha))
     fpr = float(lower(counts.fp, holdout, alpha)), float(upper(counts.fp, holdout, alpha))
     epsilon_upper, mu_upper = refuted_epsilon(tpr[1], fpr[0], delta), refuted_mu(tpr[1], fpr[0])
+    missing = "one_sided" if sides == 1 else "perfect_not_excluded"
     known = sides == 2 and math.isfinite(max(epsilon_upper, mu_upper))  # noqa: PLR2004
     return RefutedLimits(
         method=method,
@@ -148,7 +146,7 @@ def _limit(
         epsilon_upper=epsilon_upper if known else None,
         mu_lower=refuted_mu(tpr[0], fpr[1]),
         mu_upper=mu_upper if known else None,
-        upper_reason=None if known else ("one-sided" if sides == 1 else _NO_UPPER),
+        upper_reason=None if known else Message(missing),
     )
 
 

@@ -23,6 +23,7 @@ from mipaudit.maths.privacy.mechanism import (
     LaplaceMechanism,
     RandomizedResponse,
 )
+from mipaudit.model.message import Message
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ Neighbours = Literal["substitution", "add-remove"]
 BY_SUBSTITUTION: Final = "member or holdout, neighbours by substitution"
 BY_TWO_STEPS: Final = "member or holdout, neighbours by add or remove"
 BY_PRESENCE: Final = "present or absent, neighbours by add or remove"
-_UNBOUNDED: Final = "no epsilon holds at this delta"
 # Their curves are upper bounds, close ones, and reached by nothing.
 _ROUNDED_UP: Final = frozenset(
     {"zero-concentrated-dp", "renyi-dp", "tuned-runs", "dp-sgd", "composition"}
@@ -96,7 +96,7 @@ class Guarantee:
     adjacency_assumed: bool
     delta: float
     epsilon: float | None
-    epsilon_reason: str | None
+    epsilon_reason: Message | None
     curve: str
     renyi: dict[str, float] = field(default_factory=dict)
 
@@ -147,7 +147,7 @@ def guarantee(found: Stated, delta: float) -> Guarantee:
         adjacency_assumed=found.adjacency is None,
         delta=delta,
         epsilon=epsilon if known else None,
-        epsilon_reason=None if known else _UNBOUNDED,
+        epsilon_reason=None if known else Message("unbounded_at_delta"),
         renyi={number_text(order): limit for order, limit in _renyi(found)},
         curve=_CURVES[found.kind],
     )

@@ -10,6 +10,7 @@ from mipaudit.commands.bounds.readings import Neighbours  # noqa: TC001 - the co
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, two_steps
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.privacy.tradeoff import largest_within
+from mipaudit.model.message import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 Quantity = Literal["advantage", "accuracy", "eta", "tpr_at_fpr", "success", "delta"]
 
-_DELTA_ALONE: Final = "delta alone allows more than the target"
-_ANYTHING: Final = "the target allows any attacker"
-_NO_NOISE: Final = "no noise hides a record that well"
 # Figures hold to a relative 1e-9: with so much room a delta is surely kept.
 _SURELY: Final = 1 - 1e-9
 
@@ -91,13 +89,18 @@ class Requirement:
     adjacency: Neighbours | None
     delta: float
     epsilon: float | None
-    epsilon_reason: str | None
+    epsilon_reason: Message | None
     mu: float | None
-    mu_reason: str | None
+    mu_reason: Message | None
     sensitivity: float
     gaussian_sd: float | None
     laplace_scale: float | None
     one_step: bool = False
+
+    @property
+    def present(self) -> bool:
+        """Whether all that an attacker has to tell is whether a record is there."""
+        return self.one_step and self.adjacency == "add-remove"
 
 
 def requirement(
@@ -140,10 +143,10 @@ def requirement(
         adjacency=adjacency,
         delta=delta,
         epsilon=_finite(epsilon),
-        epsilon_reason=_reason(epsilon, _DELTA_ALONE),
+        epsilon_reason=_reason(epsilon, "delta_allows_more"),
         # A mu of 0 is a release that does not depend on the data.
         mu=_finite(mu or None),
-        mu_reason=_reason(mu or None, _NO_NOISE),
+        mu_reason=_reason(mu or None, "no_noise_hides"),
         sensitivity=sensitivity,
         gaussian_sd=_scale(sensitivity, mu),
         laplace_scale=_scale(sensitivity, shift) if one_number else None,
@@ -155,10 +158,10 @@ def _finite(number: float | None) -> float | None:
     return number if number is not None and math.isfinite(number) else None
 
 
-def _reason(number: float | None, impossible: str) -> str | None:
+def _reason(number: float | None, impossible: str) -> Message | None:
     if number is None:
-        return impossible
-    return _ANYTHING if math.isinf(number) else None
+        return Message(impossible)
+    return Message("any_attacker_allowed") if math.isinf(number) else None
 
 
 def _scale(sensitivity: float, most: float | None) -> float | None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # What answers before it has loaded much comes first.
 SUBJECTS: Final = (
     "noise",
+    "bounds",
     "doctor",
     "answers",
     "verdicts",
@@ -63,7 +64,9 @@ class Values(Protocol):
 
 
 class Fields:
-    """The fields of a report or of a row as values of a text; ``outer.inner`` of one within it.
+    """The fields of a report or of a row as values of a text.
+
+    ``outer.inner`` is a field of one within it, ``rows.0`` the first of several.
 
     Args:
         whole: the report, or the row.
@@ -89,7 +92,10 @@ class Fields:
                 self._beside[first] = concluded(self._whole)
         value = self._beside[first]
         for part in rest:
-            value = getattr(value, part, None)
+            if part.isdecimal():
+                value = next(iter(value[int(part) :]), None)
+            else:
+                value = getattr(value, part, None)
         return value
 
 

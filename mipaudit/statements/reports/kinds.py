@@ -103,10 +103,8 @@ KINDS: Final = (
         commands=("bounds",),
         question="How well can anybody tell whose records were used, if the promise holds?",
         report="mipaudit.commands.bounds.report:BoundsReport",
-        document="mipaudit.commands.bounds.page:bounds_document",
-        pictures="mipaudit.commands.bounds.front:bounds_pictures",
-        brief="mipaudit.commands.bounds.page:bounds_brief",
-        front="mipaudit.commands.bounds.front:bounds_front",
+        layout="mipaudit.commands.bounds.layout:LAYOUT",
+        conclusion="mipaudit.commands.bounds.conclusion",
         # Of these, one answer has few.
         tables=(
             *("attacker", "other_readings", "bounds", "tuned", "needed"),

@@ -252,14 +252,15 @@ def test_a_page_that_is_no_text_is_an_error_of_the_page(mipaudit, tmp_path, form
 
 def test_a_fault_with_what_this_process_made_is_one_of_the_program(monkeypatch):
     report = mipaudit_.bounds(epsilon=1)
+    data = mipaudit_.to_json(report)
 
     def fail(_report):
         raise KeyError("a bug")
 
-    monkeypatch.setattr("mipaudit.commands.bounds.page.bounds_document", fail)
+    monkeypatch.setattr("mipaudit.commands.bounds.conclusion.answer", fail)
 
     with pytest.raises(KeyError):
         mipaudit_.render_report(report, format="markdown")
     with pytest.raises(InputError) as caught:
-        mipaudit_.render_report(mipaudit_.to_json(report), format="markdown")
+        mipaudit_.render_report(data, format="markdown")
     assert isinstance(caught.value.__cause__, KeyError)

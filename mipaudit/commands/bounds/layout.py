@@ -1,0 +1,139 @@
+"""What a report on bounds shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Column, Layout, Table
+
+_RULED_OUT: Final = (
+    "From: no smaller value holds for the mechanism. To: what this attack may still show; a better "
+    "attack may show more. Jeffreys limits are approximate."
+)
+
+_PROMISE: Final = (
+    "[Guarantee: {promised}.][ At delta {guarantee.delta:number} its epsilon is "
+    "{guarantee.epsilon:most_figure}.][ At delta {guarantee.delta:number} no epsilon holds"
+    "{guarantee.epsilon_reason:said}.][ Neighbours: by {guarantee.adjacency}.][ Which neighbours "
+    "it is about was not said (`adjacency`): both readings are shown, and the harsher one, added "
+    "or removed, is used below{guarantee.adjacency_assumed:said}.]"
+)
+_KEPT: Final = (
+    "Epsilon (at delta {needed.0.delta:number}) or mu (of Gaussian differential privacy), at most; "
+    "or noise (standard deviation; scale) for a sensitivity of {needed.0.sensitivity:number}, at "
+    "least."
+)
+
+LAYOUT: Final = Layout(
+    about=_PROMISE,
+    tables=(
+        Table(
+            "What the guarantee allows",
+            "allowed",
+            (
+                Column("no attacker can exceed", "{figure}"),
+                Column("{reading}", "{first:most_figure}"),
+                Column("[{other_reading}]", "{second:most_figure}"),
+            ),
+            short=None,
+            note="{reading}: {attacker.game}[; {other_reading}: {other_readings.0.game}].",
+        ),
+        Table(
+            "The best of several runs",
+            "tuned",
+            (
+                Column("how many runs", "{runs:count}, {drawn}[ (asked){asked:said}]"),
+                Column(
+                    "epsilon at delta {guarantee.delta:number}",
+                    "[{epsilon:most_figure}][none{epsilon:unless}]",
+                ),
+                Column("advantage", "{advantage:most_figure}"),
+            ),
+            short=None,
+            note="By one step of the neighbours, at prior 0.5.",
+        ),
+        Table(
+            "Renyi divergences, by the neighbours of the guarantee",
+            "divergences",
+            (Column("order", "{figure}"), Column("at most", "{first:most_figure}")),
+            words=0,
+        ),
+        Table(
+            "Published bounds of the advantage",
+            "bounds",
+            (
+                Column("published bound", "{name}"),
+                Column("is", "[tight{tight:said}][loose{tight:unless}]"),
+                Column("advantage", "{value:most_figure}"),
+                Column("source and assumptions", "{source:text}; {assumes:text}"),
+            ),
+            words=2,
+            prose=True,
+            picture="amounts",
+            of="advantage, at most",
+        ),
+        Table(
+            "The averaging attack",
+            "counting_queries",
+            (
+                Column("mu", "{mu:most_figure}"),
+                Column("TPR", "{tpr:number}"),
+                Column("FPR", "{fpr:most_figure}"),
+                Column("bound of the FPR", "{fpr_bound:most_figure}"),
+            ),
+            words=0,
+            note="The attack of Tramer's lecture notes, Theorem 2, against all other answers 0, at "
+            "threshold k/n. Mu is that of Gaussian differential privacy, the bound exp(-k / (2 n^2 "
+            "sd^2)).",
+        ),
+        Table(
+            "What keeps the limit",
+            "needed",
+            (
+                Column("neighbours", "[by {adjacency}][any{adjacency:unless}]"),
+                Column("", "[present or absent{present:said}]"),
+                Column("epsilon", "[{epsilon:figure}][none{epsilon:unless}]", "epsilon_reason"),
+                Column("mu", "[{mu:figure}][none{mu:unless}]", "mu_reason"),
+                Column("Gaussian", "[{gaussian_sd:most_figure}][none{gaussian_sd:unless}]"),
+                Column("Laplace", "{laplace_scale:most_figure}"),
+            ),
+            words=2,
+            caption=_KEPT,
+            short=None,
+            note="[Present or absent, success without the record is from a release made without "
+            "it; else from one made with another in its place{target.baseline:said}.]",
+        ),
+        Table(
+            "What the counts rule out",
+            "refuted.limits",
+            (
+                Column("limits", "{method}"),
+                Column("sides", "{sides:count}"),
+                Column("confidence", "{confidence:percent}"),
+                Column("epsilon from", "{epsilon_lower:figure}"),
+                Column("to", "{epsilon_upper:most_figure}", "upper_reason"),
+                Column("mu from", "{mu_lower:figure}"),
+                Column("to", "{mu_upper:most_figure}", "upper_reason"),
+            ),
+            short=None,
+            note=_RULED_OUT,
+        ),
+    ),
+    terms=(
+        (
+            "advantage",
+            "[how well somebody can tell whose records were used, {attacker.prior:scale}]",
+        ),
+        ("guessing right", "[{attacker.prior:guessed}]"),
+        (
+            "certainty",
+            "[of the most telling output; at 1, one may give a record away{guarantee:said}.]",
+        ),
+        ("by substitution", "one record is exchanged for another"),
+        ("by add-remove", "one record is added or removed"),
+        ("fixed", "[a number of runs that was chosen: all count as published{tuned:said}.]"),
+        ("poisson, geometric, logarithmic", "[laws of that number, with this mean{tuned:said}.]"),
+    ),
+    untold="bounds say what could happen, and judge nothing",
+    height=30,
+)
