@@ -8,6 +8,8 @@ from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
 
 from mipaudit.formats.document import plain
+from mipaudit.model.message import Message, is_message, message_of
+from mipaudit.report.messages.told import told
 from mipaudit.statements.reports.kinds import kind_of, report_type
 from mipaudit.statements.text.printable_names import inert_text
 
@@ -81,7 +83,7 @@ def _fields(kind: type, outer: str = "") -> Iterator[str]:
 def _record(hint: Any) -> type | None:  # noqa: ANN401 - whatever an annotation is
     """Return the dataclass of an annotation: ``A``, ``A | None``, ``tuple[A, ...]``; or None."""
     if is_dataclass(hint) and isinstance(hint, type):
-        return hint
+        return None if hint is Message else hint
     return next(filter(None, map(_record, get_args(hint))), None)
 
 
@@ -97,7 +99,9 @@ def table_rows(report: AnyReport, name: str) -> Iterable[Any]:
 
 def _flat(row: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in row.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and is_message(value):
+            yield f"{outer}{name}", told(message_of(value))
+        elif isinstance(value, dict):
             yield from _flat(value, f"{outer}{name}.")
         elif not _is_table(value):
             yield f"{outer}{name}", value

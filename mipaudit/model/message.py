@@ -49,6 +49,11 @@ class Message:
         return self == other or any(one.holds(other) for one in within)
 
 
+def is_message(fields: Mapping[str, Any]) -> bool:
+    """Tell whether dictionaries stand for a message."""
+    return fields.keys() == {"code", "values"}
+
+
 def message_of(fields: Mapping[str, Any]) -> Message:
     """Return the message that dictionaries of its fields, and of those within it, stand for."""
     values = {

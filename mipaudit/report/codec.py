@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
-from mipaudit.model.message import message_of
+from mipaudit.model.message import is_message, message_of
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of, kind_of_schema, report_type
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 # can be compared line by line.
 _FIRST: Final = "schema"
 _LAST: Final = "provenance"
-_MESSAGE: Final = {"code", "values"}
 
 _HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
 # An annex looks like the page of a report, and is none.
@@ -136,7 +135,7 @@ def _with_sentences(part: Any) -> Any:  # noqa: ANN401 - of a report
     """Return a part of a report with the sentence of each message beside its code."""
     if isinstance(part, dict):
         found = {name: _with_sentences(one) for name, one in part.items()}
-        if part.keys() == _MESSAGE:
+        if is_message(part):
             return {"text": told(message_of(part)), **found}
         return found
     return [_with_sentences(one) for one in part] if isinstance(part, list | tuple) else part
