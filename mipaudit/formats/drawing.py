@@ -150,13 +150,13 @@ def drawn(
     return Picture(svg=_element(text.getvalue(), name), alt=alt, caption=caption)
 
 
-def legend_above(axes: Axes, columns: int = 2) -> None:
+def legend_above(axes: Axes) -> None:
     """Say above the axes what the lines are: below, they can be anywhere."""
     if axes.get_legend_handles_labels()[0]:
         axes.legend(
             loc="lower left",
             bbox_to_anchor=(0.0, 1.0),
-            ncols=columns,
+            ncols=2,
             frameon=False,
             fontsize=_LETTERS - 1,
         )

@@ -85,7 +85,7 @@ def _intervals(table: Table, rows: Sequence[Any], report: Fields, name: str, tit
         name=name,
         what=table.of,
         caption=title,
-        ends=(floor, 1.0),
+        ends=(floor, 1.0 if max(given, default=0.0) <= 1 else None),
         marks=marks_of(() if limit is None else (limit,), start or 0.0),
     )
 

@@ -46,9 +46,9 @@ _CASES: Final[Mapping[object, CaseStatus]] = {
     "vacuous": "skipped",  # nothing was shown either way
     "not_comparable": "skipped",
     # Of what is looked at, or compared.
-    **dict.fromkeys(("works", "agrees", True), "passed"),
-    **dict.fromkeys(("missing", "broken", "other_version", "differs", False), "failed"),
-    "noted": "skipped",
+    **dict.fromkeys(("works", "agrees", "not_refuted", True), "passed"),
+    **dict.fromkeys(("missing", "broken", "other_version", "differs", "refuted", False), "failed"),
+    **dict.fromkeys(("noted", "not_certifiable"), "skipped"),
 }
 _MOST_ROWS: Final = 100  # of a table: nobody would read more
 _NARROW: Final = 12  # characters of a drawn interval
@@ -211,6 +211,8 @@ class Walk:
         grid = self._grid(table, whole=True) if table.whole else None
         if grid is None:
             return ()
+        if len(grid.head) == 1 and table.prose:
+            return bulleted(filled(table.title, self._fields), [one for (one,) in grid.rows])
         note = filled(table.note, self._fields)
         rest = len(grid.rows) - _MOST_ROWS
         if rest > 0:
@@ -247,7 +249,7 @@ class Walk:
         for row in rows:
             short = scores.get(str(getattr(row, "score", "")), "")
             drawn = "" if axis is None else axis.drawn(row, limit)
-            values = Fields(row, short=short, names=names, axis=drawn)
+            values = Fields(row, short=short, names=names, axis=drawn, message=row)
             cells = [self._cell(one.text, one.why, values, whole=whole) for one in table.columns]
             lines.setdefault(tuple(cells), row)
         kept = [
@@ -308,7 +310,7 @@ class Walk:
 
     def _taken(self) -> Section:
         design: Any = getattr(self._report, "design", None)
-        if not hasattr(design, "score_columns"):
+        if not getattr(design, "score_columns", ()):
             return ()
         pairs = tuple(taken(design, self._report.provenance))
         return (Heading(text="What was taken"), Pairs(pairs=pairs))

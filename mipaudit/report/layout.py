@@ -32,12 +32,12 @@ class Table(NamedTuple):
         title: above it, with places for fields of the report.
         caption: what its columns are, likewise; a screenful has no title beside it.
         rows: the field; of a record within it ``outer.inner``. Equal rows are shown once.
-        columns: from left to right, words before numbers.
+        columns: from left to right, words before numbers; ``{message}`` tells a row that is one.
         words: how many at the start hold words.
         where: (field, values): only rows that have one of the values are shown.
         unless: (field, values): rows that have one of the values are not.
         short: rows that the answer in a screenful has; None: as many as there is room for.
-        prose: whether the last column is running text.
+        prose: whether the last column is running text; alone it is a list.
         marked: (field, values) of rows that matter more.
         picture: how a page draws the rows: as intervals on one axis, as bars, as a
             curve, or as counts by bin.

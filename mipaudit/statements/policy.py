@@ -9,7 +9,6 @@ from mipaudit.model.message import Message
 from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
 from mipaudit.statements.estimate import Attackers, Quantity
 from mipaudit.statements.text.named import named_quantity, named_where
-from mipaudit.statements.text.rounding import lower_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -310,12 +309,4 @@ def limit_reason(
         code = "named_without_limits" if why is None else "named_unknown"
     return Message.of(
         code, subject=subject, limit=limit, lower=lower, upper=upper, among=among, why=why
-    )
-
-
-def delta_reason(pure: float) -> str:
-    """Return why right guesses that refute at delta 0 refute nothing; ``pure`` is that limit."""
-    return (
-        "delta allows that many right guesses; at delta 0 they would refute every epsilon below "
-        f"{lower_figure(pure)}"
     )

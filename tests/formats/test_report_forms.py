@@ -112,7 +112,7 @@ def test_every_sentence_of_the_report_is_in_the_page_and_in_the_markdown(reports
     fields = json.loads(to_json(report))
     sentences = [fields.get("summary") or "", *fields.get("limitations", ())]
     sentences += [one["text"] for one in fields.get("findings", ())]
-    sentences += fields.get("rests_on", ()) or ()
+    sentences += [one["text"] for one in fields.get("rests_on", ())]
     sentences += [one["reason"]["text"] for one in fields.get("policy", ())]
     page = page_of(report).text
     marked = document_markdown(document_of(report)).replace("\\", "")

@@ -25,8 +25,10 @@ from mipaudit.formats.report_forms import (
     report_text,
 )
 from mipaudit.formats.walk import Walk
+from mipaudit.model.message import Message
 from mipaudit.report.codec import from_json
 from mipaudit.report.layout import Column, Layout, Table
+from mipaudit.report.messages.told import Fields, filled, told
 from mipaudit.statements.reports.kinds import KINDS, kind_of, named
 from mipaudit.statements.text.rounding import lower_text
 from tests.fixtures.leaks import table
@@ -88,6 +90,22 @@ def test_every_row_is_shown_once_in_order_and_no_column_is_empty(rows):
     assert grid.caption == "Rows of k"
     assert grid.words == (0 in kept)
     assert grid.marked == {at for at, line in enumerate(lines) if 0 in kept and line[0] == "a"}
+
+
+def test_a_place_reaches_into_rows_and_messages():
+    said = Message.of("any", of=2)
+    fields = Fields(SimpleNamespace(rows=(SimpleNamespace(x=1.5),), none=(), said=said))
+    text = "{rows.0.x:number} {said.of:count}[ {none.0.x:number}][ {rows.1.x:number}]"
+    assert filled(text, fields) == "1.5 2"
+
+
+def test_rows_that_are_messages_are_a_list():
+    table = Table("Said", "said", (Column("", "{message}"),), words=0, prose=True)
+    report = SimpleNamespace(said=(Message("release_not_seen"), Message("one_sided")))
+    walk = Walk(report, Layout(tables=(table,)), SimpleNamespace(answer=lambda _: None))
+    heading, bullets = walk.of_rows("said")
+    assert heading.text == "Said"
+    assert bullets.texts == tuple(map(told, report.said))
 
 
 SAMPLES = {

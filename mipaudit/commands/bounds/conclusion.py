@@ -66,12 +66,15 @@ def remarks(report: BoundsReport) -> Iterator[Message]:
 def promised(report: BoundsReport) -> Message | None:
     """Return what was promised; None where nothing was."""
     stated = report.guarantee
-    return stated and Message.of(f"promised_{stated.kind.replace('-', '_')}", **stated.parameters)
+    if stated is None:
+        return None
+    return Message.of(f"promised_{stated.kind.replace('-', '_')}", **stated.parameters)
 
 
 def reading(report: BoundsReport) -> Message | None:
     """Return how the guarantee is read first."""
-    return report.attacker and Message(_READINGS[report.attacker.game])
+    first = report.attacker
+    return None if first is None else Message(_READINGS[first.game])
 
 
 def other_reading(report: BoundsReport) -> Message | None:
@@ -135,6 +138,10 @@ def _by_reading(
 def _successes(report: BoundsReport) -> Iterator[Message]:
     """Yield how often something about a person is guessed right, by each baseline."""
     for baseline in report.attacker.success_at if report.attacker else ():
+
+        def success(one: Allowance, at: str = baseline) -> float:
+            return 100 * one.success_at[at]
+
         share = float(baseline)
         alike = round(1 / share) if share * _MOST_ALIKE >= 1 else 0
         known = alike > 1 and number_text(1 / alike) == baseline
@@ -142,8 +149,8 @@ def _successes(report: BoundsReport) -> Iterator[Message]:
             "success_allowed",
             baseline=share,
             alike=alike if known else None,
-            absent=any(one.game == BY_PRESENCE for one in report.other_readings),
-            **_by_reading(report, lambda one, at=baseline: 100 * one.success_at[at]),
+            absent=any(one.game == BY_PRESENCE for one in report.other_readings) or None,
+            **_by_reading(report, success),
         )
 
 
@@ -156,4 +163,4 @@ def _kept(target: Target) -> Message:
 
 def _ruled_out(refuted: Refutation) -> Message:
     values = {name: getattr(refuted, name) for name in ("tpr", "fpr", "delta", "epsilon", "mu")}
-    return Message.of("rules_out", **values, perfect=None in values.values())
+    return Message.of("rules_out", **values, perfect=(None in values.values()) or None)

@@ -19,9 +19,9 @@ _PROMISE: Final = (
     "or removed, is used below{guarantee.adjacency_assumed:said}.]"
 )
 _KEPT: Final = (
-    "Epsilon (at delta {needed.0.delta:number}) or mu (of Gaussian differential privacy), at most; "
-    "or noise (standard deviation; scale) for a sensitivity of {needed.0.sensitivity:number}, at "
-    "least."
+    "Epsilon (at delta {needed.0.delta:number}) or mu of Gaussian differential privacy, at most; "
+    "or Gaussian noise (its standard deviation) or Laplace noise (its scale) for a sensitivity of "
+    "{needed.0.sensitivity:number}, at least."
 )
 
 LAYOUT: Final = Layout(

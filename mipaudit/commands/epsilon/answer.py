@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import (
@@ -14,16 +15,34 @@ from mipaudit.commands.epsilon.report import (
     EpsilonStatement,
     ProfilePoint,
 )
-from mipaudit.commands.epsilon.words import (
-    claim_name,
-    claim_reason,
-    epsilon_limitations,
-    epsilon_summary,
-    rests_on,
-)
-from mipaudit.report.verdict_sentence import led
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
+
+_LOWER: Final = (
+    "These are lower limits. A better attack or a worse record may show more; a limit of 0, or "
+    "a claim that is not refuted, is no evidence of privacy."
+)
+_NOT_JOINT: Final = (
+    "Limits by different methods hold one by one, not jointly; the verdict rests on the one "
+    "that was asked for."
+)
+_ESTIMATE: Final = "A best estimate is that of the attack that was judged. It certifies nothing."
+_KEEP_BEST: Final = (
+    "Auditing again with other seeds, scores or settings and keeping the best makes a limit "
+    "untrue. Several score columns in one audit share the error."
+)
+_PROFILE: Final = (
+    "The limits of the curve hold jointly for every delta, and apart from the one above."
+)
+_POWER: Final = (
+    "What could have been found is approximate, for the best thresholds on two mechanisms; "
+    "others may be harder."
+)
+# Why a claim is as it is, where that depends on no more.
+_REASONS: Final = {"refuted": "not_as_claimed", "not_refuted": "nothing_against_claim"}
+_UNTESTED: Final = {"one-run": "coins_test_nothing", "one-model": "one_model_tests_nothing"}
+_ASSUMED: Final = frozenset({"assumes-gdp", "if-exchangeable", "if-fair-coins"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +83,13 @@ def epsilon_report(
     return EpsilonReport(
         command="epsilon",
         design=found.design,
-        summary=led(found.findings, epsilon_summary(found.design, statements, claim=claim)),
         statements=statements,
         claim=claim,
         coin=found.coin,
         profile=found.profile,
-        rests_on=rests_on(asked, found.design, statements[0].method),
+        rests_on=_rests_on(asked, found.design, statements[0].method),
         findings=found.findings,
-        limitations=epsilon_limitations(
+        limitations=_limitations(
             found.design,
             statements,
             profile=found.profile is not None,
@@ -99,7 +117,6 @@ def _verdict(
     if claimed is None and mu is None and curve is None:
         return None
     status = _status(asked, found, statements[0])
-    name = claim_name(claimed, mu, curve, asked.delta)
     # Whole curves are tested without the assumption that a limit of epsilon may rest on.
     top = statements[0]
     of_top = claimed is not None or top.validity == "if-fair-coins"
@@ -114,8 +131,11 @@ def _verdict(
         curve=curve,
         status=status,
         p_value=found.p_value,
-        reason=claim_reason(
-            status, found.design, name, top.validity if of_top else "finite-sample"
+        reason=Message.of(
+            _REASONS.get(status) or _UNTESTED[asked.kind],
+            claimed=_claimed(asked),
+            worth=worth(top) if of_top and status == "refuted" else None,
+            confidence=asked.confidence,
         ),
         power=power,
     )
@@ -131,3 +151,60 @@ def _status(asked: EpsilonOptions, found: EpsilonEvidence, top: EpsilonStatement
     else:
         refuted = found.curve_refuted
     return "refuted" if refuted else "not_refuted"
+
+
+def worth(statement: EpsilonStatement) -> Message | None:
+    """Return what a limit assumes; None of one that holds without."""
+    return Message(statement.validity) if statement.validity in _ASSUMED else None
+
+
+def _claimed(asked: EpsilonOptions) -> Message:
+    if asked.named_curve is not None:
+        return Message.of("claimed_curve", curve=asked.named_curve.name)
+    if asked.claimed_epsilon is not None:
+        return Message.of("claimed_epsilon", epsilon=asked.claimed_epsilon, delta=asked.delta)
+    return Message.of("claimed_mu", mu=asked.claimed_mu)
+
+
+def _rests_on(asked: EpsilonOptions, design: EpsilonDesign, method: str) -> tuple[Message, ...]:
+    """Return the assumptions of the deciding limit, which is by a method."""
+    match design.kind:
+        case "independent-runs" if asked.counted:
+            every = "taken_for_gaussian" if method == "gdp" else "every_size"
+            codes = ["runs_alike", "attack_was_fixed", every, "neighbours_of_runs"]
+        case "independent-runs":
+            every = "taken_for_gaussian" if method == "gdp" else "all_rows_judged"
+            codes = ["runs_alike", every, "neighbours_of_runs"]
+        case "one-run":
+            coins = _coins(asked, design.runs)
+            return (coins, Message("guesses_blind"), Message("neighbours_of_canaries"))
+        case _:
+            codes = ["one_model_certifies_nothing", "as_if_trials"]
+    return tuple(map(Message, codes))
+
+
+def _coins(asked: EpsilonOptions, runs: int | None) -> Message:
+    rate = asked.inclusion_rate
+    if rate is not None:
+        return Message.of("coins_stated", runs=runs, rate=rate)
+    return Message.of("coins_fair" if asked.counted else "coins_unstated", runs=runs)
+
+
+def _limitations(
+    design: EpsilonDesign, statements: Sequence[EpsilonStatement], *, profile: bool, power: bool
+) -> tuple[str, ...]:
+    """Return what the figures do not say."""
+    found = [_LOWER] if design.kind != "one-model" else []
+    if design.kind == "one-run":
+        found.append(
+            "One run cannot reach the epsilon of every mechanism, however many canaries it has "
+            "(Keinan et al. 2025): the limit may stay far below the truth."
+        )
+    if any(s.estimate is not None for s in statements):
+        found.append(_ESTIMATE)
+    if len({s.method for s in statements}) > 1 and design.kind != "one-model":
+        found.append(_NOT_JOINT)
+    if design.score_columns:
+        found.append(_KEEP_BEST)
+    found += [_PROFILE] * profile + [_POWER] * power
+    return tuple(found)

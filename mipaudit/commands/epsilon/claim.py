@@ -23,10 +23,10 @@ from mipaudit.commands.epsilon.power import (
 from mipaudit.commands.epsilon.report import CanaryGuesses, DetectionPower, EpsilonStatement
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
 from mipaudit.maths.privacy.tradeoff import TradeOff
+from mipaudit.model.message import Message
 
 _MECHANISMS: Final[tuple[Mechanism, ...]] = ("gaussian", "laplace")
-_GAUSSIAN_AT_ZERO: Final = "Gaussian noise has no epsilon at delta 0"
-_NO_ATTACK: Final = "all scores are the same, or runs are too few"
+_NO_ATTACK: Final = Message("no_attack")
 _TWO_DIGITS: Final = 2
 # Runs that trying many attacks takes, beside knowing the best (mipaudit help methods).
 _SEARCH_COST: Final = 1.8
@@ -124,11 +124,12 @@ def _power(asked: EpsilonOptions, mechanism: Mechanism, plan: _Plan | None) -> D
     found = needed = guesses = None
     reason = unreachable = _NO_ATTACK
     if plan is not None:
-        reason, unreachable = f"none up to {LARGEST_EPSILON:g}", "no size that was tried does"
+        reason = Message.of("none_up_to", most=LARGEST_EPSILON)
+        unreachable = Message("no_size_does")
         found = smallest_refutable_epsilon(plan.detector, mechanism, claim)
         curve = curve_with_epsilon(mechanism, epsilon=true, delta=claim.delta)
         if curve is None:
-            reason = unreachable = _GAUSSIAN_AT_ZERO
+            reason = unreachable = Message("gaussian_without_epsilon")
         else:
             needed, guesses = plan.needed(curve)
     return DetectionPower(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.maths.one_run.p_value import CanaryCount
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
@@ -113,7 +114,7 @@ class EpsilonStatement:
     validity: StatementValidity
     decides: bool
     lower: float | None
-    lower_reason: str | None
+    lower_reason: Message | None
     estimate: float | None
     mu_lower: float | None
     confidence: float
@@ -139,11 +140,11 @@ class DetectionPower:
     mechanism: Literal["gaussian", "laplace"]
     power: float
     refutable_epsilon: float | None
-    refutable_reason: str | None
+    refutable_reason: Message | None
     true_epsilon: float
     needed: int | None
     needed_guesses: int | None
-    needed_reason: str | None
+    needed_reason: Message | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +157,7 @@ class ClaimVerdict:
         curve: the file with the points of a trade-off curve.
         status: ``not_refuted`` verifies nothing.
         p_value: of the claim, over all scores, for one run; None elsewhere.
-        reason: the verdict in a sentence.
+        reason: what that rests on.
         power: what the design could have found, for a claimed epsilon.
     """
 
@@ -164,7 +165,7 @@ class ClaimVerdict:
     mu: float | None
     status: ClaimStatus
     p_value: float | None
-    reason: str
+    reason: Message
     power: tuple[DetectionPower, ...]
     curve: str | None = None
 
@@ -203,21 +204,19 @@ class EpsilonReport(AnyReport):
     """The largest epsilon that the data refute, and what that rests on.
 
     Attributes:
-        summary: the verdict in plain words.
         statements: the limits, the deciding ones first, the largest of them at the top.
         coin: how canaries were included, for one run from scores.
         profile: epsilon at many deltas, if asked for.
-        rests_on: the assumptions, in words.
+        rests_on: the assumptions.
     """
 
     command: str
     design: EpsilonDesign
-    summary: str
     statements: tuple[EpsilonStatement, ...]
     claim: ClaimVerdict | None
     coin: CoinCheck | None
     profile: tuple[ProfilePoint, ...] | None
-    rests_on: tuple[str, ...]
+    rests_on: tuple[Message, ...]
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.errors import UsageError
 from mipaudit.formats.csv import table_rows
+from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.reports.kinds import kind_of
@@ -184,7 +185,7 @@ def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  
         upper=getattr(row, "unlimited", NONE) if upper is None else upper_text(upper),
         confidence=getattr(row, "confidence", sure),
         reasons=tuple(  # type: ignore[arg-type] # three
-            getattr(row, f"{one}_reason", None) for one in ("lower", "value", "upper")
+            _sentence(getattr(row, f"{one}_reason", None)) for one in ("lower", "value", "upper")
         ),
     )
 
@@ -201,6 +202,10 @@ def _known(part: Figures, row: Any, _: float | None) -> Iterator[Figure]:  # noq
                 yield Figure(of, where, lower=NONE, upper=upper_text(number))
             elif number is not None:
                 yield Figure(of, where, value=upper_figure(number, digits=_IN_FULL))
+
+
+def _sentence(reason: Message | str | None) -> str | None:
+    return told(reason) if isinstance(reason, Message) else reason
 
 
 def _labels(row: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401

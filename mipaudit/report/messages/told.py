@@ -39,6 +39,7 @@ SUBJECTS: Final = (
     "checks",
     "check",
     "estimate",
+    "epsilon",
     "findings_input",
     "findings_scores",
     "findings_noise",
@@ -90,10 +91,12 @@ class Fields:
                 self._beside[first] = getattr(self._whole, first, None)
             else:
                 self._beside[first] = concluded(self._whole)
-        value = self._beside[first]
+        value: Any = self._beside[first]
         for part in rest:
             if part.isdecimal():
-                value = next(iter(value[int(part) :]), None)
+                value = next(iter((value or ())[int(part) :]), None)
+            elif isinstance(value, Message):
+                value = value.get(part)
             else:
                 value = getattr(value, part, None)
         return value

@@ -13,7 +13,7 @@ from mipaudit.model.message import Message
 from mipaudit.report.messages.bounds import ENTRIES
 from mipaudit.report.messages.told import told
 from mipaudit.statements.text.rounding import lower_figure, upper_figure
-from tests.fixtures.messages import within
+from tests.fixtures.codes import within
 
 CLAIM = {"epsilon": 1.0, "delta": 1e-5}
 # Each asks for the codes below it, and perhaps others.
@@ -151,10 +151,18 @@ def test_everybody_is_told_of_each_reading_and_that_nothing_was_measured():
     report = asked("claim")
     (harsher,) = report.other_readings
     plainly = report.answer.get("plainly")
-    assert (plainly.get("upper"), plainly.get("other")) == (report.attacker.advantage, harsher.advantage)
+    assert (plainly.get("upper"), plainly.get("other")) == (
+        report.attacker.advantage,
+        harsher.advantage,
+    )
     assert plainly.get("other_reading") == Message("added_or_removed")
     assert "Nothing was measured" in report_as(report, "html")
     assert asked("gaussian").answer.get("other") is None
+
+
+def test_a_table_has_a_reason_as_its_sentence():
+    table = report_as(asked("target_below_delta"), "csv")
+    assert "delta alone allows more than the target" in table
 
 
 def test_the_page_draws_the_published_bounds_and_nothing_where_there_are_none():

@@ -17,7 +17,7 @@ from mipaudit.maths.epsilon.conditional import GuessCounts, conditional_lower, u
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon, rate_limits
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon, refuted_mu
-from mipaudit.statements.policy import delta_reason
+from mipaudit.model.message import Message
 
 _Method = Literal["conditional", "clopper-pearson", "gdp"]
 _EITHER: Final[tuple[Numerator, ...]] = ("member", "holdout")
@@ -61,7 +61,9 @@ def _statement(
         mu = refuted_mu(*rate_limits(*table, alpha=alpha))
         lower = GaussianDP(mu=mu).epsilon_at(delta)
         estimate = gaussian_estimate(table, delta=delta)
-    reason = delta_reason(pure) if pure > 0 else "the difference that was found is within chance"
+    reason = Message("difference_within_chance")
+    if pure > 0:
+        reason = Message.of("delta_allows", pure=pure)
     return EpsilonStatement(
         score=None,
         method=method,

@@ -47,7 +47,7 @@ from mipaudit.maths.epsilon.conditional import (
 from mipaudit.maths.epsilon.rates import gaussian_lower
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon
-from mipaudit.statements.policy import delta_reason
+from mipaudit.model.message import Message
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.identity.seed import SeedChoice
 
@@ -229,16 +229,16 @@ def _at(band: RocBand, place: int, n_members: int, n_holdout: int) -> AttackTabl
     return AttackTable(tp=tp, fn=n_members - tp, fp=fp, tn=n_holdout - fp)
 
 
-def _reason(chosen: _Finding | None) -> str | None:
+def _reason(chosen: _Finding | None) -> Message | None:
     if chosen is None:
-        return f"all scores are the same, or there are fewer than {_LEAST_RUNS} runs"
+        return Message.of("nothing_to_judge", fewest=_LEAST_RUNS)
     if chosen.lower > 0:
         return None
     if chosen.pure > 0:
-        return delta_reason(chosen.pure)
+        return Message.of("delta_allows", pure=chosen.pure)
     if chosen.estimate > 0:
-        return "the difference that was found is within chance"
-    return "no difference between members and holdout was found"
+        return Message("difference_within_chance")
+    return Message("no_difference_found")
 
 
 def estimate_of_band(band: RocBand, delta: float, n_members: int, n_holdout: int) -> float:
@@ -333,7 +333,7 @@ def _advantage(evidence: Evidence, asked: EpsilonOptions, confidence: float) -> 
         validity="if-exchangeable",
         decides=False,
         lower=lower,
-        lower_reason=None if lower else "the advantage that was found is within chance",
+        lower_reason=None if lower else Message("advantage_within_chance"),
         estimate=_implied(evidence.held_out.value, asked.delta),
         mu_lower=None,
         confidence=confidence,

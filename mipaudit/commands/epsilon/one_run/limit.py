@@ -37,15 +37,15 @@ from mipaudit.maths.one_run.curve_p_value import mu_one_run, one_run_curve_p_val
 from mipaudit.maths.one_run.p_value import CoinShares, coin_shares
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.policy import delta_reason
 from mipaudit.statements.text.printable_names import safe_name
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
 # the price is the error, and from a twentieth to a hundredth of it the limits are alike.
 _FOR_THE_SHARE: Final = 0.02
-_WITHIN_CHANCE: Final = "the right guesses are within chance"
-NOT_EVEN_RIGHT_ONES: Final = "at this delta not even right guesses alone would refute anything"
+_WITHIN_CHANCE: Final = Message("guesses_within_chance")
+_NOT_EVEN_RIGHT_ONES: Final = Message("not_even_right_guesses")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,12 +175,12 @@ def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonSta
         epsilon = coin_epsilon(guesses, delta=delta, alpha=part, shares=shares) if delta else pure
         if epsilon > best:
             best, found = epsilon, guesses
-    reason = delta_reason(pure) if pure > 0 else _WITHIN_CHANCE
+    reason = Message.of("delta_allows", pure=pure) if pure > 0 else _WITHIN_CHANCE
     if not any(
         can_refute(plan, canaries=run.canaries, delta=delta, alpha=alpha * plan.share)
         for plan, _ in settled
     ):
-        reason = NOT_EVEN_RIGHT_ONES
+        reason = _NOT_EVEN_RIGHT_ONES
     return EpsilonStatement(
         score=run.score,
         method="one-run",
@@ -224,7 +224,7 @@ def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> E
         validity="assumes-gdp",
         decides=False,
         lower=epsilon if finite else None,
-        lower_reason=reason if finite else "a Gaussian mechanism has no epsilon at delta 0",
+        lower_reason=reason if finite else Message("gaussian_without_epsilon"),
         estimate=None,
         mu_lower=mu,
         confidence=confidence,
@@ -344,7 +344,7 @@ def claim_p_value(runs: tuple[OneRun, ...], asked: EpsilonOptions) -> float | No
 def power_findings(found: EpsilonStatement, delta: float) -> tuple[Finding, ...]:
     """Say where no number of right guesses could have refuted anything."""
     guesses = found.guesses
-    if found.lower_reason != NOT_EVEN_RIGHT_ONES or guesses is None:
+    if found.lower_reason != _NOT_EVEN_RIGHT_ONES or guesses is None:
         return ()
     canaries, tried = guesses.canaries, guesses.guesses
     least = needed_guesses(canaries, delta=delta, alpha=1 - found.confidence)

@@ -1,0 +1,78 @@
+"""What an audit of epsilon shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Cases, Column, Layout, Table
+
+_SCORE: Final = Column("score", "[{score:short}]")
+_METHOD: Final = Column("method", "{method}")
+_JOINTLY: Final = "[, jointly for all scores{design.score_columns.1:said}]"
+
+LAYOUT: Final = Layout(
+    about="{seen}; {design.confidence:percent} confidence, each limit one-sided" + _JOINTLY + ".",
+    tables=(
+        Table(
+            "Lower limits of epsilon",
+            "lines",
+            (
+                _SCORE,
+                _METHOD,
+                Column("", "[{standing}]"),
+                Column("", "{axis}"),
+                Column("at least", "[{lower:figure}][none{lower:unless}]", "lower_reason"),
+                Column("best", "{value:value}"),
+                Column("mu", "{mu_lower:least_figure}"),
+                Column("right", "{judged.right:counted}"),
+                Column("of", "{judged.guesses:counted}"),
+            ),
+            words=4,
+            caption="Epsilon at delta {design.delta:number}, lower limits[, {common}]; right "
+            "guesses, of all.[ ┃ is the claim{claim.epsilon:said}.]",
+            short=None,
+            picture="intervals",
+            of="epsilon",
+            axis=("", "claim.epsilon"),
+        ),
+        Table(
+            "What was found",
+            "lines",
+            (_SCORE, _METHOD, Column("guesses", "{judged}")),
+            words=2,
+            unless=(("judged", (None,)),),
+            prose=True,
+        ),
+        Table(
+            "What this audit could have found",
+            "claim.power",
+            (
+                Column("noise", "{mechanism}"),
+                Column(
+                    "refuted from epsilon",
+                    "[{refutable_epsilon:most_figure}][none{refutable_epsilon:unless}]",
+                    "refutable_reason",
+                ),
+                Column("needed", "[{needed:count}][none{needed:unless}]", "needed_reason"),
+                Column("guesses", "{needed_guesses:counted}"),
+            ),
+            caption="The least true epsilon with which the claim is refuted with probability "
+            "{claim.power.0.power:percent}, and the runs of each kind, or canaries, that it takes "
+            "if the truth is {claim.power.0.true_epsilon:number}.",
+        ),
+        Table("What it rests on", "rests_on", (Column("", "{message}"),), words=0, prose=True),
+    ),
+    terms=(
+        (
+            "epsilon",
+            (
+                "how far a release may move the odds that a record was used: by a factor of at "
+                "most e to the power of epsilon. 0 is not at all, 1 is a factor of 2.7, 5 one of "
+                "148."
+            ),
+        ),
+        ("delta", "how likely that may fail."),
+    ),
+    cases=(Cases("claim", "epsilon", "claim", "{reason}"),),
+    untold="no claim was given to refute",
+)
