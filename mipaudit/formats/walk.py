@@ -196,7 +196,7 @@ class Walk:
 
     def _next(self) -> str:
         found = _next(self._answer)
-        return f"Next: {found[0]}: mipaudit help {found[1]}." if found else ""
+        return f"Next: {found[0]}: mipaudit help {self._layout.topic or found[1]}." if found else ""
 
     def _short(self, table: Table) -> Grid | None:
         """Return what a screenful has of a table; None where that is nothing."""

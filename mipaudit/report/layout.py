@@ -97,6 +97,7 @@ class Layout(NamedTuple):
         untold: why that one was.
         passes: whether that one has passed, instead.
         height: lines that a screenful may have.
+        topic: the page that says what to do about a limit, where it is not the general one.
     """
 
     about: str = ""
@@ -106,3 +107,4 @@ class Layout(NamedTuple):
     passes: bool = False
     untold: str = "no limit was given to compare with"
     height: int = 24
+    topic: str = ""

@@ -24,8 +24,8 @@ ENTRIES = {
 TEXTS = {
     **{name: (entry.sentence,) for name, entry in ENTRIES.items()},
     **{
-        path.parent.name: (import_module(f"mipaudit.commands.{path.parent.name}.layout").LAYOUT,)
-        for path in LAYOUTS
+        place: (import_module(f"mipaudit.{place}.layout").LAYOUT,)
+        for place in (".".join(path.relative_to(PACKAGE).parent.parts) for path in LAYOUTS)
     },
 }
 CODE = (

@@ -10,6 +10,7 @@ from typing import Literal
 
 from mipaudit.commands.shift.record_copies import SharedRecords
 from mipaudit.commands.shift.survey import ColumnTest
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.policy import PolicyCheck
@@ -31,7 +32,7 @@ class SkippedFeature:
     """A column that was left out, and why."""
 
     column: str
-    why: str
+    why: Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,6 @@ class ShiftReport(AnyReport):
     """Whether members and holdout can be told apart without the model.
 
     Attributes:
-        summary: the paragraph that can be read alone.
         estimates: the blind advantage, for any attacker and for named classes. Where records
             have few combinations of values the first has an upper limit: ``estimate --blind``
             needs it.
@@ -85,7 +85,6 @@ class ShiftReport(AnyReport):
 
     command: str
     design: ShiftDesign
-    summary: str
     estimates: tuple[Estimate, ...]
     columns: tuple[ColumnTest, ...]
     copies: SharedRecords
@@ -115,8 +114,3 @@ class ShiftReport(AnyReport):
         if self.shown_at is not None and not 0 < self.shown_at <= 1:
             wrong.append("$.shown_at")
         return next(iter(wrong), None)
-
-    def differing(self) -> tuple[ColumnTest, ...]:
-        """Return the tests that show a difference, at the report's confidence jointly."""
-        alpha = 1 - self.design.confidence
-        return tuple(one for one in self.columns if one.adjusted <= alpha)

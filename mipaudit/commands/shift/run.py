@@ -36,7 +36,6 @@ from mipaudit.commands.shift.words import (
     copy_findings,
     repeated_findings,
     shift_limitations,
-    shift_summary,
     telling_findings,
 )
 from mipaudit.counting.columns import Meter, require_spread, settle_sample
@@ -180,8 +179,7 @@ def _report(
     used = [column for column, same in zip(source.columns, constant, strict=True) if not same]
     copies = count.copies.copies()
     design = _design(source, asked, sample, used, constant, learner, evidence)
-    differing = [one for one in tests if one.adjusted <= 1 - asked.confidence]
-    sure = {one.column for one in differing}
+    sure = {one.column for one in tests if one.adjusted <= 1 - asked.confidence}
     telling = [name for name in compress(names, count.columns.telling()) if name in sure]
     if asked.seed_stated:
         estimates = approximate(estimates)
@@ -195,14 +193,6 @@ def _report(
     return ShiftReport(
         command="shift",
         design=design,
-        summary=shift_summary(
-            design,
-            estimates,
-            differing,
-            copies,
-            verdict,
-            limited=not unknown or estimates[0].upper is not None,
-        ),
         estimates=tuple(estimates),
         columns=tests,
         copies=copies,
@@ -244,7 +234,7 @@ def _design(
 ) -> ShiftDesign:
     sizes = np.zeros(2, np.int64) if evidence is None else evidence.counts.scored.sum(axis=0)
     same = [c.name for c, one in zip(source.columns, constant, strict=True) if one]
-    skipped = (*source.skipped, *((name, "the same in all rows") for name in same))
+    skipped = (*source.skipped, *((name, "same_in_all_rows") for name in same))
     return ShiftDesign(
         n_members=sample.members.rows,
         n_holdout=sample.holdout.rows,
@@ -255,7 +245,7 @@ def _design(
         strict=asked.strict and not asked.seed_stated,
         id_column=source.id_column,
         features=tuple(FeatureUsed(column=one.name, kind=one.kind) for one in used),
-        skipped=tuple(SkippedFeature(column=name, why=why) for name, why in skipped),
+        skipped=tuple(SkippedFeature(column=name, why=Message(why)) for name, why in skipped),
         learned=_learned(learner),
         coordinates=0 if learner is None else len(learner.coordinates),
     )

@@ -97,7 +97,7 @@ class FeatureSource:
 
     Attributes:
         columns: the features, in the order of the members' table.
-        skipped: (column, why) for every column that is left out.
+        skipped: (column, code of why) for every column that is left out.
         id_column: names the person behind a row.
         held: whether all rows fit in memory, so that no order of them can tell.
         sides: the parts of both tables.

@@ -1,4 +1,4 @@
-"""What a report on a shift between members and holdout says in words, and what it remarks."""
+"""What a report on a shift between members and holdout remarks, and what it does not say."""
 
 from __future__ import annotations
 
@@ -6,27 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.learner import MOST_WORDS
-from mipaudit.report.verdict_sentence import judged
 from mipaudit.statements.estimate import Estimate, Finding
-from mipaudit.statements.text.named import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import (
-    count_text,
-    lower_text,
-    number_text,
-    percent_text,
-    upper_text,
-    value_text,
-)
 
 if TYPE_CHECKING:
     from mipaudit.commands.shift.record_copies import SharedRecords
     from mipaudit.commands.shift.report import ShiftDesign
-    from mipaudit.commands.shift.survey import ColumnTest
-    from mipaudit.statements.verdict import Verdict
 
 
-_NAMED: Final = 5
+_NO_RELEASE: Final = (
+    "Nothing of the release was looked at: this says how fair a test on these records is, not "
+    "whether the release leaks."
+)
 _BLIND: Final = (
     "The blind advantage is what somebody can tell of membership from the columns of a record "
     "alone, without the release. Columns that are not in the tables may tell more."
@@ -64,109 +55,6 @@ _PERSONS: Final = (
 _COLUMNS_TO_REPEAT: Final = 3  # in fewer, copies are common by chance
 
 
-def shift_summary(
-    design: ShiftDesign,
-    estimates: Sequence[Estimate],
-    differing: Sequence[ColumnTest],
-    copies: SharedRecords,
-    verdict: Verdict,
-    *,
-    limited: bool,
-) -> str:
-    """Return what was compared, how sure the difference is, and what it means.
-
-    ``limited`` says whether upper limits of what was learned say anything of the records.
-    """
-    parts = [
-        _measured(design, estimates),
-        _columns(design, differing),
-        _copied(copies),
-        _meaning(estimates, limited=limited),
-        judged(verdict) if verdict.status != "no_policy" else "",
-    ]
-    return " ".join(part for part in parts if part)
-
-
-def widest(estimates: Sequence[Estimate]) -> Estimate | None:
-    """Return the row with the largest upper limit of a named class; None without any."""
-    named = [one for one in estimates if one.attackers != "any" and one.upper is not None]
-    return max(named, key=lambda one: one.upper or 0.0) if named else None
-
-
-def _measured(design: ShiftDesign, estimates: Sequence[Estimate]) -> str:
-    first = estimates[0]
-    rows = f"{count_text(design.n_members)} members and {count_text(design.n_holdout)} holdout"
-    columns = _many(len(design.features), "column")
-    sure = f"{percent_text(design.confidence)} confidence"
-    lower = first.lower or 0.0
-    most = widest(estimates)
-    limit = (
-        ""
-        if most is None or most.upper is None
-        else (
-            f" It is at most {upper_text(most.upper)} {against_phrase(most.attackers)} on what was "
-            "learned."
-        )
-    )
-    value = value_text(first.value or 0.0)
-    if lower > 0:
-        return (
-            f"From {rows} records with {columns}: at {sure}, members and holdout can be told apart "
-            f"without the model, with an advantage of at least {lower_text(lower)} (best estimate "
-            f"{value}).{limit}"
-        )
-    return (
-        f"From {rows} records with {columns}: at {sure}, members and holdout are not shown to "
-        f"differ (blind advantage: best estimate {value}).{limit}"
-    )
-
-
-def _columns(design: ShiftDesign, differing: Sequence[ColumnTest]) -> str:
-    sure = percent_text(design.confidence)
-    if not differing:
-        return f"No column by itself is shown to differ (all tests together: {sure} confidence)."
-    names = list(dict.fromkeys(one.column for one in differing))
-    shown = ", ".join(f"'{safe_name(name)}'" for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return (
-        f"{_many(len(names), 'column')} surely differ: {shown}{more}."
-        if len(names) > 1
-        else (f"One column surely differs: {shown}.")
-    )
-
-
-def _copied(copies: SharedRecords) -> str:
-    whole = copies.searched == copies.holdout
-    of = f"Of {count_text(copies.searched)} holdout records"
-    parts = [
-        f"{count_text(count)} {'has' if count == 1 else 'have'} {what}"
-        for count, what in (
-            (copies.exact, "an exact copy among the members"),
-            (copies.but_one, "a copy there that differs in one column"),
-            (copies.persons, "a person who is a member too"),
-        )
-        if count
-    ]
-    if not parts:
-        return ""
-    return f"{of}{'' if whole else ' that were looked for'}, {' and '.join(parts)}."
-
-
-def _meaning(estimates: Sequence[Estimate], *, limited: bool) -> str:
-    lower, most = estimates[0].lower or 0.0, widest(estimates)
-    if lower > 0:
-        return (
-            "What a model seems to leak may be this difference alone: give this report to mipaudit "
-            "estimate --blind, or draw members and holdout anew, at random from the same records."
-        )
-    if most is None or most.upper is None or not limited:
-        return ""
-    return (
-        "A smaller difference than can be shown here may still be in an advantage that is "
-        "measured on a model: mipaudit estimate --blind says what that leaves open."
-    )
-
-
 def shift_limitations(
     design: ShiftDesign, estimates: Sequence[Estimate], *, stated: bool
 ) -> tuple[str, ...]:
@@ -174,6 +62,7 @@ def shift_limitations(
     approximate = _APPROXIMATE if stated else f"{_APPROXIMATE} {_STRICTER}"
     limited = any(one.attackers == "any" and one.upper is not None for one in estimates)
     return (
+        _NO_RELEASE,
         _BLIND,
         _UPPER if limited else _NO_UPPER,
         _PASSING,
@@ -182,20 +71,6 @@ def shift_limitations(
         *(() if design.strict else (approximate,)),
         *(() if design.id_column is not None else (_PERSONS,)),
     )
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count_text(count)} {noun}" if count == 1 else f"{count_text(count)} {noun}s"
-
-
-def effect_text(effect: float) -> str:
-    """Return a difference of shares in percentage points, with its sign: ``+12.3``."""
-    return f"{100 * effect:+.1f}"
-
-
-def p_text(p_value: float) -> str:
-    """Return a p-value as short as it goes."""
-    return "below 1e-12" if p_value < 1e-12 else number_text(float(f"{p_value:.2g}"))  # noqa: PLR2004
 
 
 def copy_findings(copies: SharedRecords) -> Iterator[Finding]:
@@ -259,7 +134,7 @@ def column_findings(
     Args:
         constant: names of columns that are the same in all rows.
         rounded: names of columns that some files store more coarsely than others.
-        skipped: (name, why) of columns that were not read.
+        skipped: (name, why) of columns that were not read, why as a code.
         dropped: rows of persons who have another row in the same class.
     """
     found = []
@@ -267,10 +142,10 @@ def column_findings(
         found.append(Finding.of("constant_column", case="columns", columns=_quoted(constant)))
     if rounded:
         found.append(Finding.of("rounded_numbers", case="columns", columns=_quoted(rounded)))
-    parted = [name for name, why in skipped if why.startswith("another number")]
+    parted = [name for name, why in skipped if why == "numbers_apart"]
     if parted:
         found.append(Finding.of("parted_numbers", columns=_quoted(parted)))
-    lone = [name for name, why in skipped if why.startswith("in one")]
+    lone = [name for name, why in skipped if why == "in_one_table"]
     if lone:
         found.append(Finding.of("column_in_one_table", columns=_quoted(lone)))
     if dropped:

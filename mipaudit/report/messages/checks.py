@@ -179,8 +179,8 @@ ENTRIES: Final = {
     "membership_advantage": Entry("the membership advantage of these guesses"),
     "attack_advantage": Entry("the advantage of the attack {attack:quoted}"),
     "best_advantage": Entry("the advantage of the best attacker who sees the score"),
-    "score_only_in_new": Entry("the old report does not have this score"),
-    "score_only_in_old": Entry("the new report does not have this score"),
+    "score_only_in_new": Entry("the old report does not have this score", next=_UNLIMITED),
+    "score_only_in_old": Entry("the new report does not have this score", next=_UNLIMITED),
     # Claims of differential privacy.
     "claim_contradicted": Entry(
         _ADVANTAGE + ", above the {allowed:most} that the claim allows: the claim is false, or "

@@ -18,6 +18,7 @@ from mipaudit.statements.text.rounding import (
     lower_figure,
     lower_text,
     number_text,
+    p_text,
     percent_text,
     span_text,
     upper_figure,
@@ -48,6 +49,8 @@ SUBJECTS: Final = (
     "attack",
     "attribute",
     "records",
+    "shift",
+    "compare",
 )
 _PLACE: Final = re.compile(r"\{([\w.]+)(?::([^}]+))?\}")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]")
@@ -227,8 +230,13 @@ def _known(_: object, values: Values) -> str:
 
 def _marks(values: Values) -> list[float]:
     """Return the advantages that right guesses are compared with: a limit, and blind guessing."""
-    limit, prior = values.get("limit"), values.get("prior")
-    return [*([] if limit is None else [limit]), abs(2 * prior - 1)]
+    return [*_limit(values), abs(2 * values.get("prior") - 1)]
+
+
+def _limit(values: Values) -> list[float]:
+    """Return the limit that is compared with, if there is one."""
+    limit = values.get("limit")
+    return [] if limit is None else [limit]
 
 
 def _state(_: object, values: Values) -> str:
@@ -330,6 +338,8 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "exact": lambda value, _: upper_figure(value, digits=12),
     "quantity": _quantity,
     "short": lambda value, values: (values.get("names") or {}).get(value) or safe_name(value),
+    "points": lambda value, _: f"{100 * value:+.1f}",
+    "p_value": lambda value, _: p_text(value),
     "of_kind": lambda value, _: named_quantity(value, None, None),
     # Of cells: a dash, or a word, where there is no figure.
     "lower": _floor,
@@ -349,6 +359,11 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "right_most": lambda value, values: guesses.right_at_most(value, _marks(values)),
     "compared": lambda value, values: guesses.compared(value, values.get("limit")),
     "blind_guesser": lambda value, _: guesses.blind_guesser(value),
+    "more_least": lambda value, values: guesses.more_right_at_least(value, _limit(values)),
+    "more_most": lambda value, values: guesses.more_right_at_most(max(0.0, value), _limit(values)),
+    "more": lambda value, _: guesses.more_right_exactly(value),
+    "best_guessers": lambda value, _: guesses.guessers(value),
+    "cleverer": lambda value, _: guesses.of_cleverer(value),
     "kind": lambda value, _: guesses.simple_kind(value),
     "scale": lambda value, _: guesses.scale_words(value),
     "guessed": lambda value, _: guesses.guess_words(value),

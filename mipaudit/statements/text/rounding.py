@@ -15,6 +15,7 @@ _SHORTEST: Final = -6
 _LONGEST: Final = 11
 # More do not fit beside 15 digits before the point in decimal's usual 28.
 _MOST_DECIMALS: Final = 13
+_SMALLEST_P: Final = 1e-12
 
 
 def lower_text(limit: float) -> str:
@@ -80,6 +81,11 @@ def number_text(number: float) -> str:
     if 0 < abs(number) < _TINY or abs(number) >= _HUGE:
         return f"{number:.12g}".replace("e-0", "e-")
     return _plain(Decimal(repr(number)))
+
+
+def p_text(p_value: float) -> str:
+    """Return a p-value with two digits, as short as it goes: ``0.61``, ``5e-6``."""
+    return "below 1e-12" if p_value < _SMALLEST_P else number_text(float(f"{p_value:.2g}"))
 
 
 def _figure(number: float, digits: int, rounding: str) -> str:

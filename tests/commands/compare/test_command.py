@@ -39,7 +39,7 @@ def test_exit_codes_of_the_policy(mipaudit, scores, limit, code):
 def test_files_matched_by_key_under_their_own_names(mipaudit, scores):
     run = mipaudit("compare", "new=strong.csv", "old=weak.csv", "--key-col", "record_id")
     assert run.returncode == 0, run.stderr
-    assert "It is certain that 'new' leaks most" in " ".join(run.stdout.split())
+    assert run.stdout.startswith("'new' leaks at least ")
     assert "new - old" in run.stdout
 
 

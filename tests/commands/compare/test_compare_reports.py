@@ -11,6 +11,8 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.messages.told import told
+from tests.fixtures.codes import said
 
 
 def scores(seed, n=400, **shifts):
@@ -59,7 +61,7 @@ def test_limits_are_those_of_the_reports_the_other_way_round(old, new):
     assert advantage(found, "b").shown == "open"
     everyone = advantage(found, "a", "any")
     assert (everyone.lower, everyone.upper) == (None, None)
-    assert everyone.upper_reason == "the new report has no upper limit"
+    assert told(everyone.upper_reason) == "the new report has no upper limit"
 
 
 def test_errors_add_up_over_all_reports(old, new):
@@ -68,7 +70,6 @@ def test_errors_add_up_over_all_reports(old, new):
     assert three.design.confidence == 0.85
     assert {one.report for one in three.changes} == {"input 2", "input 3"}
     assert all(one.versus == "input 1" for one in three.changes)
-    assert advantage(three, "a").confidence == 0.85
 
 
 @pytest.mark.parametrize(("limit", "status"), [(0.05, "not_met"), (1.0, "met")])
@@ -81,7 +82,7 @@ def test_verdict(old, new, limit, status):
 def test_the_verdict_is_open_between_the_limits(old):
     found = mipaudit.compare(old, old, max_increase=0.01)
     assert found.verdict.status == "inconclusive"
-    assert "To compare the score files themselves" in found.summary
+    assert "files_more_precise" in said(found)
 
 
 def test_the_baseline_is_the_old_one(old, new):
@@ -105,7 +106,6 @@ def test_a_score_that_one_report_lacks_is_told_and_not_passed(old):
         "b": "inconclusive",
         "c": "inconclusive",
     }
-    assert "To compare the score files" not in found.summary
 
 
 def test_discrete_scores_are_compared_for_any_attacker():

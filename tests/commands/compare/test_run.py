@@ -12,6 +12,7 @@ import mipaudit
 from mipaudit.commands.compare.options import named_input, query_names
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
+from tests.fixtures.codes import said
 
 
 def frame(seed=0, n=2000, shifts=(1.5, 0.0)):
@@ -69,7 +70,7 @@ def test_a_leak_that_only_both_scores_show():
     gains = {one.attackers: one.lower for one in report.gains}
     assert gains["thresholds"] > 0.35
     assert gains["bins-16"] > 0.3
-    assert "Seen together" in report.summary
+    assert "leak_together" in said(report)
     assert all(abs(one.value) < 0.1 for one in report.differences)
 
 
@@ -152,7 +153,7 @@ def test_the_policy_on_the_increase(limit, status):
     report = mipaudit.compare(frame(), baseline="score_1", max_increase=limit)
     assert report.verdict.status == status
     (check,) = report.policy
-    assert (check.query, check.versus, check.status) == ("score_0", "score_1", status)
+    assert (check.score, check.versus, check.status) == ("score_0", "score_1", status)
     assert check.against == "thresholds"
 
 

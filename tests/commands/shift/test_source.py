@@ -44,8 +44,8 @@ def test_types_are_found_and_columns_paired_by_name(tables):
             ("ok", "number"),
         ]
         assert dict(source.skipped) == {
-            "id": "a column that names a record",
-            "more": "in one of the two tables only",
+            "id": "names_a_record",
+            "more": "in_one_table",
         }
         (age, town, seen, ok), member = columns_of(source)
     np.testing.assert_array_equal(age, [30, np.nan, 2.5, 4])

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
+from mipaudit.commands.shift.conclusion import differing
 from mipaudit.commands.shift.opening import open_tables
 from mipaudit.commands.shift.options import ShiftOptions
 from mipaudit.errors import InputError
@@ -219,7 +220,7 @@ def test_shift_finds_a_column_of_times():
         return table(at=ticks, wait=ticks.cast(pa.int64()).cast(pa.duration("s")), x=ticks)
 
     report = mipaudit.shift(drawn(0), drawn(500_000))
-    assert {one.column for one in report.differing()} == {"at", "wait", "x"}
+    assert {one.column for one in differing(report)} == {"at", "wait", "x"}
     assert {one.aspect for one in report.columns if one.column == "at"} == {"dates"}
     text = mipaudit.to_json(report).decode()
     assert "1970" not in text

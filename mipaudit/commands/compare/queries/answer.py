@@ -1,16 +1,15 @@
 """From queries that were counted to the report on them: rows, ranking, verdict."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Final
 
+from mipaudit.commands.compare.increase import IncreaseCheck, increase_check
 from mipaudit.commands.compare.options import CompareOptions
-from mipaudit.commands.compare.queries.page import compare_limitations, compare_summary
 from mipaudit.commands.compare.queries.pairs import Compared
 from mipaudit.commands.compare.queries.report import (
     CompareDesign,
     ComparedQuery,
     CompareReport,
-    IncreaseCheck,
     RankedQuery,
 )
 from mipaudit.commands.compare.queries.rows import (
@@ -24,12 +23,54 @@ from mipaudit.commands.compare.queries.rows import (
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
 from mipaudit.model.message import Message
-from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.estimate import Attackers, Estimate, Finding
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.policy import check_status, limit_reason
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import Verdict, plain_verdict, settled
+
+_ONLY_THESE: Final = (
+    "The limits concern these queries. Another query, or an attacker who sees more, may learn more."
+)
+_ALIKE: Final = (
+    "Members and holdout records are taken to be independent draws, and alike but for membership."
+)
+_CLASS: Final = (
+    "A difference is stated for a named class of attackers, the best of it on either query. For "
+    "all attackers there is no upper limit on a continuous score, and so none on a difference."
+)
+_RELATED: Final = (
+    "'At least' may differ a little from mipaudit estimate: the queries share the error, and one "
+    "order of the rows."
+)
+_NOT_JOINT: Final = (
+    "Advantages hold jointly over the queries, and the differences of one class jointly over the "
+    "pairs. Different classes, and different tables, are not joint."
+)
+_APPROXIMATE: Final = (
+    "All limits are approximate: not proved at every sample size; their measured coverage is in "
+    "the documentation."
+)
+_UNKNOWN: Final = (
+    "Inputs whose rows are not matched may hold the same records: their limits are added up. With "
+    "`key_col` rows are matched, with `independent` you say that the records differ; either "
+    "makes the differences more precise."
+)
+_INDEPENDENT: Final = (
+    "You said that the inputs hold different records (`independent`). If they overlap, the limits "
+    "of their differences may be too narrow."
+)
+_TOGETHER: Final = (
+    "An increase shown by two scores together is over the best of a class on either alone; "
+    "attackers outside the class may already have it from one."
+)
+_NAIVE: Final = (
+    "What the largest limit is, its query chosen on the rows that it is judged on, is what picking "
+    "it would print. It is no valid limit and is shown for comparison."
+)
+_ONE_RUN: Final = (
+    "The limits are those of one run. Running again with other seeds or settings and keeping the "
+    "best makes them untrue."
+)
 
 
 def surely_more(rows: Sequence[Estimate], against: Attackers) -> set[tuple[str, str]]:
@@ -68,32 +109,25 @@ def judge_increases(
     """
     others = [one for one in range(len(compared.evidence)) if one != baseline]
     whole = (1 - confidence) / 2
-    found = []
-    for one in others:
-        lower = compared.lower(one, baseline, against, whole / len(others))
-        upper = compared.upper(one, baseline, against, whole)
-        status = check_status(limit, lower, upper)
-        found.append(
-            IncreaseCheck(
-                query=compared.evidence[one].score,
-                versus=compared.evidence[baseline].score,
-                limit=limit,
-                against=against,
-                lower=lower,
-                upper=upper,
-                status=status,
-                reason=limit_reason(
-                    status, Message("increase"), limit, (lower, upper), among=against
-                ),
-            )
+    return [
+        increase_check(
+            compared.evidence[one].score,
+            compared.evidence[baseline].score,
+            limit,
+            against,
+            (
+                compared.lower(one, baseline, against, whole / len(others)),
+                compared.upper(one, baseline, against, whole),
+            ),
         )
-    return found
+        for one in others
+    ]
 
 
 def increase_verdict(checks: Sequence[IncreaseCheck]) -> Verdict:
     """Return the verdict over all checks."""
     return plain_verdict(
-        [(one.status, Message.of("of_query", query=one.query, reason=one.reason)) for one in checks]
+        [(one.status, Message.of("of_query", query=one.score, reason=one.reason)) for one in checks]
     )
 
 
@@ -131,10 +165,10 @@ def compare_report(
     checks = []
     if asked.max_increase is not None and baseline is not None:
         checks = judge_increases(compared, baseline, asked.max_increase, against, asked.confidence)
-    report = CompareReport(
+    apart = _INDEPENDENT if design.apart == "independent" else _UNKNOWN
+    return CompareReport(
         command="compare",
         design=design,
-        summary="",
         ranking=_ranking(compared, differences, against),
         advantages=tuple(advantage_rows(compared, asked.confidence)),
         differences=tuple(differences),
@@ -144,12 +178,15 @@ def compare_report(
         policy=tuple(checks),
         verdict=settled(increase_verdict(checks), findings),
         findings=(*findings, *_findings(compared, pairs)),
-        limitations=compare_limitations(
-            design, cohorts=len(compared.cohorts), best_of=bool(best_of), gains=bool(gains)
+        limitations=(
+            *(_ONLY_THESE, _ALIKE, _CLASS),
+            *((apart,) if len(compared.cohorts) > 1 else ()),
+            *((_NAIVE,) if best_of else ()),
+            *((_TOGETHER,) if gains else ()),
+            *(_NOT_JOINT, _RELATED, _APPROXIMATE, _ONE_RUN),
         ),
         provenance=provenance,
     )
-    return replace(report, summary=led(findings, compare_summary(report)))
 
 
 def _against(compared: Compared, asked: Attackers | None) -> Attackers:

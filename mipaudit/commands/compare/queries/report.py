@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.model.message import Message
+from mipaudit.commands.compare.increase import IncreaseCheck
 from mipaudit.statements.estimate import Attackers, Estimate, Finding
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.policy import CheckStatus
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict
@@ -82,26 +81,11 @@ class RankedQuery:
     leaks_less_than: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncreaseCheck:
-    """The policy on one query: how much more than the baseline it may leak."""
-
-    query: str
-    versus: str
-    limit: float
-    against: Attackers
-    lower: float | None
-    upper: float | None
-    status: CheckStatus
-    reason: Message
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CompareReport(AnyReport):
     """Several queries side by side.
 
     Attributes:
-        summary: the answer in plain words.
         ranking: the greatest best estimate first.
         advantages: of every query, for any attacker and for each class.
         differences: of advantage, ``score`` minus ``versus``, for each class.
@@ -114,7 +98,6 @@ class CompareReport(AnyReport):
 
     command: str
     design: CompareDesign
-    summary: str
     ranking: tuple[RankedQuery, ...]
     advantages: tuple[Estimate, ...]
     differences: tuple[Estimate, ...]

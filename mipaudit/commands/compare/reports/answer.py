@@ -1,77 +1,172 @@
 """Old reports against new ones: what ``compare`` does with JSON files of ``estimate``."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from hashlib import sha256
-from typing import Any, cast, get_args
+from __future__ import annotations
 
-from mipaudit.commands.compare.options import OF_REPORTS, CompareOptions, NamedInput, check_increase
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final, get_args
+
+from mipaudit.commands.compare.increase import IncreaseCheck, increase_check
+from mipaudit.commands.compare.options import OF_REPORTS, check_increase
+from mipaudit.commands.compare.reports.changes import Figures, beside_any, changes, figures_of
 from mipaudit.commands.compare.reports.inputs import (
     common_prior,
-    decoded,
-    encoded,
     joint_confidence,
+    opened,
     report_findings,
     require_other_scores,
+    score_findings,
 )
-from mipaudit.commands.compare.reports.page import REPORT_LIMITATIONS, reports_summary
 from mipaudit.commands.compare.reports.report import (
-    Change,
     ComparedReport,
     CompareReportsDesign,
     MatchedScore,
-    Pairing,
     ReportComparison,
-    ScoreIncrease,
     ScoreStatus,
-    beside_any,
-    changes,
 )
-from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Message
 from mipaudit.options.plain_values import require
-from mipaudit.report.verdict_sentence import led
 from mipaudit.statements.choices import Against
-from mipaudit.statements.estimate import Attackers, Estimate
-from mipaudit.statements.policy import check_status, limit_reason
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import INCOMPLETE, PARTS_SKIPPED, Verdict, plain_verdict, settled
 
+if TYPE_CHECKING:
+    from mipaudit.commands.compare.options import CompareOptions, NamedInput
+    from mipaudit.commands.compare.reports.report import Change
+    from mipaudit.commands.estimate.report import Report
 
-def judge_change(
-    score: MatchedScore, change: Change | None, limit: float, against: Attackers
-) -> ScoreIncrease:
-    """Return the check of a score, by the change of its advantage.
+_PAIR: Final = 2  # an old report and a new one
+_ONLY_THESE: Final = (
+    "The limits concern the scores that both reports have. Another score, or an attacker who sees "
+    "more, may tell more."
+)
+_AT_ITS_WORD: Final = "A report is taken at its word: nothing is computed from data again."
+_STORED: Final = (
+    "A change is limited by the limits that the reports hold, whatever records they share. It is "
+    "much less precise than to compare the score files themselves (mipaudit compare "
+    "old=v1.parquet new=v2.parquet)."
+)
+_FLOORS: Final = (
+    "A report of estimate has no lower limit of the advantage within a class of attackers. That "
+    "of blind guessing stands for it, or, where the class holds attackers with one threshold, "
+    "what follows from the TPR at the largest FPR in the report."
+)
+_CEILINGS: Final = (
+    "For all attackers there is no upper limit on a continuous score, and so none on its change. "
+    "Bins, grids and learned scores are each report's own."
+)
+_JOINT: Final = (
+    "The limits of one quantity and class hold jointly over all scores and reports. Different "
+    "quantities, classes and tables are not joint."
+)
+_BEFOREHAND: Final = (
+    "Choose the old report, the class of attackers and the limit before you see the new report. "
+    "To make several and keep the best makes the limits untrue."
+)
+_LIMITATIONS: Final = (
+    _ONLY_THESE,
+    _AT_ITS_WORD,
+    _STORED,
+    _FLOORS,
+    _CEILINGS,
+    _JOINT,
+    _BEFOREHAND,
+)
 
-    Args:
-        score: of a new report, of the old one, or of both.
-        change: None for a score that only one report has: nobody can tell.
-        limit: the most that the advantage may have grown.
-        against: the class of attackers.
+
+def compare_reports(asked: CompareOptions) -> ReportComparison:
+    """Return what changed from the old report to the others.
+
+    Raises:
+        UsageError: an argument is wrong, or there are fewer than two reports.
+        InputError: a file is no report, or the reports cannot be compared.
     """
-    limits = (None, None) if change is None else (change.lower, change.upper)
-    status = check_status(limit, *limits)
-    reason = limit_reason(status, Message("increase"), limit, limits, among=against)
-    if change is None:
-        reason = Message("score_only_in_new" if score.status == "new" else "score_only_in_old")
-    return ScoreIncrease(
-        score=score.score,
-        report=score.report,
-        versus=score.versus,
-        limit=limit,
-        against=against,
-        lower=limits[0],
-        upper=limits[1],
-        status=status,
-        reason=reason,
+    inputs, limit = asked.named_scores, asked.max_increase
+    _require_names([one.name for one in inputs], asked.baseline)
+    files = {one.name: opened(one) for one in inputs}
+    reports = {name: report for name, (report, _) in files.items()}
+    old = inputs[0].name if asked.baseline is None else asked.baseline
+    confidence, prior = joint_confidence(reports), common_prior(reports)
+    if limit is not None:
+        check_increase(limit, prior)
+        require_other_scores(reports, old)
+    held = {name: figures_of(report) for name, report in reports.items()}
+    scores = tuple(_matched(held, old))
+    # Of every score that two reports have, with its figures in both.
+    both = [
+        (one, held[old][one.score], held[one.report][one.score])
+        for one in scores
+        if one.status == "in both"
+    ]
+    if not both:
+        raise InputError(
+            "no_common_score",
+            "The reports have no score of the same name: there is nothing to compare.",
+            hint="Scores are matched by the name of their column.",
+        )
+    design = reports[old].design
+    found = tuple(change for of in both for change in changes(*of, design))
+    against = _against(found, asked.against)
+    checks = () if limit is None else tuple(_judged(scores, found, limit, against))
+    findings = (
+        *report_findings(reports, old),
+        *(finding for of in both for finding in score_findings(*of)),
+    )
+    skipped = any(one.code == PARTS_SKIPPED for each in reports.values() for one in each.findings)
+    verdict = changes_verdict(checks, several=len(reports) > _PAIR, incomplete=skipped)
+    return ReportComparison(
+        command="compare reports",
+        design=CompareReportsDesign(
+            reports=tuple(_described(name, report) for name, report in reports.items()),
+            baseline=old,
+            prior=prior,
+            trivial=design.baseline,
+            confidence=confidence,
+            against=against,
+        ),
+        scores=scores,
+        changes=found,
+        beside_any=tuple(one for of in both for one in beside_any(*of)),
+        policy=checks,
+        verdict=settled(verdict, findings),
+        findings=findings,
+        limitations=_LIMITATIONS,
+        provenance=provenance(
+            seed=None,
+            inputs=[_input(one, *files[one.name]) for one in inputs],
+            settings=tuple(one for one in asked.recorded() if one.name in OF_REPORTS),
+        ),
     )
 
 
+def _judged(
+    scores: Sequence[MatchedScore], found: Sequence[Change], limit: float, against: Against
+) -> Iterator[IncreaseCheck]:
+    """Yield the check of every score, by the change of its advantage: open where there is none."""
+    decides = {
+        (one.score, one.report): (one.lower, one.upper)
+        for one in found
+        if one.quantity == "advantage" and one.attackers == against
+    }
+    for one in scores:
+        limits = decides.get((one.score, one.report))
+        alone = Message("score_only_in_new" if one.status == "new" else "score_only_in_old")
+        yield increase_check(
+            one.score,
+            one.versus,
+            limit,
+            against,
+            limits or (None, None),
+            report=one.report,
+            unknown=alone if limits is None else None,
+        )
+
+
 def changes_verdict(
-    checks: Sequence[ScoreIncrease], *, several: bool, incomplete: bool = False
+    checks: Sequence[IncreaseCheck], *, several: bool, incomplete: bool = False
 ) -> Verdict:
     """Return the verdict over all checks: one that is not met decides, then one that is open.
 
@@ -82,110 +177,20 @@ def changes_verdict(
         several: whether there is more than one new report, so that they are named.
         incomplete: some report is of an input whose bad parts were skipped: none is 'met'.
     """
-    verdict = plain_verdict([(one.status, _named(one, several=several)) for one in checks])
+    code = "of_score_in_report" if several else "of_score"
+    verdict = plain_verdict(
+        [
+            (
+                one.status,
+                Message.of(code, score=one.score, report=one.report, reason=one.reason),
+            )
+            for one in checks
+        ]
+    )
     if incomplete and verdict.status == "met":
         reasons = (Message.of(INCOMPLETE, waived=False), *verdict.reasons)
         return Verdict(status="inconclusive", reasons=reasons)
     return verdict
-
-
-def _named(check: ScoreIncrease, *, several: bool) -> Message:
-    code = "of_score_in_report" if several else "of_score"
-    return Message.of(code, score=check.score, report=check.report, reason=check.reason)
-
-
-def compare_reports(asked: CompareOptions) -> ReportComparison:
-    """Return what changed from the old report to the others.
-
-    Raises:
-        UsageError: an argument is wrong, or there are fewer than two reports.
-        InputError: a file is no report, or the reports cannot be compared.
-    """
-    inputs, baseline, limit = asked.named_scores, asked.baseline, asked.max_increase
-    names = [one.name for one in inputs]
-    _require_names(names, baseline)
-    files = [encoded(one) for one in inputs]
-    reports = [decoded(name, data) for name, data in zip(names, files, strict=True)]
-    old = 0 if baseline is None else names.index(baseline)
-    confidence = joint_confidence(reports)
-    prior = common_prior(names, reports)
-    if limit is not None:
-        check_increase(limit, prior)
-        require_other_scores(names, reports, old)
-    rows = {name: _by_score(report) for name, report in zip(names, reports, strict=True)}
-    scores = tuple(_matched(rows, names[old]))
-    pairs = [
-        Pairing(
-            score=one.score,
-            report=one.report,
-            versus=one.versus,
-            old=rows[one.versus][one.score],
-            new=rows[one.report][one.score],
-            trivial=reports[old].design.baseline,
-            prior=prior,
-            confidence=confidence,
-        )
-        for one in scores
-        if one.status == "in both"
-    ]
-    if not pairs:
-        raise InputError(
-            "no_common_score",
-            "The reports have no score of the same name: there is nothing to compare.",
-            hint="Scores are matched by the name of their column.",
-        )
-    found = tuple(change for pair in pairs for change in changes(pair))
-    class_ = _against(found, asked.against)
-    checks: tuple[ScoreIncrease, ...] = ()
-    if limit is not None:
-        decides = {
-            (one.score, one.report): one
-            for one in found
-            if one.quantity == "advantage" and one.attackers == class_
-        }
-        checks = tuple(
-            judge_change(one, decides.get((one.score, one.report)), limit, class_) for one in scores
-        )
-    findings = tuple(report_findings(names, reports, old, pairs))
-    verdict = settled(
-        changes_verdict(
-            checks,
-            several=len(reports) > 2,  # noqa: PLR2004 - old and new
-            incomplete=any(
-                one.code == PARTS_SKIPPED for report in reports for one in report.findings
-            ),
-        ),
-        findings,
-    )
-    design = CompareReportsDesign(
-        reports=tuple(map(_described, names, reports)),
-        baseline=names[old],
-        prior=prior,
-        trivial=reports[old].design.baseline,
-        confidence=confidence,
-        against=class_,
-    )
-    report = ReportComparison(
-        command="compare reports",
-        design=design,
-        summary="",
-        scores=scores,
-        changes=found,
-        beside_any=tuple(one for pair in pairs for one in beside_any(pair)),
-        policy=checks,
-        verdict=verdict,
-        findings=findings,
-        limitations=REPORT_LIMITATIONS,
-        provenance=provenance(
-            seed=None,
-            inputs=[
-                _input(one, data, report)
-                for one, data, report in zip(inputs, files, reports, strict=True)
-            ],
-            settings=tuple(one for one in asked.recorded() if one.name in OF_REPORTS),
-        ),
-    )
-    return replace(report, summary=led(findings, reports_summary(report)))
 
 
 def _require_names(names: Sequence[str], baseline: str | None) -> None:
@@ -209,24 +214,15 @@ def _require_names(names: Sequence[str], baseline: str | None) -> None:
     )
 
 
-def _by_score(report: Report) -> dict[str, list[Estimate]]:
-    found: dict[str, list[Estimate]] = {}
-    for row in report.estimates:
-        found.setdefault(row.score, []).append(row)
-    return found
-
-
-def _matched(
-    rows: Mapping[str, Mapping[str, Sequence[Estimate]]], old: str
-) -> Iterator[MatchedScore]:
+def _matched(held: Mapping[str, Mapping[str, Figures]], old: str) -> Iterator[MatchedScore]:
     """Yield every score of every new report, and those that only the old one has.
 
     Args:
-        rows: by report and score.
+        held: figures, by report and score.
         old: name of the old report.
     """
-    before = rows[old]
-    for report, after in rows.items():
+    before = held[old]
+    for report, after in held.items():
         for score in dict.fromkeys([*after, *before]) if report != old else ():
             status: ScoreStatus = "new" if score in after else "missing"
             if score in before and score in after:
@@ -238,7 +234,7 @@ def _against(found: Sequence[Change], asked: Against | None) -> Against:
     """Return the class of the policy: one whose upper limit every score has in every report."""
     rows = [one for one in found if one.quantity == "advantage"]
     scores = {(one.score, one.report) for one in found}
-    common = [
+    common: list[Against] = [
         class_
         for class_ in get_args(Against)
         if scores
@@ -248,10 +244,8 @@ def _against(found: Sequence[Change], asked: Against | None) -> Against:
             if one.attackers == class_ and None not in {one.old.upper, one.new.upper}
         }
     ]
-    if asked is None and common:
-        return cast("Against", common[0])
-    if asked is not None and asked in common:
-        return asked
+    if common and asked in {None, *common}:
+        return asked or common[0]
     hint = f"Try `against` {common[0]}." if common else "Compare fewer scores, or the score files."
     what = "any class" if asked is None else f"the class '{asked}'"
     raise UsageError(
@@ -275,11 +269,10 @@ def _described(name: str, report: Report) -> ComparedReport:
     )
 
 
-def _input(given: NamedInput, data: bytes, report: Report) -> InputFile:
+def _input(given: NamedInput, report: Report, data: bytes) -> InputFile:
     """Return the file as it was read; its rows are the figures in it."""
-    name: Any = given.data if isinstance(given.data, str) else given.name
     return InputFile(
-        name=name,
+        name=given.data if isinstance(given.data, str) else given.name,
         rows=len(report.estimates),
         bytes=len(data),
         sha256=sha256(data).hexdigest(),

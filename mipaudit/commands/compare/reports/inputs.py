@@ -1,11 +1,10 @@
 """Reports that can be compared, and how they differ in more than their numbers."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final, cast
+from __future__ import annotations
 
-from mipaudit.commands.compare.options import NamedInput
-from mipaudit.commands.compare.reports.report import Pairing, unmatched
-from mipaudit.commands.estimate.report import Report
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final, cast
+
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.report_file import report_bytes
 from mipaudit.report.codec import from_json
@@ -15,6 +14,12 @@ from mipaudit.statements.origin import value_words
 from mipaudit.statements.policy import limits_copies
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import COPIES, WEIGHED
+
+if TYPE_CHECKING:
+    from mipaudit.commands.compare.options import NamedInput
+    from mipaudit.commands.compare.reports.changes import Figures
+    from mipaudit.commands.compare.reports.report import MatchedScore
+    from mipaudit.commands.estimate.report import Report
 
 _DIGITS: Final = 12
 # What makes other scores of the same files.
@@ -29,38 +34,29 @@ _MEANING: Final = (
 )
 
 
-def encoded(given: NamedInput) -> bytes:
-    """Return the JSON of a report.
+def opened(given: NamedInput) -> tuple[Report, bytes]:
+    """Return a report, which is one of ``estimate``, and its JSON.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: it cannot be read, is of another command, or contradicts itself.
     """
+    name = quoted_name(given.name)
     if isinstance(given.data, str) and given.data.lower().endswith(".gz"):
         raise InputError(
             "compressed_report",
-            f"The report {quoted_name(given.name)} is compressed, and is not read.",
+            f"The report {name} is compressed, and is not read.",
             hint="Unpack it first: gunzip report.json.gz.",
         )
     try:
-        return report_bytes(given.data)
-    except MipauditError as error:
-        raise _about(given.name, error) from None
-
-
-def decoded(name: str, data: bytes) -> Report:
-    """Return the report, which is one of ``estimate``.
-
-    Raises:
-        InputError: it is not.
-    """
-    try:
+        data = report_bytes(given.data)
         report = from_json(data)
     except MipauditError as error:
-        raise _about(name, error) from None
+        text = f"Report {name}: {error.message}"
+        raise type(error)(error.code, text, hint=error.hint) from None
     if report.command != "estimate":
         raise InputError(
             "report_schema",
-            f"The report {quoted_name(name)} is of `mipaudit {safe_name(report.command)}`, and "
+            f"The report {name} is of `mipaudit {safe_name(report.command)}`, and "
             "only reports of `mipaudit estimate` can be compared.",
             hint="Make both with `mipaudit estimate SCORES -f json -o FILE`.",
         )
@@ -70,25 +66,19 @@ def decoded(name: str, data: bytes) -> Report:
     if not sound or abs(design.baseline - abs(2 * design.prior - 1)) > 10**-_DIGITS:
         raise InputError(
             "bad_report",
-            f"The report {quoted_name(name)} contradicts itself: its prior, baseline or "
-            "confidence cannot be.",
+            f"The report {name} contradicts itself: its prior, baseline or confidence cannot be.",
             hint="Make it again with `mipaudit estimate SCORES -f json`.",
         )
-    return found
+    return found, data
 
 
-def _about(name: str, error: MipauditError) -> MipauditError:
-    """Return an error that says which of the reports it is about."""
-    return type(error)(error.code, f"Report {quoted_name(name)}: {error.message}", hint=error.hint)
-
-
-def joint_confidence(reports: Sequence[Report]) -> float:
+def joint_confidence(reports: Mapping[str, Report]) -> float:
     """Return 1 less the errors of all reports: the confidence that none of them is wrong.
 
     Raises:
         InputError: that is nothing.
     """
-    joint = round(1 - sum(1 - one.design.confidence for one in reports), _DIGITS)
+    joint = round(1 - sum(1 - one.design.confidence for one in reports.values()), _DIGITS)
     if joint <= 0:
         raise InputError(
             "no_confidence",
@@ -98,25 +88,26 @@ def joint_confidence(reports: Sequence[Report]) -> float:
     return joint
 
 
-def common_prior(names: Sequence[str], reports: Sequence[Report]) -> float:
+def common_prior(reports: Mapping[str, Report]) -> float:
     """Return the prior of all reports.
 
     Raises:
         InputError: two have different ones.
     """
-    first = reports[0].design.prior
-    for name, report in zip(names, reports, strict=True):
-        if report.design.prior != first:
+    (first, report), *others = reports.items()
+    prior = report.design.prior
+    for name, other in others:
+        if other.design.prior != prior:
             raise InputError(
                 "different_priors",
-                f"The reports {quoted_name(names[0])} and {quoted_name(name)} cannot be compared: "
-                f"one is at prior {first:g}, the other at prior {report.design.prior:g}.",
+                f"The reports {quoted_name(first)} and {quoted_name(name)} cannot be compared: "
+                f"one is at prior {prior:g}, the other at prior {other.design.prior:g}.",
                 hint="Make both with the same `prior`.",
             )
-    return first
+    return prior
 
 
-def require_other_scores(names: Sequence[str], reports: Sequence[Report], old: int) -> None:
+def require_other_scores(reports: Mapping[str, Report], old: str) -> None:
     """Refuse to judge a new report that is of the very scores of the old one.
 
     Nothing can have grown, so every limit would be kept: most likely the scores were not
@@ -126,12 +117,12 @@ def require_other_scores(names: Sequence[str], reports: Sequence[Report], old: i
         InputError: two reports are of the same files, read alike.
     """
     before = _read(reports[old])
-    for number, report in enumerate(reports):
-        if number != old and before is not None and _read(report) == before:
+    for name, report in reports.items():
+        if name != old and before is not None and _read(report) == before:
             raise InputError(
                 "same_scores",
-                f"The reports {quoted_name(names[old])} and {quoted_name(names[number])} are of "
-                "the same scores: a limit on the increase says nothing about them.",
+                f"The reports {quoted_name(old)} and {quoted_name(name)} are of the same scores: a "
+                "limit on the increase says nothing about them.",
                 hint="Make the new report on the scores of the new release.",
             )
 
@@ -145,21 +136,17 @@ def _read(report: Report) -> tuple[object, ...] | None:
     return tuple(contents), tuple(sorted((one.name, value_words(one.value)) for one in settings))
 
 
-def report_findings(
-    names: Sequence[str], reports: Sequence[Report], old: int, pairs: Sequence[Pairing]
-) -> Iterator[Finding]:
+def report_findings(reports: Mapping[str, Report], old: str) -> Iterator[Finding]:
     """Yield how the reports differ in more than their numbers."""
-    for number, (name, report) in enumerate(zip(names, reports, strict=True)):
+    for name, report in reports.items():
         # Copies that are accepted, or were in the old release, are no matter of the new one.
-        apart = {COPIES} if number == old or limits_copies(report.policy) else set()
+        apart = {COPIES} if name == old or limits_copies(report.policy) else set()
         for one in with_copies(report.findings, report.copies, None):
             if one.code in WEIGHED - apart:
                 yield one.with_values(one.code, where=quoted_name(name))
-    for number, report in enumerate(reports):
-        if number != old:
-            yield from _between(names[old], reports[old], names[number], report)
-    for pair in pairs:
-        yield from _of_score(pair)
+    for name, report in reports.items():
+        if name != old:
+            yield from _between(old, reports[old], name, report)
 
 
 def _between(old_name: str, old: Report, name: str, new: Report) -> Iterator[Finding]:
@@ -203,11 +190,14 @@ def _hashes(report: Report) -> set[str]:
     return {one for one in contents if one is not None}
 
 
-def _of_score(pair: Pairing) -> Iterator[Finding]:
-    sides = [{row.side for row in rows if row.side is not None} for rows in (pair.old, pair.new)]
-    of = {"score": pair.score, "old": pair.versus, "new": pair.report}
-    if all(sides) and sides[0] != sides[1]:
-        yield Finding.of("side_differs", **of)
-    alone = unmatched(pair)
+def score_findings(of: MatchedScore, old: Figures, new: Figures) -> Iterator[Finding]:
+    """Yield how the figures of a score differ in more than their numbers."""
+    named = {"score": of.score, "old": of.versus, "new": of.report}
+    before, after = (
+        {row.side for row in rows.values() if row.side is not None} for rows in (old, new)
+    )
+    if before and after and before != after:
+        yield Finding.of("side_differs", **named)
+    alone = len(old.keys() ^ new.keys())
     if alone:
-        yield Finding.of("unmatched_figures", **of, figures=alone)
+        yield Finding.of("unmatched_figures", **named, figures=alone)

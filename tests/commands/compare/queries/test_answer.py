@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from mipaudit.commands.compare.increase import IncreaseCheck
 from mipaudit.commands.compare.queries.answer import increase_verdict, surely_more
-from mipaudit.commands.compare.queries.report import IncreaseCheck
 from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Estimate
 
@@ -27,7 +27,7 @@ ROW = Estimate(
     n_holdout=1,
 )
 CHECK = IncreaseCheck(
-    query="a",
+    score="a",
     versus="b",
     limit=0.1,
     against="thresholds",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from mipaudit.commands.compare.reports.answer import changes_verdict, judge_change
-from mipaudit.commands.compare.reports.report import (
-    MatchedScore,
-    Pairing,
-    beside_any,
-    changes,
-    unmatched,
-)
+from mipaudit.commands.compare.increase import increase_check
+from mipaudit.commands.compare.reports.answer import changes_verdict
+from mipaudit.commands.compare.reports.changes import beside_any, changes, figures_of
+from mipaudit.commands.compare.reports.report import MatchedScore
+from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
 from mipaudit.statements.estimate import Estimate
 
@@ -37,13 +35,24 @@ def figure(quantity="advantage", attackers="thresholds", **fields):
     return Estimate(quantity=quantity, attackers=attackers, **given)
 
 
-def pair(old, new, **fields):
-    given = {"trivial": 0.0, "prior": 0.5, "confidence": 0.9, **fields}
-    return Pairing(score="s", report="new", versus="old", old=old, new=new, **given)
+def held(rows, prior=0.5, **settings):
+    """Return the figures of a report with these rows."""
+    given = [SimpleNamespace(name=name, value=value) for name, value in settings.items()]
+    report = SimpleNamespace(
+        estimates=rows,
+        design=SimpleNamespace(prior=prior),
+        provenance=SimpleNamespace(settings=given),
+    )
+    return figures_of(report)["s"]
 
 
-def one_change(old, new, **fields):
-    (found,) = changes(pair([old], [new], **fields))
+def changed(old, new, prior=0.5):
+    design = SimpleNamespace(prior=prior, baseline=abs(2 * prior - 1))
+    return tuple(changes(BOTH, held(old, prior), held(new, prior), design))
+
+
+def one_change(old, new, prior=0.5):
+    (found,) = changed([old], [new], prior)
     return found
 
 
@@ -52,7 +61,7 @@ def test_a_change_lies_between_the_differences_of_opposite_limits():
     found = one_change(old, figure("auc", value=0.8, lower=0.75, upper=0.875))
     assert (found.lower, found.upper) == (0.125, 0.375)
     assert found.value == pytest.approx(0.2)
-    assert (found.shown, found.confidence) == ("increase", 0.9)
+    assert found.shown == "increase"
     back = one_change(figure("auc", lower=0.75, upper=0.875), old)
     assert (back.lower, back.upper, back.shown) == (-0.375, -0.125, "decrease")
 
@@ -61,17 +70,19 @@ def test_a_missing_limit_leaves_a_reason_and_no_number():
     old = figure(attackers="any", value=0.1, lower=0.05)
     found = one_change(old, figure(attackers="any", value=0.3, lower=0.25, upper=0.375))
     assert found.lower is None
-    assert found.lower_reason == "the old report has no upper limit"
+    assert told(found.lower_reason) == "the old report has no upper limit"
     assert found.upper == pytest.approx(0.325)
     assert found.upper_reason is None
     assert found.shown == "open"
-    both = one_change(old, replace(old, lower=None), trivial=0.0)
-    assert both.upper_reason == "the new report has no upper limit"
+    both = one_change(replace(old, quantity="auc", lower=None), replace(old, quantity="auc"))
+    assert told(both.upper_reason) == (
+        "the new report has no upper limit and the old report has no lower limit"
+    )
 
 
 def test_the_trivial_attacker_is_in_every_class():
     old, new = figure(upper=0.9), figure(upper=0.95)
-    found = one_change(old, new, trivial=0.8, prior=0.1)
+    found = one_change(old, new, prior=0.1)
     assert (found.old.lower, found.old.lower_from) == (0.8, "trivial")
     assert found.upper == pytest.approx(0.15)
     assert found.lower == pytest.approx(-0.1)
@@ -85,7 +96,7 @@ def test_a_threshold_at_the_largest_fpr_is_in_the_classes_that_hold_thresholds(a
         figure("tpr_at_fpr", fpr=0.2, upper=0.8),
     ]
     rows = [figure(attackers=attackers, upper=0.7), *points]
-    found = changes(pair(rows, rows))[0]
+    found = changed(rows, rows)[0]
     # Not the best of them, 0.74 at 1%: choosing it would need a share of the error.
     if attackers == "bins-16":
         assert (found.new.lower, found.new.lower_from) == (0.0, "trivial")
@@ -96,9 +107,9 @@ def test_a_threshold_at_the_largest_fpr_is_in_the_classes_that_hold_thresholds(a
 
 def test_at_another_prior_the_threshold_weighs_its_errors_differently():
     rows = [figure(upper=0.9), figure("tpr_at_fpr", fpr=0.1, lower=0.9, upper=0.95)]
-    found = changes(pair(rows, rows, prior=0.75, trivial=0.5))[0]
+    found = changed(rows, rows, prior=0.75)[0]
     assert found.new.lower == pytest.approx(2 * (0.75 * 0.9 + 0.25 * 0.9) - 1)
-    low = changes(pair(rows, rows, prior=0.01, trivial=0.98))[0]
+    low = changed(rows, rows, prior=0.01)[0]
     assert (low.new.lower, low.new.lower_from) == (0.98, "trivial")
 
 
@@ -106,27 +117,29 @@ def test_figures_of_different_guesses_are_not_subtracted():
     old = figure("auc", value=0.7, lower=0.6, upper=0.8, side="high")
     found = one_change(old, replace(old, side="low"))
     assert (found.value, found.lower, found.upper) == (None, None, None)
-    assert "high end" in str(found.lower_reason)
+    assert found.lower_reason == Message("other_side")
     assert found.shown == "open"
 
 
 def test_published_estimators_and_other_recalls_are_not_compared():
     naive = figure(attackers="any", lower=0.1, upper=0.2, validity="not-an-interval")
-    assert changes(pair([naive], [naive])) == ()
-    ppv = figure(
-        "metric", attackers="any", metric="ppv", lower=0.5, upper=0.6, method="m, over TPR 0.01"
+    assert changed([naive], [naive]) == ()
+    ppv = figure("metric", attackers="any", metric="ppv", lower=0.5, upper=0.6)
+    accuracy = replace(ppv, metric="accuracy")
+    default, some, more = (
+        held([ppv, accuracy], **given) for given in ({}, {"min_recall": 0.01}, {"min_recall": 0.1})
     )
-    other = replace(ppv, method="m, over TPR 0.1")
-    assert changes(pair([ppv], [other])) == ()
-    assert unmatched(pair([ppv], [other])) == 2
-    assert one_change(ppv, replace(ppv, method="n, over TPR 0.01")).upper is not None
+    # Only ppv has attackers with some recall.
+    assert default.keys() == some.keys()
+    assert {row.metric for key, row in some.items() if key in more} == {"accuracy"}
+    assert one_change(ppv, replace(ppv, method="another")).upper is not None
 
 
 def test_a_class_beside_any_attacker_uses_only_what_is_stored():
     rows = [figure(attackers="any", lower=0.25), figure(upper=0.5)]
-    (found,) = beside_any(pair(rows, rows))
+    (found,) = beside_any(BOTH, held(rows), held(rows))
     assert (found.attackers, found.at_most, found.at_least) == ("thresholds", 0.25, -0.25)
-    assert list(beside_any(pair(rows[1:], rows))) == []
+    assert list(beside_any(BOTH, held(rows[1:]), held(rows))) == []
 
 
 @pytest.mark.parametrize(
@@ -136,15 +149,24 @@ def test_a_limit_is_judged_by_the_limits_of_the_change(limit, status):
     change = one_change(
         figure(lower=0.5, upper=0.625), figure(lower=0.75, upper=0.875, attackers="thresholds")
     )
-    check = judge_change(BOTH, change, limit, "thresholds")
+    check = increase_check("s", "old", limit, "thresholds", (change.lower, change.upper))
     assert check.status == status
     assert f"limit {'is' if status == 'inconclusive' else 'of'} {limit}" in told(check.reason)
 
 
 def test_one_that_is_not_met_decides_and_a_missing_score_is_open():
     change = one_change(figure(lower=0.5, upper=0.625), figure(lower=0.75, upper=0.875))
-    bad, good = (judge_change(BOTH, change, limit, "thresholds") for limit in (0.0, 0.5))
-    alone = judge_change(replace(BOTH, score="t", status="new"), None, 0.5, "any")
+    limits = (change.lower, change.upper)
+    bad, good = (increase_check("s", "old", limit, "thresholds", limits) for limit in (0.0, 0.5))
+    alone = increase_check(
+        "t",
+        "old",
+        0.5,
+        "any",
+        (None, None),
+        report="new",
+        unknown=Message("score_only_in_new"),
+    )
     assert changes_verdict([good, alone, bad], several=False).status == "not_met"
     found = changes_verdict([good, alone], several=True)
     assert found.status == "inconclusive"

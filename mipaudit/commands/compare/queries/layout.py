@@ -1,0 +1,138 @@
+"""What a comparison of queries shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Cases, Column, Layout, Table
+from mipaudit.report.parts import ADVANTAGE_WORDS, LIMIT_WORDS, LIMITS, SHORT_LIMITS
+
+_QUERY: Final = Column("query", "{score}")
+_ATTACKERS: Final = Column("attackers", "{attackers:attackers}")
+_DIFFERENCE: Final = Column("difference", "{score:short} - {versus:short}")
+_BEST: Final = Column("best estimate", "{value:value}", "value_reason")
+_NONE: Final = "[{lower:least}][none{lower:unless}]"
+_AT_LEAST: Final = Column("at least", "{lower:lower}", "lower_reason")
+_AT_MOST: Final = Column("at most", "{upper:upper}", "upper_reason")
+
+LAYOUT: Final = Layout(
+    about=(
+        "{n_queries:count} queries, {sizes}, {design.confidence:percent} confidence[; blind "
+        "guessing has {guessing:best}]."
+    ),
+    tables=(
+        Table(
+            "The queries, the largest best estimate first",
+            "lines",
+            (
+                Column("place", "{place:count}[-{down_to:count}]"),
+                Column("query", "{query:short}"),
+                Column("", "{axis}"),
+                *SHORT_LIMITS,
+            ),
+            words=3,
+            caption=(
+                "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
+                "1 (sure). At least: some attacker, as in mipaudit estimate but for the order of "
+                "the rows. Best, at most, and place (1 leaks most): {design.against:class}."
+            ),
+            short=None,
+            picture="intervals",
+            axis=("design.trivial", ""),
+        ),
+        Table(
+            "How much more the first leaks",
+            "own_differences",
+            (
+                _DIFFERENCE,
+                Column("at least", _NONE),
+                Column("best", "{value:value}"),
+                Column("at most", "{upper:upper}"),
+            ),
+            caption="How much more the first leaks, {design.against:class}.",
+            short=None,
+            whole=False,
+            picture="intervals",
+            of="difference of advantage",
+            axis=("", "shown_limit"),
+        ),
+        Table(
+            "How much more than the baseline each query may leak, and what was found",
+            "policy",
+            (
+                _QUERY,
+                Column("limit", "{limit:number}"),
+                Column("status", "{status:state}"),
+                Column("at least", _NONE),
+                Column("at most", "{upper:upper}"),
+                Column("why", "{reason}"),
+            ),
+            words=3,
+            prose=True,
+            marked=("status", ("not_met", "inconclusive")),
+        ),
+        Table(
+            "What is certain of the order",
+            "ranking",
+            (Column("query", "{query}"), Column("leaks more than", "{leaks_more_than:names}")),
+            unless=(("leaks_more_than", ((),)),),
+            prose=True,
+        ),
+        Table(
+            "Advantage of each query, each row over all queries",
+            "advantages",
+            (_QUERY, _ATTACKERS, *LIMITS),
+            words=2,
+        ),
+        Table(
+            "Difference of advantage, the best attacker of the class on either query",
+            "differences",
+            (
+                _DIFFERENCE,
+                _ATTACKERS,
+                Column("at least", _NONE, "lower_reason"),
+                _BEST,
+                _AT_MOST,
+            ),
+            words=2,
+            note=(
+                "{design.confidence:percent} confidence for each class, over all pairs "
+                "({design.pairs:count})."
+            ),
+        ),
+        Table(
+            "The largest advantage among queries of the same rows, any attacker",
+            "best_of",
+            (
+                Column("how", "{selection:text}"),
+                Column("limits are", "{validity}"),
+                _AT_LEAST,
+                _BEST,
+            ),
+            words=2,
+        ),
+        Table(
+            "Two scores seen together, any attacker",
+            "together",
+            (Column("scores", "{score}"), _AT_LEAST, _BEST),
+        ),
+        Table(
+            "What that adds to the better of the two alone, for a class of attackers on one score",
+            "gains",
+            (
+                Column("scores", "{score}"),
+                Column("attackers on one", "{attackers:attackers}"),
+                _AT_LEAST,
+                _BEST,
+            ),
+            words=2,
+        ),
+    ),
+    terms=(
+        ("place", "a range where the order is not certain at the confidence; 1 leaks most."),
+        *LIMIT_WORDS,
+        *ADVANTAGE_WORDS,
+    ),
+    cases=(Cases("policy", "{score}", "increase over {versus} {limit:number}", "{reason}"),),
+    height=30,
+)

@@ -1,0 +1,157 @@
+"""How much a figure changed from one report to another: the difference of two intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.commands.compare.reports.report import BesideAny, Change, ReportedFigure
+from mipaudit.maths.metrics.names import LEAST_RECALL, parse_metric
+from mipaudit.model.message import Message
+
+if TYPE_CHECKING:
+    from mipaudit.commands.compare.reports.report import LowerFrom, MatchedScore, Shown
+    from mipaudit.commands.estimate.report import Report
+    from mipaudit.statements.estimate import Attackers, Design, Estimate
+
+# Figures of a score, by what they are of.
+Figures = Mapping[tuple[object, ...], "Estimate"]
+# One threshold is an attacker of each of these: what one finds, the best of them finds.
+_WITH_THRESHOLDS: Final = frozenset({"thresholds", "intervals-1", "intervals-4"})
+
+
+def figures_of(report: Report) -> dict[str, Figures]:
+    """Return the figures of a report that have limits, by score."""
+    settings = {one.name: one.value for one in report.provenance.settings}
+    given = settings.get("min_recall")
+    least = given if isinstance(given, float) else LEAST_RECALL
+    found: dict[str, dict[tuple[object, ...], Estimate]] = {}
+    for row in report.estimates:
+        own = found.setdefault(row.score, {})
+        # Published estimators are shown for comparison; kernels choose their noise by the data.
+        if row.validity == "not-an-interval" or row.bandwidth is not None:
+            continue
+        floor = 0.0
+        if row.metric is not None:
+            # A metric over attackers with some recall is another metric with another recall.
+            prior = report.design.prior
+            floor = parse_metric(row.metric, prior=prior, least=least).least
+        own.setdefault((row.quantity, row.attackers, row.fpr, row.metric, floor), row)
+    return {**found}
+
+
+def changes(of: MatchedScore, old: Figures, new: Figures, design: Design) -> Iterator[Change]:
+    """Yield the change of every figure that both reports have, in the new one's order.
+
+    Args:
+        of: the score, and the names of the reports.
+        old: its figures in the old report.
+        new: likewise.
+        design: of the old report, whose prior both have.
+    """
+    for key in (key for key in new if key in old):
+        before, after = _reported(old[key], old, design), _reported(new[key], new, design)
+        yield _change(of, old[key], new[key], before, after)
+
+
+def _change(
+    of: MatchedScore, old: Estimate, new: Estimate, before: ReportedFigure, after: ReportedFigure
+) -> Change:
+    value = _less(after.value, before.value)
+    lower, upper = _less(after.lower, before.upper), _less(after.upper, before.lower)
+    why_lower = _lacking(("old", "upper", before.upper), ("new", "lower", after.lower))
+    why_upper = _lacking(("new", "upper", after.upper), ("old", "lower", before.lower))
+    if None not in {old.side, new.side} and old.side != new.side:
+        # Another end of the score is another attacker: there is nothing to subtract.
+        value = lower = upper = None
+        why_lower = why_upper = Message("other_side")
+    weak = "approximate" in {old.validity, new.validity}
+    return Change(
+        quantity=new.quantity,
+        score=of.score,
+        report=of.report,
+        versus=of.versus,
+        attackers=new.attackers,
+        old=before,
+        new=after,
+        value=value,
+        lower=lower,
+        upper=upper,
+        lower_reason=why_lower,
+        upper_reason=why_upper,
+        shown=_shown(lower, upper),
+        validity="approximate" if weak else "finite-sample",
+        fpr=new.fpr,
+        metric=new.metric,
+    )
+
+
+def beside_any(of: MatchedScore, old: Figures, new: Figures) -> Iterator[BesideAny]:
+    """Yield every class beside any attacker: what limits of different kinds can tell."""
+    before, after = _advantages(old), _advantages(new)
+    if "any" not in before or "any" not in after:
+        return
+    for attackers, figure in after.items():
+        if attackers != "any" and attackers in before:
+            yield BesideAny(
+                score=of.score,
+                report=of.report,
+                versus=of.versus,
+                attackers=attackers,
+                at_most=_less(figure.upper, before["any"].lower),
+                at_least=_less(after["any"].lower, before[attackers].upper),
+            )
+
+
+def _advantages(rows: Figures) -> dict[Attackers, Estimate]:
+    return {row.attackers: row for row in rows.values() if row.quantity == "advantage"}
+
+
+def _reported(row: Estimate, rows: Figures, design: Design) -> ReportedFigure:
+    """Return a figure of one of the reports, with the lower limit that the report allows."""
+    lower = row.lower
+    source: LowerFrom | None = None if lower is None else "stored"
+    if lower is None and row.quantity == "advantage":
+        lower, source = _floor(row.attackers, rows, design)
+    elif lower is None and row.quantity == "tpr_at_fpr":
+        lower, source = 0.0, "trivial"
+    return ReportedFigure(value=row.value, lower=lower, upper=row.upper, lower_from=source)
+
+
+def _floor(attackers: Attackers, rows: Figures, design: Design) -> tuple[float, LowerFrom]:
+    """Return a lower limit of the best advantage within a class, from what is stored.
+
+    Every class holds the trivial attacker. One that holds the thresholds also holds the one
+    whose TPR at some FPR is stored. Of several FPRs the largest is taken whatever it shows:
+    to take the best of them would need a share of the error for each.
+    """
+    points = [
+        (row.fpr, row.lower)
+        for row in rows.values()
+        if row.quantity == "tpr_at_fpr" and row.fpr is not None and row.lower is not None
+    ]
+    if attackers in _WITH_THRESHOLDS and points:
+        fpr, tpr = max(points, key=lambda point: point[0])
+        reached = 2 * (design.prior * tpr + (1 - design.prior) * (1 - fpr)) - 1
+        if reached > design.baseline:
+            return reached, "tpr_at_fpr"
+    return design.baseline, "trivial"
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other
+
+
+def _shown(lower: float | None, upper: float | None) -> Shown:
+    if lower is not None and lower > 0:
+        return "increase"
+    return "decrease" if upper is not None and upper < 0 else "open"
+
+
+def _lacking(*limits: tuple[str, str, float | None]) -> Message | None:
+    """Return which of some limits, (report, side, limit), there are not; None if there are all."""
+    found: Message | None = None
+    for which, side, limit in reversed(limits):
+        if limit is None:
+            found = Message.of("limit_lacking", which=which, side=side, also=found)
+    return found

@@ -1,0 +1,112 @@
+"""What a report of ``shift`` shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Cases, Column, Layout, Table
+
+_DIFFERENCE: Final = (
+    Column("column", "{column:short}"),
+    Column("what", "{aspect}"),
+    Column("points", "{effect:points}"),
+    Column("p-value", "{p_value:p_value}"),
+    Column("all tests", "{adjusted:p_value}"),
+)
+
+LAYOUT: Final = Layout(
+    about=(
+        "{design.n_members:count} members, {design.n_holdout:count} holdout records, "
+        "{n_columns:count} {n_columns:column|columns}, {design.confidence:percent} confidence; the "
+        "model was not looked at."
+    ),
+    tables=(
+        Table(
+            "What the records tell of membership without the model",
+            "estimates",
+            (
+                Column("attackers", "{attackers:attackers}"),
+                Column("", "{axis}"),
+                Column("at least", "{lower:lower}"),
+                Column("best", "{value:value}"),
+                Column("at most", "{upper:upper}", "upper_reason"),
+            ),
+            words=2,
+            caption=(
+                "Blind advantage, from 0 (alike) to 1 (told apart surely)."
+                "[ ┃ is the limit{drawn:said}.]"
+            ),
+            short=None,
+            picture="intervals",
+            of="blind advantage",
+            axis=("", "shown_limit"),
+            note=(
+                "Learned on the burn-in: {design.learned}, from {design.coordinates:count} numbers "
+                "made of {n_columns:count} {n_columns:column|columns}. Each limit holds with "
+                "{each_confidence:percent} confidence."
+            ),
+        ),
+        Table("Columns that surely differ", "differing", _DIFFERENCE, words=2, short=None),
+        Table(
+            "Columns nearest to a difference, none of which is shown",
+            "nearest",
+            _DIFFERENCE,
+            words=2,
+            short=3,
+            whole=False,
+        ),
+        Table(
+            "Columns that are not shown to differ, the nearest first", "alike", _DIFFERENCE, words=2
+        ),
+        Table(
+            "Holdout records with a like among the members, of {copies.searched:count} looked for",
+            "copies",
+            (
+                Column("all columns equal", "{exact:counted}"),
+                Column("(within the holdout)", "{exact_within:counted}"),
+                Column("all but one equal", "{but_one:counted}"),
+                Column("equal to 3 digits", "{rounded:counted}"),
+                Column("the same person", "{persons:counted}"),
+            ),
+            words=0,
+        ),
+        Table(
+            "Columns that were left out",
+            "design.skipped",
+            (Column("column", "{column}"), Column("why", "{why}")),
+            prose=True,
+        ),
+    ),
+    terms=(
+        (
+            "blind advantage",
+            "what somebody can tell of membership from a record alone, {design.prior:scale}",
+        ),
+        ("any", "any attacker who sees the record; others use what was learned in that way."),
+        ("at least", "This much can be told: some attacker does at least this well."),
+        ("at most", "No attacker of the kind named in the row does better. Other kinds may."),
+        ("times in 100", "{design.prior:guessed}"),
+        ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),
+        (
+            "points",
+            (
+                "the largest difference, members less holdout, between the percentages of records "
+                "up to one value, with one text, or with a missing value"
+            ),
+        ),
+        (
+            "all tests",
+            (
+                "the p-value of all tests together (Holm): at {error:percent} or less a column "
+                "surely differs. The p-values are exact or conservative."
+            ),
+        ),
+        (
+            "within the holdout",
+            "for comparison: holdout records with a copy in the holdout itself",
+        ),
+    ),
+    cases=(Cases("policy", "{score}", "{limit:limited}", "{reason}"),),
+    height=30,
+    topic="members-and-holdout",
+)
