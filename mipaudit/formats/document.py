@@ -270,7 +270,6 @@ def framed(
     mood: Mood = "plain",
     title: str | None = None,
     beside: Section = (),
-    following: Section = (),
 ) -> Document:
     """Return the document of a report that says what all of them say around its tables.
 
@@ -282,7 +281,6 @@ def framed(
         mood: of the headline.
         title: where it is not the command.
         beside: what stands between the findings and what to keep in mind.
-        following: what stands last.
     """
     findings: Sequence[Finding] = getattr(report, "findings", ())
     whole = (
@@ -290,7 +288,6 @@ def framed(
         bulleted("Findings", [f"{mark(one)}{one.code}: {plain(told(one))}" for one in findings]),
         beside,
         bulleted("Keep in mind", report.limitations),
-        following,
     )
     return Document(
         title=title or f"mipaudit {report.command}",

@@ -60,7 +60,8 @@ def pictured(
                 if one.roc:
                     yield _roc(one, f"{name}-{at}")
         case _:
-            for at, one in enumerate(rows[:_MOST_CURVES]):
+            told = [one for one in rows if len(one.bins) > 1]  # else all records look alike
+            for at, one in enumerate(told[:_MOST_CURVES]):
                 yield _bins(one, f"{name}-{at}")
 
 

@@ -119,6 +119,7 @@ class Walk:
             bulleted("Findings", findings),
             bulleted(UNSAID, (*self.unsaid, *limitations)),
             self._taken(),
+            self._to_run(),
         )
         return Document(
             title=f"mipaudit {report.command}",
@@ -194,7 +195,14 @@ class Walk:
     def _about(self) -> str:
         return filled(self._layout.about, self._fields)
 
+    def _to_run(self) -> Section:
+        text = plain(filled(self._layout.following, self._fields))
+        shown = (Heading(text="What to run next"), Paragraph(text=text, hyphens=False))
+        return shown if text else ()
+
     def _next(self) -> str:
+        if self._layout.following:
+            return f"Next: {filled(self._layout.following, self._fields)}"
         found = _next(self._answer)
         return f"Next: {found[0]}: mipaudit help {self._layout.topic or found[1]}." if found else ""
 

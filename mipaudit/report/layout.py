@@ -96,6 +96,7 @@ class Layout(NamedTuple):
         cases: what a pipeline waits for; without any there is one that was skipped.
         untold: why that one was.
         passes: whether that one has passed, instead.
+        following: what to run next, likewise; empty: what the answer names.
         height: lines that a screenful may have.
         topic: the page that says what to do about a limit, where it is not the general one.
     """
@@ -106,5 +107,6 @@ class Layout(NamedTuple):
     cases: tuple[Cases, ...] = ()
     passes: bool = False
     untold: str = "no limit was given to compare with"
+    following: str = ""
     height: int = 24
     topic: str = ""

@@ -107,7 +107,6 @@ class QueryReport(AnyReport):
     """
 
     command: str
-    summary: str
     copies: tuple[ExactCopies, ...]
     tables: tuple[QueriedTable, ...]
     columns: tuple[QueriedColumn, ...]
@@ -144,7 +143,6 @@ class ModelQueryReport(AnyReport):
     """Scores made of a model's outputs.
 
     Attributes:
-        summary: what was made, in plain words.
         n_members: rows of members.
         n_holdout: rows of holdout records.
         classes: classes of the model; None for `query lira`.
@@ -156,7 +154,6 @@ class ModelQueryReport(AnyReport):
     """
 
     command: str
-    summary: str
     n_members: int
     n_holdout: int
     classes: int | None

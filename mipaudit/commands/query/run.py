@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.query.columns import RecordColumn
 from mipaudit.commands.query.encoding import Encoding, fit_encoding, unseen_rows
+from mipaudit.commands.query.findings import LIMITATIONS, query_findings, query_says
 from mipaudit.commands.query.options import Query, QueryOptions, QueryShown
 from mipaudit.commands.query.report import (
     ExactCopies,
@@ -33,7 +34,6 @@ from mipaudit.commands.query.table import (
     open_table,
     read_kept,
 )
-from mipaudit.commands.query.words import LIMITATIONS, query_findings, query_says, query_summary
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.options.groups.scores import ScoreColumns
@@ -222,7 +222,6 @@ def _report(
     untimed = os.environ.get("SOURCE_DATE_EPOCH")
     return QueryReport(
         command="query",
-        summary=query_summary(copies, scores),
         copies=copies,
         tables=tuple(
             QueriedTable(role=one.role, rows=rows[one.role], columns=len(one.fields))

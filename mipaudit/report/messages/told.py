@@ -41,6 +41,7 @@ SUBJECTS: Final = (
     "check",
     "estimate",
     "epsilon",
+    "query",
     "findings_input",
     "findings_scores",
     "findings_noise",

@@ -1,4 +1,4 @@
-"""The smallest input that makes each code of estimate, check and noise appear."""
+"""The smallest input that makes each code of the reports with layouts appear."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 import mipaudit
 from mipaudit.commands.noise.run import add_noise
 from mipaudit.model.message import Message
-from mipaudit.report.messages import answers, check, estimate, noise
+from mipaudit.report.messages import answers, check, estimate, noise, query
 from mipaudit.report.messages.told import told
 from mipaudit.statements.reports.kinds import kind_of
 from tests.fixtures.leaks import beside_records, coins, table, with_rows
 
-SUBJECTS = (answers, check, estimate, noise)
+SUBJECTS = (answers, check, estimate, noise, query)
 # Of a claim that is contradicted the answer is NOT MET; noise that rests on an upper limit has one;
 # and where no noise is chosen none is needed.
 NEVER = {"answer_contradicted", "number_not-an-interval", "no_noise_keeps"}
@@ -40,6 +40,20 @@ def records_of_any_attacker():
 def waived():
     waiver = {"quantity": "advantage", "reason": "a", "person": "A", "expires": "2999-01-01"}
     return mipaudit.estimate(table(2.0), max_advantage=0.1, waivers=[waiver])
+
+
+def queried(copied=0, **given):
+    """Return queries against released records, some of which are members."""
+    members, holdout, released = (
+        pd.DataFrame(SPLITS[at : at + 40], columns=["a", "b"]) for at in (0, 40, 80)
+    )
+    released.iloc[:copied] = members.iloc[:copied]
+    return mipaudit.query("nn", members=members, holdout=holdout, synthetic=released, **given)
+
+
+def of_model():
+    given = {"labels": np.arange(40) % 2, "holdout_labels": np.arange(40) % 2}
+    return mipaudit.query_losses(logits=SPLITS[:40], holdout_logits=SPLITS[40:80], **given).report
 
 
 def of_splits(rows=64, **given):
@@ -108,6 +122,9 @@ AUDITS = {
     lambda _: mipaudit.check(table(0.0).assign(name="x"), score_col=["s0"]): (
         "fit columns_unused not_audited_yet"
     ),
+    lambda _: queried(): "no_copies scores_alone tables_read metric_euclidean",
+    lambda _: queried(copied=1, metric="gower"): "copies_released metric_gower",
+    lambda _: of_model(): "scores_made",
     lambda _: mipaudit.noise(eta=0.1): (
         "noise_for_any_data every_record needs_paper needs_moment needs_swap needs_dp"
     ),
@@ -150,8 +167,11 @@ def test_every_code_has_an_input():
 def test_the_smallest_input_makes_it_appear(made, code):
     report = made(MAKES[code])
     concluded = import_module(kind_of(report.command).conclusion)
-    said = [report.answer, *concluded.remarks(report)]
-    said += [concluded.protected(report)] if report.command == "noise" else []
+    said = [report.answer]
+    for name in ("remarks", "protected", "sizes", "compared_by"):
+        made_of = getattr(concluded, name, lambda _: ())
+        found = made_of(report)
+        said += [found] if isinstance(found, Message) else found
     found = [part for one in said for part in within(one) if part.code == code]
     assert found
     text = told(found[0])

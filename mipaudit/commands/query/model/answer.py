@@ -99,15 +99,8 @@ def model_query(  # noqa: PLR0913 - what a report of either kind says
     member = others["member"]
     inside = int(np.count_nonzero(member))
     columns = {**others, **{name: values for name, (_, values) in scores.items()}}
-    of = f"the outputs of a model with {classes} classes" if classes else f"{models} shadow models"
-    summary = (
-        f"{len(scores)} scores were made of {of}, for {inside:,} members and "
-        f"{member.size - inside:,} holdout records. They are scores, not findings: audit them "
-        "with mipaudit estimate."
-    )
     report = ModelQueryReport(
         command=command,
-        summary=summary,
         n_members=inside,
         n_holdout=int(member.size) - inside,
         classes=classes,

@@ -1,4 +1,4 @@
-"""Copies first, then the scores that were made and what to run next."""
+"""What queries answer: copies first, then the scores that were made and what to run next."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
+from mipaudit.formats.report_forms import report_as, report_text
 from tests.fixtures.briefs import answer, shown
 
 
@@ -23,15 +24,43 @@ def tables(copied, rows=60, columns=3, seed=9):
 
 
 @pytest.mark.parametrize("copied", [0, 1, 20])
-def test_copies_are_the_answer_and_are_said_once(copied):
+def test_copies_are_the_answer_and_a_warning(copied):
     report = mipaudit.query("nn", **tables(copied))
     text = shown(report)
     if copied:
+        found = (report.answer.code, report.answer.get("copied"), report.answer.get("members"))
+        assert found == ("copies_released", copied, 60)
         assert answer(report).startswith(f"Exact copies: {copied} of 60 members")
+        assert "! The synthetic table holds, word for word," in text
     else:
+        assert report.answer.code == "no_copies"
         assert answer(report).startswith("No exact copies: ")
-    assert text.count("word for word") == 1
     assert "how much they leak is not said yet" in text
+
+
+def test_copies_of_holdout_records_alone_are_told():
+    given = tables(3)
+    given["members"], given["holdout"] = given["holdout"], given["members"]
+    report = mipaudit.query("nn", **given)
+    assert (report.answer.get("copied"), report.answer.get("copied_holdout")) == (0, 3)
+
+
+def test_what_was_not_compared_is_named_with_its_reason():
+    given = tables(0)
+    given["members"]["more"] = 1.0
+    report = mipaudit.query("nn", **given)
+    text = report_text(report, width=100)
+    assert report.skipped
+    assert "1 not compared" in text
+    assert report.skipped[0][1] in " ".join(text.partition("Not compared\n")[2].split())
+
+
+def test_distances_are_drawn_and_a_score_that_is_one_for_all_is_not():
+    report = mipaudit.query(["nn", "mc:1e-9"], **tables(0))
+    assert [len(one.bins) > 1 for one in report.curves] == [True, False]
+    assert all(one.members + one.holdout >= 10 for each in report.curves for one in each.bins)
+    assert report_as(report, "html").count("<svg") == 1
+    assert "'nn', from low to high" in report.plot().alt
 
 
 def test_what_to_run_next_is_never_cut_and_can_be_copied():

@@ -1,4 +1,4 @@
-"""What a report on queries says in words."""
+"""What must be known of queries: findings, limitations, and what each number is."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -8,10 +8,8 @@ from mipaudit.commands.query.report import ExactCopies, QueriedColumn, QueriedSc
 from mipaudit.commands.query.search.points import SameRecords
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.text.rounding import count_text, percent_text
 
 _FEW: Final = 20
-_WHOSE: Final = {"members": "member", "holdout": "holdout record"}
 _MANY_LEVELS: Final = 1000
 # Whoever is as near as this is copied, but for the rounding of distances.
 _OF_COPIES: Final = 1e-6
@@ -48,29 +46,6 @@ def query_says(query: Query) -> str:
         "classifier": "log odds of being synthetic, by a classifier taught on synthetic and "
         "reference records",
     }[query.kind]
-
-
-def query_summary(copies: Sequence[ExactCopies], scores: Sequence[QueriedScore]) -> str:
-    """Return the paragraph that can be read alone; exact copies stand first."""
-    rows = sum(one.rows for one in copies)
-    queries = "1 query" if len(scores) == 1 else f"{len(scores)} queries"
-    return (
-        f"Exact copies: {copied_words(copies)} stand in the synthetic table word for word, in all "
-        f"columns that were compared. {count_text(rows)} records were scored by {queries}."
-    )
-
-
-def copied_words(copies: Sequence[ExactCopies]) -> str:
-    """Return how many records of each class are copied."""
-    return " and ".join(
-        f"{count_text(one.copied)} of {count_text(one.rows)} {_WHOSE[one.role]}s "
-        f"({percent_text(round(one.copied / one.rows, 4))})"
-        for one in copies
-    )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count_text(count)} {noun if count == 1 else f'{noun}s'}"
 
 
 def query_findings(

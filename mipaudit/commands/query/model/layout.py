@@ -1,0 +1,32 @@
+"""What a report on scores of a model shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Column, Layout, Table
+
+LAYOUT: Final = Layout(
+    about=(
+        "Made of [the outputs of a model with {classes:count} classes]"
+        "[{models:count} shadow {models:model|models}]."
+    ),
+    tables=(
+        Table(
+            "The scores",
+            "scores",
+            (
+                Column("column", "{name}"),
+                Column("infinite in", "[{infinite:count} {infinite:row|rows}]"),
+                Column("what it is", "{meaning:text}"),
+            ),
+            words=3,
+            short=None,
+            prose=True,
+        ),
+        Table("", "curves", (), picture="bins"),
+    ),
+    following="mipaudit estimate FILE, with the file of these scores",
+    untold="scores were made, and nothing was judged",
+    height=30,
+)
