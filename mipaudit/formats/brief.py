@@ -12,7 +12,7 @@ from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from mipaudit.formats.document import Grid, Mood, plain
-from mipaudit.formats.text import closed, columns, inked, paragraph, spaced
+from mipaudit.formats.text import annotated, closed, columns, inked, paragraph, spaced
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import number_text, value_text
 
@@ -159,8 +159,9 @@ def _table(part: Part, brief: Brief, width: int, *, color: bool) -> str:
 
 def _rows(table: Grid, width: int, *, color: bool) -> str:
     rows = tuple(tuple(map(plain, row)) for row in table.rows)
-    numbers = len(table.head) - table.words
-    lines = columns(rows, header=table.head, numbers=numbers, width=width)
+    numbers = len(table.head) - table.words - table.prose
+    drawn = annotated if table.prose else columns
+    lines = drawn(rows, header=table.head, numbers=numbers, width=width)
     caption = _item(table.caption, min(width, _WIDEST)) if table.caption else ""
     return (inked(caption) if color else caption) + lines
 

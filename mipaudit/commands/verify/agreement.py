@@ -77,25 +77,15 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
         noted_part("as stated", _AS_STATED.format(names)),
         _versions(then, now),
     )
-    wrong = ", ".join(part.part for part in parts if part.status == "differs")
-    made = f"The report of mipaudit {report.command}, made {safe_name(then.created)},"
-    what = "scores and settings" if then.inputs else "settings"
-    other = " It was made by another version of mipaudit, which can be the reason."
-    summary = (
-        f"{made} does not agree with what was computed now. Different: {safe_name(wrong)}."
-        f"{'' if same_version else other}"
-        if wrong
-        else f"{made} follows from these {what}: all that it says, but for what is declared, was "
-        "computed again and agrees."
-    )
     return VerifyReport(
         command="verify",
-        agrees=not wrong,
+        agrees=agree(parts),
         verified=report.command,
         report_sha256=digest,
         carried_sha256=sha256(indented(carried)).hexdigest() if is_page(data) else None,
         tolerance=TOLERANCE,
-        summary=summary,
+        made=then.created,
+        made_by=then.mipaudit,
         parts=parts,
         limitations=LIMITATIONS,
         provenance=provenance(
@@ -124,6 +114,11 @@ def _inputs(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
         text = f"{count} read, of the same sha256 or fingerprint, and as many rows"
     if old or new:
         yield compared_part("inputs", max(old, new), abs(old - new) or len(changed), text)
+
+
+def agree(parts: Sequence[VerifiedPart]) -> bool:
+    """Tell whether everything that counts agrees."""
+    return all(part.status != "differs" for part in parts)
 
 
 def compared_part(part: str, compared: int, differing: int, text: str) -> VerifiedPart:

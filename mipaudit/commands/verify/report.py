@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
+
+STATEMENT: Final = "statement"  # what was verified, where it is no report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,9 @@ class VerifyReport(AnyReport):
         carried_sha256: of the JSON file that a page carries; None of what is no page.
         result: that the statement states and that holds; None of a report.
         tolerance: numbers this close, relative to the larger, agree.
+        made: when the report was, as it states; None where a statement was checked.
+        made_by: the version of mipaudit that made it, likewise.
+        report: the name of the report that a statement names; None of a report.
         parts: of the report, one by one.
     """
 
@@ -49,10 +54,12 @@ class VerifyReport(AnyReport):
     verified: str
     report_sha256: str
     tolerance: float
-    summary: str
     parts: tuple[VerifiedPart, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
+    made: str | None = None
+    made_by: str | None = None
+    report: str | None = None
     carried_sha256: str | None = None
     result: str | None = None
     schema: str = schema_of("verify")

@@ -11,14 +11,14 @@ from mipaudit.commands.render.forms import hashed
 from mipaudit.commands.verify.agreement import (
     LIMITATIONS,
     TOLERANCE,
+    agree,
     compared_part,
     noted_part,
     pairs,
     values_part,
     verification,
 )
-from mipaudit.commands.verify.page import STATEMENT
-from mipaudit.commands.verify.report import VerifyReport
+from mipaudit.commands.verify.report import STATEMENT, VerifyReport
 from mipaudit.errors import InputError
 from mipaudit.formats.exchange.statement import PREDICATE, TYPE, statement, unread
 from mipaudit.formats.exchange.stored import File, Stored
@@ -84,22 +84,16 @@ def verify_statement(
         else:
             text = "not given, so that the report was not computed again: `input` SCORES does that"
             parts.append(noted_part("scores", text))
-    wrong = ", ".join(part.part for part in parts if part.status == "differs")
-    summary = (
-        f"The statement does not agree with what is there. Different: {wrong}."
-        if wrong
-        else f"The statement ({safe_name(result)}) speaks of these files and says what "
-        f"{safe_name(named.name)} says, which {'was' if computed else 'was not'} computed again."
-    )
+    agrees = agree(parts)
     return VerifyReport(
         command="verify",
-        agrees=not wrong,
+        agrees=agrees,
         verified=STATEMENT,
         report_sha256=digest,
         tolerance=TOLERANCE,
-        summary=summary,
+        report=named.name,
         parts=tuple(parts),
-        result=None if wrong else result,
+        result=result if agrees else None,
         limitations=(
             unread(*(one.name for one in subjects)),
             _UNSIGNED,

@@ -288,7 +288,8 @@ KINDS: Final = (
         commands=("verify",),
         question="Does the report follow from its scores and settings?",
         report="mipaudit.commands.verify.report:VerifyReport",
-        document="mipaudit.commands.verify.page:verify_document",
+        layout="mipaudit.commands.verify.layout:LAYOUT",
+        conclusion="mipaudit.commands.verify.conclusion",
         tables=("parts",),
     ),
     Kind(

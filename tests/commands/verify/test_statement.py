@@ -36,13 +36,13 @@ def verify(mipaudit, folder):
         done = mipaudit("verify", "model.intoto.json", *words, "-f", "json")
         found = json.loads(done.stdout) if done.stdout else {"parts": []}
         parts = {part["part"]: part["status"] for part in found["parts"]}
-        return done.returncode, parts, f"{found.get('summary', '')}{done.stderr}"
+        return done.returncode, parts, done.stderr
 
     return run
 
 
 def test_what_is_beside_it_is_checked(verify):
-    status, parts, text = verify()
+    status, parts, _ = verify()
 
     assert status == 0
     assert parts == {
@@ -51,15 +51,13 @@ def test_what_is_beside_it_is_checked(verify):
         "contents": "agrees",
         "scores": "noted",
     }
-    assert "which was not computed again" in text
 
 
 def test_with_the_scores_the_report_is_computed_again(verify):
-    status, parts, text = verify(*SCORES)
+    status, parts, _ = verify(*SCORES)
 
     assert status == 0
     assert parts["estimates"] == parts["verdict"] == parts["inputs"] == "agrees"
-    assert "which was computed again" in text
 
 
 UNREAD = "mipaudit did not read model.bin: that the scores were made with it is the word of whoever"
@@ -202,7 +200,7 @@ def test_subjects_belong_to_statements(mipaudit, folder):
 def test_a_page_and_the_report_in_it_have_digests_of_their_own(mipaudit, folder):
     mipaudit("render", "report.json", "-o", "report.html")
     page, report = (hashed(folder / name).sha256 for name in ("report.html", "report.json"))
-    done = mipaudit("verify", "report.html", *SCORES)
+    done = mipaudit("verify", "report.html", *SCORES, "--full")
     said = " ".join(done.stdout.split())
     assert f"sha256 of this page: {page}" in said
     assert f"sha256 of its report, as .json: {report}" in said
