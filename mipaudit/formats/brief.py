@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from mipaudit.formats.document import Grid, Mood, plain
 from mipaudit.formats.text import annotated, closed, columns, inked, paragraph, spaced
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import number_text, value_text
+from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
     from mipaudit.formats.document import Document, Limited
@@ -29,8 +29,6 @@ _FEW: Final = 3  # rows of a table that are kept while another can give way
 _BEFORE: Final = 4  # characters shown before the first in which names differ
 _STEPS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
-# What follows the answer where there is nothing to compare it with.
-NO_VERDICT: Final = "No limit was given: no verdict."
 AXIS: Final = 20  # characters of a drawn interval
 
 
@@ -264,18 +262,6 @@ class Axis(NamedTuple):
         # At a prior next to 0 or 1 blind guessing has all there is, and the axis no length.
         share = (value - self.start) / max(self.end - self.start, _ROUNDING)
         return min(self.width - 1, max(0, round(share * (self.width - 1))))
-
-
-def advantage_ends(baseline: float) -> str:
-    """Return what the ends of an axis of advantages mean, to follow ``Advantage, ``."""
-    if not baseline:
-        return "from 0 (none) to 1 (sure)"
-    return f"from {value_text(baseline)} (blind guessing) to 1 (sure)"
-
-
-def blind_guessing(baseline: float) -> str:
-    """Return, to follow an advantage, what needs no score; nothing where that is 0."""
-    return f" (blind guessing: {value_text(baseline)})" if baseline else ""
 
 
 def short_name(name: str) -> str:

@@ -18,7 +18,7 @@ from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 if TYPE_CHECKING:
     import os
 
-    from mipaudit.statements.estimate import Attackers, Finding
+    from mipaudit.statements.estimate import Finding
     from mipaudit.statements.reports.any_report import AnyReport
 
     class Framed(AnyReport, Protocol):
@@ -48,21 +48,9 @@ T = TypeVar("T")
 Mood = Literal["good", "bad", "open", "plain"]
 # For a terminal, for a job summary or a server of pipelines, or a page with pictures.
 View = Literal["text", "summary", "page"]
-# A longer name leaves no room for the class beside three numbers in 80 columns.
-_LONGEST_NAME: Final = 22
 _REPR: Final = 90
 _LONGEST_SUMMARY: Final = 10_000
-Row = tuple[str, "Attackers", tuple[str, ...]]
 _LONGEST_TEXT: Final = 100_000
-ATTACKERS: Final = {
-    "any": "any attacker who sees this score",
-    "thresholds": "attackers with one threshold",
-    "intervals-1": "attackers with one interval",
-    "intervals-4": "attackers with up to four intervals",
-    "bins-16": "attackers with 16 equal-mass bins",
-    "learned": "attackers with one threshold on a learned score",
-    "product-grid": "attackers with a grid of cells",
-}
 STATUS: Final = {
     "met": "MET",
     "waived": "WAIVED",
@@ -298,41 +286,6 @@ def framed(
         cases=tuple(cases),
         created=report.provenance.created,
     )
-
-
-def class_grids(
-    caption: str, name: str, head: Sequence[str], rows: Sequence[Row], *, classes: str = "attackers"
-) -> Iterator[Grid | Heading]:
-    """Yield the tables, each within 80 columns for names of up to 40 characters.
-
-    Args:
-        caption: what they show.
-        name: head of the names.
-        head: of the numbers.
-        rows: (name, class, numbers); the classes of one name stand together.
-        classes: head of the classes.
-    """
-    if max((len(row[0]) for row in rows), default=0) <= _LONGEST_NAME:
-        cells = tuple((row[0], short_class(row[1]), *row[2]) for row in rows)
-        yield Grid(caption=caption, head=(name, classes, *head), rows=cells, words=2)
-        return
-    for one in dict.fromkeys(row[1] for row in rows):
-        text = _class_words(one)
-        yield Heading(text=text[0].upper() + text[1:], level=3)
-        cells = tuple((row[0], *row[2]) for row in rows if row[1] == one)
-        yield Grid(caption=f"{caption}: {text}", head=(name, *head), rows=cells, words=1)
-
-
-def short_class(attackers: Attackers) -> str:
-    """Return a class for a narrow column: ``one threshold``."""
-    return _class_words(attackers).removeprefix("attackers with ")
-
-
-def _class_words(attackers: Attackers) -> str:
-    # Here, since pages of pure mathematics name no attackers, and start quickly.
-    from mipaudit.statements.text.named import class_words
-
-    return class_words(attackers)
 
 
 def limits(one: Limited, missing: str = "none") -> tuple[str, str, str]:

@@ -23,9 +23,9 @@ from mipaudit.formats.document import (
     plain,
 )
 from mipaudit.statements.policy import checked_name
-from mipaudit.statements.text.guesses import advantage_words, guess_words
+from mipaudit.statements.text.guesses import advantage_words
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import count_text, number_text, percent_text
+from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -38,10 +38,6 @@ _TEMPLATE: Final = "document.html.j2"
 _FEW: Final = 3
 _SAID: Final = 2  # of what was read, so many names make a title
 _MEMBERS: Final = "records that were used, as in training; holdout records are like them, unused."
-NEITHER: Final = "No limit was set, so this page neither passes nor fails the release."
-ALIKE: Final = (
-    "If members and holdout differ otherwise than by having been used, the figures include that."
-)
 _UNSTATED: Final = "not stated"
 _NOTHING: Final = Bullets(())
 _LIMITS: Final = ("max_", "limits")  # how the settings that limit something begin
@@ -136,40 +132,6 @@ def front_of(brief: Brief, unsaid: Sequence[str], prior: float = 0.5) -> Front:
 def said_terms(terms: Iterable[tuple[str, str]], said: str) -> tuple[tuple[str, str], ...]:
     """Return the terms that a text uses, with what they mean."""
     return tuple((word, text) for word, text in terms if re.search(rf"(?i)\b{word}\b", said))
-
-
-def member_words(members: int, holdout: int) -> str:
-    """Return whose records were looked at, and what the two classes are."""
-    return (
-        f"{count_text(members)} members, {count_text(holdout)} holdout records. Members are "
-        f"{_MEMBERS}"
-    )
-
-
-def confidence_words(confidence: float) -> tuple[str, str]:
-    """Return the term and what it means."""
-    wrong = number_text(float(f"{100 * (1 - confidence):.6g}"))
-    return (
-        f"{percent_text(confidence)} confidence",
-        f"such statements are wrong at most {wrong} times in 100.",
-    )
-
-
-def guess_terms(prior: float, confidence: float) -> tuple[tuple[str, str], ...]:
-    """Return the terms that right guesses and advantages need, and what they mean."""
-    return (
-        ("Guessing right", guess_words(prior)),
-        ("Advantage", advantage_words(prior)),
-        confidence_words(confidence),
-    )
-
-
-def only_tried(scores: int) -> str:
-    """Return that no more was tried than these scores, which are so many."""
-    return (
-        f"Only {'this score was' if scores == 1 else 'these scores were'} tried. Another query of "
-        "the release, or an attacker who sees more, may learn more."
-    )
 
 
 def limit_fact(checks: Sequence[PolicyCheck], settings: Iterable[Setting]) -> tuple[str, str]:

@@ -21,7 +21,6 @@ from mipaudit.statements.verdict import (
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Finding
-    from mipaudit.statements.policy import PolicyCheck
 
 _LONGEST_REASON: Final = 2000
 # What stands before everything else that a report says of its numbers.
@@ -85,17 +84,6 @@ def left_out_note(findings: Sequence[Finding]) -> str:
     if UNMATCHED in codes:
         note += "; a waiver matches no limit"
     return note
-
-
-def waiver_note(check: PolicyCheck) -> str:
-    """Say who waived a check and why, or that the waiver has expired; empty for neither."""
-    if check.waived is not None:
-        one = check.waived
-        said = check.status.replace("_", " ")
-        return f"{said}, accepted by {one.person} until {one.expires}: {one.reason}"
-    if check.expired is not None:
-        return f"the waiver by {check.expired.person} expired after {check.expired.expires}"
-    return ""
 
 
 def retold(before: Any, after: Any) -> Any:  # noqa: ANN401 - of any kind

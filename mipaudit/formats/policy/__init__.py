@@ -1,1 +1,0 @@
-"""Policies and verdicts, as blocks of a report and in a screenful."""
