@@ -50,26 +50,18 @@ class Front(NamedTuple):
     Attributes:
         answer: the verdict, or the answer, in a sentence or two.
         mood: of it.
-        first: what must be known before it, in the same box.
-        also: what else belongs to it, behind it.
         figures: the same as a statistician would say it.
-        subject: what the page is about, where nobody named it.
         facts: what was tried, and against what.
         terms: of the words used, what they mean.
         unsaid: what the answer does not say.
-        told: codes of serious findings that it says itself.
     """
 
     answer: str
     mood: Mood
-    first: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
     figures: str = ""
-    subject: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     terms: tuple[tuple[str, str], ...] = ()
     unsaid: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
 
 
 class Head(NamedTuple):
@@ -170,7 +162,7 @@ def head_of(
     more = f" and {len(names) - _SAID} more" if len(names) > _SAID else ""
     read = f"{', '.join(names[:_SAID])}{more}"
     unstated = _UNSTATED if names else ""  # what is computed from a promise is no release
-    title = (declared.title if declared else None) or front.subject or read
+    title = (declared.title if declared else None) or read
     facts = (
         ("released", (declared.release if declared else None) or unstated),
         ("tested by", (declared.author if declared else None) or unstated),

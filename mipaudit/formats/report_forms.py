@@ -12,7 +12,7 @@ from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, Section, View
@@ -67,26 +67,20 @@ def _page(report: AnyReport, document: Document) -> str:
         front,
         report.provenance,
         question=kind_of(report.command).question,
-        warnings=_brief(report, said=front.told).warnings,
+        warnings=_brief(report).warnings,
     )
     return document_html(document, head._replace(report=carried(to_json(report))))
 
 
 def _front(report: AnyReport) -> Front:
     """Return what a page of a report says first."""
-    from mipaudit.formats.html_page import front_of
+    from mipaudit.formats.html_page import front_of, said_terms
 
-    kind, brief = kind_of(report.command), _brief(report)
+    brief = _brief(report)
     report = _standing(report)
     prior = getattr(getattr(report, "design", None), "prior", _EVEN)
-    from mipaudit.formats.html_page import said_terms
-
     walk = _walk(report)
-    front: Front = (
-        named(kind.front)(report, brief)
-        if kind.front
-        else front_of(brief, getattr(report, "limitations", ()), prior)
-    )
+    front = front_of(brief, getattr(report, "limitations", ()), prior)
     if walk is not None:
         same = walk.plainly == brief.answer
         figures = brief.about if same else f"{brief.answer} {brief.about}"
@@ -173,13 +167,12 @@ def report_repr(report: AnyReport) -> str:
     return "\n".join(brief_lines(f"mipaudit {report.command}", _brief(report, python=True)))
 
 
-def _brief(report: AnyReport, *, python: bool = False, said: Sequence[str] = ()) -> Brief:
+def _brief(report: AnyReport, *, python: bool = False) -> Brief:
     """Return the few lines of a report, with its findings and its seed.
 
     Args:
         report: of any command.
         python: whether options are named as Python's callers write them.
-        said: codes of serious findings that are said elsewhere.
     """
     from mipaudit.formats.brief import brief_of, first_sentence
     from mipaudit.report.messages.told import is_serious, told
@@ -194,9 +187,7 @@ def _brief(report: AnyReport, *, python: bool = False, said: Sequence[str] = ())
     notes = [*brief.notes, *(first_sentence(told(one)) for one in findings if not is_serious(one))]
     seed = short_seed(report.provenance)
     notes.append(" ".join([f"Seed {seed}."] * (seed is not None) + [*brief.closing]))
-    warnings = (
-        told(one) for one in findings if is_serious(one) and one.code not in (*brief.told, *said)
-    )
+    warnings = (told(one) for one in findings if is_serious(one) and one.code not in brief.told)
     whole = brief._replace(warnings=(*first, *brief.warnings, *warnings), notes=tuple(notes))
     if python:
         whole = whole._replace(more=_MORE)

@@ -41,7 +41,6 @@ class Kind(NamedTuple):
             the ``remarks``, and each name of the layout that is no field of the report.
         document: likewise: from a report to a document.
         brief: what makes the few lines of a terminal of it, likewise; empty: a terminal has it all.
-        front: what makes the head of a page of it and of those lines, likewise; empty: they do.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
         figures: the fields that hold what was found, or is known, in numbers.
         views: whether a terminal is shown another document than a page.
@@ -60,7 +59,6 @@ class Kind(NamedTuple):
     conclusion: str = ""
     document: str = ""
     brief: str = ""
-    front: str = ""
     views: bool = False
     question: str = ""
     pictures: str = ""
