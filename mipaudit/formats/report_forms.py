@@ -298,11 +298,10 @@ def _standing(report: AnyReport) -> AnyReport:
     """Return the report as its waivers stand on the day."""
     if not getattr(report, "policy", ()):
         return report
-    from mipaudit.report.verdict_sentence import retold
     from mipaudit.statements.provenance import waiver_day
     from mipaudit.statements.verdict import standing
 
-    found: AnyReport = retold(report, standing(report, waiver_day()))
+    found: AnyReport = standing(report, waiver_day())
     return found
 
 

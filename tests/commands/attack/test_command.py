@@ -24,7 +24,7 @@ def test_a_report_is_verified_against_its_input(mipaudit, query_inputs, command,
 def test_scores_are_piped_into_an_audit(mipaudit, query_inputs):
     made = mipaudit("query", "losses", "--logits", "logits.csv", "--scores", "loss")
     assert made.stdout.splitlines()[0] == "member,label,loss"
-    assert "scores were made" in made.stderr
+    assert "1 score made of" in made.stderr
     audited = mipaudit("estimate", "-", "-f", "json", input=made.stdout)
     assert json.loads(audited.stdout)["design"]["score_columns"] == ["loss"]
 
