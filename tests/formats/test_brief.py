@@ -236,7 +236,7 @@ def test_a_name_in_backticks_is_not_spelled_as_an_option():
             assert named == []
 
 
-@pytest.mark.parametrize("name", ["scenarios", "truth", "validation", "verification"])
+@pytest.mark.parametrize("name", ["scenarios", "truth", "validation"])
 def test_a_report_without_a_brief_is_shown_whole(name):
     report = from_json((REPORTS / f"{name}.json").read_bytes())
     assert brief_report(report, width=100) == report_text(report, width=100)

@@ -149,7 +149,7 @@ def test_the_picture_of_the_answer_is_drawn_and_written(sample, tmp_path):
 
 
 # Nothing to draw; of a query it was saved before queries said how records spread.
-WITHOUT = {"check", "doctor", "noise", "query", "history", "simulate", "verify", "summarize"}
+WITHOUT = {"check", "doctor", "noise", "query", "simulate", "verify", "summarize"}
 
 
 def test_what_has_pictures_has_a_plot_and_says_it_in_words(report):
