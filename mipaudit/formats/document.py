@@ -18,6 +18,7 @@ from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 if TYPE_CHECKING:
     import os
 
+    from mipaudit.model.message import Message
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.reports.any_report import AnyReport
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         """What a report has around its tables, beside ``summary`` and ``findings`` if any."""
 
         @property
-        def limitations(self) -> tuple[str, ...]:
+        def limitations(self) -> tuple[Message, ...]:
             """What the numbers do not show."""
 
     class Limited(Protocol):
@@ -193,6 +194,11 @@ def bulleted(title: str, texts: Sequence[str]) -> Section:
     return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()
 
 
+def told_all(said: Iterable[Message]) -> tuple[str, ...]:
+    """Return the sentences of several messages."""
+    return tuple(map(told, said))
+
+
 def mark(found: Finding) -> str:
     """Return what stands before a finding that the answer may be untrue because of."""
     return "! " if is_serious(found) else ""
@@ -275,7 +281,7 @@ def framed(
         *sections,
         bulleted("Findings", [f"{mark(one)}{one.code}: {plain(told(one))}" for one in findings]),
         beside,
-        bulleted("Keep in mind", report.limitations),
+        bulleted("Keep in mind", told_all(report.limitations)),
     )
     return Document(
         title=title or f"mipaudit {report.command}",

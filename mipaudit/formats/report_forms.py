@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
-from mipaudit.formats.document import Grid, Heading, Picture, plain
+from mipaudit.formats.document import Grid, Heading, Picture, plain, told_all
 from mipaudit.formats.origin_sections import origin_section, policy_words, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
@@ -80,7 +80,7 @@ def _front(report: AnyReport) -> Front:
     report = _standing(report)
     prior = getattr(getattr(report, "design", None), "prior", _EVEN)
     walk = _walk(report)
-    front = front_of(brief, getattr(report, "limitations", ()), prior)
+    front = front_of(brief, told_all(getattr(report, "limitations", ())), prior)
     if walk is not None:
         same = walk.plainly == brief.answer
         figures = brief.about if same else f"{brief.answer} {brief.about}"

@@ -24,6 +24,7 @@ from mipaudit.formats.document import (
     bulleted,
     mark,
     plain,
+    told_all,
 )
 from mipaudit.formats.origin_sections import taken
 from mipaudit.model.message import Message
@@ -109,7 +110,7 @@ class Walk:
         findings = [
             f"{mark(one)}{plain(told(one))} [{one.code}]" for one in found if one not in grave
         ]
-        limitations: Sequence[str] = getattr(report, "limitations", ())
+        limitations: Sequence[Message] = getattr(report, "limitations", ())
         sections = (
             bulleted("What can make this untrue", first),
             *tables,
@@ -117,7 +118,7 @@ class Walk:
             self._terms(),
             bulleted("Remarks", [told(one) for one in self._remarks]),
             bulleted("Findings", findings),
-            bulleted(UNSAID, (*self.unsaid, *limitations)),
+            bulleted(UNSAID, (*self.unsaid, *told_all(limitations))),
             self._taken(),
             self._to_run(),
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from mipaudit.model.message import Message
 from mipaudit.statements.origin import Setting  # noqa: TC001 - the codec reads it
-from mipaudit.statements.text.rounding import percent_text
 
-_BEGINNING: Final = "It was judged again"
+REJUDGED: Final = "judged_again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,16 +29,6 @@ class Rejudged:
     created: str
 
 
-def rejudged_words(rejudged: Rejudged) -> str:
-    """Say how sure a verdict is that was reached without the data."""
-    over = "one limit" if rejudged.limits == 1 else f"{rejudged.limits} limits"
-    return (
-        f"{_BEGINNING} from the limits in the report, not from the data: the verdict, over "
-        f"{over}, holds with {percent_text(rejudged.confidence)} confidence, if what is limited "
-        "was chosen without looking at the figures."
-    )
-
-
-def is_rejudged_words(text: str) -> bool:
-    """Tell whether a limitation is what :func:`rejudged_words` says."""
-    return text.startswith(_BEGINNING)
+def rejudged_limitation(rejudged: Rejudged) -> Message:
+    """Return how sure a verdict is that was reached without the data."""
+    return Message.of(REJUDGED, limits=rejudged.limits, confidence=rejudged.confidence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
@@ -200,7 +201,7 @@ class ValidationReport(AnyReport):
     controls: tuple[ControlOutcome, ...]
     detectable: tuple[Detectable, ...]
     rows: tuple[CoverageRow, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     exact: tuple[ExactRow, ...] = ()
     schema: str = schema_of("validate")

@@ -110,7 +110,10 @@ def test_the_page_is_whole_and_loads_nothing(reports, command):
 def test_every_sentence_of_the_report_is_in_the_page_and_in_the_markdown(reports, command):
     report = reports[command]
     fields = json.loads(to_json(report))
-    sentences = [fields.get("summary") or "", *fields.get("limitations", ())]
+    sentences = [
+        fields.get("summary") or "",
+        *(one["text"] for one in fields.get("limitations", ())),
+    ]
     sentences += [one["text"] for one in fields.get("findings", ())]
     sentences += [one["text"] for one in fields.get("rests_on", ())]
     sentences += [one["reason"]["text"] for one in fields.get("policy", ())]

@@ -25,6 +25,7 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import mean_difference
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import stated_verdict
 from mipaudit.statements.origin import Provenance
@@ -35,46 +36,6 @@ RowT = TypeVar("RowT")
 _NO_BOUND: Final = (
     "the mean of a loss without a bound has no valid limits; give `loss_bound` B if the loss "
     "cannot exceed B"
-)
-_LEARNED: Final = (
-    "An adversary that learns something learns it from the burn-in, rows on which it is not "
-    "judged. Its limits are those of the adversary who learned exactly this; with more rows to "
-    "learn from it may do a little better."
-)
-_SAME_ROWS: Final = (
-    "'same rows' is the advantage where an adversary learns from all rows and is judged on them, "
-    "as papers print it. It has no limits and tends to be too high."
-)
-_NO_SAFETY: Final = (
-    "That a named adversary fails shows nothing about others. The limits of the best attacker "
-    "who sees the score stand beside it; another query may tell more."
-)
-_POLICY: Final = (
-    "A policy is judged on limits: it is not met where one named attack, or the best attacker, is "
-    "surely above, and met where each named attack is surely within. That a policy is met here is "
-    "said of these attacks alone, never of the best one: for that, `mipaudit estimate` has limits."
-)
-_RELATED: Final = (
-    "'The best' has the limit of mipaudit estimate on these scores; limits over all lines share "
-    "its error with the attacks."
-)
-_NOT_JOINT: Final = (
-    "Each pair of limits holds by itself, jointly over the score columns. A lower limit of a named "
-    "attack may so be above that of the best attacker: both hold, and the best attacker has what "
-    "any other has. To pick the largest of them after looking is not covered; 'all limits "
-    "together' is that largest one, with the error shared over them."
-)
-_ALIKE: Final = (
-    "Members and holdout records are taken to be independent draws, and alike but for membership."
-)
-_PREDICTED: Final = (
-    "'formula' is what the paper's formula says of normal residuals with these standard errors; "
-    "it is no measurement, and residuals are often not normal."
-)
-_APPROXIMATE: Final = (
-    "Limits of counts are melded Clopper-Pearson limits, and how far an adversary falls short has "
-    "score limits: both approximate, with their measured coverage in the documentation. Limits of "
-    "mean losses hold at every sample size; where every loss is 0 or the bound, they are of counts."
 )
 # A largest value that so many records share is one that losses stop at.
 _ATOM: Final = 10
@@ -172,26 +133,25 @@ def attack_report(
     )
 
 
-def _limitations(attacks: Sequence[NamedAttack], *, held: bool) -> tuple[str, ...]:
+def _limitations(attacks: Sequence[NamedAttack], *, held: bool) -> tuple[Message, ...]:
     """Return what the numbers do not show.
 
     Args:
         attacks: those of the report.
         held: whether there is a limit that they are held against.
     """
-    predicted = (_PREDICTED,) if any(one.predicted is not None for one in attacks) else ()
-    policy = (_POLICY,) if held else ()
-    return (
-        *policy,
-        _NO_SAFETY,
-        _LEARNED,
-        _SAME_ROWS,
-        *predicted,
-        _ALIKE,
-        _NOT_JOINT,
-        _RELATED,
-        _APPROXIMATE,
+    codes = (
+        *(("attack_policy",) if held else ()),
+        "attack_no_safety",
+        "attack_learned",
+        "attack_same_rows",
+        *(("attack_predicted",) if any(one.predicted is not None for one in attacks) else ()),
+        "drawn_alike",
+        "attack_not_joint",
+        "attack_related",
+        "attack_approximate",
     )
+    return tuple(map(Message, codes))
 
 
 def _lower(row: Any) -> float:  # noqa: ANN401 - of any table

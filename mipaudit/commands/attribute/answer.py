@@ -34,31 +34,14 @@ from mipaudit.statements.origin import Provenance
 from mipaudit.statements.verdict import UNREAD, settled
 
 _OTHER: Final = "other"
-_THESE: Final = (
-    "The figures concern these guesses. Another attacker may guess better; that these gain "
-    "nothing from membership shows nothing about others."
+_LIMITATIONS: Final = (
+    Message("attribute_these"),
+    Message("attribute_better"),
+    Message("attribute_shares"),
+    Message("attribute_reduction"),
+    Message("attribute_alike"),
+    Message("attribute_melded"),
 )
-_BETTER: Final = (
-    "The attribute advantage is how much better members are guessed than others, not how well: "
-    "what the release tells of everybody alike is in the shares of right guesses."
-)
-_SHARES: Final = (
-    "The attribute advantage weighs each value by its share among all records of the input."
-)
-_REDUCTION: Final = (
-    "The membership advantage is that of an attacker who knows the attribute and has the guess. "
-    "Its lower limit is one for the best such attacker; its upper limit is for this one alone."
-)
-_ALIKE: Final = (
-    "Members and holdout records are taken to be independent draws, and alike but for "
-    "membership; the guesses must not have been made with the knowledge of who is a member."
-)
-_MELDED: Final = (
-    "Each pair of limits holds by itself; those of the single values hold together. They are "
-    "melded Clopper-Pearson limits: approximate, with their measured coverage in the "
-    "documentation."
-)
-_LIMITATIONS: Final = (_THESE, _BETTER, _SHARES, _REDUCTION, _ALIKE, _MELDED)
 # A shift that is found by chance would only alarm.
 _SHIFT_ERROR: Final = 0.01
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import StatedCheck, stated_verdict
 from mipaudit.statements.origin import Provenance
@@ -122,7 +123,7 @@ class AttributeReport(AnyReport):
     figures: tuple[AttributeFigure, ...]
     by_value: tuple[AttributeValue, ...]
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     policy: tuple[StatedCheck, ...] = ()
     verdict: Verdict = field(default_factory=partial(stated_verdict, ()))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mipaudit.commands.bounds.readings import Allowance, Bound, Guarantee
+from mipaudit.model.message import Message
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
@@ -43,7 +44,7 @@ class BoundsReport(AnyReport):
     needed: tuple[Requirement, ...]
     refuted: Refutation | None
     counting_queries: CountingQueries | None
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     curves: Curves | None = None
     tuned: tuple[Tuned, ...] = ()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from mipaudit.commands.bounds.options import BoundsOptions
 from mipaudit.commands.bounds.report import BoundsReport
+from mipaudit.model.message import Message
 from mipaudit.options.public import public
-from mipaudit.statements.text.rounding import upper_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,63 +30,14 @@ _PLOT_FORMS: Final = (".png", ".pdf", ".svg")
 _USUAL_DELTA: Final = 1e-5
 # Rounding by an accountant that could show in a printed figure.
 _VISIBLE: Final = 1e-5
-_ALLOWED_LIMITATIONS: Final = (
-    (
-        "Every figure is the most that any attacker can reach, whatever they know and compute; "
-        "the release itself was not looked at."
-    ),
-    (
-        "It holds if the guarantee holds, for one member and one holdout record drawn alike: "
-        "where the two groups differ, or records depend on each other (families, clusters), an "
-        "attacker can exceed it."
-    ),
-)
-_SUCCESS_LIMITATIONS: Final = (
-    (
-        "Success is a mean over what the attacker holds possible of the person, not each person's: "
-        "one value may be found out more often than another."
-    ),
-    (
-        "The baseline is what an attacker who knows all other data reaches without the record. It "
-        "is what they reach without the release only where records are independent. For a yes or "
-        "no that one in ten has it is 0.9: always saying no."
-    ),
-)
-_TUNED_LIMITATIONS: Final = (
-    (
-        "A number of runs is drawn only if its law was fixed and it was drawn before the first, "
-        "and nothing but the best run gets out, the number neither. A number that was chosen, or "
-        "grew as results came in, is fixed: then every run counts as published."
-    ),
-    (
-        "The best is chosen by what the runs release: a score on the same data has to be part of "
-        "each run's guarantee, and settings must not depend on the data."
-    ),
-)
-_NEEDED_LIMITATIONS: Final = (
-    (
-        "Each guarantee keeps the target by itself; the noise is for one release of what has that "
-        "sensitivity, and repeated releases need more."
-    ),
-    (
-        "It holds for one member and one holdout record drawn alike: where the two groups differ, "
-        "or records depend on each other, an attacker can exceed the target."
-    ),
-)
+_ALLOWED_LIMITATIONS: Final = (Message("bounds_most"), Message("bounds_if_kept"))
+_SUCCESS_LIMITATIONS: Final = (Message("bounds_mean_success"), Message("bounds_baseline"))
+_TUNED_LIMITATIONS: Final = (Message("bounds_drawn_runs"), Message("bounds_best_run"))
+_NEEDED_LIMITATIONS: Final = (Message("bounds_one_release"), Message("bounds_target_if_alike"))
 _RULED_OUT_LIMITATIONS: Final = (
-    (
-        "What is ruled out is a guarantee for the pairs of inputs that the attack told apart: "
-        "epsilon by add or remove where a record was there or not, by substitution where a member "
-        "was exchanged for a holdout record. A better attack may rule out more."
-    ),
-    (
-        "The rates must be of independent trials of the mechanism. Members and holdout of one "
-        "trained model are not: they rule out no epsilon."
-    ),
-    (
-        "The attack must have been fixed before its rates were counted: a threshold chosen on the "
-        "same data makes the limits too high."
-    ),
+    Message("bounds_pairs_told_apart"),
+    Message("bounds_independent_trials"),
+    Message("bounds_attack_fixed"),
 )
 
 
@@ -188,19 +139,13 @@ def _tuned(asked: BoundsOptions, delta: float) -> tuple[Tuned, ...]:
     return ways(asked, delta)
 
 
-def _remarks(first: Allowance, curve: TradeOff) -> Iterator[str]:
+def _remarks(first: Allowance, curve: TradeOff) -> Iterator[Message]:
     if first.excess == 0 and first.baseline > 0:
-        yield (
-            "At this prior no attacker beats the one who always gives the likelier answer: look "
-            "at the TPR at a low FPR and at the precision instead, or at prior 0.5."
-        )
+        yield Message("bounds_prior_excludes")
     # Only an accountant's curve has one.
     excess = getattr(curve, "excess_of_grid", 0.0)
     if excess > _VISIBLE:
-        yield (
-            "The accountant rounds privacy losses up to a grid; of the advantage, about "
-            f"{upper_figure(excess, digits=2)} is owed to that."
-        )
+        yield Message.of("bounds_grid", excess=excess)
 
 
 def _averaging_attack(found: Stated) -> CountingQueries | None:

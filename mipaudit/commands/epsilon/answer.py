@@ -19,26 +19,6 @@ from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 
-_LOWER: Final = (
-    "These are lower limits. A better attack or a worse record may show more; a limit of 0, or "
-    "a claim that is not refuted, is no evidence of privacy."
-)
-_NOT_JOINT: Final = (
-    "Limits by different methods hold one by one, not jointly; the verdict rests on the one "
-    "that was asked for."
-)
-_ESTIMATE: Final = "A best estimate is that of the attack that was judged. It certifies nothing."
-_KEEP_BEST: Final = (
-    "Auditing again with other seeds, scores or settings and keeping the best makes a limit "
-    "untrue. Several score columns in one audit share the error."
-)
-_PROFILE: Final = (
-    "The limits of the curve hold jointly for every delta, and apart from the one above."
-)
-_POWER: Final = (
-    "What could have been found is approximate, for the best thresholds on two mechanisms; "
-    "others may be harder."
-)
 # Why a claim is as it is, where that depends on no more.
 _REASONS: Final = {"refuted": "not_as_claimed", "not_refuted": "nothing_against_claim"}
 _UNTESTED: Final = {"one-run": "coins_test_nothing", "one-model": "one_model_tests_nothing"}
@@ -192,19 +172,16 @@ def _coins(asked: EpsilonOptions, runs: int | None) -> Message:
 
 def _limitations(
     design: EpsilonDesign, statements: Sequence[EpsilonStatement], *, profile: bool, power: bool
-) -> tuple[str, ...]:
+) -> tuple[Message, ...]:
     """Return what the figures do not say."""
-    found = [_LOWER] if design.kind != "one-model" else []
+    found = ["epsilon_lower"] if design.kind != "one-model" else []
     if design.kind == "one-run":
-        found.append(
-            "One run cannot reach the epsilon of every mechanism, however many canaries it has "
-            "(Keinan et al. 2025): the limit may stay far below the truth."
-        )
+        found.append("epsilon_one_run")
     if any(s.estimate is not None for s in statements):
-        found.append(_ESTIMATE)
+        found.append("epsilon_estimate")
     if len({s.method for s in statements}) > 1 and design.kind != "one-model":
-        found.append(_NOT_JOINT)
+        found.append("epsilon_not_joint")
     if design.score_columns:
-        found.append(_KEEP_BEST)
-    found += [_PROFILE] * profile + [_POWER] * power
-    return tuple(found)
+        found.append("epsilon_keep_best")
+    found += ["epsilon_profile"] * profile + ["epsilon_power"] * power
+    return tuple(map(Message, found))

@@ -218,6 +218,6 @@ class EpsilonReport(AnyReport):
     profile: tuple[ProfilePoint, ...] | None
     rests_on: tuple[Message, ...]
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     schema: str = schema_of("epsilon")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.evidence.scores.curves import ScoreCurves
+from mipaudit.model.message import Message
 from mipaudit.statements.claim import Claim
 from mipaudit.statements.copies import Copies
 from mipaudit.statements.estimate import Design, Estimate, Finding
@@ -53,7 +54,7 @@ class Report(AnyReport):
     policy: tuple[PolicyCheck, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     mace_cells: tuple[MaceCell, ...] = ()
     rejudged: Rejudged | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Attackers, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
@@ -102,6 +103,6 @@ class HistoryReport(AnyReport):
     advantages: tuple[PastAdvantage, ...]
     steps: tuple[Step, ...]
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     schema: str = schema_of("history")

@@ -14,6 +14,7 @@ from mipaudit.commands.estimate.report import Report
 from mipaudit.commands.history.options import HistoryOptions
 from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastReport, Step
 from mipaudit.errors import InputError, UsageError
+from mipaudit.model.message import Message
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
 from mipaudit.reading.report_file import foreign, read_report, report_bytes, why_unread
@@ -38,9 +39,9 @@ _OURS: Final = b'"mipaudit.'
 _MOST: Final = 10_000
 _DIGITS: Final = 12
 LIMITATIONS: Final = (
-    "The order is by the times that the reports state. Nobody checked these, nor the names.",
-    "Each limit holds with the confidence of its own report: of many one is wrong now and then.",
-    "Whether two intervals overlap tests no change: mipaudit compare OLD NEW says what changed.",
+    Message("history_order"),
+    Message("history_confidence"),
+    Message("history_overlap"),
 )
 
 

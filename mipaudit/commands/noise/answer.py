@@ -26,6 +26,7 @@ from mipaudit.commands.noise.release import Release, encode_release
 from mipaudit.commands.noise.report import NoiseReport
 from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits, splits_of
 from mipaudit.errors import InputError
+from mipaudit.model.message import Message
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.sources import InputFile
@@ -33,29 +34,12 @@ from mipaudit.statements.text.printable_names import quoted_name
 
 _MOST_LISTED: Final = 1000
 _SHOWN: Final = 3
-_ESTIMATED: Final = (
-    "The noise rests on estimates from random splits, which must be independent of the released "
-    "one: few splits can miss a rare, large output. `strict` takes limits that hold at every "
-    "sample size."
-)
-_STRICT: Final = (
-    "The limit that the noise rests on holds at every sample size, for any release, if the "
-    "splits (and pairs) are independent of each other and of the released one."
-)
 _ROUNDING: Final = (
     "to a grid of about 2^-20 of the noise on each number: the last bits of noise in floating "
     "point can betray what it was added to; this hides them in practice and proves nothing"
 )
 _UNTOUCHED: Final = "none: no noise was needed"
-_SEEDED: Final = (
-    "The noise came from a seed: whoever learns or guesses it can take the noise away. This "
-    "is an experiment, not a private release."
-)
 # Said whether or not the release is unlike its splits: that would carry no noise.
-_ACCEPTED: Final = (
-    "The release was not held to its splits (`release_unlike_splits` accept): the noise is made to "
-    "measure of the splits, and whether the release is one more of them was left to its owner."
-)
 
 
 class _Calibrated(NamedTuple):
@@ -163,9 +147,9 @@ def _report(
         inputs=(splits.source, *(() if pairs is None else (pairs.source,)), *inputs),
         findings=found.findings,
         limitations=(
-            _STRICT if asked.strict else _ESTIMATED,
-            *[_SEEDED] * seeded,
-            *[_ACCEPTED] * (unlike == "accept"),
+            Message("noise_strict" if asked.strict else "noise_estimated"),
+            *[Message("noise_seeded")] * seeded,
+            *[Message("noise_accepted")] * (unlike == "accept"),
         ),
     )
 

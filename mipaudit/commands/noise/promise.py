@@ -16,6 +16,7 @@ from mipaudit.maths.noise_scales import (
     scale_for_distance,
     scale_for_moment,
 )
+from mipaudit.model.message import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,21 +40,9 @@ _NEEDS: Final = {
 }
 _MECHANISMS: Final[tuple[Mechanism, ...]] = ("laplace", "norm-exponential", "gaussian")
 LIMITATIONS: Final = (
-    (
-        "eta limits an attacker's accuracy on average over what may be released: one release "
-        "can still give a record away, with a probability of up to eta divided by the smaller of "
-        "the shares in and out of the training set (2 eta where half is trained on)."
-    ),
-    (
-        "It does not compose: two releases that are each private can together give every "
-        "record away. The etas of moment, swap and direct noise add up only if all releases were "
-        "fixed before any was seen, with independent noise and the same training set. Otherwise "
-        "use differential privacy."
-    ),
-    (
-        "It is about who, of the records at hand, was trained on; not about who is among "
-        "these records, nor about what can be learnt of a person."
-    ),
+    Message("noise_on_average"),
+    Message("noise_does_not_compose"),
+    Message("noise_of_these_records"),
 )
 
 
@@ -65,7 +54,7 @@ def promise_report(
     applied: Applied | None = None,
     inputs: Sequence[InputFile] = (),
     findings: Sequence[Finding] = (),
-    limitations: Sequence[str] = (),
+    limitations: Sequence[Message] = (),
 ) -> NoiseReport:
     """Return the report: the multipliers, and what was measured and applied, if anything."""
     from mipaudit.statements.provenance import provenance

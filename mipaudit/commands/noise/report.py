@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from mipaudit.maths.noise_scales import Mechanism
+from mipaudit.model.message import Message
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
@@ -80,7 +81,7 @@ class NoiseReport(AnyReport):
     measured: Measured | None
     applied: Applied | None
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     schema: str = schema_of("noise")
 

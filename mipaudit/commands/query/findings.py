@@ -6,6 +6,7 @@ from typing import Final
 from mipaudit.commands.query.options import Query
 from mipaudit.commands.query.report import ExactCopies, QueriedColumn, QueriedScore
 from mipaudit.commands.query.search.points import SameRecords
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -13,24 +14,13 @@ _FEW: Final = 20
 _MANY_LEVELS: Final = 1000
 # Whoever is as near as this is copied, but for the rounding of distances.
 _OF_COPIES: Final = 1e-6
-_ONLY_SCORES: Final = (
-    "These are scores, not an audit: `mipaudit estimate` says how much they leak, with limits "
-    "that hold."
-)
-_THESE_QUERIES: Final = (
-    "Limits found from these scores concern these queries. An attacker who asks the synthetic "
-    "records something else may learn more; a low figure here does not make the release safe."
-)
-_ENCODING: Final = (
-    "Distances depend on the columns, their scales and the metric. They were fixed without "
-    "looking at who is a member; choosing among several by what they find needs new records."
-)
-_COPIES: Final = (
-    "Counts of exact copies are counts, not limits: compare those of members with those of "
-    "holdout records. Records that were not tested may be copied as well."
-)
 # What the scores do not say.
-LIMITATIONS: Final = (_ONLY_SCORES, _THESE_QUERIES, _ENCODING, _COPIES)
+LIMITATIONS: Final = (
+    Message("query_only_scores"),
+    Message("query_these"),
+    Message("query_encoding"),
+    Message("query_copies"),
+)
 
 
 def query_says(query: Query) -> str:

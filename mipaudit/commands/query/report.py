@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.evidence.scores.curves import ScoreCurves
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
@@ -115,7 +116,7 @@ class QueryReport(AnyReport):
     encoded_on: Literal["synthetic", "reference"]
     scores: tuple[QueriedScore, ...]
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     following: str
     run: QueryRun
     provenance: Provenance
@@ -162,7 +163,7 @@ class ModelQueryReport(AnyReport):
     columns: tuple[str, ...]
     scores: tuple[WrittenScore, ...]
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     curves: tuple[ScoreCurves, ...] = ()
     schema: str = schema_of("query losses")

@@ -32,6 +32,7 @@ from mipaudit.data.request import read_request
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.model.message import Message
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.estimate import Estimate, Finding
@@ -42,46 +43,6 @@ from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
 # Columns of rows by name, and what takes them with the names of all columns.
 Chunks = Iterator[Mapping[str, NDArray[Any]]]
 Sink = Callable[[Chunks, Sequence[str]], None]
-_AVERAGE: Final = (
-    "The score is continuous: each risk is the average risk of the records in a cell, and single "
-    "records of a cell can be exposed more, or less. No method can limit the risk of a single "
-    "value of a continuous score from above."
-)
-_VALUES: Final = (
-    "Each value of the score that is frequent enough is a cell; rarer values share one with their "
-    "neighbours, and its risk is their average: a single rare value can be exposed more, or less."
-)
-_BURN_IN: Final = (
-    "The records that chose the cells are in no count; they have the risk of their cell."
-)
-_POINTWISE: Final = (
-    "Limits named pointwise hold for one cell at a time: among many cells some will miss."
-)
-_LIST: Final = (
-    "The list bounds the expected share of cells listed wrongly, not that of records, "
-    "and takes the counts of different cells to be independent or nearly so."
-)
-_GROUPS: Final = (
-    "A difference is that of one attack, the same threshold for everybody; the best attacks on "
-    "two groups may differ more, or less. Each quantity holds jointly over the groups; different "
-    "quantities are not joint."
-)
-_POPULATION: Final = (
-    "The risk concerns these training records: the members are taken to be a sample of them, "
-    "drawn without replacement."
-)
-_APPROXIMATE: Final = (
-    "The limits are approximate where class sizes are fixed; their coverage is in the "
-    "documentation."
-)
-_ALIKE: Final = (
-    "Members and holdout records are taken to be independent draws, and alike but for "
-    "membership. If they differ in other ways, the risk includes that difference."
-)
-_ONE_QUERY: Final = (
-    "The limits concern this score of this release. Another query, or an attacker who "
-    "sees more than the score, may learn more."
-)
 _BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
@@ -208,19 +169,20 @@ def _report(
     )
 
 
-def _limitations(design: RecordsDesign) -> tuple[str, ...]:
+def _limitations(design: RecordsDesign) -> tuple[Message, ...]:
     """Return what the numbers do not show."""
-    return (
-        _VALUES if design.discrete else _AVERAGE,
-        _ONE_QUERY,
-        _ALIKE,
-        _BURN_IN,
-        _POINTWISE,
-        _LIST,
-        *([_GROUPS] if design.group_columns else []),
-        *([_POPULATION] if design.member_population is not None else []),
-        _APPROXIMATE,
+    codes = (
+        "records_values" if design.discrete else "records_average",
+        "one_query",
+        "records_alike",
+        "records_burn_in",
+        "records_pointwise",
+        "records_list",
+        *(("records_groups",) if design.group_columns else ()),
+        *(("records_population",) if design.member_population is not None else ()),
+        "records_approximate",
     )
+    return tuple(map(Message, codes))
 
 
 def _design(

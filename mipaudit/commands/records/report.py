@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.policy import PolicyCheck
@@ -197,6 +198,6 @@ class RecordsReport(AnyReport):
     policy: tuple[PolicyCheck, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     schema: str = schema_of("records")

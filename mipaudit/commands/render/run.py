@@ -22,14 +22,21 @@ from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.report_file import foreign, read_report
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
-from mipaudit.statements.rejudged import Rejudged, is_rejudged_words, rejudged_words
-from mipaudit.statements.verdict import PARTS_SKIPPED, promised, reach_verdict, settled, waive
+from mipaudit.statements.rejudged import REJUDGED, Rejudged, rejudged_limitation
+from mipaudit.statements.verdict import (
+    PARTS_SKIPPED,
+    UNMATCHED,
+    promised,
+    reach_verdict,
+    settled,
+    waive,
+)
 
 if TYPE_CHECKING:
     from mipaudit.statements.reports.any_report import AnyReport
 
 # Findings about the policy that is replaced.
-_POLICY_CODES: Final = ("waiver_", "limits_elsewhere")
+_POLICY_CODES: Final = frozenset({UNMATCHED, "waiver_not_needed", "limits_elsewhere"})
 
 
 def render_report(
@@ -162,17 +169,17 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         told,
         checks,
     )
-    kept = (text for text in report.limitations if not is_rejudged_words(text))
+    kept = (one for one in report.limitations if one.code != REJUDGED)
     return replace(
         report,
         policy=checks,
         verdict=verdict,
         findings=(
-            *(one for one in told if not one.code.startswith(_POLICY_CODES)),
+            *(one for one in told if one.code not in _POLICY_CODES),
             *waived.findings,
             *limits_elsewhere("records", judged.elsewhere),
         ),
-        limitations=(*kept, rejudged_words(how)),
+        limitations=(*kept, rejudged_limitation(how)),
         rejudged=how,
     )
 

@@ -91,7 +91,7 @@ class ShiftReport(AnyReport):
     policy: tuple[PolicyCheck, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     shown_at: float | None = None
     schema: str = schema_of("shift")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.learner import MOST_WORDS
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.text.printable_names import safe_name
 
@@ -14,63 +15,26 @@ if TYPE_CHECKING:
     from mipaudit.commands.shift.report import ShiftDesign
 
 
-_NO_RELEASE: Final = (
-    "Nothing of the release was looked at: this says how fair a test on these records is, not "
-    "whether the release leaks."
-)
-_BLIND: Final = (
-    "The blind advantage is what somebody can tell of membership from the columns of a record "
-    "alone, without the release. Columns that are not in the tables may tell more."
-)
-_NO_UPPER: Final = (
-    "Each 'at most' names its attackers: those who use the learned score in that way. No upper "
-    "limit holds for every attacker who sees a whole record: another way of looking may tell more."
-)
-_UPPER: Final = (
-    "The upper limit for any attacker is about the columns compared, which hold few combinations "
-    "of values; the others name their attackers."
-)
-_PASSING: Final = (
-    "That no difference is shown does not prove that there is none, nor that records are "
-    "independent: families, or several records of a person, can be told apart through a model "
-    "although both classes have the same law."
-)
-_BURN_IN: Final = (
-    "A part of the rows, the burn-in, taught the attackers and chose the cells; only the others "
-    "are counted. Running again with other seeds and keeping the best makes the limits untrue."
-)
-_TESTS: Final = (
-    "A column's test looks at one column by itself, and takes rows to be independent; columns "
-    "that differ only together are seen by the learned score alone."
-)
-_APPROXIMATE: Final = (
-    "The limits of the advantage are approximate at some sample sizes; their coverage is in the "
-    "documentation."
-)
-_STRICTER: Final = "With `strict` they hold at every sample size."
-_PERSONS: Final = (
-    "Rows are taken to be independent. Where a person can have several, give `id_col`: one row "
-    "for each person and class is then kept, and persons in both classes are counted."
-)
 _COLUMNS_TO_REPEAT: Final = 3  # in fewer, copies are common by chance
 
 
 def shift_limitations(
     design: ShiftDesign, estimates: Sequence[Estimate], *, stated: bool
-) -> tuple[str, ...]:
+) -> tuple[Message, ...]:
     """Return what the numbers do not show; ``stated``: `strict` and a seed were asked for."""
-    approximate = _APPROXIMATE if stated else f"{_APPROXIMATE} {_STRICTER}"
+    approximate = "shift_approximate_stated" if stated else "shift_approximate"
     limited = any(one.attackers == "any" and one.upper is not None for one in estimates)
-    return (
-        _NO_RELEASE,
-        _BLIND,
-        _UPPER if limited else _NO_UPPER,
-        _PASSING,
-        _BURN_IN,
-        _TESTS,
+    codes = (
+        "shift_no_release",
+        "shift_blind",
+        "shift_upper" if limited else "shift_no_upper",
+        "shift_passing",
+        "shift_burn_in",
+        "shift_tests",
         *(() if design.strict else (approximate,)),
-        *(() if design.id_column is not None else (_PERSONS,)),
+        *(() if design.id_column is not None else ("shift_persons",)),
     )
+    return tuple(map(Message, codes))
 
 
 def copy_findings(copies: SharedRecords) -> Iterator[Finding]:

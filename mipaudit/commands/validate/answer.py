@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.model.message import Message
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.rounding import count_text, percent_text
 from mipaudit.validation.coverage.tally import LEVEL, POWER, detectable_coverage, failures
@@ -26,19 +27,11 @@ if TYPE_CHECKING:
     from mipaudit.statements.origin import Setting
     from mipaudit.validation.coverage.run import Run
 
-_LAWS: Final = (
-    "Coverage was measured on these laws, sizes and priors. On others it may differ, and no "
-    "records that depend on each other were drawn."
+LIMITATIONS: Final = (
+    Message("validation_laws"),
+    Message("validation_unseen"),
+    Message("validation_definitions"),
 )
-_UNSEEN: Final = (
-    "A smaller shortfall than the one named above may have gone unseen; more files find it."
-)
-_DEFINITIONS: Final = (
-    "AUC and TPR are of the side of the score that a report would choose, the bins are those that "
-    "the burn-in of each file cut, and the attack whose epsilon and mu are limited says 'member' "
-    "where the score is above 0.5."
-)
-LIMITATIONS: Final = (_LAWS, _UNSEEN, _DEFINITIONS)
 
 
 def validation_report(

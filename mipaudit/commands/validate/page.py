@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.document import Case, Document, Grid, Heading, Pairs, Paragraph, bulleted
+from mipaudit.formats.document import (
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Pairs,
+    Paragraph,
+    bulleted,
+    told_all,
+)
 from mipaudit.formats.drawing import Interval, intervals
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.statements.text.rounding import (
@@ -272,7 +281,7 @@ def _sections(report: ValidationReport, *, in_full: bool) -> Iterator[Section]:
     if report.exact:
         yield _titled(exact_table(report.exact))
     yield (Heading(text="How to read it"), Pairs(pairs=LEGEND))
-    yield bulleted("Keep in mind", report.limitations)
+    yield bulleted("Keep in mind", told_all(report.limitations))
     if not in_full:
         yield (Paragraph(text=_MORE),)
         return

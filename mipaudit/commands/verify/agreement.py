@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
+from mipaudit.model.message import Message
 from mipaudit.options.recorded import without_effect
 from mipaudit.report.codec import indented, is_page, taken_out, to_json
 from mipaudit.statements.provenance import provenance, settings_from
@@ -31,26 +32,18 @@ TOLERANCE: Final = 1e-9
 Json: TypeAlias = Any
 _ABSENT: Final = object()
 _NAMED_PLACES: Final = 5
+# The fields of a reason, a finding or a limitation.
+_SAID: Final = {"text", "code", "values"}
+_WORST_FIRST: Final = ("differs", "unknown", "added", "near", "equal")
 _AS_STATED: Final = (
     "made at, by version, sources and places of settings, the policy's path{} are as stated, not "
     "checked"
 )
 _ADDED: Final = "{} was added to the format after the report was made"
 LIMITATIONS: Final = (
-    (
-        "Agreement says that the report follows from these scores and settings. It does not say "
-        "that the scores are those of the release, nor that the settings were wise."
-    ),
-    (
-        "When it was made, by which version, the names of its inputs, the sources and "
-        "places of its settings, the path of its policy, and what is declared ("
-        f"{', '.join(one.name for one in fields(Declaration))}) are as stated: nobody checked "
-        "them, so the figures in people rest on that word."
-    ),
-    (
-        "Figures of another version of mipaudit, of a library or of a processor can differ "
-        "without anybody having changed the report."
-    ),
+    Message("verify_follows"),
+    Message.of("verify_as_stated", declared=", ".join(one.name for one in fields(Declaration))),
+    Message("verify_other_versions"),
 )
 
 
@@ -290,6 +283,12 @@ def pairs(report: Json, other: Json, place: str) -> Iterator[Pair]:
     """
     if report is _ABSENT or other is _ABSENT:
         yield Pair(place=place, status="added" if report is _ABSENT else "unknown")
+    elif (
+        isinstance(report, dict)
+        and isinstance(other, dict)
+        and report.keys() & other.keys() >= _SAID
+    ):
+        yield from _said(report, other, place)
     elif isinstance(report, dict) and isinstance(other, dict) and (report or other):
         for name in dict.fromkeys((*report, *other)):
             yield from pairs(report.get(name, _ABSENT), other.get(name, _ABSENT), f"{place}.{name}")
@@ -302,6 +301,20 @@ def pairs(report: Json, other: Json, place: str) -> Iterator[Pair]:
                 yield from pairs(report[at], other[at], f"{place}[{at}]")
     else:
         yield _leaf(report, other, place)
+
+
+def _said(report: Json, other: Json, place: str) -> Iterator[Pair]:
+    """Yield what is said as one value: its code, what it names and its sentence."""
+    apart = [name for name in ("code", "serious") if "serious" in other]
+    for name in apart:
+        yield from pairs(report.get(name, _ABSENT), other[name], f"{place}.{name}")
+    within = [
+        one
+        for name in dict.fromkeys((*report, *other))
+        if name not in apart
+        for one in pairs(report.get(name, _ABSENT), other.get(name, _ABSENT), f"{place}.{name}")
+    ]
+    yield next(one for status in _WORST_FIRST for one in within if one.status == status)
 
 
 def _leaf(report: Json, other: Json, place: str) -> Pair:

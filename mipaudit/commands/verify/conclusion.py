@@ -45,7 +45,7 @@ def ground(report: VerifyReport) -> Message:
     )
 
 
-def unread(report: VerifyReport) -> str | None:
+def unread(report: VerifyReport) -> Message | None:
     """Return that nobody read the files a statement speaks of, which no view may leave out."""
     return report.limitations[0] if report.verified == STATEMENT else None
 

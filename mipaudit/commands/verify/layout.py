@@ -17,7 +17,7 @@ _COLUMNS: Final = (
 _CAPTION: Final = "The parts of the report beside what was computed now"
 
 LAYOUT: Final = Layout(
-    about="{ground}[ {unread:text}]",
+    about="{ground}[ {unread}]",
     tables=(
         # A screenful has what differs first, since what does not gives way.
         Table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from mipaudit.model.message import Message
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
@@ -55,7 +56,7 @@ class VerifyReport(AnyReport):
     report_sha256: str
     tolerance: float
     parts: tuple[VerifiedPart, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     made: str | None = None
     made_by: str | None = None

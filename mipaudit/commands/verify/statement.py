@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from mipaudit.commands.render.forms import hashed
 from mipaudit.commands.verify.agreement import (
@@ -22,6 +22,7 @@ from mipaudit.commands.verify.report import STATEMENT, VerifyReport
 from mipaudit.errors import InputError
 from mipaudit.formats.exchange.statement import PREDICATE, TYPE, statement, unread
 from mipaudit.formats.exchange.stored import File, Stored
+from mipaudit.model.message import Message
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes
 from mipaudit.report.codec import read_once
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
     from mipaudit.commands.verify.options import VerifyOptions
     from mipaudit.commands.verify.report import VerifiedPart
     from mipaudit.statements.reports.any_report import AnyReport
-
-_UNSIGNED: Final = (
-    "Who wrote the statement is not checked here, and anybody can write one that agrees: for that "
-    "it is signed, and its signature verified."
-)
 
 
 def statement_in(data: bytes) -> dict[str, Any] | None:
@@ -96,7 +92,7 @@ def verify_statement(
         result=result if agrees else None,
         limitations=(
             unread(*(one.name for one in subjects)),
-            _UNSIGNED,
+            Message("verify_unsigned"),
             *(LIMITATIONS if computed else ()),
         ),
         provenance=provenance(seed=None, inputs=(), settings=settings_from({}, source="api")),

@@ -25,7 +25,7 @@ from mipaudit.formats.exchange.statement import unread
 from mipaudit.formats.report_forms import answer_of, document_of, remarked, table_of
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.policy import SHARES_ERROR
-from mipaudit.statements.rejudged import rejudged_words
+from mipaudit.statements.rejudged import rejudged_limitation
 
 if TYPE_CHECKING:
     from mipaudit.formats.exchange.annex_points import AnnexName, Point, Source
@@ -183,7 +183,7 @@ def _beside_verdict(reports: Sequence[Beside]) -> list[str]:
     how = getattr(report, "rejudged", None)
     said = (
         *remarked(report, SHARES_ERROR),
-        "" if how is None else rejudged_words(how),
+        "" if how is None else told(rejudged_limitation(how)),
         *(
             f"{one.other or 'Beside it'}, mipaudit {one.stored.report.command}. "
             + _verdict(one.stored)
@@ -195,7 +195,9 @@ def _beside_verdict(reports: Sequence[Beside]) -> list[str]:
 
 
 def _released(stored: Stored) -> Section:
-    named = tuple(f"{one.name}, sha256 {one.sha256}: {unread(one.name)}" for one in stored.subjects)
+    named = tuple(
+        f"{one.name}, sha256 {one.sha256}: {told(unread(one.name))}" for one in stored.subjects
+    )
     return (Heading("What is released"), Bullets(named) if named else Paragraph(_UNNAMED))
 
 
@@ -279,7 +281,7 @@ def _json(source: Source, reports: Sequence[Beside], answers: Sequence[Answer]) 
             "judged": [dict(zip(judged.head, row, strict=True)) for row in judged.rows],
             "beside": _beside_verdict(reports),
         },
-        "released": [{**one._asdict(), "says": unread(one.name)} for one in first.subjects],
+        "released": [{**one._asdict(), "says": told(unread(one.name))} for one in first.subjects],
         "legal": _LEGAL,
         "reports": [
             {**one.stored.file._asdict(), "command": one.stored.report.command, "is": _related(one)}

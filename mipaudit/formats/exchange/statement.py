@@ -10,6 +10,7 @@ from mipaudit.errors import UsageError
 from mipaudit.formats.document import plain
 from mipaudit.formats.exchange.stored import input_name, printable, sha256_of
 from mipaudit.formats.report_forms import chosen_words, document_of
+from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
 from mipaudit.report.verdict_sentence import left_out_note, verdict_note
 from mipaudit.statements.text.named import class_words
@@ -59,17 +60,14 @@ def statement(stored: Stored) -> str:
     return json.dumps(whole, indent=2) + "\n"
 
 
-def unread(*names: str) -> str:
+def unread(*names: str) -> Message:
     """Return what a form that names released files cannot say of them."""
-    made = "it" if len(names) == 1 else "them"
-    return (
-        f"mipaudit did not read {', '.join(map(printable, names))}: that the scores were made with "
-        f"{made} is the word of whoever signs."
-    )
+    listed = ", ".join(map(printable, names))
+    return Message.of("released_unread", names=listed, files=len(names))
 
 
 def _released(one: File) -> dict[str, Any]:
-    return {**_file(*one), "annotations": {"mipaudit": unread(one.name)}}
+    return {**_file(*one), "annotations": {"mipaudit": told(unread(one.name))}}
 
 
 def _require_subjects(subjects: Sequence[File]) -> None:

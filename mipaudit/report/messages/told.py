@@ -53,6 +53,7 @@ SUBJECTS: Final = (
     "records",
     "shift",
     "compare",
+    "limitations",
 )
 _PLACE: Final = re.compile(r"\{([\w.]+)(?::([^}]+))?\}")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]")
@@ -310,6 +311,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "two_digits": lambda value, _: f"{value:.2g}",
     "thousandths": lambda value, _: f"{value:.3f}",
     "columns": lambda value, _: "Column" if value == 1 else f"{int(value)} columns",
+    "limits": lambda value, _: "one limit" if value == 1 else f"{int(value)} limits",
     "statistic": lambda value, _: _STATISTICS.get(value) or safe_name(value),
     "class_records": lambda value, _: _CLASS_RECORDS[value],
     "number": lambda value, _: number_text(value),

@@ -44,7 +44,7 @@ def test_a_limit_that_is_met_is_said_of_the_named_attacks_alone():
     report = mipaudit.attack(shifted(), max_advantage=0.2)
     assert report.verdict.status == "met"
     assert "nothing of the best one" in told(report.verdict.reasons[-1])
-    assert any("never of the best one" in text for text in report.limitations)
+    assert any("never of the best one" in told(one) for one in report.limitations)
 
 
 def test_named_attacks_that_fail_do_not_hide_a_best_attacker_who_is_surely_above():

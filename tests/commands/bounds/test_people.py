@@ -18,6 +18,7 @@ from mipaudit.errors import UsageError
 from mipaudit.formats.report_forms import report_text
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, GeometricMechanism, RandomizedResponse
+from mipaudit.report.messages.told import told
 
 _EXACT = 1e-10
 
@@ -148,7 +149,9 @@ def test_every_guarantee_has_it_in_every_reading(name):
             success = reading.success_at[str(baseline)]
             assert baseline < success <= 1
         assert reading.success_at["0.01"] == reading.tpr_at_fpr["0.01"]
-    assert any("mean over what the attacker holds possible" in one for one in report.limitations)
+    assert any(
+        "mean over what the attacker holds possible" in told(one) for one in report.limitations
+    )
     assert "(which of 100 equally likely" in " ".join(report_text(report, width=100).split())
 
 

@@ -689,7 +689,7 @@ def test_no_text_is_left_without_its_words(rng, design):
             assume_gdp=gdp,
             **claim,
         )
-        texts = (told(report.answer), *map(told, report.rests_on), *report.limitations)
+        texts = (told(report.answer), *map(told, report.rests_on), *map(told, report.limitations))
         assert all(text.endswith((".", ")")) and "None" not in text for text in texts)
         assert report.rests_on
 

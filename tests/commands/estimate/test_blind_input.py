@@ -14,6 +14,7 @@ from mipaudit.commands.estimate.blind_report import read_blind
 from mipaudit.commands.estimate.options import EstimateOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.codec import to_json
+from mipaudit.report.messages.told import told
 
 N = 300
 
@@ -128,7 +129,7 @@ def test_another_file_of_the_same_name_is_told_apart_in_words(tmp_path, monkeypa
 
 
 def test_what_a_shift_can_hide_is_said(report):
-    assert any("can hide a leak" in one for one in audited(report).limitations)
+    assert any("can hide a leak" in told(one) for one in audited(report).limitations)
 
 
 def postcodes(member, rows=1000):

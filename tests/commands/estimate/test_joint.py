@@ -9,6 +9,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import UsageError
 from mipaudit.formats.report_forms import report_text
+from mipaudit.report.messages.told import told
 
 RNG = np.random.default_rng(4)
 MEMBERS, HOLDOUT = RNG.normal(0.6, 1, 400), RNG.normal(0, 1, 400)
@@ -29,8 +30,8 @@ def test_every_limit_has_its_share_of_one_error():
         assert row.upper == pytest.approx(alone[key].upper, abs=1e-9)
         assert row.confidence == 0.95
     assert report.design.joint
-    assert any("holds for all rows together" in text for text in report.limitations)
-    assert not any("are not joint" in text for text in report.limitations)
+    assert any("holds for all rows together" in told(one) for one in report.limitations)
+    assert not any("are not joint" in told(one) for one in report.limitations)
 
 
 def test_scores_and_metrics_share_it_too():

@@ -532,7 +532,7 @@ def test_a_seed_repeats_the_noise_and_is_confessed(folder):
     assert one.content != other.content
     assert one.report.applied.entropy == "seed"
     assert one.report.provenance.seed == 9
-    assert any("experiment" in text for text in one.report.limitations)
+    assert any("experiment" in told(one_said) for one_said in one.report.limitations)
 
 
 def test_the_noise_follows_the_law_that_the_report_says(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.messages.told import told
 from tests.places import REPORTS
 
 SAMPLES = REPORTS
@@ -80,7 +81,7 @@ def test_the_report_says_how_sure_the_verdict_is(report):
 
     assert again.rejudged.limits == 3
     assert again.rejudged.confidence == 0.85
-    assert "over 3 limits, holds with 85% confidence" in again.limitations[-1]
+    assert "over 3 limits, holds with 85% confidence" in told(again.limitations[-1])
     assert {one.name for one in again.rejudged.settings} >= {"max_advantage", "max_metric"}
 
 

@@ -200,7 +200,7 @@ def test_what_is_declared_is_out_of_the_claim(scores):
     assert found.agrees
     said = told(ground(found))
     assert "all that it says, but for what is declared, was computed again" in said
-    (stated,) = [text for text in found.limitations if "as stated" in text]
+    (stated,) = [told(one) for one in found.limitations if one.code == "verify_as_stated"]
     assert "controller, sensitivity, seen_by) are as stated" in stated
     assert stated.endswith("so the figures in people rest on that word.")
 

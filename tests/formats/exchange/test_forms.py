@@ -129,7 +129,7 @@ def tricked(text):
         row["score"] = names.get(row["score"], row["score"])
     for row in report["policy"]:
         row["reason"] = {"code": "of_named", "values": {"score": text, "reason": row["reason"]}}
-    report["limitations"].append(text)
+    report["limitations"].append({"code": "verify_as_stated", "values": {"declared": text}})
     ties = {"where": text, "column": text, "rows": 5, "others": 4}
     report["findings"].append({"code": "ties", "values": ties})
     made = report["provenance"]

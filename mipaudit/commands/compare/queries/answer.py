@@ -1,7 +1,6 @@
 """From queries that were counted to the report on them: rows, ranking, verdict."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from mipaudit.commands.compare.increase import IncreaseCheck, increase_check
 from mipaudit.commands.compare.options import CompareOptions
@@ -27,50 +26,6 @@ from mipaudit.statements.estimate import Attackers, Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import Verdict, plain_verdict, settled
-
-_ONLY_THESE: Final = (
-    "The limits concern these queries. Another query, or an attacker who sees more, may learn more."
-)
-_ALIKE: Final = (
-    "Members and holdout records are taken to be independent draws, and alike but for membership."
-)
-_CLASS: Final = (
-    "A difference is stated for a named class of attackers, the best of it on either query. For "
-    "all attackers there is no upper limit on a continuous score, and so none on a difference."
-)
-_RELATED: Final = (
-    "'At least' may differ a little from mipaudit estimate: the queries share the error, and one "
-    "order of the rows."
-)
-_NOT_JOINT: Final = (
-    "Advantages hold jointly over the queries, and the differences of one class jointly over the "
-    "pairs. Different classes, and different tables, are not joint."
-)
-_APPROXIMATE: Final = (
-    "All limits are approximate: not proved at every sample size; their measured coverage is in "
-    "the documentation."
-)
-_UNKNOWN: Final = (
-    "Inputs whose rows are not matched may hold the same records: their limits are added up. With "
-    "`key_col` rows are matched, with `independent` you say that the records differ; either "
-    "makes the differences more precise."
-)
-_INDEPENDENT: Final = (
-    "You said that the inputs hold different records (`independent`). If they overlap, the limits "
-    "of their differences may be too narrow."
-)
-_TOGETHER: Final = (
-    "An increase shown by two scores together is over the best of a class on either alone; "
-    "attackers outside the class may already have it from one."
-)
-_NAIVE: Final = (
-    "What the largest limit is, its query chosen on the rows that it is judged on, is what picking "
-    "it would print. It is no valid limit and is shown for comparison."
-)
-_ONE_RUN: Final = (
-    "The limits are those of one run. Running again with other seeds or settings and keeping the "
-    "best makes them untrue."
-)
 
 
 def surely_more(rows: Sequence[Estimate], against: Attackers) -> set[tuple[str, str]]:
@@ -165,7 +120,7 @@ def compare_report(
     checks = []
     if asked.max_increase is not None and baseline is not None:
         checks = judge_increases(compared, baseline, asked.max_increase, against, asked.confidence)
-    apart = _INDEPENDENT if design.apart == "independent" else _UNKNOWN
+    apart = "compare_independent" if design.apart == "independent" else "compare_unknown"
     return CompareReport(
         command="compare",
         design=design,
@@ -178,12 +133,15 @@ def compare_report(
         policy=tuple(checks),
         verdict=settled(increase_verdict(checks), findings),
         findings=(*findings, *_findings(compared, pairs)),
-        limitations=(
-            *(_ONLY_THESE, _ALIKE, _CLASS),
-            *((apart,) if len(compared.cohorts) > 1 else ()),
-            *((_NAIVE,) if best_of else ()),
-            *((_TOGETHER,) if gains else ()),
-            *(_NOT_JOINT, _RELATED, _APPROXIMATE, _ONE_RUN),
+        limitations=tuple(
+            Message(code)
+            for code in (
+                *("compare_only_these", "drawn_alike", "compare_class"),
+                *((apart,) if len(compared.cohorts) > 1 else ()),
+                *(("compare_naive",) if best_of else ()),
+                *(("compare_together",) if gains else ()),
+                *("compare_not_joint", "compare_related", "compare_approximate", "one_run"),
+            )
         ),
         provenance=provenance,
     )

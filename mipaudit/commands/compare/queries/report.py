@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.commands.compare.increase import IncreaseCheck
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Attackers, Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
@@ -107,6 +108,6 @@ class CompareReport(AnyReport):
     policy: tuple[IncreaseCheck, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     schema: str = schema_of("compare")

@@ -39,41 +39,14 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
 
 _PAIR: Final = 2  # an old report and a new one
-_ONLY_THESE: Final = (
-    "The limits concern the scores that both reports have. Another score, or an attacker who sees "
-    "more, may tell more."
-)
-_AT_ITS_WORD: Final = "A report is taken at its word: nothing is computed from data again."
-_STORED: Final = (
-    "A change is limited by the limits that the reports hold, whatever records they share. It is "
-    "much less precise than to compare the score files themselves (mipaudit compare "
-    "old=v1.parquet new=v2.parquet)."
-)
-_FLOORS: Final = (
-    "A report of estimate has no lower limit of the advantage within a class of attackers. That "
-    "of blind guessing stands for it, or, where the class holds attackers with one threshold, "
-    "what follows from the TPR at the largest FPR in the report."
-)
-_CEILINGS: Final = (
-    "For all attackers there is no upper limit on a continuous score, and so none on its change. "
-    "Bins, grids and learned scores are each report's own."
-)
-_JOINT: Final = (
-    "The limits of one quantity and class hold jointly over all scores and reports. Different "
-    "quantities, classes and tables are not joint."
-)
-_BEFOREHAND: Final = (
-    "Choose the old report, the class of attackers and the limit before you see the new report. "
-    "To make several and keep the best makes the limits untrue."
-)
 _LIMITATIONS: Final = (
-    _ONLY_THESE,
-    _AT_ITS_WORD,
-    _STORED,
-    _FLOORS,
-    _CEILINGS,
-    _JOINT,
-    _BEFOREHAND,
+    Message("reports_only_these"),
+    Message("reports_at_their_word"),
+    Message("reports_stored"),
+    Message("reports_floors"),
+    Message("reports_ceilings"),
+    Message("reports_joint"),
+    Message("reports_beforehand"),
 )
 
 

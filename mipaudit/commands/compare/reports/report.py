@@ -182,6 +182,6 @@ class ReportComparison(AnyReport):
     policy: tuple[IncreaseCheck, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
-    limitations: tuple[str, ...]
+    limitations: tuple[Message, ...]
     provenance: Provenance
     schema: str = schema_of("compare reports")

@@ -18,6 +18,7 @@ from mipaudit.reading.rows.output import RowFormat, table_of, write_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mipaudit.model.message import Message
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.origin import Provenance
 
@@ -80,7 +81,7 @@ def model_query(  # noqa: PLR0913 - what a report of either kind says
     models: int | None = None,
     variance: str | None = None,
     findings: Sequence[Finding],
-    limitations: Sequence[str],
+    limitations: Sequence[Message],
     provenance: Provenance,
 ) -> ModelQuery:
     """Return the columns and their report.

@@ -25,6 +25,7 @@ from mipaudit.commands.query.model.lira_scores import (
 )
 from mipaudit.commands.query.model.options import LiraOptions, Variance
 from mipaudit.errors import InputError
+from mipaudit.model.message import Message
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
 from mipaudit.reading.columns.class_outputs import LABELS
@@ -46,19 +47,7 @@ _MEANINGS: Final = {
     "members",
     "lira_offline": "deviations above the mean of the models without the record; high for members",
 }
-_NORMAL: Final = (
-    "The normal laws are the attack's model of the shadow models, not a claim: whatever they miss, "
-    "the score is a score, and limits of its advantage hold."
-)
-_ALIKE: Final = (
-    "Shadow models must be trained like the target, on records of the same population, and the "
-    "target must not be among them."
-)
-_ONE_QUERY: Final = (
-    "One query for each record: attacks that average over augmented copies of a record can be "
-    "stronger. Average their phi before if you have them."
-)
-_LIMITATIONS: Final = (_NORMAL, _ALIKE, _ONE_QUERY)
+_LIMITATIONS: Final = (Message("lira_normal"), Message("lira_alike"), Message("lira_one_query"))
 
 
 def answer_query_lira(asked: LiraOptions) -> "ModelQuery":

@@ -13,6 +13,7 @@ from mipaudit.commands.query.model.answer import ModelQuery, model_query, requir
 from mipaudit.commands.query.model.class_probabilities import read_answers
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.errors import InputError
+from mipaudit.model.message import Message
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
 from mipaudit.statements.provenance import provenance
@@ -27,18 +28,6 @@ _MEANING: Final = (
 _BOTH: Final = (
     "Mark members with 1 and holdout records with 0, or give the holdout in a file of its own, "
     "with `holdout_logits` or `holdout_probabilities`."
-)
-_SAME_RECORD: Final = (
-    "The reference model must not have been trained on the audited records, and its outputs must "
-    "be of the same records in the same order."
-)
-_SHARED: Final = (
-    "Several scores of one model share the error when they are audited together: name the ones "
-    "that matter with `score_col`. conf_true is a function of the loss and tells no more."
-)
-_AS_ANSWERED: Final = (
-    "The scores are of one model as it answered. Members and holdout records must be alike but "
-    "for membership, or a score shows how they differ."
 )
 ModelScore = Literal[
     "loss", "conf_true", "conf_max", "entropy", "mod_entropy", "margin", "phi", "correct"
@@ -82,11 +71,13 @@ def answer_query_losses(asked: LossesOptions) -> "ModelQuery":
     columns: dict[str, tuple[str, NDArray[Any]]] = {
         name: (meaning, made[name]) for name, meaning in SCORES.items() if name in wanted
     }
-    limitations = [_SHARED, _AS_ANSWERED] if len(wanted) > 1 else [_AS_ANSWERED]
+    limitations = [Message("losses_as_answered")]
+    if len(wanted) > 1:
+        limitations.insert(0, Message("losses_shared"))
     if _CALIBRATED in wanted:
         assert whole.reference is not None  # noqa: S101 - it is among those that can be made
         columns[_CALIBRATED] = (_MEANING, _calibrated(made["loss"], whole.reference))
-        limitations.append(_SAME_RECORD)
+        limitations.append(Message("losses_same_record"))
     others: dict[str, NDArray[Any]] = {"member": whole.member}
     if whole.labels is not None:
         others["label"] = whole.labels.astype(np.int64)
