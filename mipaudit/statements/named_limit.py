@@ -43,7 +43,7 @@ def stated_check(
     limits: tuple[float | None, float | None],
     *,
     score: str | None = None,
-    unjudged: str | None = None,
+    unjudged: Message | None = None,
 ) -> StatedCheck:
     """Judge one limit.
 

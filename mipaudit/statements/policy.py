@@ -291,7 +291,7 @@ def limit_reason(
     limits: tuple[float | None, float | None],
     *,
     among: Attackers | None = None,
-    why: str | None = None,
+    why: Message | None = None,
 ) -> Message:
     """Return what a status rests on.
 

@@ -25,16 +25,12 @@ from mipaudit.commands.attack.literature import (
 )
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
-from mipaudit.commands.attack.scores import NO_MEAN, Attacked
+from mipaudit.commands.attack.scores import NO_MEAN, Attacked, NotJudgedError
+from mipaudit.model.message import Message
 
 Guesses = NDArray[np.bool_] | NDArray[np.float64]
 Learner = Callable[[Labelled], Callable[[Labelled], Guesses]]
 
-_UNTAUGHT: Final = "the burn-in has no row to learn it from"
-_THESE_ROWS: Final = (
-    "what it is told is what these very records have, on which it would be judged; untold, it "
-    "learns that from records of their own"
-)
 # Who tells an attack more digits of a mean than it is known to has them from these rows.
 _AGREEMENT: Final = 1e-4
 
@@ -45,8 +41,7 @@ class Plot:
 
     Attributes:
         name: which.
-        learn: from labelled losses to guesses; raises ValueError with the reason where it
-            cannot.
+        learn: from labelled losses to guesses; raises NotJudgedError where it cannot.
         told: whether everything was given, so that nothing is learned.
         learned: what it learns or was told, in words.
         predicted: what a formula says of it.
@@ -58,7 +53,7 @@ class Plot:
     learned: str
     told: bool = False
     predicted: float | None = None
-    refused: str | None = None
+    refused: Message | None = None
 
 
 def plots_of(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
@@ -109,7 +104,7 @@ def _cutting(learn: Callable[[Labelled], Cut]) -> Learner:
 
 def _some(loss: NDArray[np.float64]) -> NDArray[np.float64]:
     if not loss.size:
-        raise ValueError(_UNTAUGHT)
+        raise NotJudgedError(Message("nothing_to_learn"))
     return loss
 
 
@@ -117,7 +112,7 @@ def _mean_of(loss: NDArray[np.float64]) -> float:
     with np.errstate(invalid="ignore", over="ignore"):
         mean = float(_some(loss).mean())
     if not math.isfinite(mean):
-        raise ValueError(NO_MEAN)
+        raise NotJudgedError(NO_MEAN)
     return mean
 
 
@@ -136,7 +131,7 @@ def _mean(one: Attacked, asked: AttackOptions) -> Plot:
     )
 
 
-def _of_these_rows(pairs: Sequence[tuple[float | None, float]]) -> str | None:
+def _of_these_rows(pairs: Sequence[tuple[float | None, float]]) -> Message | None:
     """Return that a number told is the one that the rows have, to four digits; None if not.
 
     The attack was then not fixed before the rows on which it is judged.
@@ -147,13 +142,13 @@ def _of_these_rows(pairs: Sequence[tuple[float | None, float]]) -> str | None:
     agree = (
         told is not None and abs(told - seen) <= _AGREEMENT * abs(seen) for told, seen in pairs
     )
-    return _THESE_ROWS if any(agree) else None
+    return Message("told_of_these_rows") if any(agree) else None
 
 
 def _or_nan(learned: Callable[[NDArray[np.float64]], float], loss: NDArray[np.float64]) -> float:
     try:
         return learned(loss)
-    except ValueError:
+    except NotJudgedError:
         return math.nan
 
 
@@ -172,7 +167,7 @@ def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
         try:
             rows = one.part(~one.judged)
             found = formula(mine(rows), theirs(rows))
-        except ValueError:
+        except NotJudgedError:
             return None
         return found if asked.prior == 0.5 else None  # noqa: PLR2004 - the formula's prior
 
@@ -196,7 +191,7 @@ def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
 
 def _error_of(residuals: NDArray[np.float64]) -> float:
     if not np.isfinite(_some(residuals)).all():
-        raise ValueError(NO_MEAN)
+        raise NotJudgedError(NO_MEAN)
     return standard_error(residuals)
 
 

@@ -33,10 +33,7 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import settled
 
 RowT = TypeVar("RowT")
-_NO_BOUND: Final = (
-    "the mean of a loss without a bound has no valid limits; give `loss_bound` B if the loss "
-    "cannot exceed B"
-)
+_NO_BOUND: Final = Message("mean_without_bound")
 # A largest value that so many records share is one that losses stop at.
 _ATOM: Final = 10
 

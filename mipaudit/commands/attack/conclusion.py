@@ -43,10 +43,10 @@ def remarks(report: AttackReport) -> Iterator[Message]:
         yield Message.of(
             "best_of_kind", score=widest.score, upper=widest.upper, against=widest.attackers
         )
-    reasons: dict[str, dict[str, None]] = {}
+    reasons: dict[Message, dict[str, None]] = {}
     for one in report.attacks:
-        if one.value is None:
-            reasons.setdefault(one.value_reason or "", {})[one.adversary] = None
+        if one.value_reason is not None:
+            reasons.setdefault(one.value_reason, {})[one.adversary] = None
     for reason, names in reasons.items():
         yield Message.of("not_judged", attacks=tuple(names), why=reason)
     first = max(report.groups, key=_lower, default=None)

@@ -11,7 +11,7 @@ from mipaudit.commands.attack.adversaries import Guesses, Plot, class_plot, plot
 from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary, NamedAttack, TogetherLimit
-from mipaudit.commands.attack.scores import Attacked, no_mean
+from mipaudit.commands.attack.scores import Attacked, NotJudgedError, no_mean
 from mipaudit.evidence.named_attackers.named_attack import (
     Achieved,
     JudgedRows,
@@ -34,7 +34,7 @@ SOURCES: Final[dict[Adversary, str]] = {
     "best-threshold": "Song and Mittal 2021, one threshold for all",
     "per-class": "Song and Mittal 2021, a threshold for each class",
 }
-_NO_ROWS: Final = "no member or no holdout record is left to judge it on"
+_NO_ROWS: Final = Message("empty_class")
 MOST_SHOWN: Final = 64
 _OTHER: Final = "other"
 
@@ -55,11 +55,11 @@ class Fixed:
     one: Attacked
     rows: NDArray[np.bool_]
     everywhere: bool
-    guess: Callable[[Labelled], Guesses] | str
+    guess: Callable[[Labelled], Guesses] | Message
 
-    def achieved(self, prior: float, alpha: float) -> Achieved | str:
+    def achieved(self, prior: float, alpha: float) -> Achieved | Message:
         """Return what it achieves, two-sided alpha, or why that is not known."""
-        if isinstance(self.guess, str):
+        if isinstance(self.guess, Message):
             return self.guess
         target = self.one.part(self.rows)
         found = achieved(self.guess(target), target.member, prior=prior, alpha=alpha)
@@ -83,11 +83,11 @@ def _fixed(plot: Plot, whole: Attacked, asked: AttackOptions) -> Fixed:
     everywhere = one_cut or (plot.told and asked.side_known)
     rows = np.ones(one.judged.size, dtype=bool) if everywhere else one.judged
     reason = no_mean(one, asked, rows) if plot.name == "bounded-loss" else plot.refused
-    guess: Callable[[Labelled], Guesses] | str
+    guess: Callable[[Labelled], Guesses] | Message
     try:
         guess = reason or plot.learn(one.part(~one.judged))
-    except ValueError as error:
-        guess = str(error)
+    except NotJudgedError as error:
+        guess = error.reason
     return Fixed(plot=plot, one=one, rows=rows, everywhere=everywhere, guess=guess)
 
 
@@ -95,7 +95,7 @@ def named_attack(fixed: Fixed, asked: AttackOptions, alpha: float) -> NamedAttac
     """Return what an adversary achieves, and how far that is from the best."""
     plot, one = fixed.plot, fixed.one
     found = fixed.achieved(asked.prior, alpha)
-    if isinstance(found, str) or isinstance(fixed.guess, str):
+    if isinstance(found, Message) or isinstance(fixed.guess, Message):
         return NamedAttack(
             score=one.name,
             adversary=plot.name,
@@ -103,7 +103,7 @@ def named_attack(fixed: Fixed, asked: AttackOptions, alpha: float) -> NamedAttac
             value=None,
             lower=None,
             upper=None,
-            value_reason=found if isinstance(found, str) else None,
+            value_reason=found if isinstance(found, Message) else None,
             validity="not-an-interval",
             tpr=None,
             fpr=None,
@@ -164,7 +164,7 @@ def _same_rows(plot: Plot, one: Attacked, prior: float) -> float | None:
     rows = one.part(np.ones(one.judged.size, dtype=bool))
     try:
         taken = plot.learn(rows)(rows).astype(np.float64)
-    except ValueError:
+    except NotJudgedError:
         return None
     inside, outside = taken[one.member], taken[~one.member]
     return weighed(float(inside.mean()), float(outside.mean()), prior)
@@ -261,7 +261,7 @@ def together_limits(
         for fixed in named:
             found = fixed.achieved(asked.prior, shared)
             # Thresholds for each class need the class of a record beside its score.
-            if fixed.plot.name == "per-class" or isinstance(found, str):
+            if fixed.plot.name == "per-class" or isinstance(found, Message):
                 continue
             if found.advantage.lower > lower:
                 lower, rests_on = found.advantage.lower, fixed.plot.name
@@ -286,7 +286,7 @@ def attack_checks(
             lower = fixed.achieved(asked.prior, shared)
             upper = fixed.achieved(asked.prior, 1 - asked.confidence)
             limits: tuple[float | None, float | None] = (None, None)
-            if not (isinstance(lower, str) or isinstance(upper, str)):
+            if not (isinstance(lower, Message) or isinstance(upper, Message)):
                 limits = lower.advantage.lower, upper.advantage.upper
             yield stated_check(
                 fixed.plot.name,
@@ -294,7 +294,7 @@ def attack_checks(
                 limit,
                 limits,
                 score=score,
-                unjudged=lower if isinstance(lower, str) else None,
+                unjudged=lower if isinstance(lower, Message) else None,
             )
         best = one.evidence.lower(shared / 2)
         if best > limit:

@@ -110,7 +110,7 @@ class NamedAttack:
     n_holdout: int
     learned: str
     group: str | None = None
-    value_reason: str | None = None
+    value_reason: Message | None = None
     same_rows: float | None = None
     predicted: float | None = None
     short_lower: float | None = None
@@ -139,7 +139,7 @@ class GeneralizationGap:
     lower: float | None
     upper: float | None
     bound: float | None
-    reason: str | None
+    reason: Message | None
     order: GapOrder = "holdout less members"
 
 

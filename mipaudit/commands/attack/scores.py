@@ -20,6 +20,7 @@ from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, identical_classes
+from mipaudit.model.message import Message
 from mipaudit.statements.choices import Side
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.cells.cells import Cells
@@ -28,10 +29,15 @@ from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 
-NO_MEAN: Final = "a mean needs finite scores"
-_MISSING: Final = "a missing score has no size; leave these rows out with `nan` drop"
-_FEW: Final = "a mean is not shown of fewer than {} members or holdout records (`min_cell`)"
-_ALL_CLIPPED: Final = "every score is below 0 or above the bound"
+NO_MEAN: Final = Message("mean_of_infinite")
+
+
+class NotJudgedError(Exception):
+    """An attack cannot learn what it needs; ``reason`` says why."""
+
+    def __init__(self, reason: Message) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,7 +89,7 @@ def real_loss(one: Attacked, asked: AttackOptions) -> NDArray[np.float64]:
     return np.asarray((asked.loss_bound or 0.0) - one.scores)
 
 
-def no_mean(one: Attacked, asked: AttackOptions, rows: NDArray[np.bool_]) -> str | None:
+def no_mean(one: Attacked, asked: AttackOptions, rows: NDArray[np.bool_]) -> Message | None:
     """Return why no mean of the losses of some rows can be shown; None where one can.
 
     Args:
@@ -93,14 +99,14 @@ def no_mean(one: Attacked, asked: AttackOptions, rows: NDArray[np.bool_]) -> str
     """
     loss, member = real_loss(one, asked)[rows], one.member[rows]
     if asked.missing_kept and (one.scores[rows] == -np.inf).any():
-        return _MISSING
+        return Message("mean_of_missing")
     if min(np.count_nonzero(member), np.count_nonzero(~member)) < asked.min_cell:
         # Of one record the mean is its loss, and of few it tells much of each.
-        return _FEW.format(asked.min_cell)
+        return Message.of("mean_of_few", least=asked.min_cell)
     if asked.loss_bound is None:
         return None if np.isfinite(loss).all() else NO_MEAN
     outside = (loss < 0) | (loss > asked.loss_bound)
-    return _ALL_CLIPPED if outside.all() else None
+    return Message("all_clipped") if outside.all() else None
 
 
 def hold_rows(source: ScoreSource, asked: AttackOptions) -> tuple[Attacked, ...]:

@@ -130,7 +130,7 @@ def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[St
                 Message(quantity),
                 limit,
                 (shared.lower, alone.upper) if shared and alone else (None, None),
-                unjudged=None if alone else "no value of the attribute is in both classes",
+                unjudged=None if alone else Message("no_common_value"),
             )
         )
     return tuple(checks)

@@ -64,7 +64,7 @@ ENTRIES: Final = {
         "lines together."
     ),
     "best_of_kind": Entry("The best on {score:quoted} has at most {upper:most} {against:class}."),
-    "not_judged": Entry("Not judged: {attacks:names}[ ({why:text})]."),
+    "not_judged": Entry("Not judged: {attacks:names}[ ({why})]."),
     "class_leaks_most": Entry(
         "Of {classes:count} classes, {group:quoted} leaks most: at least {lower:least}, best "
         "estimate {value:best}."

@@ -205,4 +205,22 @@ ENTRIES: Final = {
     "claim_beside_records": Entry(
         "{reason} (beyond the {most:most} that the records alone may tell)"
     ),
+    # Why an attack, a mean or guesses have no figure.
+    "mean_of_infinite": Entry("a mean needs finite scores"),
+    "mean_of_missing": Entry("a missing score has no size; leave these rows out with `nan` drop"),
+    "mean_of_few": Entry(
+        "a mean is not shown of fewer than {least:number} members or holdout records (`min_cell`)"
+    ),
+    "mean_without_bound": Entry(
+        "the mean of a loss without a bound has no valid limits; give `loss_bound` B if the loss "
+        "cannot exceed B"
+    ),
+    "all_clipped": Entry("every score is below 0 or above the bound"),
+    "nothing_to_learn": Entry("the burn-in has no row to learn it from"),
+    "told_of_these_rows": Entry(
+        "what it is told is what these very records have, on which it would be judged; untold, it "
+        "learns that from records of their own"
+    ),
+    "empty_class": Entry("no member or no holdout record is left to judge it on"),
+    "no_common_value": Entry("no value of the attribute is in both classes"),
 }
