@@ -32,6 +32,7 @@ from mipaudit.statements.copies import Copies, copy_findings
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import ScoreColumn, VectorScore
+    from mipaudit.model.message import Message
     from mipaudit.reading.columns.column import Chunk
     from mipaudit.reading.rows.rows_of_chunk import Assembly
     from mipaudit.reading.summaries.source import SummarySource
@@ -147,7 +148,7 @@ class ScoreSource:
         self,
         *,
         columns: tuple[ScoreColumn, ...],
-        skipped: tuple[tuple[str, str], ...],
+        skipped: tuple[tuple[str, Message], ...],
         groups: Sequence[tuple[Sequence[Part], Assembly]],
         opened: Opened,
     ) -> None:
@@ -226,12 +227,12 @@ class ScoreSource:
     @property
     def passed_over(self) -> tuple[str, ...]:
         """Return the columns that might have been scores and were not taken, by name."""
-        return tuple(sorted(name for name, why in self.skipped if why not in UNUSED))
+        return tuple(sorted(name for name, why in self.skipped if why.code not in UNUSED))
 
     @property
     def unused(self) -> tuple[str, ...]:
         """Return the columns that nothing depends on: ids, labels, what was not named."""
-        return tuple(name for name, why in self.skipped if why in UNUSED)
+        return tuple(name for name, why in self.skipped if why.code in UNUSED)
 
     def settle(self, intake: Intake) -> None:
         """Take the account of one full pass.

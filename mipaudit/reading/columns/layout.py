@@ -42,6 +42,7 @@ from mipaudit.statements.text.printable_names import quoted_name
 if TYPE_CHECKING:
     from mipaudit.data.parts import Part
     from mipaudit.data.request import ReadRequest
+    from mipaudit.model.message import Message
 
 # Floats that round more than text and float64 do, the coarsest first.
 _COARSE: Final = ("float16", "float32")
@@ -201,7 +202,7 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
 
 def _left_out(
     selection: Selection, fields: Sequence[Field], roles: Collection[str]
-) -> tuple[tuple[str, str], ...]:
+) -> tuple[tuple[str, Message], ...]:
     """Return the columns that would be scores had none been named, each with why it is not."""
     try:
         found = select_scores(fields, frozenset(roles)).scores

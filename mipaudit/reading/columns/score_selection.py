@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.csv.cells import MISSING
 from mipaudit.errors import InputError, UsageError
+from mipaudit.model.message import Message
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.names import (
     ends_as_id,
@@ -38,19 +39,31 @@ if TYPE_CHECKING:
 _CELLS: Final = frozenset({"", "inf", "infinity", *map(str.casefold, MISSING)})
 _NUMBERS: Final = frozenset({"float", "integer", "bool"})
 _TAKEABLE: Final = frozenset({"float", "integer", "bool", "string"})
-_UNREADABLE: Final[dict[str, str]] = {
-    "string": "text",
-    "empty": "no values",
-    "other": "neither numbers nor text",
+# Why a column is no score, and how an error says it.
+_UNREADABLE: Final = {
+    "string": "text_column",
+    "empty": "empty_column",
+    "other": "unreadable_column",
 }
-_LISTS: Final = "lists of numbers"
-_NOT_NAMED: Final = "not named"
+_LISTS: Final = "lists"
+_NOT_NAMED: Final = "not_named"
+_ID_LIKE: Final = "named_like_id"
+_WHY: Final = {
+    _LISTS: "lists of numbers",
+    _ID_LIKE: "named like an id, label, prediction or group",
+    "unreadable_column": "neither numbers nor text",
+    "empty_column": "no values",
+    "text_column": "text",
+    "role": "has another role",
+    "folder_key": "a key of the folders",
+    "copy_column": "says which records were released word for word",
+    "membership_like": "named like a membership column",
+}
 # Beside so many columns of text, whole numbers are more likely ages and codes than scores.
 _FEWEST_TEXTS: Final = 2
-_ID_LIKE: Final = "named like an id, label, prediction or group"
 _NAMED_OR_UNREADABLE: Final = frozenset({_ID_LIKE, *_UNREADABLE.values()})
 # Why a column was never a candidate: no number in a report depends on whether it is there.
-UNUSED: Final = frozenset({_NOT_NAMED, _ID_LIKE, _UNREADABLE["string"]})
+UNUSED: Final = frozenset({_NOT_NAMED, _ID_LIKE, "text_column"})
 _SHOWN: Final = 12
 _KEY: Final = re.compile(r"\d{3}")
 MOST_COORDINATES: Final = 100
@@ -70,11 +83,11 @@ class Selection:
     """
 
     scores: tuple[Field, ...]
-    skipped: tuple[tuple[str, str], ...]
+    skipped: tuple[tuple[str, Message], ...]
     vectors: tuple[tuple[str, ...], ...]
     scalars: frozenset[str]
     found: bool = False
-    unaudited: tuple[tuple[str, str], ...] = ()
+    unaudited: tuple[tuple[str, Message], ...] = ()
 
 
 def is_candidate(name: str) -> bool:
@@ -208,7 +221,7 @@ def select_named(
             )
     return Selection(
         scores=tuple(field for field in fields if field.name in wanted),
-        skipped=tuple((f.name, _NOT_NAMED) for f in fields if f.name not in wanted),
+        skipped=tuple((f.name, Message(_NOT_NAMED)) for f in fields if f.name not in wanted),
         vectors=taken,
         scalars=scalars,
     )
@@ -266,9 +279,9 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
             hint=f"{_why_none(fields, reasons)}Name one with `score_col`.",
         )
     first = (kind for kind in ("float", "integer") if kind in {kinds[name] for name in taken})
-    others = "named like scores" if any(map(says_score, taken)) else next(first, "bool")
+    others = "named" if any(map(says_score, taken)) else next(first, "bool")
     skipped = tuple(
-        (name, why or f"{kinds[name]}, while others are {others}")
+        (name, Message(why) if why else Message.of("other_kind", kind=kinds[name], others=others))
         for name, why in reasons.items()
         if name not in taken
     )
@@ -282,8 +295,11 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
             (name, why)
             for name, why in skipped
             if reasons[name] is None
-            or why == _LISTS
-            or (why in _NAMED_OR_UNREADABLE and (hints_score(name) or is_answer(name, kinds[name])))
+            or why.code == _LISTS
+            or (
+                why.code in _NAMED_OR_UNREADABLE
+                and (hints_score(name) or is_answer(name, kinds[name]))
+            )
         ),
     )
 
@@ -296,7 +312,7 @@ def _why_none(fields: Sequence[Field], reasons: Mapping[str, str | None]) -> str
     for name, why in reasons.items():
         if why is not None:
             by_reason.setdefault(why, []).append(name)
-    told = (f"{shown_names(names)} ({why})" for why, names in by_reason.items())
+    told = (f"{shown_names(names)} ({_WHY[why]})" for why, names in by_reason.items())
     return f"Left out: {'; '.join(told)}. "
 
 
@@ -314,13 +330,13 @@ def _reason(field: Field, reserved: frozenset[str]) -> str | None:
 
 def _role(field: Field, reserved: frozenset[str]) -> str | None:
     if field.name in reserved:
-        return "has another role"
+        return "role"
     if field.folder:
-        return "a key of the folders"
+        return "folder_key"
     if field.name == COPY_COLUMN:
-        return "says which records were released word for word"
+        return "copy_column"
     if is_candidate(field.name):
-        return "named like a membership column"
+        return "membership_like"
     return None
 
 
@@ -349,7 +365,7 @@ def _is_measured(field: Field) -> bool:
 
 def _look_like_records(selection: Selection) -> bool:
     """Tell whether whole numbers between texts were taken, none of them named as a score."""
-    texts = sum(why == _UNREADABLE["string"] for _, why in selection.skipped)
+    texts = sum(why.code == "text_column" for _, why in selection.skipped)
     named = any(field.kind == "float" or says_score(field.name) for field in selection.scores)
     return texts >= _FEWEST_TEXTS and not named
 
@@ -366,10 +382,14 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
         )
     if _look_like_records(selection):
         found.append(Finding.of("looks_like_records"))
-    reasons = sorted({why for _, why in selection.unaudited})
-    for reason in reasons:
-        left = sorted(name for name, why in selection.unaudited if why == reason)
-        case = "lists" if reason == _LISTS else "one" if len(left) == 1 else "several"
-        why = None if reason == _LISTS else reason
-        found.append(Finding.of(LEFT_OUT, case=case, n=len(left), names=shown_names(left), why=why))
+    order = ["other_kind", *_WHY]
+    reasons = {why for _, why in selection.unaudited}
+    for why in sorted(reasons, key=lambda one: (order.index(one.code), str(one.values))):
+        left = sorted(name for name, reason in selection.unaudited if reason == why)
+        several = "one" if len(left) == 1 else "several"
+        case = "lists" if why.code == _LISTS else several
+        said = None if why.code == _LISTS else why
+        found.append(
+            Finding.of(LEFT_OUT, case=case, n=len(left), names=shown_names(left), why=said)
+        )
     return tuple(found)

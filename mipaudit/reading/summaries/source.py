@@ -193,7 +193,7 @@ class SummarySource:
 
     columns: tuple[ScoreColumn, ...]
     member_column: str | None
-    skipped: tuple[tuple[str, str], ...]
+    skipped: tuple[tuple[str, Message], ...]
     notes: tuple[Finding, ...]
 
     # Every score is one number, every file was read, and counts do not tell of copies.
@@ -254,7 +254,7 @@ def add_up(
     source = SummarySource(
         columns=tuple(ScoreColumn(name=one.name, kind=one.kind) for one in first.scores),
         member_column=first.member_column,
-        skipped=tuple((name, "not taken") for name in first.skipped_columns),
+        skipped=tuple((name, Message("not_taken")) for name in first.skipped_columns),
         notes=(_origin(files), *uncounted(files, without), *_gathered(files)),
     )
     parts = [counts_of(one) for one in files]

@@ -50,6 +50,12 @@ ENTRIES: Final = {
         "are with `score_col`, or the others alone.",
         serious=True,
     ),
+    # Why, of one that is left out.
+    "text_column": Entry("text"),
+    "empty_column": Entry("no values"),
+    "unreadable_column": Entry("neither numbers nor text"),
+    "named_like_id": Entry("named like an id, label, prediction or group"),
+    "other_kind": Entry("{kind}, while others are {others:others}"),
     "scores_of_policy.all": Entry(
         "{file} audits {names:shown} alone; no other score column is there."
     ),

@@ -312,6 +312,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "thousandths": lambda value, _: f"{value:.3f}",
     "columns": lambda value, _: "Column" if value == 1 else f"{int(value)} columns",
     "limits": lambda value, _: "one limit" if value == 1 else f"{int(value)} limits",
+    "others": lambda value, _: "named like scores" if value == "named" else safe_name(value),
     "statistic": lambda value, _: _STATISTICS.get(value) or safe_name(value),
     "class_records": lambda value, _: _CLASS_RECORDS[value],
     "number": lambda value, _: number_text(value),

@@ -9,6 +9,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.model.message import Message
 from mipaudit.reading.columns.column import Field
 from mipaudit.reading.columns.names import is_id_like, is_score_like
 from mipaudit.reading.columns.score_selection import (
@@ -113,7 +114,7 @@ def test_what_says_score_and_is_left_out_is_told(name, kind):
 def test_lists_of_numbers_are_told_whatever_their_name(name):
     lists = Field(name=name, kind="other", lists=True)
     selection = select_scores((*fields(latency_ms="float"), lists), frozenset())
-    assert selection.unaudited == ((name, "lists of numbers"),)
+    assert selection.unaudited == ((name, Message("lists")),)
     (finding,) = selection_findings(selection)
     assert finding.code == "score_left_out"
     assert name in told(finding)
@@ -194,7 +195,7 @@ def test_membership_candidates_and_reserved_columns_are_no_scores():
         fields(member="float", split="float", age="float", loss="float"), frozenset({"age"})
     )
     assert [f.name for f in selection.scores] == ["loss"]
-    assert dict(selection.skipped)["age"] == "has another role"
+    assert dict(selection.skipped)["age"].code == "role"
 
 
 def test_every_column_is_taken_or_skipped_with_a_reason():
@@ -222,7 +223,7 @@ def test_named_columns_come_in_file_order_once():
     columns = fields(loss="float", label="integer", name="string")
     selection = select_named(columns, ("name", "label", "name"))
     assert [f.name for f in selection.scores] == ["label", "name"]
-    assert selection.skipped == (("loss", "not named"),)
+    assert selection.skipped == (("loss", Message("not_named")),)
 
 
 def test_comma_list_is_a_vector_unless_a_column_is_called_so():

@@ -71,8 +71,8 @@ def test_kinds_and_choice_of_columns(read, write):
     everything = read(write(text))
     # conf_true is written without fractions, and its name says what it is all the same.
     assert everything.names == ["loss", "conf_true", "correct"]
-    assert everything.skipped["sex"] == "text"
-    assert everything.skipped["empty"] == "no values"
+    assert everything.skipped["sex"].code == "text_column"
+    assert everything.skipped["empty"].code == "empty_column"
     assert set(everything.skipped) == {
         *("unnamed:0", "record_id", "label", "sex", "empty"),
     }

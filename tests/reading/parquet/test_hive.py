@@ -91,7 +91,7 @@ def test_a_key_is_a_score_only_if_asked_for(read, save, tmp_path):
         save(f"d/level={level}/x.parquet", [1, 2], member=[True, False])
     everything = read(tmp_path / "d")
     assert everything.names == ["score"]
-    assert everything.skipped == {"level": "a key of the folders"}
+    assert {name: one.code for name, one in everything.skipped.items()} == {"level": "folder_key"}
     everything = read(tmp_path / "d", score_columns=("level",))
     assert everything.scores == [[0.25, 0.25, 3, 3]]
     assert everything.kinds == ["float"]

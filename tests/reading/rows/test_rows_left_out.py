@@ -97,7 +97,7 @@ def test_where(read, write, where, positions):
 def test_the_column_of_where_is_no_score(read, write):
     everything = read(write("member,x,score\n1,0.5,1.5\n0,0.5,2.5\n"), where="x = 0.5")
     assert everything.names == ["score"]
-    assert everything.skipped["x"] == "has another role"
+    assert everything.skipped["x"].code == "role"
 
 
 def test_where_that_fits_nothing(fails, write):
@@ -141,7 +141,7 @@ def test_one_row_per_person(read, write):
     assert len(set(keys.values())) == len(keys)
     assert everything.findings == ["units_in_both_classes", "unit_rows_dropped"]
     assert "score" in everything.names
-    assert everything.skipped["person"] == "has another role"
+    assert everything.skipped["person"].code == "role"
 
 
 def test_choice_of_row_follows_the_seed_and_not_the_score(read, write):

@@ -77,7 +77,7 @@ def test_a_candidate_that_cannot_say_it_is_passed_over(read, write):
     text = "split,member,score\nfold1,1,0.5\nfold2,0,1.5\nfold3,1,2.5\n"
     everything = read(write(text))
     assert everything.member == [True, False, True]
-    assert everything.skipped["split"] == "named like a membership column"
+    assert everything.skipped["split"].code == "membership_like"
 
 
 def test_pair_of_files(read, write):
