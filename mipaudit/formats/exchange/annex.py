@@ -98,10 +98,11 @@ def _answer(source: Source, point: Point, reports: Sequence[Beside]) -> Answer:
     by_command = {one.stored.report.command: one for one in reports}
     shown: list[str] = []
     lacking: list[str] = []
-    related = False
+    related = untested = False
     for one in point.shows:
         report = by_command.get(one.command)
         if report is None:
+            untested = True
             again = "mipaudit render REPORT --for {} --with {}.json".format
             lacking.append(
                 f"NOT TESTED: there is no report of {one.command}. With what mipaudit "
@@ -117,13 +118,9 @@ def _answer(source: Source, point: Point, reports: Sequence[Beside]) -> Answer:
             lacking.append(f"NOT EVALUABLE: {name} has nothing in {where(one)}.")
         elif report.other:
             lacking.append(f"OF {report.other}: {name}: {report.relation}")
-    status = _status(point, lacking, related=related) if shown else _unshown(lacking)
+    unshown: Status = "NOT TESTED" if untested else "NOT EVALUABLE"
+    status = _status(point, lacking, related=related) if shown else unshown
     return Answer(point, status, tuple(shown), tuple(dict.fromkeys(lacking)))
-
-
-def _unshown(lacking: Sequence[str]) -> Status:
-    untested = any(one.startswith("NOT TESTED") for one in lacking)
-    return "NOT TESTED" if untested else "NOT EVALUABLE"
 
 
 def _status(point: Point, lacking: Sequence[str], *, related: bool) -> Status:
