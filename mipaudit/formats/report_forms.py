@@ -186,7 +186,9 @@ def _brief(report: AnyReport, *, python: bool = False) -> Brief:
     findings = getattr(report, "findings", ())
     notes = [*brief.notes, *(first_sentence(told(one)) for one in findings if not is_serious(one))]
     seed = short_seed(report.provenance)
-    notes.append(" ".join([f"Seed {seed}."] * (seed is not None) + [*brief.closing]))
+    # Of several seeds only that they follow from the scores: worth a line with what they move.
+    told_seed = seed is not None and (len(report.provenance.seeds) <= 1 or bool(brief.closing))
+    notes.append(" ".join([f"Seed {seed}."] * told_seed + [*brief.closing]))
     warnings = (told(one) for one in findings if is_serious(one) and one.code not in brief.told)
     whole = brief._replace(warnings=(*first, *brief.warnings, *warnings), notes=tuple(notes))
     if python:

@@ -331,7 +331,8 @@ class Walk:
         if not found:
             name = self._report.command.split()[0]
             status: CaseStatus = "passed" if self._layout.passes else "skipped"
-            yield Case(name, "policy", status, self._layout.untold)
+            what = "input" if self._layout.passes else "policy"
+            yield Case(name, what, status, self._layout.untold)
         # Something else than a limit may keep the answer open.
         checks = getattr(self._report, "policy", ())
         decided = any(

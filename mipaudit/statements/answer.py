@@ -66,7 +66,8 @@ def verdict_answer(
         waived=verdict.waived or None,
         passes=(is_open and verdict.on_inconclusive == "pass") or None,
         fails=(is_open and verdict.on_inconclusive == "fail") or None,
-        copies=(COPIES in codes and not reason.code.startswith("copies_")) or None,
+        # Where copies decide, the reason says it.
+        copies=(COPIES in codes and "copies" not in reason.code) or None,
         left_out=(LEFT_OUT in codes) or None,
         unmatched=(UNMATCHED in codes) or None,
     )

@@ -14,9 +14,10 @@ _RULED_OUT: Final = (
 _PROMISE: Final = (
     "[Guarantee: {promised}.][ At delta {guarantee.delta:number} its epsilon is "
     "{guarantee.epsilon:most_figure}.][ At delta {guarantee.delta:number} no epsilon holds"
-    "{guarantee.epsilon_reason:said}.][ Neighbours: by {guarantee.adjacency}.][ Which neighbours "
-    "it is about was not said (`adjacency`): both readings are shown, and the harsher one, added "
-    "or removed, is used below{guarantee.adjacency_assumed:said}.]"
+    "{guarantee.epsilon_reason:said}.][ Neighbours: by {guarantee.adjacency}"
+    "{guarantee.adjacency_assumed:unless}.][ Which neighbours it is about was not said "
+    "(`adjacency`): both readings are shown, and the harsher one, added or removed, is used below"
+    "{guarantee.adjacency_assumed:said}.]"
 )
 _KEPT: Final = (
     "Epsilon (at delta {needed.0.delta:number}) or mu of Gaussian differential privacy, at most; "
@@ -42,7 +43,7 @@ LAYOUT: Final = Layout(
             "The best of several runs",
             "tuned",
             (
-                Column("how many runs", "{runs:count}, {drawn}[ (asked){asked:said}]"),
+                Column("how many runs", "{drawn:drawn}[ (asked){asked:said}]"),
                 Column(
                     "epsilon at delta {guarantee.delta:number}",
                     "[{epsilon:most_figure}][none{epsilon:unless}]",

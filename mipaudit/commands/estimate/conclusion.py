@@ -97,6 +97,11 @@ def remarks(report: Report) -> Iterator[Message]:
         sharing = _sharing(design, len(limits))
         if sharing:
             yield Message.of("error_shared", score=design.score_columns[0], **sharing)
+    if report.policy and report.claims:
+        claim = gravest_claim(report.claims)
+        yield Message.of(
+            "claim_beside_limits", epsilon=claim.epsilon, status=claim.status, reason=claim.reason
+        )
     p = joint_p_value(report.estimates)
     if p is not None:
         shows = p <= 1 - design.confidence
@@ -265,9 +270,16 @@ def _line(index: Index, score: str, against: Attackers, check: PolicyCheck | Non
         lower=lower,
         value=found.value,
         upper=upper,
-        auc=_span(index.get((score, "auc", "thresholds", None))),
-        tpr=_span(index.get((score, "tpr_at_fpr", "thresholds", _SHOWN_FPR))),
+        auc=_span(_ordered(index, score, "auc", None)),
+        tpr=_span(_ordered(index, score, "tpr_at_fpr", _SHOWN_FPR)),
     )
+
+
+def _ordered(index: Index, score: str, quantity: str, fpr: float | None) -> Estimate | None:
+    """Return a figure of one threshold: on the score, or on one that is learned from several."""
+    classes = ("thresholds", "learned", "any")
+    found = (index.get((score, quantity, attackers, fpr)) for attackers in classes)
+    return next((one for one in found if one is not None), None)
 
 
 def _span(row: Estimate | None) -> tuple[float, float] | None:

@@ -71,7 +71,8 @@ ENTRIES: Final = {
     ),
     "copies_untold": Entry(
         "how many members the release holds word for word is not told of all records: the input "
-        "lacks the column exact_copy, which `mipaudit query` writes, or it is neither 0 nor 1"
+        "lacks the column exact_copy, which `mipaudit query` writes, or it is neither 0 nor 1",
+        next=("what may settle it", "synthetic-data"),
     ),
     "copies_above_limit": Entry(
         "{members:count} of {of_members:count} members stand in the release word for word, above "

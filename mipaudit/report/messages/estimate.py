@@ -174,6 +174,9 @@ ENTRIES: Final = {
         "Judged from the limits in the report, not from the data: the verdict, over {limits:count} "
         "{limits:limit|limits}, holds with {confidence:percent} confidence."
     ),
+    "claim_beside_limits": Entry(
+        "The claim of epsilon {epsilon:number} is {status:status}: {reason}."
+    ),
     "difference_p": Entry(
         "A difference of the groups (membership, or another) shows: p = {p:most}"
         "[ over all scores{several:said}]."

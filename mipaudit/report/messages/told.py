@@ -284,6 +284,13 @@ def _shown(text: str) -> str:
     return safe_text(text, longest=_LONGEST)
 
 
+# How the number of tuned runs came about: a condition of their guarantee.
+_DRAWN: Final = {
+    "fixed": "{}, chosen: all count as published",
+    "poisson": "{} on average, Poisson",
+    "geometric": "{} on average, geometric",
+    "logarithmic": "{} on average, logarithmic",
+}
 _CLASS_RECORDS: Final = {"members": "members", "holdout": "holdout records"}
 _STATISTICS: Final = {"min": "minimum", "max": "maximum"}
 STATUS: Final = {
@@ -352,6 +359,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "value": _or("-", value_text),
     "upper": _bound,
     "counted_most": _or("none", count_text),
+    "drawn": lambda value, values: _DRAWN[value].format(values.get("runs")),
     "of_whom": lambda value, _: "any attacker" if value == "any" else "a named kind",
     "wrong": lambda value, _: number_text(float(f"{100 * (1 - value):.6g}")),
     "counted": _or("-", count_text),

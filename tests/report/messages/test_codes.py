@@ -117,6 +117,9 @@ AUDITS = {
     ),
     lambda _: some_settled(): "records_settle_some",
     lambda _: mipaudit.estimate(table(0.0), claimed_epsilon=0.1): "answer_consistent",
+    lambda _: mipaudit.estimate(table(0.0), claimed_epsilon=0.1, max_advantage=0.9): (
+        "claim_beside_limits"
+    ),
     lambda _: mipaudit.estimate(table(0.0), claimed_epsilon=20): "answer_vacuous",
     lambda _: mipaudit.estimate(table(1.0), claimed_epsilon=0.5): "answer_not_comparable",
     lambda _: mipaudit.check(table(0.0).assign(name="x"), score_col=["s0"]): (
