@@ -16,7 +16,10 @@ def answer(report: DoctorReport) -> Message:
     """Return whether the installation works."""
     if not report.works:
         return Message.of("installation_fails", findings=sum(map(hinders, report.findings)))
-    return Message("installation_works" if report.libraries else "known_audit_agrees")
+    if not report.libraries:
+        return Message("known_audit_agrees")
+    broken = [one for one in report.libraries if one.state in {"broken", "other_version"}]
+    return Message.of("installation_works", broken=len(broken) or None)
 
 
 def remarks(report: DoctorReport) -> Iterator[Message]:

@@ -8,7 +8,9 @@ from mipaudit.report.messages.entry import Entry
 
 ENTRIES: Final = {
     "installation_works": Entry(
-        "Works: every library loads, and the known audit comes out to the digit.", mood="good"
+        "Works: every library that is needed loads, and the known audit comes out to the digit."
+        "[ {broken:count} optional {broken:library does|libraries do} not load or fit.]",
+        mood="good",
     ),
     "known_audit_agrees": Entry("Works: the known audit comes out to the digit.", mood="good"),
     "installation_fails": Entry(

@@ -17,7 +17,10 @@ OPTIONAL = replace(FIRST, of="dask", state="missing", version=None)
 WRONG = (Finding("known_audit_differs"), Finding("no_temporary_files"))
 OTHER = Finding.of("library_broken", case="optional")
 SAID = {
-    "installation_works": (replace(WORKS, libraries=(FIRST,)), "Works: every library loads, and"),
+    "installation_works": (
+        replace(WORKS, libraries=(FIRST,)),
+        "Works: every library that is needed loads, and",
+    ),
     "known_audit_agrees": (replace(WORKS, libraries=()), "Works: the known audit comes out"),
     "installation_fails": (
         replace(WORKS, works=False, findings=(*WRONG, OTHER)),
