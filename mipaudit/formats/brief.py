@@ -60,7 +60,6 @@ class Brief(NamedTuple):
         more: the last line, after ``again``.
         closing: notes that give way first, after those on the input.
         following: what to run next, on a line of its own; never cut.
-        told: codes of serious findings that the answer says itself.
         height: lines that it may take at most.
     """
 
@@ -75,7 +74,6 @@ class Brief(NamedTuple):
     more: str = _MORE
     closing: tuple[str, ...] = ()
     following: str = ""
-    told: tuple[str, ...] = ()
     height: int = 30
 
 

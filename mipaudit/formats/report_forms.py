@@ -189,7 +189,7 @@ def _brief(report: AnyReport, *, python: bool = False) -> Brief:
     # Of several seeds only that they follow from the scores: worth a line with what they move.
     told_seed = seed is not None and (len(report.provenance.seeds) <= 1 or bool(brief.closing))
     notes.append(" ".join([f"Seed {seed}."] * told_seed + [*brief.closing]))
-    warnings = (told(one) for one in findings if is_serious(one) and one.code not in brief.told)
+    warnings = (told(one) for one in findings if is_serious(one))
     whole = brief._replace(warnings=(*first, *brief.warnings, *warnings), notes=tuple(notes))
     if python:
         whole = whole._replace(more=_MORE)

@@ -60,6 +60,7 @@ _PART: Final = re.compile(r"\[([^\[\]]*)\]")
 _FEW: Final = 12
 _LONGEST: Final = 10_000
 _UNLESS: Final = "unless"
+_ABSENT: Final = object()
 _UNSAID: Final = {"said": "", _UNLESS: ""}  # of forms that show no value
 
 
@@ -92,11 +93,12 @@ class Fields:
         """Return a field; None where it, or the one that it is of, is not there."""
         first, *rest = name.split(".")
         if first not in self._beside:
-            concluded = getattr(self._conclusion, first, None)
-            if concluded is None or hasattr(self._whole, first):
-                self._beside[first] = getattr(self._whole, first, None)
-            else:
-                self._beside[first] = concluded(self._whole)
+            # Asked for once: the answer of a report is computed where it is asked for.
+            found = getattr(self._whole, first, _ABSENT)
+            if found is _ABSENT:
+                concluded = getattr(self._conclusion, first, None)
+                found = None if concluded is None else concluded(self._whole)
+            self._beside[first] = found
         value: Any = self._beside[first]
         for part in rest:
             if part.isdecimal():

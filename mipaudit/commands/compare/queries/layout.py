@@ -10,10 +10,8 @@ from mipaudit.report.parts import ADVANTAGE_WORDS, LIMIT_WORDS, LIMITS, SHORT_LI
 _QUERY: Final = Column("query", "{score}")
 _ATTACKERS: Final = Column("attackers", "{attackers:attackers}")
 _DIFFERENCE: Final = Column("difference", "{score:short} - {versus:short}")
-_BEST: Final = Column("best estimate", "{value:value}", "value_reason")
 _NONE: Final = "[{lower:least}][none{lower:unless}]"
-_AT_LEAST: Final = Column("at least", "{lower:lower}", "lower_reason")
-_AT_MOST: Final = Column("at most", "{upper:upper}", "upper_reason")
+_AT_LEAST, _BEST, _AT_MOST = LIMITS
 
 LAYOUT: Final = Layout(
     about=(
