@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import mipaudit
-from mipaudit.commands.render.forms import ANNEX, EXCHANGE, exchanged, stored_report
-from mipaudit.formats.exchange.annex import annex
+from mipaudit.commands.render.forms import ANNEX, EXCHANGE, exchange_form, exchanged, stored_report
 from mipaudit.formats.report_forms import (
     answer_of,
     brief_report,
@@ -44,12 +43,13 @@ TEXTS = {
 
 
 def form(name):
+    one = exchange_form(name)
+
     def made(report):
         stored = stored_report(to_json(report))
-        subjects = (stored.file,) if name == "in-toto" else ()
-        if name == ANNEX.name:
-            return annex("edpb-28-2024", stored, (), "markdown")
-        return exchanged(name, stored._replace(subjects=subjects), stored.report)
+        subjects = (stored.file,) if one.name == "in-toto" else ()
+        asked = ("edpb-28-2024", (), "markdown") if one is ANNEX else ()
+        return exchanged(one, stored._replace(subjects=subjects), asked, stored.report)
 
     return made
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.policy_file import read_config
 from mipaudit.cli.policy_keys import defaults_of, scores_of
-from mipaudit.commands.render.forms import annexed, exchanged, stored_report
+from mipaudit.commands.render.forms import exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
-from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
+from mipaudit.options.groups.policy import listed
+from mipaudit.options.groups.shown import form_of
 from mipaudit.options.plain_values import require
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import report_exit
@@ -23,19 +24,40 @@ from mipaudit.reading.report_file import foreign, read_report
 from mipaudit.statements.origin import Setting, plain_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from mipaudit.cli.policy_file import ConfigFile
     from mipaudit.commands.render.forms import ExchangeForm
     from mipaudit.commands.render.options import RenderShown
+    from mipaudit.formats.exchange.stored import Stored
+    from mipaudit.statements.reports.any_report import AnyReport
 
-# What would have made another audit, with other limits or another verdict.
-_DECISIVE: Final = ("claimed_epsilon", "delta", "adjacency", "strict", "discrete", "member_side")
-# What would have made an audit of other records, or of other scores.
+# What would have made an audit of other records or scores, with other limits or another verdict.
 _AUDIT: Final = (
     *("score_col", "member_col", "member_value", "where", "unit_col", "unit_rows"),
-    *("rows_are", "nan", "method", "min_recall"),
+    *("rows_are", "nan", "method", "min_recall", "discrete", "member_side"),
+    *("claimed_epsilon", "delta", "adjacency", "strict"),
 )
+
+
+def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
+    """Read the report, perhaps judge it again, and write it; return its exit code."""
+    limits, audit = limits_for(asked, shown.policy)
+    destination = Destination.open(
+        shown.output,
+        inputs=(*asked.inputs(), shown.policy, *shown.inputs()),
+        sha256=shown.sha256,
+    )
+    form, make = shown.exchange, None
+    with foreign(asked.report, *shown.others):
+        if form is None:
+            found = _judged(limits, audit)
+        else:
+            given = _stored(form, limits, shown)
+            found, make = given.report, partial(exchanged, form, given, _of_annex(shown))
+        present(found, shown, destination, make=make)  # type: ignore[arg-type] # more forms
+        note_written(found, destination, quiet=shown.quiet)
+        return report_exit(found, exit_zero=shown.exit_zero)
 
 
 def limits_for(
@@ -73,98 +95,63 @@ def limits_for(
     return asked.but(**filed, settings=tuple(settings)), audit
 
 
-def require_same_audit(recorded: Sequence[Setting], audit: Mapping[str, Any]) -> None:
-    """Refuse a report of other records or scores than the policy file is about.
-
-    Raises:
-        UsageError: ``not_in_report``: a setting of the file is not that of the report.
-    """
-    from mipaudit.options.recorded import recorded_value
-
-    for name, value in audit.items():
-        asked = tuple(value) if isinstance(value, list) else value
-        if recorded_value(recorded, "estimate", name) != asked:
-            raise UsageError(
-                "not_in_report",
-                f"The policy file sets {name}, and the report was made with another.",
-                hint="Run mipaudit estimate with --config FILE, or name the limits as options.",
-            )
-
-
 def _of_file(config: ConfigFile) -> dict[str, Any]:
     """Return what the file says, as ``estimate`` would read it."""
     from mipaudit.cli.program import load_options
-    from mipaudit.options.groups.policy import listed
 
     config, _ = scores_of(config)  # a report has its own
     found = defaults_of(config, "estimate", load_options("estimate"), load_options)
-    tables = {
-        "limits": listed("limits", config.limits),
-        "waivers": listed("waivers", config.waivers),
-    }
-    decisive = next((name for name in _DECISIVE if name in found), None)
-    if decisive is not None:
-        raise UsageError(
-            "not_in_report",
-            f"The policy file sets {decisive}, which changes an audit and cannot be judged by a "
-            "report alone.",
-            hint="Run mipaudit estimate with --config FILE, or name the limits as options.",
-        )
+    tables = {name: listed(name, getattr(config, name)) for name in ("limits", "waivers")}
     return {**found, **{name: rows for name, rows in tables.items() if rows}}
 
 
-def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
-    """Read the report, perhaps judge it again, and write it; return its exit code."""
-    limits, audit = limits_for(asked, shown.policy)
-    destination = Destination.open(
-        shown.output,
-        inputs=(*asked.inputs(), shown.policy, *shown.inputs()),
-        sha256=shown.sha256,
-    )
-    with foreign(asked.report, *shown.others):
-        form = shown.exchange
-        if form is not None:
-            return _run_exchange(form, asked, shown, destination, judged=bool(limits.settings))
-        found = read_report(asked.report)
-        if limits.settings:
-            from mipaudit.commands.render.run import answer_rejudge
+def _judged(limits: RejudgeOptions, audit: Mapping[str, Any]) -> AnyReport:
+    """Return the report, judged again where there are limits.
 
-            if found.command == "estimate":
-                require_same_audit(found.provenance.settings, audit)
-            found = answer_rejudge(limits.but(report=found))
-        present(found, shown, destination)  # type: ignore[arg-type] # a form of all reports
-        note_written(found, destination, quiet=shown.quiet)
-        return report_exit(found, exit_zero=shown.exit_zero)
+    Raises:
+        UsageError: ``not_in_report``: the policy file is about other records or scores, or
+            another audit of them, than the report.
+    """
+    found = read_report(limits.report)
+    if not limits.settings:
+        return found
+    from mipaudit.commands.render.run import answer_rejudge
+    from mipaudit.options.recorded import recorded_value
 
-
-def _run_exchange(
-    form: ExchangeForm,
-    asked: RejudgeOptions,
-    shown: RenderShown,
-    destination: Destination,
-    *,
-    judged: bool,
-) -> int:
-    """Write a stored report in a form that others define; return the report's exit code."""
-    if judged:
-        raise UsageError(
-            "format",
-            f"{form.name} names the file of the report, which holds another verdict.",
-            hint="Write the report that is judged again as .json, and then that one in this form.",
-        )
-    given = stored_report(asked.report, shown.subject)
-    said = given.report.provenance.declared
-    if said is not None and said.release is not None and shown.release_name is not None:
+    for name, value in audit.items() if found.command == "estimate" else ():
+        given = tuple(value) if isinstance(value, list) else value
         require(
-            shown.release_name == said.release,
-            "release_name",
-            "The report states another release than `release_name`.",
-            "Leave it out: this form names the report's file, which says what it is of.",
+            recorded_value(found.provenance.settings, "estimate", name) == given,
+            "not_in_report",
+            f"The policy file sets {name}, and the report was made with another.",
+            "Run mipaudit estimate with --config FILE, or name the limits as options.",
         )
-    if shown.annex is not None:
-        made = partial(annexed, shown.annex, given, shown.others, shown.output or "")
-    else:
-        made = partial(exchanged, form.name, given)
-    present(given.report, shown, destination, make=made)  # type: ignore[arg-type] # more forms
-    note_written(given.report, destination, quiet=shown.quiet)
-    return report_exit(given.report, exit_zero=shown.exit_zero)
+    return answer_rejudge(limits.but(report=found))
+
+
+def _stored(form: ExchangeForm, limits: RejudgeOptions, shown: RenderShown) -> Stored:
+    """Return the report for a form that others define, which names its file."""
+    require(
+        not limits.settings,
+        "format",
+        f"{form.name} names the file of the report, which holds another verdict.",
+        "Write the report that is judged again as .json, and then that one in this form.",
+    )
+    given = stored_report(limits.report, shown.subject)
+    said = given.report.provenance.declared
+    release = None if said is None else said.release
+    require(
+        None in {release, shown.release_name} or release == shown.release_name,
+        "release_name",
+        "The report states another release than `release_name`.",
+        "Leave it out: this form names the report's file, which says what it is of.",
+    )
+    return given
+
+
+def _of_annex(shown: RenderShown) -> tuple[object, ...]:
+    """Return the source of an annex, its further reports, and its layout."""
+    if shown.annex is None:
+        return ()
+    layout = form_of(shown.output or "") or "table"
+    return shown.annex, tuple(map(stored_report, shown.others)), layout

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.formats.exchange.stored import File, Stored, printable, require_standing
-from mipaudit.options.groups.shown import Format, form_of
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes, why_unread
 from mipaudit.report.codec import is_page
@@ -22,7 +21,7 @@ from mipaudit.statements.reports.kinds import named
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mipaudit.formats.exchange.annex_points import AnnexName
+    from mipaudit.options.groups.shown import Format
     from mipaudit.statements.reports.any_report import AnyReport
 
 ExchangeName = Literal["in-toto", "cyclonedx", "model-card", "metrics", "github", "gitlab"]
@@ -33,7 +32,7 @@ class ExchangeForm(NamedTuple):
 
     Attributes:
         name: as it is asked for.
-        make: what makes its text of a ``Stored`` report, as ``module:name``.
+        make: what makes its text of a ``Stored`` report, within `formats.exchange`.
         like: the forms of all reports whose endings its files may have, too.
         ending: of a file's name, that says this form and no other; empty where none does.
     """
@@ -44,17 +43,16 @@ class ExchangeForm(NamedTuple):
     ending: str = ""
 
 
-_ROOM: Final = "mipaudit.formats.exchange"
 EXCHANGE: Final = (
-    ExchangeForm("in-toto", f"{_ROOM}.statement:statement", ("json",), ".intoto.json"),
-    ExchangeForm("cyclonedx", f"{_ROOM}.cyclonedx:cyclonedx", ("json",), ".cdx.json"),
-    ExchangeForm("model-card", f"{_ROOM}.model_card:model_card", ("markdown",)),
-    ExchangeForm("metrics", f"{_ROOM}.metrics:metrics", ("json",)),
-    ExchangeForm("github", f"{_ROOM}.annotations:github", ("table",)),
-    ExchangeForm("gitlab", f"{_ROOM}.annotations:gitlab", ("json",)),
+    ExchangeForm("in-toto", "statement:statement", ("json",), ".intoto.json"),
+    ExchangeForm("cyclonedx", "cyclonedx:cyclonedx", ("json",), ".cdx.json"),
+    ExchangeForm("model-card", "model_card:model_card", ("markdown",)),
+    ExchangeForm("metrics", "metrics:metrics", ("json",)),
+    ExchangeForm("github", "annotations:github", ("table",)),
+    ExchangeForm("gitlab", "annotations:gitlab", ("json",)),
 )
 # Of a source, and of several reports: it is asked for in other words.
-ANNEX: Final = ExchangeForm("annex", f"{_ROOM}.annex:annex", ("table", "markdown", "html", "json"))
+ANNEX: Final = ExchangeForm("annex", "annex:annex", ("table", "markdown", "html", "json"))
 
 
 def exchange_form(name: str | None) -> ExchangeForm | None:
@@ -68,45 +66,24 @@ def ending_says(name: str) -> ExchangeForm | None:
     return next((one for one in EXCHANGE if one.ending and lower.endswith(one.ending)), None)
 
 
-def exchanged(name: str, stored: Stored, report: AnyReport) -> str:
+def exchanged(
+    form: ExchangeForm, stored: Stored, of_annex: tuple[object, ...], report: AnyReport
+) -> str:
     """Return a stored report in such a form.
 
     Args:
-        name: of the form.
+        form: the form.
         stored: the report, and the sha256 of its file.
-        report: the same, with what is declared of it now.
+        of_annex: its source, the further reports as they are stored, and its layout.
+        report: the same as in ``stored``, with what is declared of it now.
 
     Raises:
         UsageError: the report cannot be in it, or not without what was left out; or its verdict
             is by a waiver that has expired since.
     """
     require_standing(report)
-    make = next(one.make for one in EXCHANGE if one.name == name)
-    text: str = named(make)(stored._replace(report=report))
-    return text
-
-
-def annexed(
-    name: AnnexName, stored: Stored, others: Iterable[Any], output: str, report: AnyReport
-) -> str:
-    """Return the annex of a stored report, laid out as the ending of its file says.
-
-    Args:
-        name: of the source.
-        stored: the report, and the sha256 of its file.
-        others: further reports, as `stored_report` takes them.
-        output: the name of the file.
-        report: the same as in ``stored``, with what is declared of it now.
-
-    Raises:
-        UsageError: the reports do not go together, or a waiver has expired, as above.
-        InputError: one of them cannot be read.
-    """
-    require_standing(report)
-    whole = tuple(map(stored_report, others))
-    text: str = named(ANNEX.make)(
-        name, stored._replace(report=report), whole, form_of(output) or "table"
-    )
+    make = named(f"mipaudit.formats.exchange.{form.make}")
+    text: str = make(stored._replace(report=report), *of_annex)
     return text
 
 
@@ -125,10 +102,8 @@ def stored_report(report: Any, subjects: Iterable[Any] = ()) -> Stored:  # noqa:
     data = report_bytes(report)
     path = path_of(report)
     name = PurePath(path).name if isinstance(path, str) and path != "-" else ""
-    file = File(
-        printable(name) or f"report.{'html' if is_page(data) else 'json'}",
-        sha256(data).hexdigest(),
-    )
+    shown = printable(name) or f"report.{'html' if is_page(data) else 'json'}"
+    file = File(shown, sha256(data).hexdigest())
     return Stored(read_report(data), file, tuple(map(hashed, subjects)))
 
 

@@ -17,6 +17,7 @@ from mipaudit.options.groups.game import ConfidenceOption, PriorOption
 from mipaudit.options.groups.policy import ScorePolicy
 from mipaudit.options.groups.recorded import Recorded, StoredReport, SubjectOption, several
 from mipaudit.options.groups.shown import ExitZero, Format, FormatOption, Shown, form_of
+from mipaudit.options.plain_values import require
 
 
 class _MeantFor(Options):
@@ -104,11 +105,11 @@ class _AnyForm(Shown):
     def check(self) -> None:
         """Refuse a file whose ending says another form, and subjects of no statement."""
         form, output = self.exchange, self.output or ""
-        if (self.format == ANNEX.name) is not (self.annex is not None) and self.format is not None:
+        if self.format is not None and (self.format == ANNEX.name) is not (self.annex is not None):
+            why = "does not say of which source" if self.annex is None else "asks for an annex"
             raise UsageError(
                 "format",
-                f"`format` is {self.format}, and `annex` "
-                + ("does not say of which source." if self.annex is None else "asks for an annex."),
+                f"`format` is {self.format}, and `annex` {why}.",
                 hint=f"Sources: {', '.join(get_args(AnnexName))}.",
             )
         if form is None:
@@ -116,18 +117,18 @@ class _AnyForm(Shown):
         else:
             other = ending_says(output)
             said = form_of(output) if other is None else other.name
-            if said not in {None, form.name, *form.like}:
-                raise UsageError(
-                    "format",
-                    f"`format` is {form.name}, and the ending of `output` says {said}.",
-                    hint="Leave `format` out, or name the file otherwise.",
-                )
-        if self.subject and (form is None or form.name not in {"in-toto", ANNEX.name}):
-            raise UsageError(
-                "subject",
-                "Released files are named in a statement or an annex, and this is neither.",
-                hint="Add `format` in-toto or `annex`, or leave `subject` out.",
+            require(
+                said in {None, form.name, *form.like},
+                "format",
+                f"`format` is {form.name}, and the ending of `output` says {said}.",
+                "Leave `format` out, or name the file otherwise.",
             )
+        require(
+            not self.subject or (form is not None and form.name in {"in-toto", ANNEX.name}),
+            "subject",
+            "Released files are named in a statement or an annex, and this is neither.",
+            "Add `format` in-toto or `annex`, or leave `subject` out.",
+        )
 
 
 class RenderShown(_AnyForm, ExitZero):

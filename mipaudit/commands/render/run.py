@@ -10,7 +10,7 @@ from mipaudit.commands.estimate.words import asserted_words
 from mipaudit.commands.render.forms import ExchangeName, exchange_form, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
-from mipaudit.evidence.judgement.blind import Allowance, make_allowance
+from mipaudit.evidence.judgement.blind import make_allowance
 from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, verdict_confidence
 from mipaudit.formats.report_forms import Form, report_as
 from mipaudit.maths.metrics.names import LEAST_RECALL
@@ -33,7 +33,7 @@ from mipaudit.statements.verdict import (
 )
 
 if TYPE_CHECKING:
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.estimate import Design
 
 # Findings about the policy that is replaced.
 _POLICY_CODES: Final = frozenset({UNMATCHED, "waiver_not_needed", "limits_elsewhere"})
@@ -67,7 +67,7 @@ def render_report(
         if form is None:
             return report_as(read_report(report), cast("Form", format))
         found = stored_report(report, several(subject))
-        return exchanged(form.name, found, found.report)
+        return exchanged(form, found, (), found.report)
 
 
 def answer_rejudge(asked: RejudgeOptions) -> Report:
@@ -83,19 +83,20 @@ def answer_rejudge(asked: RejudgeOptions) -> Report:
         InputError: the file cannot be read, or holds no report.
     """
     with foreign(asked.report):
-        return _rejudged(_meant(read_report(asked.report), asked), asked)
+        report = read_report(asked.report)
+        if not isinstance(report, Report):
+            raise UsageError(
+                "not_an_estimate",
+                f"A report of {report.command} cannot be judged again: only one of estimate holds "
+                "limits that a policy names.",
+                hint="Leave the limits out to write it in another form.",
+            )
+        _require_meant(report.design, asked)
+        return _rejudged(report, asked)
 
 
-def _meant(report: AnyReport, asked: RejudgeOptions) -> Report:
-    """Return a report of estimate, of no other prior and no less confidence than is meant."""
-    if not isinstance(report, Report):
-        raise UsageError(
-            "not_an_estimate",
-            f"A report of {report.command} cannot be judged again: only one of estimate holds "
-            "limits that a policy names.",
-            hint="Leave the limits out to write it in another form.",
-        )
-    design = report.design
+def _require_meant(design: Design, asked: RejudgeOptions) -> None:
+    """Refuse a report at another prior than the limits are meant for, or of less confidence."""
     require(
         asked.prior in {None, design.prior},
         "not_in_report",
@@ -110,20 +111,10 @@ def _meant(report: AnyReport, asked: RejudgeOptions) -> Report:
         "limits.",
         "Audit the scores at that confidence: mipaudit estimate SCORES --confidence C.",
     )
-    return report
 
 
 def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
-    """Return the report with the verdict of other limits.
-
-    Args:
-        report: of ``estimate``.
-        asked: the limits; what is left out is not limited.
-
-    Raises:
-        UsageError: a limit is out of its range, or about what the report does not hold.
-        InputError: the report's scores are not those of its figures.
-    """
+    """Return the report with the verdict of other limits; what is left out is not limited."""
     design = report.design
     least = _recorded(report, "min_recall")
     judged = asked.policy_at(design.prior, LEAST_RECALL if least is None else least)
@@ -135,20 +126,28 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         "Give `max_advantage`, `max_eta`, `max_tpr_at_fpr`, `max_metric`, `max_copies` or "
         "`policy`.",
     )
-    _require_scores(report)
-    now = moment()
-    allowance = _allowance(report)
+    named = design.score_columns
+    if not named or {row.score for row in report.estimates} - set(named):
+        raise InputError(
+            "bad_report",
+            "The report contradicts itself: its score columns are not those of its figures.",
+            hint="Use the file as the command wrote it.",
+        )
+    allowance = None
+    if report.blind is not None:
+        # Its limit is one limit more than those of the policy: it has an error of its own.
+        allowance, _ = make_allowance(report.blind, (1 - design.confidence) / 2)
     estimated = allowance is not None and not allowance.asserted
     count = limits.size + bool(report.claims) + estimated
     how = Rejudged(
         limits=count,
         confidence=verdict_confidence(design.confidence, count),
         settings=asked.recorded(),
-        created=now.strftime(TIME_FORM),
+        created=moment().strftime(TIME_FORM),
     )
     stored = Stored(
         estimates=report.estimates,
-        scores=design.score_columns,
+        scores=named,
         prior=design.prior,
         side_given=_recorded(report, "member_side") in {"high", "low"},
         allowance=allowance,
@@ -157,23 +156,18 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
     waived = waive(found, limits.waivers, waiver_day())
     checks = (*copy_checks(limits.max_copies, report.copies), *waived.checks)
     told = with_copies(report.findings, report.copies, limits.max_copies)
-    incomplete = any(found.code == PARTS_SKIPPED for found in told)
-    verdict = settled(
-        reach_verdict(
-            checks,
-            report.claims,
-            limits.on_inconclusive,
-            incomplete=incomplete,
-            assuming=asserted_words(report.blind),
-        ),
-        told,
+    verdict = reach_verdict(
         checks,
+        report.claims,
+        limits.on_inconclusive,
+        incomplete=any(one.code == PARTS_SKIPPED for one in told),
+        assuming=asserted_words(report.blind),
     )
     kept = (one for one in report.limitations if one.code != REJUDGED)
     return replace(
         report,
         policy=checks,
-        verdict=verdict,
+        verdict=settled(verdict, told, checks),
         findings=(
             *(one for one in told if one.code not in _POLICY_CODES),
             *waived.findings,
@@ -182,26 +176,6 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         limitations=(*kept, rejudged_limitation(how)),
         rejudged=how,
     )
-
-
-def _allowance(report: Report) -> Allowance | None:
-    """Return what the records alone may explain, at the error of one stored limit."""
-    if report.blind is None:
-        return None
-    # Its limit is one limit more than those of the policy: it has an error of its own.
-    found, _ = make_allowance(report.blind, (1 - report.design.confidence) / 2)
-    return found
-
-
-def _require_scores(report: Report) -> None:
-    """Refuse a report that names no score, or leaves out one that it has figures of."""
-    named = report.design.score_columns
-    if not named or {row.score for row in report.estimates} - set(named):
-        raise InputError(
-            "bad_report",
-            "The report contradicts itself: its score columns are not those of its figures.",
-            hint="Use the file as the command wrote it.",
-        )
 
 
 def _recorded(report: Report, name: str) -> Any:  # noqa: ANN401 - whatever the setting takes

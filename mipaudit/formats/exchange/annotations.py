@@ -11,14 +11,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.document import Case, plain
-from mipaudit.formats.report_forms import answer_of, document_of
+from mipaudit.formats.exchange.stored import case_name
+from mipaudit.formats.report_forms import answer_of
 from mipaudit.report.messages.told import told
 from mipaudit.statements.verdict import UNMATCHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-    from mipaudit.formats.document import Document
     from mipaudit.formats.exchange.stored import Stored
 
 # GitHub shows ten of each severity in a step: one is the outcome.
@@ -31,10 +31,19 @@ _LONGEST: Final = 1_000
 
 def github(stored: Stored) -> str:
     """Return workflow commands: the outcome, then what is failed, open and waived."""
-    document = document_of(stored.report)
+    document = stored.document
     answer = f"{answer_of(stored.report)} {stored.file.name}, sha256 {stored.file.sha256}."
-    said = _command(_OUTCOMES[document.mood], document.title, answer)
-    return "\n".join((said, *_commands(_cases(stored, document)))) + "\n"
+    commands = [_command(_OUTCOMES[document.mood], document.title, answer)]
+    cases = _cases(stored, document.cases)
+    for severity in dict.fromkeys(_GITHUB.values()):
+        some = [one for one in cases if _GITHUB[one.status] == severity]
+        rest = len(some) - _MOST
+        ends = [""] * (_MOST - 1) + [f" And {rest} more." if rest > 0 else ""]
+        commands += (
+            _command(severity, plain(one.name), _text(one) + end)
+            for one, end in zip(some, ends, strict=False)
+        )
+    return "\n".join(commands) + "\n"
 
 
 def gitlab(stored: Stored) -> str:
@@ -42,44 +51,32 @@ def gitlab(stored: Stored) -> str:
 
     An issue is known again, in another run, by what it is about and not by its figures.
     """
+    command = stored.report.command
     issues = [
         {
             "description": _text(case),
             "check_name": plain(case.name),
-            "fingerprint": sha256(
-                f"{stored.report.command}\x00{case.group}\x00{case.name}".encode()
-            ).hexdigest(),
+            "fingerprint": sha256(f"{command}\0{case.group}\0{case.name}".encode()).hexdigest(),
             "severity": _GITLAB[case.status],
             "location": {"path": stored.file.name, "lines": {"begin": 1}},
         }
-        for case in _cases(stored, document_of(stored.report))
+        for case in _cases(stored, stored.document.cases)
     ]
     return json.dumps(issues, indent=2) + "\n"
 
 
-def _cases(stored: Stored, document: Document) -> list[Case]:
+def _cases(stored: Stored, cases: Sequence[Case]) -> list[Case]:
     """Return what is failed, then what is open, then what is waived, and waivers of nothing."""
     idle = [
         Case(stored.report.command, one.code, "waived", told(one))
         for one in getattr(stored.report, "findings", ())
         if one.code == UNMATCHED
     ]
-    cases = (*document.cases, *idle)
-    return [one for status in _GITHUB for one in cases if one.status == status]
+    return [one for status in _GITHUB for one in (*cases, *idle) if one.status == status]
 
 
 def _text(case: Case) -> str:
-    group = f"{plain(case.group)}: " if case.group else ""
-    return f"{group}{plain(case.name)}: {plain(case.text)}"[:_LONGEST]
-
-
-def _commands(cases: list[Case]) -> Iterator[str]:
-    for severity in dict.fromkeys(_GITHUB.values()):
-        some = [one for one in cases if _GITHUB[one.status] == severity]
-        for place, case in enumerate(some[:_MOST], 1):
-            rest = len(some) - _MOST
-            more = f" And {rest} more." if place == _MOST and rest > 0 else ""
-            yield _command(severity, plain(case.name), _text(case) + more)
+    return f"{case_name(case).removeprefix(': ')}: {plain(case.text)}"[:_LONGEST]
 
 
 def _command(severity: str, title: str, text: str) -> str:

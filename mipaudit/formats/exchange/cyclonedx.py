@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from mipaudit.formats.declared import declared_pairs
 from mipaudit.formats.document import bullets_of, plain
-from mipaudit.formats.exchange.stored import figures, input_name, printable, sha256_of
-from mipaudit.formats.report_forms import document_of
+from mipaudit.formats.exchange.stored import case_name, figures, input_name, printable, sha256_of
 from mipaudit.statements.provenance import TIME_FORM, time_of
 
 if TYPE_CHECKING:
     from mipaudit.formats.exchange.stored import Figure, Stored
-    from mipaudit.statements.reports.any_report import AnyReport
-
-_UNKNOWN: Final = "not known"
 
 
 def cyclonedx(stored: Stored) -> str:
@@ -27,20 +23,18 @@ def cyclonedx(stored: Stored) -> str:
     follows from its sha256.
     """
     made = stored.report.provenance
-    serial = uuid5(NAMESPACE_URL, f"urn:sha256:{stored.file.sha256}")
+    source = {
+        "type": "quality-metrics",
+        "url": quote(stored.file.name),
+        "comment": "The report of mipaudit that the figures are from.",
+        "hashes": _hashes(stored.file.sha256),
+    }
     model = {
         "type": "machine-learning-model",
         "bom-ref": "model",
         "name": stored.called,
-        "externalReferences": [
-            {
-                "type": "quality-metrics",
-                "url": quote(stored.file.name),
-                "comment": "The report of mipaudit that the figures are from.",
-                "hashes": _hashes(stored.file.sha256),
-            }
-        ],
-        "modelCard": _card(stored.report),
+        "externalReferences": [source],
+        "modelCard": _card(stored),
     }
     tool = {"type": "application", "name": "mipaudit", "version": printable(made.mipaudit)}
     read = [
@@ -52,7 +46,7 @@ def cyclonedx(stored: Stored) -> str:
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        "serialNumber": f"urn:uuid:{serial}",
+        "serialNumber": f"urn:uuid:{uuid5(NAMESPACE_URL, f'urn:sha256:{stored.file.sha256}')}",
         "version": 1,
         "metadata": {
             "timestamp": time_of(made.created).strftime(TIME_FORM),
@@ -64,18 +58,17 @@ def cyclonedx(stored: Stored) -> str:
     return json.dumps(whole, indent=2) + "\n"
 
 
-def _card(report: AnyReport) -> dict[str, Any]:
-    document = document_of(report)
-    said = [("verdict", document.headline), ("summary", document.summary)]
-    said += [
-        (f"declared:{term}", text) for term, text in declared_pairs(report.provenance.declared)
-    ]
-    said += [
-        (f"limit:{case.status}", f"{plain(case.group)}: {plain(case.name)}: {plain(case.text)}")
-        for case in document.cases
-    ]
+def _card(stored: Stored) -> dict[str, Any]:
+    document = stored.document
+    declared = declared_pairs(stored.report.provenance.declared)
+    said = (
+        ("verdict", document.headline),
+        ("summary", document.summary),
+        *((f"declared:{term}", text) for term, text in declared),
+        *((f"limit:{one.status}", f"{case_name(one)}: {one.text}") for one in document.cases),
+    )
     return {
-        "quantitativeAnalysis": {"performanceMetrics": [_metric(one) for one in figures(report)]},
+        "quantitativeAnalysis": {"performanceMetrics": [*map(_metric, figures(stored.report))]},
         "considerations": {
             "technicalLimitations": [f"{head}: {text}" for head, text in bullets_of(document)]
         },
@@ -87,7 +80,7 @@ def _card(report: AnyReport) -> dict[str, Any]:
 
 def _metric(one: Figure) -> dict[str, Any]:
     """Return a figure, of which the schema has every number as text: no limit is ``none``."""
-    found = {"type": one.of, "value": one.value or _UNKNOWN, "slice": one.about}
+    found = {"type": one.of, "value": one.value or "not known", "slice": one.about}
     if one.lower is None:
         return found
     return found | {"confidenceInterval": {"lowerBound": one.lower, "upperBound": one.upper}}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.exchange.stored import figures
-from mipaudit.formats.report_forms import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +23,8 @@ _LONGEST_WORD: Final = 60
 _OF_DATA: Final = frozenset({"score", "group", "versus", "report", "name"})
 # What a case is called here: nobody can tell yet whether an open one is met; a skipped one is let
 # pass, or there was nothing to judge.
-_CASES: Final = {
-    "passed": "met",
-    "failed": "not_met",
-    "open": "open",
-    "waived": "waived",
-    "skipped": "skipped",
-}
+_CASES: Final = {"passed": "met", "failed": "not_met"}
+_STATUSES: Final = ("passed", "failed", "open", "waived", "skipped")
 
 
 def metrics(stored: Stored) -> str:
@@ -41,11 +36,11 @@ def metrics(stored: Stored) -> str:
     """
     found = figures(stored.report)
     sure = [one.confidence for one in found if one.confidence is not None]
-    statuses = Counter(str(case.status) for case in document_of(stored.report).cases)
+    statuses = Counter(str(case.status) for case in stored.document.cases)
     numbers = dict(_named(found))
     if sure:
         numbers["confidence"] = min(sure)
-    numbers |= {f"limits/{name}": statuses[status] for status, name in _CASES.items()}
+    numbers |= {f"limits/{_CASES.get(one, one)}": statuses[one] for one in _STATUSES}
     return json.dumps(numbers, indent=2, allow_nan=False) + "\n"
 
 
@@ -59,23 +54,14 @@ def _named(found: tuple[Figure, ...]) -> Iterator[tuple[str, float]]:
         name = "/".join((_word(one.of), *(_part(*label) for label in one.labels)))
         taken[plain := name.lower()] += 1
         name += f"/{taken[plain]}" if taken[plain] > 1 else ""
-        known = one.lower is None
-        columns = {
-            "at_least": one.lower,
-            "value" if known else "best_estimate": one.value,
-            "at_most": one.upper,
-        }
-        for column, text in columns.items():
-            if text is not None and text[-1].isdigit():
-                yield f"{name}/{column}", float(text)
+        for column, number in one.numbers:
+            yield f"{name}/{column.replace(' ', '_') or 'value'}", number
 
 
 def _part(label: str, text: str) -> str:
     """Return a part of a name; one of the data that has to change ends in a digest: none meet."""
     if label not in _OF_DATA or _PLAIN.fullmatch(text):
         return _word(text)
-    from hashlib import sha256
-
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{_OTHER.sub('_', text)[:_LONGEST]}-{digest}"
 

@@ -17,9 +17,8 @@ from mipaudit.formats.document import (
     bullets_of,
     plain,
 )
-from mipaudit.formats.exchange.stored import figures
+from mipaudit.formats.exchange.stored import NONE, case_name, figures
 from mipaudit.formats.markdown import blocks_markdown
-from mipaudit.formats.report_forms import document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,56 +26,47 @@ if TYPE_CHECKING:
     from mipaudit.formats.document import Block, Document
     from mipaudit.formats.exchange.stored import Figure, Stored
 
-_TASK: Final = {"type": "membership-inference", "name": "Membership inference"}
-_VALUE: Final = "best estimate, or known"
-_STATUS: Final = {
-    "passed": "met",
-    "failed": "NOT MET",
-    "open": "open",
-    "waived": "WAIVED",
-    "skipped": "not judged",
-}
+_STATUS: Final = {"passed": "met", "failed": "NOT MET", "waived": "WAIVED", "skipped": "not judged"}
 
 
 def model_card(stored: Stored) -> str:
     """Return the head of a card in YAML, and its section in Markdown."""
     found = figures(stored.report)
     result = {
-        "task": _TASK,
+        "task": {"type": "membership-inference", "name": "Membership inference"},
         "dataset": {"type": "members-and-holdout", "name": stored.read},
         "metrics": [metric for one in found for metric in _metrics(one)],
     }
     head = {"model-index": [{"name": stored.called, "results": [result]}]}
-    section = blocks_markdown(_section(stored, document_of(stored.report), found))
+    section = blocks_markdown(_section(stored, found))
     return "\n".join(("---", *_yaml(head), "---", "", section))
 
 
 def _metrics(one: Figure) -> Iterator[dict[str, Any]]:
     """Yield the numbers of a figure; a limit that there is not is said in the section."""
-    known = one.lower is None
-    columns = ((AT_LEAST, one.lower), ("" if known else "best estimate", one.value))
-    for column, text in (*columns, (AT_MOST, one.upper)):
-        if text is not None and text[-1].isdigit():
-            words = f"{one.of} {column}".strip()
-            name = f"{words} ({one.about})" if one.about else words
-            yield {"type": words.replace(" ", "_"), "value": float(text), "name": name}
+    for column, number in one.numbers:
+        words = f"{one.of} {column}".strip()
+        name = f"{words} ({one.about})" if one.about else words
+        yield {"type": words.replace(" ", "_"), "value": number, "name": name}
 
 
-def _section(stored: Stored, document: Document, found: tuple[Figure, ...]) -> Iterator[Block]:
+def _section(stored: Stored, found: tuple[Figure, ...]) -> Iterator[Block]:
+    document, made = stored.document, stored.report.provenance
     yield Heading("Who was in the training data: what the audit found")
-    if document.headline:
-        yield Paragraph(document.headline)
-    if document.summary:
-        yield Paragraph(document.summary)
+    yield from (Paragraph(text) for text in (document.headline, document.summary) if text)
     if found:
-        yield _figures(found)
+        yield Grid(
+            caption="Figures",
+            head=("figure", "of, and for whom", AT_LEAST, "best estimate, or known", AT_MOST),
+            rows=tuple((one.of, one.about, *_in_words(one)) for one in found),
+            words=2,
+        )
     yield judged_grid(document)
-    if declared := declared_pairs(stored.report.provenance.declared):
+    if declared := declared_pairs(made.declared):
         yield Heading("What was declared, and nobody checked", level=3)
         yield Pairs(declared)
     yield Heading("What this does not say, and what it rests on", level=3)
     yield Bullets(tuple(text for _, text in bullets_of(document)))
-    made = stored.report.provenance
     yield Pairs(
         (
             ("report", f"{stored.file.name}, sha256 {stored.file.sha256}"),
@@ -91,7 +81,7 @@ def judged_grid(document: Document) -> Grid:
         caption="What was judged",
         head=("limit", "status", "why"),
         rows=tuple(
-            (f"{plain(one.group)}: {plain(one.name)}", _STATUS[one.status], plain(one.text))
+            (case_name(one), _STATUS.get(one.status, one.status), plain(one.text))
             for one in document.cases
         ),
         words=2,
@@ -99,13 +89,11 @@ def judged_grid(document: Document) -> Grid:
     )
 
 
-def _figures(found: tuple[Figure, ...]) -> Grid:
-    return Grid(
-        caption="Figures",
-        head=("figure", "of, and for whom", AT_LEAST, _VALUE, AT_MOST),
-        rows=tuple((one.of, one.about, *one.in_words) for one in found),
-        words=2,
-    )
+def _in_words(one: Figure) -> Iterator[str]:
+    """Yield at least, the value and at most; "at least none" would read as no leak."""
+    missing = ("no lower limit", "-", "no upper limit")
+    for (_, text), absent in zip(one.columns, missing, strict=True):
+        yield absent if text == NONE else text or "-"
 
 
 def _yaml(value: Any) -> Iterator[str]:  # noqa: ANN401 - lists and objects, none of them empty
@@ -116,18 +104,13 @@ def _yaml(value: Any) -> Iterator[str]:  # noqa: ANN401 - lists and objects, non
     if isinstance(value, list):
         for one in value:
             first, *rest = _yaml(one)
-            yield f"- {first}"
-            yield from (f"  {line}" for line in rest)
+            yield from (f"- {first}", *(f"  {line}" for line in rest))
         return
     for key, one in value.items():
         if isinstance(one, (dict, list)) and one:
-            yield f"{key}:"
-            yield from (f"  {line}" for line in _yaml(one))
-        else:
-            yield f"{key}: {_scalar(one)}"
-
-
-def _scalar(value: Any) -> str:  # noqa: ANN401
-    text = json.dumps(value, ensure_ascii=False)
-    # Without a point YAML 1.1 takes it for a text.
-    return text.replace("e", ".0e") if isinstance(value, float) and "." not in text else text
+            yield from (f"{key}:", *(f"  {line}" for line in _yaml(one)))
+            continue
+        text = json.dumps(one, ensure_ascii=False)
+        # Without a point YAML 1.1 takes such a number for a text.
+        plain_float = isinstance(one, float) and "." not in text
+        yield f"{key}: {text.replace('e', '.0e') if plain_float else text}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.errors import UsageError
 from mipaudit.formats.document import plain
-from mipaudit.formats.exchange.stored import input_name, printable, sha256_of
-from mipaudit.formats.report_forms import chosen_words, document_of
+from mipaudit.formats.exchange.stored import File, case_name, input_name, printable, sha256_of
+from mipaudit.formats.report_forms import chosen_words
 from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
 from mipaudit.report.verdict_sentence import left_out_note, verdict_note
@@ -19,21 +19,13 @@ from mipaudit.statements.verdict import CHOSEN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mipaudit.formats.exchange.stored import File, Stored
+    from mipaudit.formats.exchange.stored import Stored
     from mipaudit.statements.reports.any_report import AnyReport
 
 TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE: Final = "https://in-toto.io/attestation/test-result/v0.1"
-# What the first descriptor of the configuration is, among those of what was read.
-REPORT: Final = "the report of mipaudit"
-_LISTS: Final = {"PASSED": "passedTests", "WARNED": "warnedTests", "FAILED": "failedTests"}
+_LISTS: Final = {"passedTests": "PASSED", "warnedTests": "WARNED", "failedTests": "FAILED"}
 Result = Literal["PASSED", "WARNED", "FAILED"]
-
-
-class _Test(NamedTuple):
-    name: str
-    result: Result
-    text: str
 
 
 def statement(stored: Stored) -> str:
@@ -42,20 +34,27 @@ def statement(stored: Stored) -> str:
     Raises:
         UsageError: there is no subject, two are called the same, or the report judges nothing.
     """
-    _require_subjects(stored.subjects)
-    report = stored.report
+    subjects, report = stored.subjects, stored.report
+    _require_subjects(subjects)
     result = _result(report)
-    tests = [*_tests(report)]
-    lists = {
-        name: [one.name for one in tests if one.result == outcome]
-        for outcome, name in _LISTS.items()
-    }
-    configuration = [_described(stored, tests), *_inputs(report)]
+    tests = [*_tests(stored)]
+    inputs = [(input_name(one), sha256_of(one)) for one in report.provenance.inputs]
+    said = _said(stored)
+    if unhashed := [name for name, digest in inputs if digest is None]:
+        said["inputs_without_sha256"] = unhashed
+    said["why"] = [{"test": name, "says": text} for name, _, text in tests]
     whole = {
         "_type": TYPE,
-        "subject": [_released(one) for one in stored.subjects],
+        "subject": [_file(one, {"mipaudit": told(unread(one.name))}) for one in subjects],
         "predicateType": PREDICATE,
-        "predicate": {"result": result, "configuration": configuration, **lists},
+        "predicate": {
+            "result": result,
+            "configuration": [
+                _file(stored.file, said),
+                *(_file(File(name, digest)) for name, digest in inputs if digest),
+            ],
+            **{key: [one[0] for one in tests if one[1] == kind] for key, kind in _LISTS.items()},
+        },
     }
     return json.dumps(whole, indent=2) + "\n"
 
@@ -66,8 +65,10 @@ def unread(*names: str) -> Message:
     return Message.of("released_unread", names=listed, files=len(names))
 
 
-def _released(one: File) -> dict[str, Any]:
-    return {**_file(*one), "annotations": {"mipaudit": told(unread(one.name))}}
+def _file(file: File, said: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the descriptor of a file, and what is said of it."""
+    found = {"name": file.name, "digest": {"sha256": file.sha256}}
+    return found if said is None else {**found, "annotations": said}
 
 
 def _require_subjects(subjects: Sequence[File]) -> None:
@@ -93,70 +94,50 @@ def _result(report: AnyReport) -> Result:
     """
     verdict: Any = getattr(report, "verdict", None)
     claim: Any = getattr(report, "claim", None)
-    if verdict is not None and verdict.status != "no_policy":
-        beside = verdict_note(verdict) + left_out_note(getattr(report, "findings", ()))
-        failed = verdict.status == "inconclusive" and verdict.on_inconclusive == "fail"
-        if failed or verdict.status == "not_met":
-            return "FAILED"
-        return "WARNED" if verdict.status != "met" or beside else "PASSED"
-    if claim is not None and claim.status == "refuted":
+    status = "no_policy" if verdict is None else verdict.status
+    if status == "no_policy" and claim is None and not getattr(report, "claims", None):
+        raise UsageError(
+            "no_verdict",
+            f"The report of {report.command} judges nothing: there is no result to state.",
+            hint="Set a limit where the audit runs; one of estimate can be judged afterwards: "
+            "mipaudit render REPORT `max_advantage` X `output` judged.json.",
+        )
+    if status == "no_policy":  # that data do not contradict a promise proves nothing
+        return "FAILED" if claim is not None and claim.status == "refuted" else "WARNED"
+    failed = status == "inconclusive" and verdict.on_inconclusive == "fail"
+    if failed or status == "not_met":
         return "FAILED"
-    if claim is not None or getattr(report, "claims", None):
-        return "WARNED"  # that data do not contradict a promise proves nothing
-    raise UsageError(
-        "no_verdict",
-        f"The report of {report.command} judges nothing: there is no result to state.",
-        hint="Set a limit where the audit runs; one of estimate can be judged afterwards: mipaudit "
-        "render REPORT `max_advantage` X `output` judged.json.",
-    )
+    beside = verdict_note(verdict) + left_out_note(getattr(report, "findings", ()))
+    return "WARNED" if status != "met" or beside else "PASSED"
 
 
-def _tests(report: AnyReport) -> Iterator[_Test]:
-    """Yield what was judged: limits stand first, then claims, and what is wrong with the input.
+def _tests(stored: Stored) -> Iterator[tuple[str, Result, str]]:
+    """Yield the name of what was judged, its result and why.
 
-    What is waived or open has not passed, nor has a claim that is not contradicted.
+    Limits stand first, then claims, and what is wrong with the input. What is waived or open has
+    not passed, nor has a claim that is not contradicted.
     """
-    checks: Sequence[Any] = getattr(report, "policy", ())
-    cases = document_of(report).cases
+    checks: Sequence[Any] = getattr(stored.report, "policy", ())
+    cases = stored.document.cases
     for case, check in zip_longest(cases, checks[: len(cases)]):
-        name = f"{plain(case.group)}: {plain(case.name)}"
-        if hasattr(check, "against"):
-            name += f", {class_words(check.against)}"
+        against = f", {class_words(check.against)}" if hasattr(check, "against") else ""
         passed = case.status == "passed" and check is not None
         result: Result = "FAILED" if case.status == "failed" else "PASSED" if passed else "WARNED"
-        yield _Test(name, result, plain(case.text))
+        yield case_name(case) + against, result, plain(case.text)
 
 
-def _described(stored: Stored, tests: Sequence[_Test]) -> dict[str, Any]:
-    """Return the descriptor of the report, with what it says in words."""
+def _said(stored: Stored) -> dict[str, Any]:
+    """Return what the report says in words."""
     report = stored.report
-    said = {"is": REPORT, "command": report.command, "says": document_of(report).headline}
+    said = {"is": "the report of mipaudit", "command": report.command}
+    said["says"] = stored.document.headline
     # One that was judged again, without the data, is less sure than its figures are.
     judged = getattr(report, "rejudged", None) or getattr(report, "design", None)
     sure = getattr(judged, "confidence", None)
     findings = getattr(report, "findings", ())
     chosen = (*chosen_words(report), *(told(one) for one in findings if one.code == CHOSEN))
-    unhashed = [input_name(one) for one in report.provenance.inputs if sha256_of(one) is None]
     return {
-        **_file(*stored.file),
-        "annotations": {
-            **said,
-            **({} if sure is None else {"confidence": sure}),
-            **({"policy_file": [plain(text) for text in chosen]} if chosen else {}),
-            **({"inputs_without_sha256": unhashed} if unhashed else {}),
-            "why": [{"test": one.name, "says": one.text} for one in tests],
-        },
+        **said,
+        **({} if sure is None else {"confidence": sure}),
+        **({"policy_file": [plain(text) for text in chosen]} if chosen else {}),
     }
-
-
-def _file(name: str, sha256: str) -> dict[str, Any]:
-    return {"name": name, "digest": {"sha256": sha256}}
-
-
-def _inputs(report: AnyReport) -> list[dict[str, Any]]:
-    """Return the descriptors of what was read, of that whose sha256 is known."""
-    return [
-        _file(input_name(one), digest)
-        for one in report.provenance.inputs
-        if (digest := sha256_of(one)) is not None
-    ]

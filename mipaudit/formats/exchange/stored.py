@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.errors import UsageError
 from mipaudit.formats.csv import table_rows
+from mipaudit.formats.document import AT_LEAST, AT_MOST, BEST_ESTIMATE, plain
+from mipaudit.formats.report_forms import document_of
 from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
 from mipaudit.statements.provenance import waiver_day
@@ -32,6 +34,7 @@ from mipaudit.statements.verdict import stale_waiver
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mipaudit.formats.document import Case, Document
     from mipaudit.statements.reports.any_report import AnyReport
     from mipaudit.statements.reports.kinds import Figures
     from mipaudit.statements.sources import InputFile
@@ -47,10 +50,14 @@ _LABELS: Final = (
 # Where a method or what it assumes is part of the answer, and not of how it was found.
 _OF_EPSILON: Final = ("method", "validity", "sides")
 _LIMITLESS: Final = "not-an-interval"  # an estimator that others publish: biased, without limits
-# What the figures of a column are at, where there are several.
-_AT: Final = {"tpr_at_fpr": "fpr"}
-_IN_FULL: Final = 12  # digits
 _P_VALUE: Final = "any_difference"
+_IN_FULL: Final = 12  # digits
+_WORDS: Final = {
+    "score": "score '{}'",
+    **dict.fromkeys(("game", "method", "validity"), "{}"),
+    "fpr": "at FPR {}",
+    **{name: f"at {name} {{}}" for name in ("delta", "prior", "baseline")},
+}
 
 
 class File(NamedTuple):
@@ -72,6 +79,11 @@ class Stored(NamedTuple):
     report: AnyReport
     file: File
     subjects: tuple[File, ...] = ()
+
+    @property
+    def document(self) -> Document:
+        """Return all that the report shows."""
+        return document_of(self.report)
 
     @property
     def read(self) -> str:
@@ -107,16 +119,19 @@ class Figure(NamedTuple):
     lower: str | None = None
     upper: str | None = None
     confidence: float | None = None
-    reasons: tuple[str | None, str | None, str | None] = (None, None, None)
+    reasons: tuple[str | None, ...] = (None, None, None)
 
     @property
-    def in_words(self) -> tuple[str, str, str]:
-        """Return at least, the value and at most; "at least none" would read as no leak."""
-        return (
-            "no lower limit" if self.lower == NONE else self.lower or "-",
-            self.value or "-",
-            "no upper limit" if self.upper == NONE else self.upper or "-",
-        )
+    def columns(self) -> tuple[tuple[str, str | None], ...]:
+        """Return at least, the best estimate, or without a name what is known, and at most."""
+        known = self.lower is None
+        value = ("" if known else BEST_ESTIMATE, self.value)
+        return (AT_LEAST, self.lower), value, (AT_MOST, self.upper)
+
+    @property
+    def numbers(self) -> tuple[tuple[str, float], ...]:
+        """Return the columns that have a number."""
+        return tuple((name, float(text)) for name, text in self.columns if text and is_number(text))
 
     @property
     def about(self) -> str:
@@ -142,6 +157,16 @@ def figures(report: AnyReport, field: str | None = None) -> tuple[Figure, ...]:
         for row in table_rows(report, part.field)
         for figure in (_known if part.at_most or part.exact else _limited)(part, row, sure)
     )
+
+
+def is_number(text: str | None) -> bool:
+    """Tell whether a limit or a value is a number, and not that there is none."""
+    return text is not None and text[-1].isdigit()
+
+
+def case_name(case: Case) -> str:
+    """Return what a case is about, and what was to be shown."""
+    return f"{plain(case.group)}: {plain(case.name)}"
 
 
 def sha256_of(one: InputFile) -> str | None:
@@ -177,6 +202,7 @@ def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  
         return
     value = getattr(row, "value", getattr(row, "estimate", None))
     upper = getattr(row, "upper", None)
+    reasons = (getattr(row, f"{one}_reason", None) for one in ("lower", "value", "upper"))
     yield Figure(
         of=part.of.format(quantity),
         labels=tuple(_labels(row)),
@@ -184,9 +210,7 @@ def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  
         lower=NONE if row.lower is None else lower_text(row.lower),
         upper=getattr(row, "unlimited", NONE) if upper is None else upper_text(upper),
         confidence=getattr(row, "confidence", sure),
-        reasons=tuple(  # type: ignore[arg-type] # three
-            _sentence(getattr(row, f"{one}_reason", None)) for one in ("lower", "value", "upper")
-        ),
+        reasons=tuple(told(one) if isinstance(one, Message) else one for one in reasons),
     )
 
 
@@ -195,17 +219,16 @@ def _known(part: Figures, row: Any, _: float | None) -> Iterator[Figure]:  # noq
     labels = tuple(_labels(row))
     for name in (*part.at_most, *part.exact):
         of = row.quantity if name == "value" else name
+        # Of several the column has one figure for each FPR, or for each share of members.
+        at = "fpr" if name == "tpr_at_fpr" else "baseline"
         found = getattr(row, name)
-        for at, number in found.items() if isinstance(found, dict) else ((None, found),):
-            where = labels if at is None else (*labels, (_AT.get(name, "baseline"), at))
+        some = found if isinstance(found, dict) else {None: found}
+        for key, number in some.items():
+            where = labels if key is None else (*labels, (at, key))
             if number is not None and name in part.at_most:
                 yield Figure(of, where, lower=NONE, upper=upper_text(number))
             elif number is not None:
                 yield Figure(of, where, value=upper_figure(number, digits=_IN_FULL))
-
-
-def _sentence(reason: Message | str | None) -> str | None:
-    return told(reason) if isinstance(reason, Message) else reason
 
 
 def _labels(row: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
@@ -218,14 +241,6 @@ def _labels(row: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
 
 
 def _said(name: str, text: str) -> str:
-    match name:
-        case "score":
-            return f"score '{safe_name(text)}'"
-        case "attackers":
-            return class_words(text)  # type: ignore[arg-type] # a class, as the report has it
-        case "game" | "method" | "validity":
-            return safe_name(text)
-        case "fpr" | "delta" | "prior" | "baseline":
-            return f"at {name.upper() if name == 'fpr' else name} {safe_name(text)}"
-        case _:
-            return f"{name.replace('_', ' ')} {safe_name(text)}"
+    if name == "attackers":
+        return class_words(text)  # type: ignore[arg-type] # a class, as the report has it
+    return _WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(safe_name(text))

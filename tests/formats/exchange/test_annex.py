@@ -10,7 +10,7 @@ from typing import get_args, get_type_hints
 import pytest
 from markdown_it import MarkdownIt
 
-from mipaudit.commands.render.forms import annexed, stored_report
+from mipaudit.commands.render.forms import ANNEX, exchanged, stored_report
 from mipaudit.errors import UsageError
 from mipaudit.formats.exchange.annex import Layout, Status
 from mipaudit.formats.exchange.annex_points import SOURCES
@@ -31,9 +31,13 @@ def stored(name, **declared):
     return json.dumps(report).encode()
 
 
+def annexed(of, one, others, layout):
+    asked = (of, tuple(map(stored_report, others)), layout)
+    return exchanged(ANNEX, one, asked, one.report)
+
+
 def annex(main, *others, of="edpb-28-2024", layout="json"):
-    one = stored_report(main)
-    found = annexed(of, one, others, FILES[layout], one.report)
+    found = annexed(of, stored_report(main), others, layout)
     return json.loads(found) if layout == "json" else found
 
 
@@ -249,7 +253,7 @@ def test_there_is_a_place_to_sign_after_all_else(layout):
 def test_the_released_file_is_named_as_unread(tmp_path, layout):
     (tmp_path / "model.bin").write_bytes(b"a model")
     one = stored_report(stored("one_score"), [tmp_path / "model.bin"])
-    text = " ".join(annexed("edpb-28-2024", one, (), FILES[layout], one.report).split())
+    text = " ".join(annexed("edpb-28-2024", one, (), layout).split())
 
     assert sha256(b"a model").hexdigest() in text
     assert "model.bin" in text

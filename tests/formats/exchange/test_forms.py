@@ -20,7 +20,7 @@ from in_toto_attestation.v1.statement import Statement
 from markdown_it import MarkdownIt
 
 import mipaudit
-from mipaudit.commands.render.forms import EXCHANGE, exchanged, stored_report
+from mipaudit.commands.render.forms import EXCHANGE, exchange_form, exchanged, stored_report
 from mipaudit.errors import UsageError
 from mipaudit.formats.exchange.stored import File, figures
 from mipaudit.formats.report_forms import document_of
@@ -53,7 +53,7 @@ def made(name, form):
 
 def of_bytes(data, form):
     stored = stored_report(data)._replace(subjects=RELEASED)
-    return exchanged(form, stored, stored.report)
+    return exchanged(exchange_form(form), stored, (), stored.report)
 
 
 def judges(name):

@@ -11,7 +11,14 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.render.forms import EXCHANGE, annexed, exchanged, hashed, stored_report
+from mipaudit.commands.render.forms import (
+    ANNEX,
+    EXCHANGE,
+    exchange_form,
+    exchanged,
+    hashed,
+    stored_report,
+)
 from mipaudit.errors import InputError, UsageError
 from mipaudit.formats.exchange.statement import statement
 from mipaudit.formats.exchange.stored import File
@@ -90,12 +97,10 @@ def test_a_waiver_is_a_warning_and_none_that_has_expired():
     found = predicate(waived("2999-12-31"))
     assert (found["result"], found["passedTests"], found["warnedTests"]) == ("WARNED", [], [LIMIT])
     over = waived("2026-01-31")
-    for form in (one.name for one in EXCHANGE):
+    for form in (*EXCHANGE, ANNEX):
         with pytest.raises(UsageError, match="expired, after 2026-01-31") as raised:
-            exchanged(form, over, over.report)
+            exchanged(form, over, (), over.report)
         assert raised.value.code == "stale_waiver"
-    with pytest.raises(UsageError, match="expired"):
-        annexed("edpb-28-2024", over, (), "", over.report)
 
 
 def test_what_shows_a_report_says_that_its_waiver_has_expired():
@@ -115,7 +120,7 @@ def test_no_environment_gives_a_waiver_new_life(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     over = waived("2026-01-31")
     with pytest.raises(UsageError, match="expired"):
-        exchanged("in-toto", over, over.report)
+        exchanged(exchange_form("in-toto"), over, (), over.report)
 
 
 @pytest.mark.parametrize("name", ["no_policy", "bounds", "noise", "query", "check", "validation"])
