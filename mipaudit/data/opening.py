@@ -27,7 +27,7 @@ from mipaudit.data.parts import (
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.blob import Blob, BoundBlob, blob_format, each_at_once
+from mipaudit.reading.bytes.blob import Blob, blob_format, each_at_once
 from mipaudit.reading.bytes.paths import FoundBlob, check_different, find_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers
 from mipaudit.reading.columns.layout import (
@@ -320,7 +320,7 @@ def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
     for blob in blobs:
         if blob.name in error.parts and blob.changed():
             raise input_changed(blob)
-    if any(isinstance(blob, BoundBlob) for blob in blobs):
+    if any(blob.bound for blob in blobs):
         raise error.plain() from None
 
 

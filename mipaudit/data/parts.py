@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, Protocol, Self, TypeVar, overload
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import BoundBlob, describe_blob, each_at_once
+from mipaudit.reading.bytes.blob import describe_blob, each_at_once
 from mipaudit.reading.rows.intake import Intake
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.sources import InputFile
@@ -305,7 +305,7 @@ class Opened:
     @property
     def rereadable(self) -> bool:
         """Tell whether all files can be opened once more, as a pipe cannot."""
-        return not any(isinstance(blob, BoundBlob) for blob in self.blobs)
+        return not any(blob.bound for blob in self.blobs)
 
     def described(self, *, hash_all: bool, together: bool = False) -> tuple[InputFile, ...]:
         """Return how the report names the inputs.

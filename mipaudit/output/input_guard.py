@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import stat
 import sys
-from fnmatch import fnmatch
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import MipauditError, UsageError
@@ -15,6 +12,7 @@ from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 _LONGEST: Final = 200
 
@@ -31,7 +29,7 @@ def refuse_inputs(output: Path, inputs: Iterable[str | None], option: str = "`ou
         UsageError: ``output_is_input`` or ``output_among_inputs``.
     """
     name, hint = safe_name(str(output), longest=_LONGEST), f"Choose another file for {option}."
-    specs = [_here(spec) for spec in inputs if spec]
+    specs = [spec for spec in inputs if spec]
     state = _state(output)
     if state and any(os.path.samestat(state, other) for other in _input_states(specs)):
         raise UsageError("output_is_input", f"The output {name} is one of the inputs.", hint=hint)
@@ -45,31 +43,22 @@ def refuse_inputs(output: Path, inputs: Iterable[str | None], option: str = "`ou
         )
 
 
-def _here(spec: str) -> str:
-    """Return the path of a ``file://`` address; anything else as it is."""
-    from mipaudit.reading.stores.address import local_path
-
-    try:
-        return local_path(spec)
-    except MipauditError:
-        # Reading it will fail with a better message.
-        return spec
-
-
 def _input_states(specs: Iterable[str]) -> Iterator[os.stat_result]:
     for spec in specs:
-        states = [_stdin_state()] if spec == "-" else map(_state, _expanded(spec))
+        states = [_stdin_state()] if spec == "-" else map(_state, _files(spec))
         yield from filter(None, states)
 
 
-def _expanded(spec: str) -> tuple[Path, ...]:
-    from mipaudit.reading.bytes.paths import expand_paths
+def _files(spec: str, planned: Path | None = None) -> list[Path]:
+    """Return the files of an input, the planned one among them where it would be read."""
+    from mipaudit.reading.bytes.paths import local_files
+    from mipaudit.reading.bytes.search import LocalTree
 
     try:
-        return expand_paths(spec)
+        return [path for path, _ in local_files(spec, LocalTree(planned))]
     except (MipauditError, OSError, ValueError):
         # Reading it will fail with a better message, and nothing will be written.
-        return ()
+        return []
 
 
 def _state(path: Path) -> os.stat_result | None:
@@ -88,34 +77,6 @@ def _stdin_state() -> os.stat_result | None:
 
 
 def _would_join(place: Path, spec: str) -> bool:
-    """Tell whether reading ``spec`` would read a new file at ``place``."""
-    path = Path(spec)
-    if path.is_dir():
-        root = path.resolve()
-        return place.is_relative_to(root) and _is_read(place.relative_to(root).parts)
-    if path.exists() or not glob.has_magic(spec):
-        return False
-    _, name = os.path.split(spec)
-    return (
-        _is_read({place.name})
-        and fnmatch(place.name, name)
-        and any(folder.resolve() == place.parent for folder in _searched(spec))
-    )
-
-
-def _searched(pattern: str) -> Iterator[Path]:
-    """Yield what there is where the last part of a glob is looked for."""
-    folder, name = os.path.split(pattern)
-    found = glob.glob(folder, recursive=True)  # noqa: PTH207
-    if set(Path(folder).parts) <= {"**"}:  # also where no folder is named
-        found.append(os.curdir)
-    if name == "**":  # any file below
-        found += glob.glob(pattern, recursive=True)  # noqa: PTH207
-    spelt = set(Path(pattern).parts)
-    folders = filter(Path.is_dir, map(Path, found))
-    return (folder for folder in folders if _is_read(set(folder.parts) - spelt))
-
-
-def _is_read(parts: Iterable[str]) -> bool:
-    # Hidden files and names that start with _ are left out of directories and globs.
-    return not any(part.startswith((".", "_")) for part in parts)
+    """Tell whether reading a folder or a pattern would read a new file at ``place``."""
+    files = _files(spec, planned=place)
+    return any(one.name == place.name and one.parent.resolve() == place.parent for one in files)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import blob_ranges
 from mipaudit.reading.columns.column import Numbers
 from mipaudit.reading.parquet.arrow import ArrowReader, arrow_kind, is_list
 from mipaudit.reading.parquet.parquet import ParquetPart, arrow_errors
@@ -49,7 +48,7 @@ def read_lists(part: Part, names: Sequence[str]) -> dict[str, list[Numbers]]:
 def _table(part: ParquetPart, names: Sequence[str]) -> pa.Table:
     import pyarrow.parquet as pq
 
-    with arrow_errors(part.name), blob_ranges(part.blob) as stream:
+    with arrow_errors(part.name), part.blob.open_ranges() as stream:
         file = pq.ParquetFile(
             stream,
             metadata=part.metadata,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from threading import Lock
-from typing import IO, TYPE_CHECKING, ClassVar, Final, Literal, NoReturn, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, ClassVar, Final, Literal, NoReturn, TypeVar
 
 from mipaudit.errors import InputError
 from mipaudit.statements.sources import InputFile
@@ -44,57 +45,58 @@ _MAGIC: Final[tuple[tuple[bytes, Format], ...]] = (
 )
 
 
-class Blob(Protocol):
+class Blob(ABC):
     """Bytes that can be opened again and again, from several threads.
 
-    What other processes can open, too, can be pickled; standard input and pipes cannot.
-    ``remote`` tells whether reading waits for a store.
+    Attributes:
+        name: what messages call it, already safe to print.
+        size: bytes.
+        identity: what no other file has; None where that is not known.
+        remote: whether reading waits for a store.
+        bound: whether this process alone can read it, as standard input; other blobs travel.
     """
 
-    remote: ClassVar[bool]
+    name: str
+    size: int
+    identity: object = None
+    remote: ClassVar[bool] = False
+    bound: ClassVar[bool] = False
 
-    @property
-    def name(self) -> str:
-        """What messages call it, already safe to print."""
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-
+    @abstractmethod
     def open(self) -> IO[bytes]:
         """Return a new reader at the start."""
 
+    def open_ranges(self) -> IO[bytes] | io.RawIOBase:
+        """Return a reader that reads nothing but what it is asked for."""
+        return self.open()
+
     def changed(self) -> bool:
         """Tell whether the bytes may have changed since they were first seen."""
+        return False
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most hold nothing
         """Release what is held."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileBlob:
-    """A file on disk, with the state in which it was found."""
+@dataclass(frozen=True)
+class FileBlob(Blob):
+    """A file on disk, with the state in which it was found.
 
-    remote: ClassVar[bool] = False
+    Attributes:
+        path: the file.
+        modified: the time of its last change, in ns.
+        identity: device and inode; None on another machine, which has others.
+    """
 
+    name: str
     path: Path
     size: int
     modified: int
-    identity: tuple[int, int] | None
-    typed: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The path as it was typed, made safe."""
-        return safe_name(self.typed or str(self.path), longest=400)
+    identity: tuple[int, int] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Travel with the whole path: another process may work in another folder.
-
-        Device and inode stay: another machine has others.
-        """
-        typed = self.typed or str(self.path)
-        return _file_elsewhere, (self.path.absolute(), self.size, self.modified, typed)
+        """Travel with the whole path: another process may work in another folder."""
+        return FileBlob, (self.name, self.path.absolute(), self.size, self.modified)
 
     def open(self) -> IO[bytes]:
         """Open the file anew.
@@ -117,13 +119,6 @@ class FileBlob:
             return True
         return self.identity not in {None, (state.st_dev, state.st_ino)}
 
-    def close(self) -> None:
-        """Hold nothing."""
-
-
-def _file_elsewhere(path: Path, size: int, modified: int, typed: str) -> FileBlob:
-    return FileBlob(path=path, size=size, modified=modified, identity=None, typed=typed)
-
 
 def file_blob(path: Path) -> FileBlob:
     """Return ``path`` as a blob.
@@ -131,13 +126,15 @@ def file_blob(path: Path) -> FileBlob:
     Raises:
         InputError: ``unreadable``.
     """
+    name = safe_name(str(path), longest=400)
     try:
         state = path.stat()
         with path.open("rb"):
             pass
     except OSError as error:
-        raise _unreadable(safe_name(str(path), longest=400), error) from None
+        raise _unreadable(name, error) from None
     return FileBlob(
+        name=name,
         path=path,
         size=state.st_size,
         modified=state.st_mtime_ns,
@@ -149,11 +146,15 @@ def _unreadable(name: str, error: OSError) -> InputError:
     return InputError("unreadable", f"{name}: cannot be read ({error.strerror}).")
 
 
-class BoundBlob:
-    """Bytes that this process alone can read, which never change."""
+@dataclass(frozen=True, eq=False)
+class HeldBlob(Blob):
+    """What came as a stream: in memory, or in an unlinked file that only its owner can read."""
 
-    remote: ClassVar[bool] = False
+    bound: ClassVar[bool] = True
+
     name: str
+    size: int
+    file: IO[bytes]
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be sent to another process."""
@@ -162,39 +163,6 @@ class BoundBlob:
             f"{self.name}: other processes cannot read it, because it is no file.",
             hint="Save it to a file, or run with threads only.",
         )
-
-    def changed(self) -> bool:
-        """Never."""
-        return False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryBlob(BoundBlob):
-    """Bytes in memory."""
-
-    name: str
-    data: bytes
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return len(self.data)
-
-    def open(self) -> IO[bytes]:
-        """Return a reader of the bytes."""
-        return io.BytesIO(self.data)
-
-    def close(self) -> None:
-        """Hold nothing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemporaryBlob(BoundBlob):
-    """An unlinked file that only its owner can read: gone when closed."""
-
-    name: str
-    file: IO[bytes]
-    size: int
 
     def open(self) -> IO[bytes]:
         """Return a reader with a position of its own."""
@@ -209,8 +177,26 @@ class TemporaryBlob(BoundBlob):
         self.file.close()
 
 
+def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> HeldBlob:
+    """Return the rest of ``stream``: in memory when small, else in a temporary file."""
+    import tempfile
+
+    head = read_up_to(stream, in_memory + 1)
+    if len(head) <= in_memory:
+        return HeldBlob(name, len(head), io.BytesIO(head))
+    # Not in a with statement: the blob owns it and closes it.
+    file = tempfile.TemporaryFile(prefix="mipaudit-")  # noqa: SIM115
+    size = file.write(head)
+    while block := stream.read(_BLOCK):
+        size += file.write(block)
+    file.flush()
+    return HeldBlob(name, size, file)
+
+
 def read_at(file: IO[bytes], size: int, offset: int) -> bytes:
     """Return so many bytes from an offset on, whoever else reads the file."""
+    if isinstance(file, io.BytesIO):
+        return bytes(file.getbuffer()[offset : offset + size])
     if hasattr(os, "pread"):
         return os.pread(file.fileno(), size, offset)
     with _SEEKING:  # Windows
@@ -246,12 +232,9 @@ class PositionedReader(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Go elsewhere."""
-        self._at = offset + (0, self._at, self._size)[whence]
-        self._step = self._least
-        return self._at
-
-    def tell(self) -> int:
-        """Return the position."""
+        self._at, before = offset + (0, self._at, self._size)[whence], self._at
+        if self._at != before:
+            self._step = self._least
         return self._at
 
     def readall(self) -> bytes:
@@ -278,12 +261,6 @@ class PositionedReader(io.RawIOBase):
         return len(data)
 
 
-def blob_ranges(blob: Blob) -> IO[bytes] | io.RawIOBase:
-    """Open ``blob`` to read nothing but what is asked for."""
-    found: IO[bytes] | io.RawIOBase = getattr(blob, "open_ranges", blob.open)()
-    return found
-
-
 def each_at_once(
     work: Callable[[ItemT], ResultT], items: Sequence[ItemT], *, remote: bool
 ) -> list[ResultT]:
@@ -294,22 +271,6 @@ def each_at_once(
 
     with ThreadPoolExecutor(min(_MANY, len(items))) as pool:
         return list(pool.map(work, items))
-
-
-def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> Blob:
-    """Return the rest of ``stream``: in memory when small, else in a temporary file."""
-    import tempfile
-
-    head = read_up_to(stream, in_memory + 1)
-    if len(head) <= in_memory:
-        return MemoryBlob(name=name, data=head)
-    # Not in a with statement: the blob owns it and closes it.
-    file = tempfile.TemporaryFile(prefix="mipaudit-")  # noqa: SIM115
-    size = file.write(head)
-    while block := stream.read(_BLOCK):
-        size += file.write(block)
-    file.flush()
-    return TemporaryBlob(name=name, file=file, size=size)
 
 
 def read_up_to(stream: IO[bytes], size: int) -> bytes:
@@ -358,21 +319,16 @@ def describe_blob(
         together: bytes of all inputs of the run, this one among them; None for it alone.
     """
     if (blob.size if together is None else together) <= HASHED_WHOLE or hash_all:
-        return InputFile(name=blob.name, rows=rows, bytes=blob.size, sha256=_hash_whole(blob))
+        with blob.open() as stream:
+            # Every reader of ours has what is asked for here, and IO does not say so.
+            whole = file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+        return InputFile(name=blob.name, rows=rows, bytes=blob.size, sha256=whole)
     return InputFile(name=blob.name, rows=rows, bytes=blob.size, fingerprint=_hash_ends(blob))
-
-
-def _hash_whole(blob: Blob) -> str:
-    digest = sha256()
-    with blob.open() as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _hash_ends(blob: Blob) -> str:
     """Hash the size, the first MiB, and the last MiB or the whole Parquet footer."""
-    with blob_ranges(blob) as stream:
+    with blob.open_ranges() as stream:
         head = stream.read(_END)
         stream.seek(-min(8, blob.size), os.SEEK_END)
         tail = stream.read(8)

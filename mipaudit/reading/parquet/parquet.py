@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.data.parts import Piece, input_changed
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import Blob, BoundBlob, FileBlob, blob_ranges, encrypted
+from mipaudit.reading.bytes.blob import Blob, FileBlob, encrypted
 from mipaudit.reading.columns.column import Chunk, Field
 from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.reading.columns.names import unique_names
@@ -147,7 +147,7 @@ class RowGroup:
     @property
     def stays(self) -> bool:
         """Whether the bytes are in this process, as those of standard input are."""
-        return isinstance(self.blob, BoundBlob)
+        return self.blob.bound
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel as place and numbers: the footer of a file may be larger than its rows."""
@@ -198,7 +198,7 @@ def _opened(blob: Blob) -> Iterator[str | IO[bytes] | RawIOBase]:
         # Arrow reads a path without Python in between.
         yield str(blob.path)
         return
-    with blob_ranges(blob) as stream:
+    with blob.open_ranges() as stream:
         yield stream
 
 
@@ -276,7 +276,7 @@ def open_parquet(blob: Blob) -> ParquetPart:
 
 def _footer_bytes(blob: Blob) -> bytes:
     """Return the footer of a file, read in one request if it is not large."""
-    with blob_ranges(blob) as stream:
+    with blob.open_ranges() as stream:
         tail = _tail(stream, blob, _LIKELY_FOOTER)
         size = int.from_bytes(tail[-TRAILER:-4], "little") + TRAILER
         if not tail.endswith(MAGIC) or size + len(MAGIC) > blob.size:

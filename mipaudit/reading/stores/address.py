@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote
 
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import UsageError
 from mipaudit.statements.text.printable_names import public_path, safe_name
 
 ALLOW_SCHEME: Final = "MIPAUDIT_ALLOW_SCHEME"
@@ -21,8 +21,6 @@ ANONYMOUS: Final = "MIPAUDIT_ANONYMOUS"
 STORE_TIMEOUT: Final = "MIPAUDIT_STORE_TIMEOUT"
 DEFAULT_SECONDS: Final = 30.0
 _MOST_SECONDS: Final = 86_400.0
-# What makes a pattern of a path.
-MAGIC: Final = frozenset("*?[")
 _LONGEST: Final = 400
 # Two letters at least: one is a drive of Windows.
 _NAME: Final = r"[A-Za-z][A-Za-z0-9+.-]+"
@@ -64,13 +62,12 @@ class Address:
         """Tell whether it is http or https."""
         return self.store == "http"
 
-    def store_only(self) -> Address:
-        """Return the address of the store itself."""
-        return replace(self, path="", query="")
-
     def name(self, path: str) -> str:
-        """Return what messages call ``path`` of the same store, safe to print."""
-        shown = public_path(path) if self.is_web else path
+        """Return what messages call ``path`` of the same store, safe to print.
+
+        Of a web address without its escapes and its query.
+        """
+        shown = public_path(unquote(path.partition("?")[0])) if self.is_web else path
         return safe_name(f"{self.scheme}://{self.place}/{shown}", longest=_LONGEST)
 
 
@@ -125,19 +122,6 @@ def local_path(spec: str) -> str:
             "A file:// address names a file of this machine: file:///folder/scores.parquet.",
         )
     return unquote(f"/{path}")
-
-
-def is_visible(name: str) -> bool:
-    """Tell whether a file or folder is read where nobody spelt it out."""
-    return not name.startswith((".", "_"))
-
-
-def no_parts(name: str) -> InputError:
-    """Return the error for a folder or pattern without files."""
-    return InputError(
-        "no_parts",
-        f"{name}: no file to read there (hidden files and names that start with _ are left out).",
-    )
 
 
 def allowed_schemes() -> frozenset[str]:

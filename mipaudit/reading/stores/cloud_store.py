@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -16,16 +16,19 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from mipaudit.errors import UsageError
+from mipaudit.reading.bytes.search import Entry
 from mipaudit.reading.stores.address import anonymous, store_seconds
-from mipaudit.reading.stores.store import Entry, ObjectState, Store, no_credentials
+from mipaudit.reading.stores.store import ObjectState, Store, store_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyarrow.fs import FileSystem
     from pyarrow.lib import NativeFile
 
     from mipaudit.reading.stores.address import Address
+
+# A bucket or container, whether anything says that there are credentials for it, and what makes
+# its file system.
+Access = tuple[str, bool, Callable[..., "FileSystem"]]
 
 _AWS_SIGNS: Final = (
     "AWS_ACCESS_KEY_ID",
@@ -49,25 +52,11 @@ _ROLES: Final = {
 }
 # Amazon's may want a token first: it is there.
 _ANSWERED: Final = frozenset({200, 401})
+_KEPT_OPEN: Final = 256
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArrowAccess:
-    """How a container may be reached.
-
-    Attributes:
-        container: the bucket or container.
-        make: makes the file system.
-        credentials: whether they are used.
-    """
-
-    container: str
-    make: Callable[[], FileSystem]
-    credentials: bool
-
-
-def arrow_access(address: Address) -> ArrowAccess | None:
-    """Return how to reach the bucket of ``address``; None where this Arrow cannot.
+def cloud_store(address: Address) -> CloudStore | None:
+    """Return the store of ``address``; None where this Arrow cannot reach it.
 
     Raises:
         InputError: ``no_credentials``.
@@ -84,7 +73,10 @@ def arrow_access(address: Address) -> ArrowAccess | None:
         getattr(pyarrow.fs, name)
     except (AttributeError, ImportError):
         return None
-    return access(address)
+    container, signs, make = access(address)
+    if not (anonymous() or signs or _has_role(address.store)):
+        raise store_error("no_credentials", address, address.name(address.path))
+    return CloudStore(address, container, partial(make, anonymous=anonymous()))
 
 
 def _variable(*names: str) -> str | None:
@@ -94,23 +86,6 @@ def _variable(*names: str) -> str | None:
 
 def _any_file(*paths: str) -> bool:
     return any(Path(path).expanduser().is_file() for path in paths)
-
-
-def _access(
-    address: Address, container: str, make: Callable[..., FileSystem], *, signs: bool
-) -> ArrowAccess:
-    """Return how to reach a container: without credentials where that is asked for.
-
-    Raises:
-        InputError: ``no_credentials``.
-    """
-    if not (anonymous() or signs or _has_role(address.store)):
-        raise no_credentials(address)
-    return ArrowAccess(
-        container=container,
-        make=partial(make, anonymous=anonymous()),
-        credentials=not anonymous(),
-    )
 
 
 def _has_role(store: str) -> bool:
@@ -128,50 +103,46 @@ def _has_role(store: str) -> bool:
         asked.close()
 
 
-def _s3(address: Address) -> ArrowAccess:
+def _s3(address: Address) -> Access:
     signs = _variable(*_AWS_SIGNS) is not None or _any_file(
         os.environ.get("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"),
         os.environ.get("AWS_CONFIG_FILE", "~/.aws/config"),
     )
-    return _access(address, address.place, partial(_s3_system, address.place), signs=signs)
+    return address.place, signs, partial(_s3_system, address.place)
 
 
 def _s3_system(bucket: str, *, anonymous: bool) -> FileSystem:
     from pyarrow.fs import S3FileSystem, resolve_s3_region
 
     wait = store_seconds()
-    options: dict[str, Any] = {
-        "anonymous": anonymous,
-        "connect_timeout": wait,
-        "request_timeout": wait,
-    }
+    options: dict[str, Any] = {"connect_timeout": wait, "request_timeout": wait}
     endpoint = _variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
     if endpoint is not None:
-        options["scheme"], options["endpoint_override"] = _endpoint(endpoint)
+        options["scheme"], options["endpoint_override"] = _endpoint(endpoint, "https")
     region = _variable("AWS_REGION", "AWS_DEFAULT_REGION")
     if region is None:
         region = "us-east-1" if endpoint is not None else resolve_s3_region(bucket)
+    make = partial(S3FileSystem, region=region, anonymous=anonymous, **options)
     bundle = _variable("AWS_CA_BUNDLE")
     if bundle is not None and Path(bundle).is_file():
-        options["tls_ca_file_path"] = bundle
-    try:
-        return S3FileSystem(region=region, **options)
-    except TypeError:  # an Arrow that takes the authorities' file for all stores at once only
-        options.pop("tls_ca_file_path", None)
-        return S3FileSystem(region=region, **options)
+        try:
+            return make(tls_ca_file_path=bundle)
+        except TypeError:  # an Arrow that takes the authorities' file for all stores at once only
+            pass
+    return make()
 
 
-def _endpoint(url: str) -> tuple[str, str]:
-    """Return scheme and host of an endpoint; https where it names none."""
+def _endpoint(url: str, usual: str) -> tuple[str, str]:
+    """Return scheme and host of an endpoint; the usual scheme where it names none."""
     scheme, mark, host = url.rpartition("://")
-    return (scheme if mark else "https"), host.rstrip("/")
+    return (scheme if mark else usual), host.rstrip("/")
 
 
-def _google(address: Address) -> ArrowAccess:
+def _google(address: Address) -> Access:
     folder = os.environ.get("CLOUDSDK_CONFIG", "~/.config/gcloud")
     signs = _variable("GOOGLE_APPLICATION_CREDENTIALS", "STORAGE_EMULATOR_HOST") is not None
     signs = signs or _any_file(f"{folder}/application_default_credentials.json")
-    return _access(address, address.place, _google_system, signs=signs)
+    return address.place, signs, _google_system
 
 
 def _google_system(*, anonymous: bool) -> FileSystem:
@@ -183,39 +154,19 @@ def _google_system(*, anonymous: bool) -> FileSystem:
     options: dict[str, Any] = {"retry_time_limit": timedelta(seconds=store_seconds())}
     emulator = _variable("STORAGE_EMULATOR_HOST")
     if emulator is not None:
-        scheme, options["endpoint_override"] = _endpoint(emulator)
-        options["scheme"] = scheme if "://" in emulator else "http"
+        options["scheme"], options["endpoint_override"] = _endpoint(emulator, "http")
     return GcsFileSystem(anonymous=anonymous or emulator is not None, **options)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Account:
-    """A storage account of Azure."""
-
-    name: str
-    key: str | None
-    token: str | None
-    endpoint: str | None
-
-
-def _azure(address: Address) -> ArrowAccess:
-    container, account = _azure_account(address)
-    secrets = account.key is not None or account.token is not None
-    signs = (
-        secrets or _variable(*_AZURE_SIGNS) is not None or _any_file("~/.azure/azureProfile.json")
-    )
-    return _access(address, container, partial(_azure_system, account), signs=signs)
-
-
-def _azure_account(address: Address) -> tuple[str, _Account]:
-    """Return the container of ``az://container/...`` or ``abfs://container@account.../...``."""
-    container, mark, host = address.authority.partition("@")
+def _azure(address: Address) -> Access:
+    """Return how to reach ``az://container/...`` or ``abfs://container@account.../...``."""
+    container, _, host = address.authority.partition("@")
     pairs = (_variable("AZURE_STORAGE_CONNECTION_STRING") or "").split(";")
     facts = dict(pair.partition("=")[::2] for pair in pairs if "=" in pair)
-    name = host.partition(".")[0] if mark else None
-    name = name or _variable("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME")
-    name = name or facts.get("AccountName")
-    if name is None:
+    account = host.partition(".")[0]
+    account = account or _variable("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME") or ""
+    account = account or facts.get("AccountName", "")
+    if not account:
         raise UsageError(
             "no_account",
             f"{address.scheme}://{container}: which storage account?",
@@ -224,35 +175,29 @@ def _azure_account(address: Address) -> tuple[str, _Account]:
         )
     key = _variable("AZURE_STORAGE_KEY", "AZURE_STORAGE_ACCOUNT_KEY") or facts.get("AccountKey")
     token = _variable("AZURE_STORAGE_SAS_TOKEN") or facts.get("SharedAccessSignature")
-    return container, _Account(
-        name=name,
-        key=key,
-        token=None if key is not None or token is None else token.removeprefix("?"),
-        endpoint=facts.get("BlobEndpoint"),
-    )
+    secret = {"account_key": key} if key else {}
+    if token and not key:
+        secret = {"sas_token": token.removeprefix("?")}
+    signs = bool(secret) or _variable(*_AZURE_SIGNS) is not None
+    signs = signs or _any_file("~/.azure/azureProfile.json")
+    return container, signs, partial(_azure_system, account, secret, facts.get("BlobEndpoint"))
 
 
-def _azure_system(account: _Account, *, anonymous: bool) -> FileSystem:
+def _azure_system(
+    account: str, secret: dict[str, str], endpoint: str | None, *, anonymous: bool
+) -> FileSystem:
     from pyarrow.fs import AzureFileSystem, FileSystem
 
-    options: dict[str, Any] = {}
-    query = {"credential_kind": "anonymous"}
-    if account.endpoint is not None:
-        parts = urlsplit(account.endpoint)
-        for service in ("blob", "dfs"):
-            options[f"{service}_storage_scheme"] = parts.scheme
-            options[f"{service}_storage_authority"] = parts.netloc
-            query[f"{service}_storage_authority"] = parts.netloc
-        query["enable_tls"] = str(parts.scheme == "https").lower()
-    if anonymous:
-        account_host = f"{account.name}.dfs.core.windows.net"
-        return FileSystem.from_uri(f"abfs://x@{account_host}/?{urlencode(query)}")[0]
-    if account.token is not None:
-        options["sas_token"] = account.token
-    return AzureFileSystem(account.name, account_key=account.key, **options)
-
-
-_KEPT_OPEN: Final = 256
+    place = urlsplit(endpoint or "https:")
+    services = ("blob", "dfs") if endpoint else ()
+    hosts = {f"{one}_storage_authority": place.netloc for one in services}
+    if not anonymous:
+        schemes = {f"{one}_storage_scheme": place.scheme for one in services}
+        return AzureFileSystem(account, **schemes, **hosts, **secret)
+    # Arrow takes it from an address alone.
+    encrypted = str(place.scheme == "https").lower()
+    query = {"credential_kind": "anonymous", "enable_tls": encrypted, **hosts}
+    return FileSystem.from_uri(f"abfs://x@{account}.dfs.core.windows.net/?{urlencode(query)}")[0]
 
 
 class CloudStore(Store):
@@ -260,12 +205,12 @@ class CloudStore(Store):
 
     tries_again = True
 
-    def __init__(self, address: Address, access: ArrowAccess) -> None:
+    def __init__(self, address: Address, container: str, make: Callable[[], FileSystem]) -> None:
         """Ask for nothing yet."""
         super().__init__(address)
-        self.credentials = access.credentials
-        self._make = access.make
-        self._root = f"{access.container}/"
+        self.credentials = not anonymous()
+        self._make = make
+        self._root = f"{container}/"
         # Ordered, since its oldest goes in one step, whatever other threads do.
         self._files: OrderedDict[str, NativeFile] = OrderedDict()
 
@@ -278,21 +223,21 @@ class CloudStore(Store):
             return None
         return Entry(path.rstrip("/"), info.type == FileType.Directory)
 
-    def children(self, path: str) -> list[Entry]:
+    def children(self, folder: str) -> list[Entry]:
         """Return what lies in a folder."""
         if self.address.store != "gs":
-            return self._listed(path, deep=False)
+            return list(self._listed(folder, deep=False))
         # Arrow does not list a folder of Google's that is only part of names.
-        start = f"{path}/".lstrip("/")
+        start = f"{folder}/".lstrip("/")
         found: dict[str, Entry] = {}
-        for entry in self._listed(path, deep=True):
-            name, below, _ = entry.path.removeprefix(start).partition("/")
-            found.setdefault(name, Entry(start + name, bool(below) or entry.is_folder))
+        for path, is_folder in self._listed(folder, deep=True):
+            name, below, _ = path.removeprefix(start).partition("/")
+            found.setdefault(name, Entry(start + name, bool(below) or is_folder))
         return list(found.values())
 
-    def below(self, path: str) -> list[Entry]:
+    def below(self, folder: str) -> list[str]:
         """Return all objects below a folder, at any depth."""
-        return [entry for entry in self._listed(path, deep=True) if not entry.is_folder]
+        return [path for path, is_folder in self._listed(folder, deep=True) if not is_folder]
 
     def state(self, path: str) -> ObjectState:
         """Return the size, and the etag or the time of the last change."""
@@ -300,9 +245,7 @@ class CloudStore(Store):
         said = file.metadata() or {}
         facts = {_text(key).casefold(): _text(value) for key, value in said.items()}
         stamp = facts.get("etag") or facts.get("generation") or facts.get("last-modified")
-        if not stamp:
-            info = self._system.get_file_info(self._full(path))
-            stamp = str(info.mtime_ns)
+        stamp = stamp or str(self._system.get_file_info(self._full(path)).mtime_ns)
         return ObjectState(int(file.size()), stamp)
 
     def fetch(self, path: str, offset: int, size: int) -> bytes:
@@ -315,14 +258,12 @@ class CloudStore(Store):
         stream: IO[bytes] = self._system.open_input_file(self._full(path))
         return stream
 
-    def _listed(self, path: str, *, deep: bool) -> list[Entry]:
+    def _listed(self, folder: str, *, deep: bool) -> Iterator[Entry]:
         from pyarrow.fs import FileSelector, FileType
 
-        selector = FileSelector(self._full(path), recursive=deep, allow_not_found=True)
-        return [
-            Entry(info.path.removeprefix(self._root), info.type == FileType.Directory)
-            for info in self._system.get_file_info(selector)
-        ]
+        selector = FileSelector(self._full(folder), recursive=deep, allow_not_found=True)
+        for info in self._system.get_file_info(selector):
+            yield Entry(info.path.removeprefix(self._root), info.type == FileType.Directory)
 
     def _opened(self, path: str) -> NativeFile:
         """Open an object and keep it: that is a request, and each row group would make one."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from typing import IO, TYPE_CHECKING, Any, Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from mipaudit.errors import InputError
+from mipaudit.reading.bytes.search import Entry
 from mipaudit.reading.stores.address import store_seconds
-from mipaudit.reading.stores.store import Entry, ObjectState, Store
+from mipaudit.reading.stores.store import ObjectState, Store
 
 if TYPE_CHECKING:
     from mipaudit.reading.stores.address import Address
@@ -49,28 +50,23 @@ class FsspecStore(Store):
             return None
         return Entry(path.rstrip("/"), info["type"] == "directory")
 
-    def children(self, path: str) -> list[Entry]:
+    def children(self, folder: str) -> list[Entry]:
         """Return what lies in a folder."""
         try:
-            found = self._system.ls(self._full(path), detail=True)
+            found = self._system.ls(self._full(folder), detail=True)
         except (FileNotFoundError, NotADirectoryError):
             return []
         entries = [Entry(self._relative(info), info["type"] == "directory") for info in found]
-        return [entry for entry in entries if entry.path != path.strip("/")]
+        return [entry for entry in entries if entry.path != folder.strip("/")]
 
-    def below(self, path: str) -> list[Entry]:
+    def below(self, folder: str) -> list[str]:
         """Return all objects below a folder, at any depth.
 
         fsspec's own ways down leave out the folders that cannot be listed.
         """
-        found: list[Entry] = []
-        folders = [path]
-        while folders:
-            for entry in self.children(folders.pop()):
-                if entry.is_folder:
-                    folders.append(entry.path)
-                else:
-                    found.append(entry)
+        found: list[str] = []
+        for path, is_folder in self.children(folder):
+            found += self.below(path) if is_folder else [path]
         return found
 
     def state(self, path: str) -> ObjectState:
@@ -118,10 +114,6 @@ class WebStore(FsspecStore):
         )
         super().__init__(address, system, f"{address.scheme}://{address.authority}")
 
-    def shown(self, path: str) -> str:
-        """Return ``path`` without its escapes and its query."""
-        return unquote(path.partition("?")[0])
-
     def look(self, path: str) -> Entry | None:
         """Return the file at ``path``, None for nothing."""
         try:
@@ -143,7 +135,7 @@ class WebStore(FsspecStore):
         if info.get("mimetype") == "text/html":
             raise InputError(
                 "web_page",
-                f"{self.name(path)}: a web page, not a file of scores.",
+                f"{self.address.name(path)}: a web page, not a file of scores.",
                 hint="Is a log-in needed?",
             )
         return _state(info)

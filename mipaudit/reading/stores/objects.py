@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import io
 import os
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import IO, TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.errors import InputError, MipauditError, UsageError
-from mipaudit.reading.bytes.blob import AHEAD_MOST, PositionedReader, each_at_once, stream_blob
-from mipaudit.reading.stores.address import (
-    ANONYMOUS,
-    MAGIC,
-    STORE_TIMEOUT,
-    anonymous,
-    is_visible,
-    no_parts,
+from mipaudit.reading.bytes.blob import (
+    AHEAD_MOST,
+    Blob,
+    PositionedReader,
+    each_at_once,
+    stream_blob,
 )
+from mipaudit.reading.bytes.search import MAGIC, FoundFile, found_files
+from mipaudit.reading.stores.address import ANONYMOUS, STORE_TIMEOUT, Address, anonymous
 from mipaudit.reading.stores.store import ShortReadError, missing_library, store_error
 
 if TYPE_CHECKING:
-    from mipaudit.reading.stores.address import Address
+    from collections.abc import Iterable
+
+    from mipaudit.reading.bytes.search import Entry
     from mipaudit.reading.stores.cloud_store import CloudStore
     from mipaudit.reading.stores.fsspec_store import FsspecStore
+    from mipaudit.reading.stores.store import ObjectState
 
     AnyStore = CloudStore | FsspecStore
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.stores.store import ObjectState
 
 # What a store is built from, beside its address.
 _ENVIRONMENT: Final = (
@@ -61,17 +59,17 @@ def open_store(address: Address) -> AnyStore:
         )
     )
     # Their connections do not survive a fork.
-    return _store(address.store_only(), known, os.getpid())
+    return _store(replace(address, path="", query=""), known, os.getpid())
 
 
 @lru_cache(maxsize=32)
 def _store(address: Address, _environment: tuple[tuple[str, str], ...], _process: int) -> AnyStore:
-    if address.store in {"s3", "gs", "az"}:
-        from mipaudit.reading.stores.cloud_store import CloudStore, arrow_access
+    if address.store in _WITHOUT_CREDENTIALS:
+        from mipaudit.reading.stores.cloud_store import cloud_store
 
-        access = arrow_access(address)
-        if access is not None:
-            return CloudStore(address, access)
+        found = cloud_store(address)
+        if found is not None:
+            return found
     return _fsspec_store(address)
 
 
@@ -82,20 +80,20 @@ def _fsspec_store(address: Address) -> FsspecStore:
         MissingExtraError: fsspec, or what it needs for this scheme, is not installed.
         UsageError: ``unknown_scheme``.
     """
+    extra: str | None = "https"
     try:
         import fsspec
-    except ImportError:
-        raise missing_library(address, "https") from None
-    from mipaudit.reading.stores.fsspec_store import FsspecStore, WebStore
 
-    try:
+        from mipaudit.reading.stores.fsspec_store import FsspecStore, WebStore
+
         if address.is_web:
             return WebStore(address)
+        extra = None
         base = f"{address.scheme}://{address.authority}/"
         options = _WITHOUT_CREDENTIALS.get(address.store, {}) if anonymous() else {}
         return FsspecStore(address, *fsspec.core.url_to_fs(base, **options))
     except ImportError:
-        raise missing_library(address, "https" if address.is_web else None) from None
+        raise missing_library(address, extra) from None
     except ValueError:
         raise UsageError(
             "unknown_scheme",
@@ -106,15 +104,11 @@ def _fsspec_store(address: Address) -> FsspecStore:
     except MipauditError:
         raise
     except Exception as error:  # noqa: BLE001 - libraries raise what they like
-        raise store_error(error, address, address.name(""), credentials=None) from None
+        raise store_error(error, address, address.name("")) from None
 
 
-# The path of an object, and the folders that lead to it.
-Found = tuple[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteBlob:
+@dataclass(frozen=True, kw_only=True)
+class RemoteBlob(Blob):
     """An object, with the state in which it was found: read by ranges, never held whole.
 
     It can be sent to other processes and machines, which open it with the credentials of
@@ -128,11 +122,7 @@ class RemoteBlob:
     name: str
     size: int
     stamp: str
-
-    @property
-    def identity(self) -> tuple[str, str, str]:
-        """What no other object has."""
-        return self.address.store, self.address.place, self.path
+    identity: tuple[str, str, str] = field(repr=False)
 
     def open(self) -> IO[bytes]:
         """Return a reader that reads ahead."""
@@ -150,9 +140,6 @@ class RemoteBlob:
         except MipauditError:
             return True
 
-    def close(self) -> None:
-        """Hold nothing."""
-
     def _reader(self, *, ahead: bool) -> PositionedReader:
         store = open_store(self.address)
         fetch = partial(store.ask, partial(_whole_part, store), self.path)
@@ -164,6 +151,22 @@ def _whole_part(store: AnyStore, path: str, offset: int, size: int) -> bytes:
     if len(data) != size:
         raise ShortReadError
     return data
+
+
+class _Asked:
+    """The folders of a store, as they are searched; its faults are said in our words."""
+
+    def __init__(self, store: AnyStore) -> None:
+        self._store = store
+
+    def look(self, path: str) -> Entry | None:
+        return self._store.ask(self._store.look, path)
+
+    def children(self, folder: str) -> Iterable[Entry]:
+        return self._store.ask(self._store.children, folder)
+
+    def below(self, folder: str) -> Iterable[str]:
+        return self._store.ask(self._store.below, folder.rstrip("/"))
 
 
 def remote_blobs(address: Address, *, in_memory: int) -> list[tuple[Blob, tuple[str, ...]]]:
@@ -182,13 +185,27 @@ def remote_blobs(address: Address, *, in_memory: int) -> list[tuple[Blob, tuple[
         InputError: ``no_such_file``, ``no_parts`` or ``web_folder``.
         MipauditError: as ``Store.ask``.
     """
-    store = open_store(address)
+    store, path = open_store(address), address.path
+    name = address.name(path)
+    if address.is_web and (path[-1:] in {"", "/"} or MAGIC & set(path)):
+        raise InputError(
+            "web_folder",
+            f"{name}: folders and patterns of web servers are not read.",
+            hint="Name the parts: the address of each in a list, in Python; or copy them here.",
+        )
+    found: list[FoundFile] | None
+    if address.is_web:
+        path = f"{path}?{address.query}" if address.query else path
+        found = [(path, ())] if store.ask(store.look, path) is not None else None
+    else:
+        found = found_files(_Asked(store), path, name)
+    if found is None:
+        raise store_error("missing", address, name)
 
-    def opened(found: Found) -> tuple[Blob, tuple[str, ...]]:
-        path, folders = found
-        return _blob(store, path, in_memory), folders
+    def opened(file: FoundFile) -> tuple[Blob, tuple[str, ...]]:
+        return _blob(store, file[0], in_memory), file[1]
 
-    return each_at_once(opened, _files(store, address), remote=True)
+    return each_at_once(opened, found, remote=True)
 
 
 def _blob(store: AnyStore, path: str, in_memory: int) -> Blob:
@@ -198,84 +215,18 @@ def _blob(store: AnyStore, path: str, in_memory: int) -> Blob:
     return RemoteBlob(
         address=store.address,
         path=path,
-        name=store.name(path),
+        name=store.address.name(path),
         size=state.size,
         stamp=state.stamp,
+        # What no other object has.
+        identity=(store.address.store, store.address.place, path),
     )
 
 
 def _streamed(store: AnyStore, path: str, state: ObjectState, in_memory: int) -> Blob:
     with store.stream(path) as stream:
-        blob = stream_blob(store.name(path), stream, in_memory=in_memory)
+        blob = stream_blob(store.address.name(path), stream, in_memory=in_memory)
     if state.size not in {None, blob.size}:
         blob.close()
         raise ShortReadError
     return blob
-
-
-def _files(store: AnyStore, address: Address) -> list[Found]:
-    path = f"{address.path}?{address.query}" if address.query else address.path
-    varies = bool(MAGIC & set(address.path))
-    if address.is_web and (varies or address.path[-1:] in {"", "/"}):
-        raise InputError(
-            "web_folder",
-            f"{store.name(path)}: folders and patterns of web servers are not read.",
-            hint="Name the parts: the address of each in a list, in Python; or copy them here.",
-        )
-    entry = store.ask(store.look, path)
-    if entry is not None and not entry.is_folder:
-        return [(path, ())]
-    if varies:
-        return _ordered(store, _matching(store, address.path), address)
-    if entry is None:
-        raise InputError("no_such_file", f"There is no file {store.name(path)}.")
-    return _ordered(store, _below(store, entry.path), address)
-
-
-def _ordered(store: AnyStore, found: Iterable[Found], address: Address) -> list[Found]:
-    parts = sorted(found, key=lambda one: store.shown(one[0]).encode("utf-8", "surrogateescape"))
-    if not parts:
-        raise no_parts(address.name(address.path))
-    return parts
-
-
-def _names(store: AnyStore, path: str) -> tuple[str, ...]:
-    return tuple(store.shown(part) for part in path.split("/") if part)
-
-
-def _below(store: AnyStore, folder: str) -> Iterator[Found]:
-    """Yield the visible objects below ``folder``."""
-    depth = len(_names(store, folder))
-    for entry in store.ask(store.below, folder):
-        names = _names(store, entry.path)[depth:]
-        if names and all(map(is_visible, names)):
-            yield entry.path, names[:-1]
-
-
-def _matching(store: AnyStore, pattern: str) -> Iterator[Found]:
-    parts = [part for part in pattern.split("/") if part]
-    first = next(at for at, part in enumerate(parts) if MAGIC & set(part))
-    # Two stars can reach a file in several ways.
-    for path in dict.fromkeys(_expanded(store, "/".join(parts[:first]), parts[first:])):
-        yield path, _names(store, path)[first:-1]
-
-
-def _expanded(store: AnyStore, folder: str, parts: Sequence[str]) -> Iterator[str]:
-    """Yield the objects below ``folder`` that match ``parts``, a name each; ``**`` any folders."""
-    part, rest = parts[0], parts[1:]
-    if part == "**" and rest:
-        yield from _expanded(store, folder, rest)
-    for entry in store.ask(store.children, folder):
-        if not _fits(store.shown(entry.path.rpartition("/")[2]), part):
-            continue
-        if not entry.is_folder and not rest:
-            yield entry.path
-        if entry.is_folder and part == "**":
-            yield from _expanded(store, entry.path, parts)
-        elif entry.is_folder and rest:
-            yield from _expanded(store, entry.path, rest)
-
-
-def _fits(name: str, part: str) -> bool:
-    # What is spelt out is wanted, also where it is hidden.
-    return name == part or (is_visible(name) and (part == "**" or fnmatchcase(name, part)))

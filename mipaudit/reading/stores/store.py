@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Concatenate, Final, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from mipaudit.errors import InputError, MipauditError, MissingExtraError
 
@@ -19,26 +19,20 @@ if TYPE_CHECKING:
 Fault = Literal["missing", "forbidden", "unreachable", "certificate", "other"]
 
 # In the order in which they are looked for, in what the error and its causes say.
-_SIGNS: Final[dict[Fault, tuple[str, ...]]] = {
-    "certificate": (r"certificate", r"SSL_CONNECT|SSLError", r"CURL ?(code:|error \[)? ?(35|60)\b"),
-    "forbidden": (
-        r"ACCESS_?DENIED|PERMISSION_?DENIED|Permission denied|not permitted|Forbidden",
-        r"UNAUTHENTICATED|Authenticat|Authoriz|Unauthori[sz]ed|credential|Anonymous caller",
-        r"Invalid_?Access_?Key|SIGNATURE_?DOES_?NOT_?MATCH|(Expired|Invalid|Missing)\w*_?Token",
-        r"INVALID_CLIENT|UNRECOGNIZED_CLIENT|Public ?access ?is ?not",
-        r"status:? ?(code:? ?)?40[13]\b|\b40[13], message",
-    ),
-    "missing": (
-        r"NO_?SUCH_?(BUCKET|KEY)|NOT_?FOUND|Bucket '.*' not found|does not exist|No such file",
-        r"status:? ?(code:? ?)?404\b|\b404, message",
-    ),
-    "unreachable": (
-        r"NETWORK_CONNECTION|(?<!\w)UNAVAILABLE|Could not (connect|resolve)|Failed to connect",
-        r"get a new connection|timed? ?out|DEADLINE_EXCEEDED|Connection|Cannot connect",
-        r"Name or service|getaddrinfo|SLOW_?DOWN|Disconnected|INTERNAL_FAILURE",
-        r"SERVICE_UNAVAILABLE|Payload ?(is not completed|Error)",
-        r"status:? ?(code:? ?)?(429|5\d\d)\b|\b(429|5\d\d), message",
-    ),
+_SIGNS: Final[dict[Fault, str]] = {
+    "certificate": r"certificate|SSL_CONNECT|SSLError|CURL ?(code:|error \[)? ?(35|60)\b",
+    "forbidden": r"ACCESS_?DENIED|PERMISSION_?DENIED|Permission denied|not permitted|Forbidden|"
+    r"UNAUTHENTICATED|Authenticat|Authoriz|Unauthori[sz]ed|credential|Anonymous caller|"
+    r"Invalid_?Access_?Key|SIGNATURE_?DOES_?NOT_?MATCH|(Expired|Invalid|Missing)\w*_?Token|"
+    r"INVALID_CLIENT|UNRECOGNIZED_CLIENT|Public ?access ?is ?not|"
+    r"status:? ?(code:? ?)?40[13]\b|\b40[13], message",
+    "missing": r"NO_?SUCH_?(BUCKET|KEY)|NOT_?FOUND|Bucket '.*' not found|does not exist|"
+    r"No such file|status:? ?(code:? ?)?404\b|\b404, message",
+    "unreachable": r"NETWORK_CONNECTION|(?<!\w)UNAVAILABLE|Could not (connect|resolve)|"
+    r"Failed to connect|get a new connection|timed? ?out|DEADLINE_EXCEEDED|Connection|"
+    r"Cannot connect|Name or service|getaddrinfo|SLOW_?DOWN|Disconnected|INTERNAL_FAILURE|"
+    r"SERVICE_UNAVAILABLE|Payload ?(is not completed|Error)|"
+    r"status:? ?(code:? ?)?(429|5\d\d)\b|\b(429|5\d\d), message",
 }
 _PERMISSION_ASK: Final = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
@@ -50,17 +44,67 @@ _ENDPOINT: Final = {
     "s3": "AWS_ENDPOINT_URL and AWS_REGION",
     "gs": "STORAGE_EMULATOR_HOST",
     "az": "AZURE_STORAGE_ACCOUNT",
-    "http": "the address",
 }
+# Code, sentence and hint of every fault; of a refusal by whether credentials were used.
+_SAID: Final = {
+    "missing": ("no_such_file", "There is no file {name}.", None),
+    "forbidden False": (
+        "no_permission",
+        "{name}: not public, or not there.",
+        "Without `anonymous`, set {ask}.",
+    ),
+    "forbidden True": (
+        "no_permission",
+        "{name}: the store refuses to read it with the credentials that it was given.",
+        "Check {ask}; `anonymous` reads what is public; {also}.",
+    ),
+    "forbidden None": (
+        "no_permission",
+        "{name}: the store refuses to read it.",
+        "Check {ask}; {also}.",
+    ),
+    "certificate": (
+        "no_network",
+        "{name}: the server's certificate is not trusted.",
+        "Name the authority's file in SSL_CERT_FILE or AWS_CA_BUNDLE.",
+    ),
+    "unreachable": (
+        "no_network",
+        "{name}: the store cannot be reached, or does not answer.",
+        "Check the network, the proxy and {endpoint}, and try again; {slow}.",
+    ),
+    "other": (
+        "store_failed",
+        "{name}: the store did not answer as expected.",
+        "Try again, or copy the file here.",
+    ),
+    "no_credentials": (
+        "no_credentials",
+        "{name}: no credentials are found.",
+        "Say `anonymous` where it is public; else set {ask}.",
+    ),
+}
+# Seconds before each further try.
+_PAUSES: Final = (0.1, 0.5, 2.0)
+
+ResultT = TypeVar("ResultT")
 
 
 class ShortReadError(OSError):
     """A store sent fewer bytes than there should be."""
 
 
-def fault_kind(error: BaseException) -> Fault:
+def _chain(error: BaseException | None) -> list[BaseException]:
+    found: list[BaseException] = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return found
+
+
+def _fault(error: BaseException) -> Fault:
     """Return what kind of fault ``error`` and its causes speak of."""
-    chain = list(_chain(error))
+    chain = _chain(error)
     for one in chain:
         status = getattr(one, "status", None)
         if isinstance(status, int):
@@ -73,7 +117,7 @@ def fault_kind(error: BaseException) -> Fault:
             return "missing"
         text = f"{type(one).__name__}: {one}"
         for fault, signs in _SIGNS.items():
-            if any(re.search(sign, text, re.IGNORECASE) for sign in signs):
+            if re.search(signs, text, re.IGNORECASE):
                 return fault
     return "other"
 
@@ -86,84 +130,31 @@ def _of_status(status: int) -> Fault:
     return "unreachable" if status >= 500 or status in {408, 425, 429} else "other"  # noqa: PLR2004
 
 
-def _chain(error: BaseException | None) -> list[BaseException]:
-    found: list[BaseException] = []
-    while error is not None and error not in found:
-        found.append(error)
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return found
-
-
-def is_transient(error: BaseException) -> bool:
-    """Tell whether the same request may well succeed a moment later.
-
-    One that ran out of time has been given all the time that it was to have.
-    """
-    if any(isinstance(one, TimeoutError) for one in _chain(error)):
-        return False
-    return isinstance(error, ShortReadError) or fault_kind(error) in {"unreachable", "other"}
-
-
 def store_error(
-    error: BaseException, address: Address, name: str, *, credentials: bool | None
-) -> MipauditError:
-    """Return ``error`` in our words.
+    fault: Fault | Literal["no_credentials"] | BaseException,
+    address: Address,
+    name: str,
+    *,
+    credentials: bool | None = None,
+) -> InputError:
+    """Return what went wrong in our words.
 
     Args:
-        error: what a library raised.
+        fault: what it was, or what a library raised.
         address: of the store.
         name: of the object, safe to print.
         credentials: whether they are used; None where that is not known.
     """
-    ask = _PERMISSION_ASK.get(address.store, "the store's own environment variables")
-    match fault_kind(error):
-        case "missing":
-            return InputError("no_such_file", f"There is no file {name}.")
-        case "forbidden" if credentials is False:
-            return InputError(
-                "no_permission",
-                f"{name}: not public, or not there.",
-                hint=f"Without `anonymous`, set {ask}.",
-            )
-        case "forbidden":
-            return InputError(
-                "no_permission",
-                f"{name}: the store refuses to read it with the credentials that it was given."
-                if credentials
-                else f"{name}: the store refuses to read it.",
-                hint=f"Check {ask}; "
-                + ("`anonymous` reads what is public; " if credentials else "")
-                + "some stores say so of what is not there, too.",
-            )
-        case "certificate":
-            return InputError(
-                "no_network",
-                f"{name}: the server's certificate is not trusted.",
-                hint="Name the authority's file in SSL_CERT_FILE or AWS_CA_BUNDLE.",
-            )
-        case "unreachable":
-            endpoint = _ENDPOINT.get(address.store, "the address")
-            return InputError(
-                "no_network",
-                f"{name}: the store cannot be reached, or does not answer.",
-                hint=f"Check the network, the proxy and {endpoint}, and try again; a slow one may "
-                "need a longer `store_timeout`.",
-            )
-        case _:
-            return InputError(
-                "store_failed",
-                f"{name}: the store did not answer as expected.",
-                hint="Try again, or copy the file here.",
-            )
-
-
-def no_credentials(address: Address) -> InputError:
-    """Return the error for a store that is to be read with credentials, of which there are none."""
-    return InputError(
-        "no_credentials",
-        f"{address.name(address.path)}: no credentials are found.",
-        hint=f"Say `anonymous` where it is public; else set {_PERMISSION_ASK[address.store]}.",
-    )
+    key: str = _fault(fault) if isinstance(fault, BaseException) else fault
+    code, message, hint = _SAID[f"{key} {credentials}" if key == "forbidden" else key]
+    words = {
+        "name": name,
+        "ask": _PERMISSION_ASK.get(address.store, "the store's own environment variables"),
+        "also": "some stores say so of what is not there, too",
+        "slow": "a slow one may need a longer `store_timeout`",
+        "endpoint": _ENDPOINT.get(address.store, "the address"),
+    }
+    return InputError(code, message.format(**words), hint=hint and hint.format(**words))
 
 
 def missing_library(address: Address, extra: str | None) -> MissingExtraError:
@@ -175,20 +166,6 @@ def missing_library(address: Address, extra: str | None) -> MissingExtraError:
         if extra
         else "fsspec lists which library reads which scheme; install that one.",
     )
-
-
-# Seconds before each further try.
-_PAUSES: Final = (0.1, 0.5, 2.0)
-
-MoreT = ParamSpec("MoreT")
-ResultT = TypeVar("ResultT")
-
-
-class Entry(NamedTuple):
-    """Something in a store: its path there, and whether others are below it."""
-
-    path: str
-    is_folder: bool
 
 
 class ObjectState(NamedTuple):
@@ -219,21 +196,7 @@ class Store:
         """Keep the address."""
         self.address = address
 
-    def shown(self, path: str) -> str:
-        """Return ``path`` as people write it."""
-        return path
-
-    def name(self, path: str) -> str:
-        """Return what messages call ``path``, safe to print."""
-        return self.address.name(self.shown(path))
-
-    def ask(
-        self,
-        work: Callable[Concatenate[str, MoreT], ResultT],
-        path: str,
-        *more: MoreT.args,
-        **named: MoreT.kwargs,
-    ) -> ResultT:
+    def ask(self, work: Callable[..., ResultT], path: str, *more: object) -> ResultT:
         """Return ``work(path, ...)``, tried again where the fault may pass.
 
         Raises:
@@ -241,23 +204,30 @@ class Store:
         """
         for pause in (*_PAUSES, None):
             try:
-                return work(path, *more, **named)
-            except MipauditError:
-                raise
+                return work(path, *more)
             except Exception as error:  # noqa: BLE001 - libraries raise what they like
+                # A library may have made another error of ours.
                 ours = next((one for one in _chain(error) if isinstance(one, MipauditError)), None)
-                if ours is not None:  # a library made another error of it
-                    raise ours from None
-                lasting = self.tries_again and not isinstance(error, ShortReadError)
-                if pause is None or lasting or not is_transient(error):
-                    failure = store_error(
-                        error, self.address, self.name(path), credentials=self.credentials
-                    )
-                else:
+                if ours is None and pause is not None and self._may_pass(error):
                     time.sleep(pause)
                     continue
+                name = self.address.name(path)
+                failure = ours or store_error(
+                    error, self.address, name, credentials=self.credentials
+                )
             raise failure
         raise AssertionError  # the last pause is None
+
+    def _may_pass(self, error: BaseException) -> bool:
+        """Tell whether the same request may well succeed a moment later.
+
+        One that ran out of time has been given all the time that it was to have.
+        """
+        if any(isinstance(one, TimeoutError) for one in _chain(error)):
+            return False
+        if isinstance(error, ShortReadError):
+            return True
+        return not self.tries_again and _fault(error) in {"unreachable", "other"}
 
     def sends_parts(self, path: str, state: ObjectState) -> bool:  # noqa: ARG002 - some ask
         """Tell whether parts can be asked for, and a change between them would show."""

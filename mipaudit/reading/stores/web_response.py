@@ -7,7 +7,7 @@ import socket
 import sys
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aiohttp import ClientResponse
 from yarl import URL
@@ -17,6 +17,8 @@ from mipaudit.reading.stores.address import store_seconds
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from aiohttp.connector import Connection
 
 # A body that brings less than so many bytes a second while it is waited for so long is given up.
@@ -25,6 +27,7 @@ SECONDS: Final = 60.0
 _BLOCK: Final = 1 << 16
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _THIS_MACHINE: Final = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+ResultT = TypeVar("ResultT")
 # From which host to which other it was said that one was led.
 _TOLD: Final[set[tuple[str | None, str | None]]] = set()
 
@@ -42,14 +45,7 @@ class WebResponse(ClientResponse):
         Raises:
             InputError: ``redirect``, or ``slow_store``.
         """
-        limit = asyncio.timeout(SECONDS + store_seconds())
-        try:
-            async with limit:
-                await super().start(connection)
-        except TimeoutError:
-            if limit.expired():
-                raise _too_slow(self.url) from None
-            raise
+        await _within(SECONDS + store_seconds(), super().start(connection), self.url)
         if self.status in _REDIRECTS:
             _require_fit(self.url, self.headers.get("Location") or self.headers.get("URI"))
         self.content: Any = _Watched(self.content, self.url)
@@ -79,14 +75,7 @@ class _Watched:
             return b"".join(blocks)
         clock = asyncio.get_running_loop().time
         began = clock()
-        limit = asyncio.timeout(SECONDS - self._waited)
-        try:
-            async with limit:
-                found: bytes = await self._content.read(size)
-        except TimeoutError:
-            if limit.expired():
-                raise _too_slow(self._url) from None
-            raise
+        found: bytes = await _within(SECONDS - self._waited, self._content.read(size), self._url)
         self._waited += clock() - began
         self._got += len(found)
         if self._got >= SLOWEST * SECONDS:
@@ -94,8 +83,20 @@ class _Watched:
         return found
 
 
-def _too_slow(url: URL) -> InputError:
-    return InputError(
+async def _within(seconds: float, work: Awaitable[ResultT], url: URL) -> ResultT:
+    """Return what is waited for.
+
+    Raises:
+        InputError: ``slow_store``.
+    """
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await work
+    except TimeoutError:
+        if not limit.expired():
+            raise
+    raise InputError(
         "slow_store",
         f"{_shown(url)} sends less than 1 KiB a second.",
         hint="Try again later, or copy the file here.",

@@ -17,9 +17,9 @@ from mipaudit.data.csv.cells import MISSING, booleans_of, keys_of, labels_of, nu
 from mipaudit.data.csv.dialect import Dialect
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.columns.column import column_hashes, column_missing, column_scores
 from mipaudit.reading.columns.column_cache import column_arrays
+from tests.fixtures.files import held
 
 NAMES = ("score", "count", "word", "flag", "key")
 HEAD = ("0.5", "3", "x", "true", "7")
@@ -64,7 +64,7 @@ def test_any_cells_are_what_python_makes_of_them(rows, quoting, threads):
         # What the columns hold is seen in the first row alone.
         patch.setattr(csv_file, "SMALL_TEXT", len(written([NAMES, HEAD], quoting=quoting)))
         patch.setattr(csv_blocks, "BLOCK_BYTES", 30)
-        part = CsvPart(MemoryBlob(name="x", data=text.encode()), "csv")
+        part = CsvPart(held(text.encode()), "csv")
     part.threads = threads
     columns = list(zip(HEAD, *rows, strict=True))
     wanted = expected(columns)
@@ -89,7 +89,7 @@ def test_any_cells_are_what_python_makes_of_them(rows, quoting, threads):
 @given(st.lists(st.floats(allow_nan=False).map(repr), min_size=1, max_size=200))
 def test_floats_are_those_of_python(cells):
     text = "score\n" + "\n".join(cells) + "\n"
-    part = CsvPart(MemoryBlob(name="x", data=text.encode()), "csv")
+    part = CsvPart(held(text.encode()), "csv")
     part.load(("score",), ())
     values = [
         chunk.columns["score"] for piece in part.pieces() for chunk in piece.chunks(NAMES[:1], 0)
@@ -143,7 +143,7 @@ def test_quotes_are_read_as_python_reads_them(text, cells):
 
 def test_words_that_say_that_a_cell_is_empty():
     text = "member,score,word\n" + "".join(f"1,{one},{one}\n0,1.5,x\n" for one in sorted(MISSING))
-    part = CsvPart(MemoryBlob(name="x", data=text.encode()), "csv")
+    part = CsvPart(held(text.encode()), "csv")
     part.load(("score", "word"), ())
     (chunk,) = (chunk for piece in part.pieces() for chunk in piece.chunks(("score", "word"), 0))
     for name in ("score", "word"):

@@ -14,9 +14,9 @@ from mipaudit.data.csv import blocks as csv_blocks
 from mipaudit.data.csv import file as csv_file
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.bytes.unpacked import plain_stream
 from mipaudit.reading.columns.column_cache import ChunkStore
+from tests.fixtures.files import held
 
 ROWS = 5000
 OUT_OF_SPACE = OSError(errno.ENOSPC, "No space left on device")
@@ -196,7 +196,7 @@ def test_full_disk_is_not_a_damaged_file(kind):
     content = data if kind == "csv" else compressed(kind, data)
 
     def fill_the_disk():
-        with plain_stream(MemoryBlob(name="x", data=content), kind) as stream:
+        with plain_stream(held(content), kind) as stream:
             stream.read(10)
             raise OUT_OF_SPACE
 
@@ -210,7 +210,7 @@ def test_damaged_file_is_still_told(kind):
     content = compressed(kind, np.random.default_rng(0).bytes(5000))[:-2000]
 
     def read_all():
-        with plain_stream(MemoryBlob(name="x", data=content), kind) as stream:
+        with plain_stream(held(content), kind) as stream:
             while stream.read(1000):
                 pass
 
@@ -221,7 +221,7 @@ def test_damaged_file_is_still_told(kind):
 
 def test_full_disk_while_a_compressed_file_is_parsed(large, monkeypatch):
     data = gzip.compress(text("member,score", scored()).encode())
-    part = CsvPart(MemoryBlob(name="x", data=data), "gzip")
+    part = CsvPart(held(data), "gzip")
 
     def append(self, columns, rows):
         raise OUT_OF_SPACE

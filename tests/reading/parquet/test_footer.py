@@ -18,10 +18,10 @@ import pytest
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
-from mipaudit.reading.bytes.blob import MemoryBlob
 from mipaudit.reading.parquet.arrow import ArrowReader, read_columns
 from mipaudit.reading.parquet.footer import BadFooterError, Footer
 from mipaudit.reading.parquet.parquet import arrow_errors, open_parquet
+from tests.fixtures.files import held
 
 WORDS = pa.array([f"w{at % 7}" for at in range(50)])
 
@@ -178,9 +178,9 @@ def altered(rows: int) -> bytes:
 @pytest.mark.parametrize("rows", [1, 18, 49, 51, 63])
 def test_a_file_that_says_fewer_rows_than_it_has_is_damaged(rows):
     with pytest.raises(InputError) as caught:
-        open_parquet(MemoryBlob(name="s.parquet", data=altered(rows)))
+        open_parquet(held(altered(rows), "s.parquet"))
     assert caught.value.code == "bad_parquet"
-    open_parquet(MemoryBlob(name="s.parquet", data=altered(50)))
+    open_parquet(held(altered(50), "s.parquet"))
 
 
 def test_codes_beyond_the_dictionary_are_damage():

@@ -561,7 +561,7 @@ def test_a_machine_of_the_cloud_may_have_a_role(website, monkeypatch, tmp_path):
     for status, asked in ((404, "gs"), (401, "s3"), (401, "gs")):
         website.status = status
         assert cloud_store._has_role(asked) == (status == 401)
-    assert cloud_store.arrow_access(address).credentials
+    assert cloud_store.cloud_store(address).credentials
     assert [path for _, path, _ in website.asked][:2] == [
         "/computeMetadata/v1/",
         "/latest/meta-data/",
@@ -644,7 +644,6 @@ def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     from store_servers import clear_environment
 
     from mipaudit.reading.stores.address import parse_address
-    from mipaudit.reading.stores.cloud_store import _azure_account, arrow_access
 
     clear_environment(monkeypatch, tmp_path)
     for name, value in variables.items():
@@ -652,10 +651,11 @@ def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     if not expected[-1]:
         monkeypatch.setenv("MIPAUDIT_ANONYMOUS", "1")
     address = parse_address(spec)
-    access = arrow_access(address)
-    _, account = _azure_account(address)
-    assert (access.container, account.name, access.credentials) == expected
-    assert access.make().type_name == "abfs"
+    container, _, make = cloud_store._azure(address)
+    account, *_ = make.args
+    found = cloud_store.cloud_store(address)
+    assert (container, account, found.credentials) == expected
+    assert found._system.type_name == "abfs"
     assert "a2V5" not in address.name("x")
 
 

@@ -1,0 +1,147 @@
+"""The files that a path means: itself, all below a folder, or what fits a pattern.
+
+Folders of this machine and of stores are searched alike. What nobody spelt out is read only where
+its name begins with neither a point nor an underscore.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from mipaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+# What makes a pattern of a path.
+MAGIC: Final = frozenset("*?[")
+# A path, and the names of the folders that lead to it, counted from the one that was named on, or
+# from where a pattern begins to vary: those before are the user's own affair.
+FoundFile = tuple[str, tuple[str, ...]]
+
+
+class Entry(NamedTuple):
+    """What lies in a folder: its path, and whether others lie below it."""
+
+    path: str
+    is_folder: bool
+
+
+class Tree(Protocol):
+    """Folders, by paths with slashes."""
+
+    def look(self, path: str) -> Entry | None:
+        """Return what is at ``path``, None for nothing."""
+
+    def children(self, folder: str) -> Iterable[Entry]:
+        """Return what lies in a folder; "" is where relative paths begin."""
+
+    def below(self, folder: str) -> Iterable[str]:
+        """Return all files below a folder, at any depth; hidden ones may be left out."""
+
+
+class LocalTree:
+    """The folders of this machine.
+
+    A file that is ``planned`` is found as if it were there: its path, links followed.
+    """
+
+    def __init__(self, planned: Path | None = None) -> None:
+        """Note the planned file."""
+        self._planned = planned
+
+    def look(self, path: str) -> Entry | None:
+        """Return what is at ``path``, None for nothing."""
+        place = Path(path)
+        return Entry(path, place.is_dir()) if place.exists() else None
+
+    def children(self, folder: str) -> Iterator[Entry]:
+        """Yield what lies in a folder; nothing of one that cannot be listed."""
+        try:
+            names = [one.name for one in Path(folder).iterdir()]
+        except OSError:
+            return
+        for path in self._joined(folder, names):
+            # Neither is true of a link that leads nowhere.
+            if os.path.isdir(path) or self._is_file(path):  # noqa: PTH112 - never raises
+                yield Entry(path, os.path.isdir(path))  # noqa: PTH112
+
+    def below(self, folder: str) -> Iterator[str]:
+        """Yield the files below a folder that are not hidden."""
+        for place, folders, names in os.walk(folder):
+            folders[:] = filter(is_visible, folders)
+            yield from filter(self._is_file, self._joined(place, names))
+
+    def _joined(self, folder: str, names: list[str]) -> list[str]:
+        planned = self._planned
+        if planned is not None and Path(folder).resolve() == planned.parent:
+            names = [*names, planned.name]
+        return [posixpath.join(folder, name) for name in dict.fromkeys(names)]
+
+    def _is_file(self, path: str) -> bool:
+        planned = self._planned is not None and self._planned.name == Path(path).name
+        return planned or os.path.isfile(path)  # noqa: PTH113 - never raises
+
+
+def found_files(tree: Tree, path: str, name: str) -> list[FoundFile] | None:
+    """Return the files that ``path`` means, in bytewise path order; None where it means nothing.
+
+    Args:
+        tree: where they are.
+        path: of a file, of a folder, or a pattern.
+        name: what messages call it.
+
+    Raises:
+        InputError: ``no_parts`` for a folder or a pattern without files.
+    """
+    entry = tree.look(path)
+    if entry is None and not MAGIC & set(path):
+        return None
+    if entry is not None and not entry.is_folder:
+        return [(path, ())]
+    parts = _names(path)
+    if entry is not None:
+        first = len(parts)
+        found = [one for one in tree.below(path) if all(map(is_visible, _names(one)[first:]))]
+    else:
+        first = next(at for at, part in enumerate(parts) if MAGIC & set(part))
+        start = posixpath.join("/" if path.startswith("/") else "", *parts[:first])
+        # Two stars can reach a file in several ways.
+        found = [*dict.fromkeys(_fitting(tree, start, parts[first:]))]
+    if not found:
+        raise InputError(
+            "no_parts",
+            f"{name}: no file to read there (hidden files and names that start with _ are left "
+            "out).",
+        )
+    found.sort(key=lambda one: one.encode("utf-8", "surrogateescape"))
+    return [(one, _names(one)[first:-1]) for one in found]
+
+
+def is_visible(name: str) -> bool:
+    """Tell whether a file or folder is read where nobody spelt it out."""
+    return not name.startswith((".", "_"))
+
+
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.replace(os.sep, "/").split("/") if part)
+
+
+def _fitting(tree: Tree, folder: str, parts: Sequence[str]) -> Iterator[str]:
+    """Yield the files below ``folder`` that fit ``parts``, a name each; ``**`` any folders."""
+    part, rest = parts[0], parts[1:]
+    if part == "**" and rest:
+        yield from _fitting(tree, folder, rest)
+    for path, is_folder in tree.children(folder):
+        name = posixpath.basename(path)
+        # What is spelt out is wanted, also where it is hidden.
+        if name != part and not (is_visible(name) and (part == "**" or fnmatch(name, part))):
+            continue
+        if not is_folder and not rest:
+            yield path
+        if is_folder and (part == "**" or rest):
+            yield from _fitting(tree, path, parts if part == "**" else rest)
