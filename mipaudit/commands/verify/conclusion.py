@@ -9,7 +9,7 @@ from mipaudit.commands.verify.report import STATEMENT
 from mipaudit.model.message import Message
 
 if TYPE_CHECKING:
-    from mipaudit.commands.verify.report import VerifyReport
+    from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 
 _FEW: Final = 4  # parts that the answer names
 
@@ -43,6 +43,11 @@ def ground(report: VerifyReport) -> Message:
         scored=bool(report.provenance.inputs),
         other_version=report.made_by != report.provenance.mipaudit,
     )
+
+
+def differing_first(report: VerifyReport) -> tuple[VerifiedPart, ...]:
+    """Return the parts, those that differ first."""
+    return tuple(sorted(report.parts, key=lambda one: one.status != "differs"))
 
 
 def unread(report: VerifyReport) -> Message | None:

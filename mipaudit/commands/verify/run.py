@@ -6,12 +6,12 @@ import os
 from dataclasses import replace
 from datetime import date, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.verify.options import VerifyOptions
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import Given, require
-from mipaudit.options.public import public
+from mipaudit.options.public import options_of, public
 from mipaudit.options.recorded import function_of, recorded_keywords
 from mipaudit.options.spelling import unspelled
 from mipaudit.statements.provenance import as_of, time_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # A report of a kind that the caller knows.
 Stored: TypeAlias = Any
 _OF_SEVERAL: Final = frozenset({"estimate", "compare", "compare reports"})
-_FROM_COUNTS: Final = ("tp", "canaries")
+_FILES: Final = ("input", "members", "holdout", "synthetic", "reference", "claimed_curve")
 # What went to a file of its own, if the report lacks it.
 _APART: Final[Mapping[str, str]] = {"bounds": "curves", "epsilon": "profile"}
 
@@ -48,31 +48,28 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
         UsageError: the report is of another command, or the input is missing or superfluous.
         InputError: the report or the input cannot be read.
     """
-    from mipaudit.reading.report_file import foreign, report_bytes
-
-    with foreign(asked.report):
-        return _verified(report_bytes(asked.report), asked)
-
-
-def _verified(data: bytes, asked: VerifyOptions) -> VerifyReport:
     from mipaudit.commands.verify.agreement import verification
     from mipaudit.commands.verify.statement import statement_in, verify_statement
+    from mipaudit.reading.report_file import foreign, report_bytes
     from mipaudit.report.codec import from_json
 
-    stated = statement_in(data)
-    if stated is not None:
-        return verify_statement(stated, asked, lambda report: recomputed(report, asked))
-    require(
-        not asked.subject,
-        "needless_input",
-        "Released files belong to a statement, and this is a report.",
-        "Leave `subject` out.",
-    )
-    found = from_json(data)
-    return verification(data, found, recomputed(found, asked), digest=sha256(data).hexdigest())
+    with foreign(asked.report):
+        data = report_bytes(asked.report)
+        stated = statement_in(data)
+        if stated is not None:
+            return verify_statement(stated, asked, lambda report: recomputed(report, asked))
+        require(
+            not asked.subject,
+            "needless_input",
+            "Released files belong to a statement, and this is a report.",
+            "Leave `subject` out.",
+        )
+        found = from_json(data)
+        again = recomputed(found, asked)
+        return verification(data, found, again, digest=sha256(data).hexdigest())
 
 
-def recomputed(report: AnyReport, asked: VerifyOptions) -> AnyReport:
+def recomputed(report: Stored, asked: VerifyOptions) -> AnyReport:
     """Return the report that the same command makes now, as of the time of the report.
 
     Raises:
@@ -80,35 +77,38 @@ def recomputed(report: AnyReport, asked: VerifyOptions) -> AnyReport:
         InputError: the scores cannot be read, or a setting cannot be read back.
     """
     command, made_of = report.command, kind_of(report.command).made_of
+    stated = {one.name for one in report.provenance.settings if one.value is not None}
+    # Noise made from splits, and reports of commands that make data.
+    from_splits = command == "noise" and (
+        report.provenance.inputs or stated & {"splits", "pairs", "release"}
+    )
     require(
-        made_of is not None,
+        made_of is not None and not from_splits,
         "not_verifiable",
-        f"A report of {command} cannot be verified.",
+        f"A report of {command}{' that was made from splits' * bool(from_splits)} cannot be "
+        "verified.",
         "Run the command again on the same files, and compare what it writes."
-        if command.startswith("query")
+        if from_splits or command.startswith("query")
         else "Run the command again with the same seed.",
     )
     keywords = recorded_keywords(command, report.provenance.settings)
     keywords["settings"] = report.provenance.settings
     if made_of in {"scores", "tables"}:  # whose rows the seeds in use follow from
         keywords["seed"] = _seed_of(report.provenance, keywords.get("seed"))
-    require(
-        made_of == "tables" or (asked.synthetic is None and asked.reference is None),
-        "needless_input",
-        "Synthetic and reference records belong to a report of query.",
-        "Leave `synthetic` and `reference` out.",
-    )
-    if made_of == "tables":
-        _require_tables(report, asked)
-    else:
-        _require_scores(report, keywords, asked)
+    _require_files(report, stated, asked)
+    taken = {one.name for one in options_of(function_of(command))}
+    beside = (*_FILES[1:], "progress", "jobs")
+    keywords |= {name: getattr(asked, name) for name in beside if name in taken}
+    if command == "estimate" and report.blind is not None:
+        # What it took from the report of shift, which has a verification of its own.
+        keywords["blind"] = report.blind
+    inputs = (asked.input,) if command == "estimate" and len(asked.input) > 1 else asked.input
     function = unspelled(function_of(command))
-    # Rows that the command writes are counted; here nobody keeps them.
     with _as_of(report.provenance.created, report), open(os.devnull, "wb") as nowhere:  # noqa: PTH123
-        inputs, given = _given_anew(report, asked, nowhere)
-        found: AnyReport = function(*inputs, **keywords, **given)
-    same_kind: AnyReport = _as_it_was(report, found)
-    return same_kind
+        if command == "records" and report.rows_written is not None:
+            # Rows that the command writes are counted; here nobody keeps them.
+            keywords |= {"output": nowhere, "output_format": "csv"}
+        return _as_it_was(report, function(*inputs, **keywords))
 
 
 def _seed_of(provenance: Provenance, stated: Given) -> Given:
@@ -128,62 +128,42 @@ def _seed_of(provenance: Provenance, stated: Given) -> Given:
     return SeedChoice(origin="fresh", number=provenance.seed)
 
 
-def _require_tables(report: Stored, asked: VerifyOptions) -> None:
-    """Refuse scores for a report of query, and another number of tables than it is of."""
-    require(
-        not asked.input and asked.claimed_curve is None,
-        "needless_input",
-        "A report of query is verified from the tables, not from scores.",
-        "Give `members`, `holdout` and `synthetic`, and `reference` if there was one.",
-    )
-    used = any(table.role == "reference" for table in report.tables)
-    require(
-        used == (asked.reference is not None),
-        "reference",
-        f"The report was made with{'' if used else 'out'} a reference table.",
-        "Add `reference` FILE." if used else "Leave `reference` out.",
-    )
+def _require_files(report: Stored, stated: set[str], asked: VerifyOptions) -> None:
+    """Refuse what the report was not made of, and ask for what it was made of.
 
-
-def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> None:
-    """Refuse scores for a report that has none, and none for one that has."""
-    command = report.command
-    named = {one.name for one in report.provenance.settings if one.value is not None}
-    counted = command == "epsilon" and any(keywords.get(name) is not None for name in _FROM_COUNTS)
-    wanted = kind_of(command).made_of != "nothing" and not counted
-    claimed = "claimed_curve" in named
+    Args:
+        report: of a command that can be run again.
+        stated: the names of its settings that have a value.
+        asked: the files.
+    """
+    command, made_of = report.command, kind_of(report.command).made_of
+    given = {name for name in _FILES if not _is_absent(getattr(asked, name))}
+    scores: set[str] = set()
+    needed = stated & {"claimed_curve"}
+    if made_of == "tables":
+        scores = {"members", "holdout"}
+        needed = {"synthetic"} | ({"reference"} & {one.role for one in report.tables})
+    elif made_of != "nothing" and not (command == "epsilon" and stated & {"tp", "canaries"}):
+        scores = {"members", "holdout"} if command == "shift" else {"members", "holdout", "input"}
+    for name in sorted((needed ^ given) - scores):
+        of_file = name in {"claimed_curve", "reference"}
+        if name in given:
+            raise UsageError(
+                name if of_file else "needless_input",
+                f"The report of {command} was made without `{name}`.",
+                hint=f"Leave `{name}` out: it is verified without it, too.",
+            )
+        raise UsageError(
+            name if of_file else "no_input",
+            f"The report of {command} was made with `{name}`, which is needed to compute it again.",
+            hint=f"Add `{name}` FILE.",
+        )
+    files = "`members` FILE `holdout` FILE."
     require(
-        command != "noise"
-        or not (report.provenance.inputs or {"splits", "pairs", "release"} & named),
-        "not_verifiable",
-        "A report of noise that was made from splits cannot be verified.",
-        "Run the command again on the same splits.",
-    )
-    require(
-        command != "shift" or (asked.has_scores and not asked.input),
+        not scores or bool(scores & given),
         "no_input",
-        "A report of shift is verified from the two tables of records.",
-        "Give `members` FILE `holdout` FILE.",
-    )
-    require(
-        not wanted or asked.has_scores,
-        "no_input",
-        "The scores are needed to compute the report again.",
-        "Add `input` SCORES, or `members` FILE `holdout` FILE.",
-    )
-    require(
-        wanted or not asked.has_scores,
-        "needless_input",
-        "The report was made without scores: it is verified without them too.",
-        "Leave `input`, `members` and `holdout` out.",
-    )
-    require(
-        claimed == (asked.claimed_curve is not None),
-        "claimed_curve",
-        "The report is about a claimed ROC: its file is needed."
-        if claimed
-        else "The report is not about a claimed ROC.",
-        "Add `claimed_curve` FILE." if claimed else "Leave `claimed_curve` out.",
+        f"What the report of {command} was made of is needed to compute it again.",
+        f"Add `input` SCORES, or {files}" if "input" in scores else f"Add {files}",
     )
     require(
         command in _OF_SEVERAL or len(asked.input) <= 1,
@@ -193,44 +173,27 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOp
     )
 
 
-def _given_anew(
-    report: Stored, asked: VerifyOptions, nowhere: BinaryIO
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the inputs of the command, and what else it takes that no report records."""
-    command, made_of = report.command, kind_of(report.command).made_of
-    if made_of == "nothing":
-        return (), {}
-    given = {"members": asked.members, "holdout": asked.holdout, "progress": asked.progress}
-    if made_of == "tables":
-        return (), {**given, "synthetic": asked.synthetic, "reference": asked.reference}
-    given["jobs"] = asked.jobs
-    if asked.claimed_curve is not None:
-        given["claimed_curve"] = asked.claimed_curve
-    if command == "records" and report.rows_written is not None:
-        given |= {"output": nowhere, "output_format": "csv"}
-    if command == "estimate" and report.blind is not None:
-        # What it took from the report of shift, which has a verification of its own.
-        given["blind"] = report.blind
-    several = command == "estimate" and len(asked.input) > 1
-    return (asked.input,) if several else tuple(asked.input), given
+def _is_absent(given: Given) -> bool:
+    return given is None or (isinstance(given, tuple) and not given)
 
 
-def _as_it_was(report: Stored, found: Stored) -> Stored:
+def _as_it_was(report: Stored, found: Stored) -> AnyReport:
     """Return what was computed now, judged again and without what went elsewhere, as the report."""
     apart = _APART.get(report.command)
-    if apart is not None and getattr(report, apart) is None:
-        return replace(found, **{apart: None})
-    if kind_of(report.command).made_of == "tables":
-        # How the answer was found may differ, and where the scores went is not asked again.
-        return replace(found, run=report.run, following=report.following)
     how = getattr(report, "rejudged", None)
-    if report.command != "estimate" or how is None:
-        return found
-    from mipaudit.commands.render.run import rejudge
+    if apart is not None and getattr(report, apart) is None:
+        found = replace(found, **{apart: None})
+    elif kind_of(report.command).made_of == "tables":
+        # How the answer was found may differ, and where the scores went is not asked again.
+        found = replace(found, run=report.run, following=report.following)
+    elif report.command == "estimate" and how is not None:
+        from mipaudit.commands.render.run import rejudge
 
-    given = recorded_keywords("rejudge", how.settings)
-    with _as_of(how.created, report):
-        return unspelled(rejudge)(found, **given, settings=how.settings)
+        given = recorded_keywords("rejudge", how.settings)
+        with _as_of(how.created, report):
+            found = unspelled(rejudge)(found, **given, settings=how.settings)
+    same_kind: AnyReport = found
+    return same_kind
 
 
 def _as_of(created: str, report: AnyReport) -> AbstractContextManager[None]:
@@ -241,18 +204,15 @@ def _as_of(created: str, report: AnyReport) -> AbstractContextManager[None]:
     time = time_of(created)
     checks: Sequence[Any] = getattr(report, "policy", None) or ()
     ended = [one.expired.expires for one in checks if getattr(one, "expired", None) is not None]
-    return as_of(time, max(time.date(), *map(_day_after, ended)) if ended else None)
-
-
-def _day_after(day: str) -> date:
     try:
-        return date.fromisoformat(day) + timedelta(days=1)
+        days = [date.fromisoformat(day) + timedelta(days=1) for day in ended]
     except (ValueError, OverflowError):
         raise InputError(
             "bad_report",
             "The last day of a waiver in the report is not in the form that mipaudit writes.",
             hint="Use the file as the command wrote it.",
         ) from None
+    return as_of(time, max(time.date(), *days) if days else None)
 
 
 verify = public(VerifyOptions, answer_verify)

@@ -14,7 +14,6 @@ from mipaudit.commands.verify.agreement import (
     agree,
     compared_part,
     noted_part,
-    pairs,
     values_part,
     verification,
 )
@@ -61,7 +60,6 @@ def verify_statement(
         InputError: it is no statement of `render`, or a file that it names is not there.
     """
     subjects, named = _stated(given)
-    result = str(given["predicate"]["result"])
     path = path_of(asked.report)
     folder = Path(path).parent if isinstance(path, str) and path != "-" else Path()
     parts = [*_subjects(subjects, [hashed(one) for one in asked.subject], folder)]
@@ -73,7 +71,7 @@ def verify_statement(
         report = read_report(stored)
         with as_of(time_of(report.provenance.created)):
             again = json.loads(statement(Stored(report, named, subjects)))
-        parts.append(values_part("contents", [*pairs(given, again, "")], same_version=True))
+        parts.append(values_part("contents", given, again, same_version=True))
         computed = asked.has_scores or not report.provenance.inputs
         if computed:
             parts += verification(stored, report, recompute(report), digest=digest).parts
@@ -89,7 +87,7 @@ def verify_statement(
         tolerance=TOLERANCE,
         report=named.name,
         parts=tuple(parts),
-        result=result if agrees else None,
+        result=str(given["predicate"]["result"]) if agrees else None,
         limitations=(
             unread(*(one.name for one in subjects)),
             Message("verify_unsigned"),
@@ -145,21 +143,18 @@ def _subjects(
 def _beside(folder: Path, name: str, what: str, hint: str) -> Path:
     """Return a file in the folder of the statement; a name leads to no other folder."""
     path = folder / name
-    if PurePath(name).name != name or not name or not _is_file(path):
+    try:
+        # What waits to be written to is no file.
+        found = PurePath(name).name == name and bool(name) and path.is_file()
+    except (OSError, ValueError):  # too long a name, or one with a NUL
+        found = False
+    if not found:
         raise InputError(
             "not_beside",
             f"The {what} {safe_name(name)}, which the statement names, is not beside it.",
             hint=hint,
         )
     return path
-
-
-def _is_file(path: Path) -> bool:
-    """Tell whether a file is there: what waits to be written to is none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # too long a name, or one with a NUL
-        return False
 
 
 def _same(part: str, stated: File, digest: str) -> VerifiedPart:

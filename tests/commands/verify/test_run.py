@@ -104,7 +104,7 @@ def test_two_files_and_a_claimed_curve(tmp_path):
     report = mipaudit.epsilon(**given, design="one-run", claimed_curve=str(curve))
 
     assert agrees(report, **given, claimed_curve=str(curve))
-    with pytest.raises(UsageError, match="claimed ROC"):
+    with pytest.raises(UsageError, match="made with claimed_curve="):
         mipaudit.verify(report, **given)
 
 
