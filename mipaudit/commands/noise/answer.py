@@ -24,7 +24,7 @@ from mipaudit.commands.noise.options import LARGEST, NoiseOptions, Unlike
 from mipaudit.commands.noise.promise import promise_report
 from mipaudit.commands.noise.release import Release, encode_release
 from mipaudit.commands.noise.report import NoiseReport
-from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits, splits_of
+from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits
 from mipaudit.errors import InputError
 from mipaudit.model.message import Message
 from mipaudit.reading.columns.membership import CANDIDATES
@@ -180,8 +180,8 @@ def _random(asked: NoiseOptions) -> np.random.Generator:
 
 
 def _splits(asked: NoiseOptions) -> Splits:
-    read = read_splits if isinstance(asked.splits, str) else splits_of
-    splits = read(asked.splits, columns=tuple(asked.columns), ignore=tuple(asked.ignore))
+    columns, ignore = tuple(asked.columns), tuple(asked.ignore)
+    splits = read_splits(asked.splits, columns=columns, ignore=ignore)
     found = [name for name in splits.columns if name.casefold() in CANDIDATES]
     if found and not asked.columns:
         # Its rows are records, and noise would be made to measure of them.

@@ -5,34 +5,21 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.parts import other_hints
 from mipaudit.data.tables.coordinates import LEAVE_OUT
-from mipaudit.data.tables.json_file import cells_part, load_json
-from mipaudit.data.tables.table import (
-    AnyTable,
-    Matrix,
-    Table,
-    array_table,
-    content_kind,
-    csv_table,
-    describe_unchanged,
-    only_blob,
-    parquet_table,
-)
+from mipaudit.data.tables.json_file import cells_part
+from mipaudit.data.tables.table import ArrayTable, Form, Matrix, Table, Whole, open_whole
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import Blob, Format, blob_format
-from mipaudit.reading.bytes.unpacked import read_npy
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 Floats = NDArray[np.float64]
-ReleaseFormat = Literal["csv", "parquet", "npy", "json"]
-_SUFFIXES: Final[dict[str, ReleaseFormat]] = {
+_SUFFIXES: Final[dict[str, Form]] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".parquet": "parquet",
@@ -62,12 +49,12 @@ class Release:
     values: Floats
     names: tuple[str, ...] | None
     shape: tuple[int, ...]
-    format: ReleaseFormat
+    format: Form
     source: InputFile
     column: str | None = None
 
 
-def suffix_format(path: str) -> ReleaseFormat | None:
+def suffix_format(path: str) -> Form | None:
     """Return the format that the suffix of ``path`` means; None for any other suffix."""
     return _SUFFIXES.get(PurePath(path).suffix.casefold())
 
@@ -86,90 +73,70 @@ def read_release(path: str) -> Release:
         UsageError: an empty or remote path.
         InputError: ``not_a_vector``, or it cannot be read, or is not finite.
     """
-    blob = only_blob(path)
-    try:
-        kind = blob_format(blob)
-        with other_hints({"unparsable": LEAVE_OUT}):
-            match content_kind(blob, kind):
-                case "parquet":
-                    return _read_parquet(blob)
-                case "npy":
-                    return _read_array(blob, kind)
-                case "json":
-                    return _read_json(blob, kind)
-                case _:
-                    return _read_csv(blob, kind)
-    finally:
-        blob.close()
+    with open_whole(path, "the release") as whole, other_hints({"unparsable": LEAVE_OUT}):
+        if whole.form == "json":
+            return _of_json(whole)
+        return _of_array(whole) if whole.table is None else _of_table(whole, whole.table)
 
 
-def _read_csv(blob: Blob, kind: Format) -> Release:
-    table = csv_table(blob, kind)
-    names, values = _matrix(table, blob.name)
-    rows = len(values)
-    across = _is_across(rows, len(names), blob.name)
-    return Release(
-        values=values.ravel(),
+def _of_table(whole: Whole, table: Table) -> Release:
+    width = len(table.fields)
+    if whole.form == "parquet":
+        # How many rows there are is known before they are read, and read they may be many.
+        rows = table.part.rows_about
+        if not _is_across(rows, width, whole.name) and table.lists:
+            raise _not_a_vector(whole.name, f"{rows} rows of lists")
+    names, values = _numbers(table)
+    across = _is_across(len(values), width, whole.name)
+    return _release(
+        whole,
+        values,
+        rows=len(values),
         names=names if table.named and across else None,
         column=names[0] if table.named else None,
-        shape=(values.size,),
-        format="csv",
-        source=describe_unchanged(blob, rows),
     )
 
 
-def _read_parquet(blob: Blob) -> Release:
-    table = parquet_table(blob)
-    rows = table.part.rows_about
-    across = _is_across(rows, len(table.fields), blob.name)
-    if table.lists and not across:
-        raise _not_a_vector(blob.name, f"{rows} rows of lists")
-    names, values = _matrix(table, blob.name)
+def _of_array(whole: Whole) -> Release:
+    array = whole.arrays[""]
+    if not array.size:
+        raise InputError("no_rows", f"{whole.name}: the array is empty.")
+    values = ArrayTable(name=whole.name, array=array.reshape(-1, 1)).matrix(["c0"])[1]
+    return _release(whole, values, rows=array.shape[0] if array.ndim else 1, shape=array.shape)
+
+
+def _of_json(whole: Whole) -> Release:
+    document = whole.document
+    if isinstance(document, list) and len(document) == 1 and isinstance(document[0], dict):
+        document = document[0]
+    if isinstance(document, (dict, list)) and not document:
+        raise InputError("no_rows", f"{whole.name}: there is no number in it.")
+    if isinstance(document, dict):
+        cells = {key: [cell] for key, cell in document.items()}
+        _, values = _numbers(Table(part=cells_part(whole.name, cells)))
+        return _release(whole, values, rows=1, names=tuple(cells))
+    shape, flat = _flattened(document, whole.name)
+    _, values = _numbers(Table(part=cells_part(whole.name, {"values": flat})))
+    return _release(whole, values, rows=shape[0] if shape else 1, shape=shape)
+
+
+def _release(
+    whole: Whole,
+    values: Floats,
+    *,
+    rows: int,
+    names: tuple[str, ...] | None = None,
+    shape: tuple[int, ...] | None = None,
+    column: str | None = None,
+) -> Release:
+    assert whole.form is not None  # noqa: S101 - a release is a file
     return Release(
         values=values.ravel(),
-        names=names if across else None,
-        shape=(values.size,),
-        column=names[0],
-        format="parquet",
-        source=describe_unchanged(blob, rows),
-    )
-
-
-def _read_array(blob: Blob, kind: Format) -> Release:
-    array = read_npy(blob, kind)
-    if not array.size:
-        raise InputError("no_rows", f"{blob.name}: the array is empty.")
-    table = array_table(array.reshape(-1, 1), blob.name)
-    return Release(
-        values=table.matrix(["c0"])[1].ravel(),
-        names=None,
-        shape=array.shape,
-        format="npy",
-        source=describe_unchanged(blob, array.shape[0] if array.ndim else 1),
-    )
-
-
-def _read_json(blob: Blob, kind: Format) -> Release:
-    found = load_json(blob, kind)
-    alone = isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict)
-    document = found[0] if alone else found
-    named = isinstance(document, dict)
-    if named:
-        shape: tuple[int, ...] = (len(document),)
-        cells = {key: [cell] for key, cell in document.items()}
-    else:
-        shape, flat = _flattened(document, blob.name)
-        cells = {"values": flat}
-    if not document and isinstance(document, (dict, list)):
-        raise InputError("no_rows", f"{blob.name}: there is no number in it.")
-    names = tuple(cells) if named else None
-    table = Table(part=cells_part(blob.name, cells), named=named)
-    return Release(
-        values=_matrix(table, blob.name)[1].ravel(),
         names=names,
-        shape=shape,
-        format="json",
-        source=describe_unchanged(blob, 1 if named or not shape else shape[0]),
+        shape=(values.size,) if shape is None else shape,
+        format=whole.form,
+        source=whole.described(rows),
+        column=column,
     )
 
 
@@ -198,12 +165,12 @@ def _not_a_vector(name: str, found: str) -> InputError:
     return InputError("not_a_vector", f"{name}: {found} where one vector is expected.", hint=_HINT)
 
 
-def _matrix(table: AnyTable, name: str) -> Matrix:
+def _numbers(table: Table) -> Matrix:
     for field in table.fields:
         if field.kind in {"string", "other"} and field.name not in table.lists:
             raise InputError(
                 "text_column",
-                f"{name}: column {quoted_name(field.name)} holds no numbers.",
+                f"{table.name}: column {quoted_name(field.name)} holds no numbers.",
                 hint="Noise can only be added to numbers: remove this column from the release.",
             )
     return table.matrix([field.name for field in table.fields])
@@ -234,13 +201,11 @@ def encode_release(release: Release, values: Floats) -> bytes:
             stream = io.BytesIO()
             np.save(stream, values.reshape(release.shape), allow_pickle=False)
             return stream.getvalue()
-        case "json":
+        case _:
             document: Any = values.reshape(release.shape).tolist()
             if release.names is not None:
                 document = dict(zip(release.names, document, strict=True))
             return (json.dumps(document) + "\n").encode("ascii")
-        case _:
-            assert_never(release.format)
 
 
 def _csv(head: list[tuple[str, ...]], rows: Floats) -> bytes:

@@ -32,7 +32,13 @@ LEAVE_OUT: Final = "Leave it out with `ignore`, or name the coordinates with `co
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Coordinates:
-    """Finite numbers of shape (rows, columns), in file order, and the columns passed over."""
+    """Finite numbers of shape (rows, columns), in file order, and the columns passed over.
+
+    Attributes:
+        columns: names; c0, c1 and so on of a table that names none.
+        values: shape (rows, columns), finite; in either memory order.
+        skipped: columns that were passed over: they name the rows, or were to be ignored.
+    """
 
     columns: tuple[str, ...]
     values: NDArray[np.float64]
@@ -50,7 +56,6 @@ def is_row_label(field: Field) -> bool:
 
 def read_coordinates(
     table: AnyTable,
-    source: str,
     *,
     columns: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -60,7 +65,6 @@ def read_coordinates(
 
     Args:
         table: the table.
-        source: what messages call it.
         columns: the coordinates by name, also ``name[0]`` in a column of lists; empty for
             every column that is not a row label.
         ignore: columns that are left out.
@@ -71,23 +75,31 @@ def read_coordinates(
         InputError: ``unknown_column``, ``text_column``, ``unreadable_column`` or
             ``no_numeric_column``, or as ``Table.matrix``.
     """
-    fields = table.fields
-    named = _present(fields, columns, table.lists, option="`columns`")
+    fields, lists = table.fields, table.lists
+    named = _present(fields, columns, lists, option="`columns`")
     ignored = _present(fields, ignore, frozenset(), option="`ignore`")
     if named & (ignored | set(reserved)):
         raise UsageError("two_roles", "`columns`: a column has another role already.")
-    free = [field for field in fields if field.name not in reserved]
-    taken = [field for field in free if _is_taken(field, table, named, ignored)]
-    _refuse_others(taken, table, source)
+
+    def is_taken(one: Field) -> bool:
+        if named:
+            return one.name in named
+        plain = one.name in lists or not table.named or not is_row_label(one)
+        return plain and one.name not in ignored
+
+    free = [one for one in fields if one.name not in reserved]
+    taken = [one for one in free if is_taken(one)]
+    _refuse_others([one for one in taken if one.name not in lists], taken, table.name)
     if not taken:
-        names = [field.name for field in fields]
-        raise InputError("no_numeric_column", _nothing(names, source))
-    chosen = {field.name for field in taken}
-    skipped = tuple(field.name for field in free if field.name not in chosen)
-    matrix = table.matrix([field.name for field in taken])
-    if named <= set(columns):
-        return Coordinates(columns=matrix[0], values=matrix[1], skipped=skipped)
-    return _only(matrix, columns, table, skipped)
+        names = shown_names([one.name for one in fields])
+        what = f"no column is a coordinate among: {names}" if fields else "there is no column"
+        raise InputError("no_numeric_column", f"{table.name}: {what}.")
+    chosen = {one.name for one in taken}
+    skipped = tuple(one.name for one in free if one.name not in chosen)
+    matrix = table.matrix([one.name for one in taken])
+    if not named <= set(columns):
+        matrix = _only(matrix, set(columns), lists)
+    return Coordinates(columns=matrix[0], values=matrix[1], skipped=skipped)
 
 
 def _present(
@@ -102,59 +114,38 @@ def _present(
     found: set[str] = set()
     for name in names:
         vector = name if name in known else _LIST_PLACE.sub("", name)
-        if name in known or vector in lists:
-            found.add(vector)
-        else:
+        if name not in known and vector not in lists:
             find_column(fields, name, option=option)
+        found.add(vector)
     return found
 
 
-def _only(
-    matrix: Matrix, names: Sequence[str], table: AnyTable, skipped: tuple[str, ...]
-) -> Coordinates:
+def _only(matrix: Matrix, wanted: set[str], lists: frozenset[str]) -> Matrix:
     """Return the named numbers of ``matrix``, where only some of a list's are named."""
-    wanted = set(names)
     columns, values = matrix
-    places = [
-        at
-        for at, name in enumerate(columns)
-        if name in wanted or _LIST_PLACE.sub("", name) in wanted & table.lists
-    ]
-    absent = wanted - set(columns) - table.lists
+    absent = wanted - set(columns) - lists
     if absent:
         fields = [Field(name=name, kind="float") for name in columns]
         find_column(fields, min(absent), option="`columns`")
-    return Coordinates(
-        columns=tuple(columns[at] for at in places),
-        values=values[:, places],
-        skipped=skipped,
-    )
+    vectors = wanted & lists
+    places = [
+        at
+        for at, name in enumerate(columns)
+        if name in wanted or _LIST_PLACE.sub("", name) in vectors
+    ]
+    return tuple(columns[at] for at in places), values[:, places]
 
 
-def _is_taken(field: Field, table: AnyTable, named: set[str], ignored: set[str]) -> bool:
-    if named:
-        return field.name in named
-    if field.name in ignored:
-        return False
-    return field.name in table.lists or not table.named or not is_row_label(field)
-
-
-def _refuse_others(fields: Sequence[Field], table: AnyTable, source: str) -> None:
+def _refuse_others(plain: Sequence[Field], taken: Sequence[Field], source: str) -> None:
     for kind, code, what in (
         ("string", "text_column", "text"),
         ("other", "unreadable_column", "neither numbers nor lists of numbers"),
     ):
-        names = [f.name for f in fields if f.kind == kind and f.name not in table.lists]
+        names = [one.name for one in plain if one.kind == kind]
         if names:
             more = f", and {len(names) - 1} more columns do" if len(names) > 1 else ""
             raise InputError(
                 code,
-                f"{source}: column {shown_column(names[0], fields)} holds {what}{more}.",
+                f"{source}: column {shown_column(names[0], taken)} holds {what}{more}.",
                 hint=LEAVE_OUT,
             )
-
-
-def _nothing(names: Sequence[str], source: str) -> str:
-    if not names:
-        return f"{source}: there is no column."
-    return f"{source}: no column is a coordinate among: {shown_names(names)}."

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from mipaudit.reading.bytes.blob import Blob, Format
 
 _BRACKETS: Final = (b"[", b"{")
-_NUMBERS: Final = frozenset({bool, int, float})
+# The kind of a column that has a cell of a type, the widest first.
+_KINDS: Final[dict[type, Kind]] = {float: "float", int: "integer", bool: "bool"}
 # What a JSON document holds.
 Json: TypeAlias = Any
+Cells = Mapping[str, Sequence[Json]]
 
 
 def looks_like_json(head: bytes) -> bool:
@@ -49,39 +51,36 @@ def load_json(blob: Blob, kind: Format) -> Json:
     try:
         return read_once(text)
     except NameTwiceError:
-        raise InputError(
-            "duplicate_columns", f"{blob.name}: an object has the same name twice."
-        ) from None
+        code, what = "duplicate_columns", "an object has the same name twice"
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, character {error.colno}"
-        raise InputError("bad_json", f"{blob.name}: not JSON, from {place} on.") from None
+        code, what = "bad_json", f"not JSON, from {place} on"
     except (ValueError, RecursionError):
         # Thousands of digits or of brackets, or a name that is no text.
-        raise InputError(
-            "bad_json", f"{blob.name}: not a JSON document of plain numbers."
-        ) from None
+        code, what = "bad_json", "not a JSON document of plain numbers"
+    raise InputError(code, f"{blob.name}: {what}.")
 
 
-def cells_part(name: str, cells: Mapping[str, Sequence[Json]]) -> MemoryPart:
+def cells_part(name: str, cells: Cells) -> MemoryPart:
     """Return columns of cells as a part; one with a number in it is numeric.
 
     Asked for such a column, it raises InputError ``unparsable`` or ``large_integers``.
     """
-    kinds = {one: _kind(own) for one, own in cells.items()}
+    fields = tuple(Field(name=one, kind=_kind(own)) for one, own in cells.items())
+    texts = {one.name for one in fields if one.kind == "string"}
     rows = len(next(iter(cells.values()), ()))
 
     def column(one: str) -> Column:
-        if kinds[one] == "string":
+        if one in texts:
             return labels_of(["" if cell is None else cell for cell in cells[one]])
         return _numbers(cells[one], one, name)
 
-    fields = tuple(Field(name=one, kind=kind) for one, kind in kinds.items())
     return MemoryPart(
         name, fields, rows, lambda names: iter([(rows, {one: column(one) for one in names})])
     )
 
 
-def json_part(document: Json, name: str) -> tuple[MemoryPart, bool]:
+def json_cells(document: Json, name: str) -> tuple[Cells, bool]:
     """Return a list of lists, or a list of objects, as columns, and whether these have names.
 
     Args:
@@ -91,12 +90,27 @@ def json_part(document: Json, name: str) -> tuple[MemoryPart, bool]:
     Raises:
         InputError: ``wrong_shape``, ``no_rows``, ``ragged_rows`` or ``columns_differ``.
     """
-    if isinstance(document, list) and not document:
+    kinds = set(map(type, document)) if isinstance(document, list) else {NoneType}
+    if not kinds:
         raise InputError("no_rows", f"{name}: the list is empty.")
-    if isinstance(document, list) and all(isinstance(row, list) for row in document):
-        return cells_part(name, _of_lists(document, name)), False
-    if isinstance(document, list) and all(isinstance(row, dict) for row in document):
-        return cells_part(name, _of_objects(document, name)), True
+    if kinds == {list}:
+        for at, row in enumerate(document):
+            if len(row) != len(document[0]):
+                raise InputError(
+                    "ragged_rows",
+                    f"{name}: data row {at + 1} has {len(row)} cells where the first has "
+                    f"{len(document[0])}.",
+                )
+        return {f"c{at}": column for at, column in enumerate(zip(*document, strict=True))}, False
+    if kinds == {dict}:
+        for at, row in enumerate(document):
+            if row.keys() != document[0].keys():
+                raise InputError(
+                    "columns_differ",
+                    f"{name}: data row {at + 1} has other names than the first.",
+                    hint="Write every name in every row.",
+                )
+        return {column: [row[column] for row in document] for column in document[0]}, True
     raise InputError(
         "wrong_shape",
         f"{name}: neither a list of lists nor a list of objects.",
@@ -104,50 +118,22 @@ def json_part(document: Json, name: str) -> tuple[MemoryPart, bool]:
     )
 
 
-def _of_lists(rows: list[list[Json]], name: str) -> dict[str, Sequence[Json]]:
-    width = len(rows[0])
-    for at, row in enumerate(rows):
-        if len(row) != width:
-            raise InputError(
-                "ragged_rows",
-                f"{name}: data row {at + 1} has {len(row)} cells where the first has {width}.",
-            )
-    return {f"c{at}": column for at, column in enumerate(zip(*rows, strict=True))}
-
-
-def _of_objects(rows: list[dict[str, Json]], name: str) -> dict[str, Sequence[Json]]:
-    names = rows[0].keys()
-    for at, row in enumerate(rows):
-        if row.keys() != names:
-            raise InputError(
-                "columns_differ",
-                f"{name}: data row {at + 1} has other names than the first.",
-                hint="Write every name in every row.",
-            )
-    return {column: [row[column] for row in rows] for column in names}
-
-
 def _kind(cells: Sequence[Json]) -> Kind:
-    kinds = set(map(type, cells)) - {NoneType}
-    if float in kinds:
-        return "float"
-    if int in kinds:
-        return "integer"
-    if bool in kinds:
-        return "bool"
-    if not kinds:
+    found = set(map(type, cells)) - {NoneType}
+    for kind, name in _KINDS.items():
+        if kind in found:
+            return name
+    if not found:
         return "empty"
-    return "string" if kinds == {str} else "other"
+    return "string" if found == {str} else "other"
 
 
 def _numbers(cells: Sequence[Json], name: str, source: str) -> Numbers:
-    missing = np.array([cell is None for cell in cells], dtype=np.bool_)
     inexact = Fault()
     for at, cell in enumerate(cells):
-        kind = type(cell)
-        if kind is int and abs(cell) > EXACT:
+        if type(cell) is int and abs(cell) > EXACT:
             inexact.add(1, at)
-        elif kind not in _NUMBERS and cell is not None:
+        elif type(cell) not in _KINDS and cell is not None:
             raise InputError(
                 "unparsable",
                 f"{source}: data row {at + 1}, column {quoted_name(name)}: not a number.",
@@ -160,5 +146,6 @@ def _numbers(cells: Sequence[Json], name: str, source: str) -> Numbers:
             f"{quoted_name(name)} in {inexact.told}.",
             hint="Subtract a constant, or store them as floats if their last digits do not matter.",
         )
+    missing = np.array([cell is None for cell in cells], dtype=np.bool_)
     values = np.array([0.0 if cell is None else float(cell) for cell in cells], dtype=np.float64)
     return Numbers(values=values, missing=missing if missing.any() else None)

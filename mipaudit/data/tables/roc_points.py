@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.tables.json_file import Json, cells_part, load_json
-from mipaudit.data.tables.table import (
-    Table,
-    content_kind,
-    csv_table,
-    describe_unchanged,
-    only_blob,
-    parquet_table,
-)
+from mipaudit.data.tables.json_file import Json, cells_part
+from mipaudit.data.tables.table import Table, Whole, open_whole
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import Blob, blob_format
 
 if TYPE_CHECKING:
     from mipaudit.statements.sources import InputFile
@@ -60,41 +52,28 @@ def read_roc_points(path: str) -> RocPoints:
         UsageError: an empty or remote path.
         InputError: ``no_curve`` or ``bad_curve``, or it cannot be read.
     """
-    blob = only_blob(path)
-    try:
-        rates = _rates(blob)
-        _require_roc(rates, blob.name)
-        source = describe_unchanged(blob, len(rates))
+    with open_whole(path, "the points") as whole:
+        rates = _rates(whole)
+        _require_roc(rates, whole.name)
+        source = whole.described(len(rates))
         return RocPoints(fpr=rates[:, 0], tpr=rates[:, 1], source=source)
-    finally:
-        blob.close()
 
 
-def _rates(blob: Blob) -> NDArray[np.float64]:
+def _rates(whole: Whole) -> NDArray[np.float64]:
     """Return FPR and TPR, shape (k, 2)."""
-    kind = blob_format(blob)
-    match content_kind(blob, kind):
-        case "parquet":
-            return _from_table(parquet_table(blob), blob.name)
-        case "json":
-            return _from_json(load_json(blob, kind), blob.name)
-        case "csv":
-            table = csv_table(blob, kind)
-            kinds = {field.name: field.kind for field in table.fields}
-            curves = kinds.keys() >= set(_CURVES) and kinds[_CURVES[0]] == "string"
-            if curves and kinds.keys().isdisjoint(_RATES):
-                # Only numbers may be asked for as numbers: the other curves' rows are too.
-                chosen = table.words(_CURVES[0]) == _ROC
-                return np.asarray(table.matrix(_CURVES[1:])[1][chosen])
-            return _from_table(table, blob.name)
-        case _:
-            raise _no_curve(blob.name)
-
-
-def _from_table(table: Table, name: str) -> NDArray[np.float64]:
-    if not {field.name for field in table.fields}.issuperset(_RATES):
-        raise _no_curve(name)
-    return table.matrix(_RATES)[1]
+    if whole.form == "json":
+        return _from_json(whole.document, whole.name)
+    if whole.table is None:
+        raise _no_curve(whole.name)
+    kinds = {field.name: field.kind for field in whole.table.fields}
+    if kinds.keys() >= set(_RATES):
+        return whole.table.matrix(_RATES)[1]
+    curves = kinds.keys() >= set(_CURVES) and kinds[_CURVES[0]] == "string"
+    if whole.form != "csv" or not curves or not kinds.keys().isdisjoint(_RATES):
+        raise _no_curve(whole.name)
+    # Only numbers may be asked for as numbers: the other curves' rows are too.
+    chosen = whole.table.words(_CURVES[0]) == _ROC
+    return np.asarray(whole.table.matrix(_CURVES[1:])[1][chosen])
 
 
 def _from_json(document: Json, name: str) -> NDArray[np.float64]:

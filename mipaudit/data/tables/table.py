@@ -1,25 +1,35 @@
-"""A file, a frame or an array as columns, of which only those asked for are converted.
+"""Files, frames and arrays that are wanted whole, in memory: only the columns asked for are read.
 
-They are wanted whole and in memory: released vectors, what a model said, points of a curve.
+They are released vectors, what a model said, and points of a curve.
 """
 
 from __future__ import annotations
 
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.parts import Part, input_changed
-from mipaudit.data.tables.json_file import json_part, load_json, looks_like_json
+from mipaudit.data.memory import is_frame, open_arrow
+from mipaudit.data.parts import input_changed, part_rows
+from mipaudit.data.tables.json_file import cells_part, json_cells, load_json, looks_like_json
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
 from mipaudit.reading.bytes.foreign import require_table
 from mipaudit.reading.bytes.paths import input_blobs
-from mipaudit.reading.bytes.unpacked import NPY_MAGIC, plain_stream, read_npy
+from mipaudit.reading.bytes.unpacked import (
+    NPY_MAGIC,
+    plain_stream,
+    read_array,
+    read_npy,
+    require_room,
+)
 from mipaudit.reading.columns.column import (
-    Chunk,
     Field,
     Hashes,
     Labels,
@@ -30,14 +40,14 @@ from mipaudit.reading.columns.column import (
 from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.reading.columns.names import unique_names
 from mipaudit.reading.rows.intake import Fault
+from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from mipaudit.data.parts import Part
+    from mipaudit.reading.columns.column import Chunk
 
-    from mipaudit.reading.parquet.parquet import ParquetPart
-    from mipaudit.statements.sources import InputFile
-
+Form = Literal["csv", "parquet", "json", "npy", "npz"]
 # Names of columns, and finite numbers of shape (rows, columns).
 Matrix = tuple[tuple[str, ...], NDArray[np.float64]]
 
@@ -49,6 +59,8 @@ _HEAD: Final = 4096
 _TEXT_SUFFIXES: Final = (".csv", ".tsv", ".txt")
 # No header, or lines longer than what is read to find the columns: the text as a whole says which.
 _SECOND_LOOK: Final = frozenset({"no_header", "not_a_table", "no_rows", "long_row"})
+_DAMAGED: Final = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
+_SUFFIX: Final = ".npy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,13 +78,14 @@ class Table:
     lists: frozenset[str] = frozenset()
 
     @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.part.name
+
+    @property
     def fields(self) -> tuple[Field, ...]:
         """All columns, in file order."""
         return self.part.fields
-
-    @property
-    def _rows(self) -> int:
-        return sum(piece.rows for piece in self.part.pieces())
 
     def matrix(self, names: Sequence[str]) -> Matrix:
         """Return the named columns; a list becomes columns ``name[0]``, ``name[1]``, ...
@@ -85,44 +98,51 @@ class Table:
         vectors = self._vectors([name for name in names if name in self.lists])
         self.part.load(frozenset(plain), ())
         columns: list[str] = []
-        start: dict[str, int] = {}
+        first: dict[str, int] = {}
         for name in names:
-            start[name] = len(columns)
+            first[name] = len(columns)
             width = vectors[name][0].values.shape[1] if name in vectors else None
             columns += [name] if width is None else [f"{name}[{at}]" for at in range(width)]
         if not columns:
-            raise InputError("no_numeric_column", f"{self.part.name}: every list is empty.")
-        unique_names(columns, self.part.name)
-        filled = _Filling(np.empty((self._rows, len(columns)), order="F"))
+            raise InputError("no_numeric_column", f"{self.name}: every list is empty.")
+        unique_names(columns, self.name)
+        values = np.empty((part_rows(self.part), len(columns)), order="F")
+        placed = self._placed(plain, vectors, first)
+        return _filled(values, placed, tuple(columns), self.name)
+
+    def _placed(
+        self, plain: Sequence[str], vectors: Mapping[str, list[Numbers]], first: Mapping[str, int]
+    ) -> Iterator[tuple[int, int, Numbers]]:
+        """Yield (row, column, numbers that begin there)."""
         for name, found in vectors.items():
             row = 0
             for numbers in found:
-                filled.put(row, start[name], numbers)
+                yield row, first[name], numbers
                 row += len(numbers.values)
-        for block in self._blocks(plain):
-            for chunk in self._chunks(block):
-                for name in block:
+        rows = max(1, min(part_rows(self.part), CHUNK_ROWS))
+        width = max(1, _BLOCK_CELLS // rows)
+        for start in range(0, len(plain), width):
+            together = plain[start : start + width]
+            for chunk in self._chunks(together):
+                for name in together:
                     column = chunk.columns[name]
                     if not isinstance(column, Numbers):
                         raise InputError(
-                            "unparsable",
-                            f"{self.part.name}: column {quoted_name(name)} is no number.",
+                            "unparsable", f"{self.name}: column {quoted_name(name)} is no number."
                         )
-                    filled.put(chunk.first_row, start[name], column)
-        return tuple(columns), filled.checked(columns, self.part.name)
+                    yield chunk.first_row, first[name], column
 
     def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
-        """Return a hash per row of each named column."""
+        """Return a hash for each row of each named column."""
         self.part.load(names, names)
-        chunks = [
-            [column_hashes(chunk.columns[name]) for name in names] for chunk in self._chunks(names)
-        ]
+        chunks = list(self._chunks(names))
+        found = {name: [column_hashes(one.columns[name]) for one in chunks] for name in names}
         return {
             name: Hashes(
-                values=np.concatenate([one.values for one in found]),
-                missing=np.concatenate([_mask(one) for one in found]),
+                values=np.concatenate([one.values for one in own]),
+                missing=np.concatenate([_missing(one) for one in own]),
             )
-            for name, found in zip(names, zip(*chunks, strict=True), strict=True)
+            for name, own in found.items()
         }
 
     def words(self, name: str) -> NDArray[np.str_]:
@@ -139,15 +159,9 @@ class Table:
     def _vectors(self, names: Sequence[str]) -> dict[str, list[Numbers]]:
         if not names:
             return {}
-        from mipaudit.data.tables.list_column import read_lists
+        from mipaudit.data.tables.list_columns import read_lists
 
         return read_lists(self.part, names)
-
-    def _blocks(self, names: Sequence[str]) -> Iterator[Sequence[str]]:
-        """Yield the names in runs that are decoded together."""
-        width = max(1, _BLOCK_CELLS // max(1, min(self._rows, CHUNK_ROWS)))
-        for first in range(0, len(names), width):
-            yield names[first : first + width]
 
     def _chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
         row = 0
@@ -161,13 +175,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ArrayTable:
-    """The columns of an array of shape (rows, columns)."""
-
-    named: ClassVar[bool] = False
-    lists: ClassVar[frozenset[str]] = frozenset()
+    """The columns of an array of shape (rows, columns): c0, c1 and so on."""
 
     name: str
     array: NDArray[Any]
+    named: bool = False
+    lists: frozenset[str] = frozenset()
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -179,26 +192,30 @@ class ArrayTable:
         places = [int(name[1:]) for name in names]
         whole = places == list(range(self.array.shape[1]))
         chosen = self.array if whole else self.array[:, places]
-        filled = _Filling(np.empty(chosen.shape))
-        filled.put(0, 0, Numbers(values=chosen))
-        return tuple(names), filled.checked(names, self.name)
+        placed = [(0, 0, Numbers(values=chosen))]
+        return _filled(np.empty(chosen.shape), placed, tuple(names), self.name)
 
 
 AnyTable = Table | ArrayTable
 
 
-@dataclass(slots=True)
-class _Filling:
-    """A matrix on its way, and what a float64 cannot hold of it, by column."""
+def _missing(hashes: Hashes) -> NDArray[np.bool_]:
+    none = np.zeros(hashes.values.shape, dtype=np.bool_)
+    return none if hashes.missing is None else hashes.missing
 
-    values: NDArray[np.float64]
-    inexact: dict[int, Fault] = field(default_factory=dict)
 
-    def put(self, row: int, column: int, numbers: Numbers) -> None:
-        """Take numbers whose first is at (row, column), of one column or of several."""
+def _filled(
+    values: NDArray[np.float64],
+    placed: Iterable[tuple[int, int, Numbers]],
+    columns: tuple[str, ...],
+    source: str,
+) -> Matrix:
+    """Write numbers to their places, of one column or of several; raise the gravest fault."""
+    inexact: dict[int, Fault] = {}
+    for row, first, numbers in placed:
         given = numbers.values if numbers.values.ndim > 1 else numbers.values[:, None]
         height, width = given.shape
-        part = self.values[row : row + height, column : column + width]
+        part = values[row : row + height, first : first + width]
         # A wider float that does not fit becomes infinite, and is counted as that.
         with np.errstate(over="ignore", invalid="ignore"):
             part[...] = given
@@ -207,33 +224,31 @@ class _Filling:
         mask = merged_numbers(numbers)
         if mask is not None:
             for at, fault in _counted(mask.reshape(part.shape), row).items():
-                self.inexact.setdefault(column + at, Fault()).add(fault.count, fault.first_row)
-
-    def checked(self, columns: Sequence[str], source: str) -> NDArray[np.float64]:
-        """Return the whole matrix, or raise the gravest fault."""
-        if not np.isfinite(self.values).all():
-            missing = _counted(np.isnan(self.values), 0)
-            if missing:
-                raise InputError(
-                    "missing_cells",
-                    f"{source}: empty cells or NaN: {_places(missing, columns)}.",
-                    hint="Leave out these rows or columns: every number is needed.",
-                )
-            infinite = _places(_counted(np.isinf(self.values), 0), columns)
-            raise InputError(
-                "infinite_cells",
-                f"{source}: infinite numbers: {infinite}.",
-                hint="No noise hides an infinite number: leave out these rows or columns.",
-            )
-        if self.inexact:
-            raise InputError(
-                "large_integers",
-                f"{source}: integers beyond 2^53, which cannot be told apart: "
-                f"{_places(self.inexact, columns)}.",
-                hint="Subtract a constant, or store them as floats if their last digits do not "
-                "matter.",
-            )
-        return self.values
+                inexact.setdefault(first + at, Fault()).add(fault.count, fault.first_row)
+    finite = bool(np.isfinite(values).all())
+    for code, what, faults, hint in (
+        (
+            "missing_cells",
+            "empty cells or NaN",
+            {} if finite else _counted(np.isnan(values), 0),
+            "Leave out these rows or columns: every number is needed.",
+        ),
+        (
+            "infinite_cells",
+            "infinite numbers",
+            {} if finite else _counted(np.isinf(values), 0),
+            "No noise hides an infinite number: leave out these rows or columns.",
+        ),
+        (
+            "large_integers",
+            "integers beyond 2^53, which cannot be told apart",
+            inexact,
+            "Subtract a constant, or store them as floats if their last digits do not matter.",
+        ),
+    ):
+        if faults:
+            raise InputError(code, f"{source}: {what}: {_places(faults, columns)}.", hint=hint)
+    return columns, values
 
 
 def _counted(mask: NDArray[np.bool_], row: int) -> dict[int, Fault]:
@@ -251,42 +266,147 @@ def _places(faults: dict[int, Fault], columns: Sequence[str]) -> str:
     return listed if not more else f"{listed}; and {more} more columns"
 
 
-def _mask(hashes: Hashes) -> NDArray[np.bool_]:
-    none = np.zeros(hashes.values.shape, dtype=np.bool_)
-    return none if hashes.missing is None else hashes.missing
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Whole:
+    """All that a file, a frame or an array holds. Use it as a context manager, or close it.
+
+    Attributes:
+        name: what messages call it.
+        form: of a file; None for what is in memory.
+        blob: the bytes of a file.
+        table: of CSV, of Parquet or of a frame.
+        arrays: of an .npz archive by their names; of an .npy file, or in memory, one without.
+        document: of JSON.
+    """
+
+    name: str
+    form: Form | None = None
+    blob: Blob | None = None
+    table: Table | None = None
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    document: Any = None
+
+    def as_table(self) -> AnyTable:
+        """Return rows and columns, whatever holds them.
+
+        Raises:
+            InputError: ``wrong_shape``, ``no_rows``, ``ragged_rows`` or ``columns_differ``.
+        """
+        if self.table is not None:
+            return self.table
+        if self.form == "json":
+            cells, named = json_cells(self.document, self.name)
+            return Table(part=cells_part(self.name, cells), named=named)
+        array = self.arrays[""]
+        if array.ndim != 2:  # noqa: PLR2004
+            raise InputError(
+                "wrong_shape",
+                f"{self.name}: an array of {array.ndim} dimensions where rows and columns are "
+                "expected.",
+                hint="Reshape it: one row per split, also where a split is one number.",
+            )
+        if not array.shape[0]:
+            raise InputError("no_rows", f"{self.name}: the array has no rows.")
+        return ArrayTable(name=self.name, array=array)
+
+    def described(self, rows: int) -> InputFile:
+        """Return how the report names it.
+
+        Raises:
+            InputError: ``input_changed`` when it is not as it was when it was opened.
+        """
+        if self.blob is None:
+            return InputFile(name=self.name, rows=rows, bytes=None)
+        found = describe_blob(self.blob, rows, hash_all=False)
+        if self.blob.changed():
+            raise input_changed(self.blob)
+        return found
+
+    def close(self) -> None:
+        """Release the bytes."""
+        if self.blob is not None:
+            self.blob.close()
+
+    def __enter__(self) -> Self:
+        """Return the whole itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Release the bytes."""
+        self.close()
 
 
-def only_blob(path: str) -> Blob:
-    """Return the one file that ``path`` means; ``-`` is standard input.
+def open_whole(data: object, name: str, *, several: bool = False) -> Whole:
+    """Open one file, by its first bytes and its suffix, or what is in memory.
+
+    Args:
+        data: a path, ``-`` for standard input; a frame or an Arrow table; or an array, of which
+            masked values are missing.
+        name: what messages call what is in memory.
+        several: it may be an archive of arrays, and arrays may hold text.
 
     Raises:
-        InputError: ``several_files``, or as ``input_blobs``.
-        UsageError: as ``input_blobs``.
+        UsageError: an empty or remote path.
+        InputError: ``several_files``, ``bad_array``; it is none of CSV, Parquet, .npy, .npz and
+            JSON, or damaged.
     """
-    blobs = input_blobs(path, in_memory=_STDIN_IN_MEMORY)
-    if len(blobs) == 1:
-        return blobs[0]
-    raise InputError(
-        "several_files",
-        f"{len(blobs)} files where one is expected.",
-        hint="Give one file, not a directory or a pattern.",
-    )
+    if is_frame(data):
+        return Whole(name=name, table=Table(part=open_arrow(data, name)))
+    if not isinstance(data, str):
+        return Whole(name=name, arrays={"": _array_of(data, name, words=several)})
+    with ExitStack() as held:
+        blobs = input_blobs(data, in_memory=_STDIN_IN_MEMORY)
+        for blob in blobs:
+            held.callback(blob.close)
+        if len(blobs) > 1:
+            raise InputError(
+                "several_files",
+                f"{len(blobs)} files where one is expected.",
+                hint="Give one file, not a directory or a pattern.",
+            )
+        whole = _open_file(blobs[0], several=several)
+        held.pop_all()
+    return whole
 
 
-def describe_unchanged(blob: Blob, rows: int) -> InputFile:
-    """Return how the report names ``blob``.
+def _array_of(data: object, name: str, *, words: bool) -> NDArray[Any]:
+    try:
+        array = np.asanyarray(data)
+    except (TypeError, ValueError):
+        array = np.empty(0, dtype=object)
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        array = np.ma.filled(array.astype(np.float64), np.nan)
+    if words and array.size and array.dtype.kind in "OT":
+        # Python's words as numpy's.
+        array = array.astype(np.str_) if all(isinstance(one, str) for one in array.flat) else array
+    if array.dtype.kind not in ("biufU" if words else "biuf") or (words and not array.ndim):
+        raise InputError(
+            "bad_array",
+            f"{name}: no array of numbers.",
+            hint="Give numbers of one type; only labels may be text." if words else None,
+        )
+    return np.asarray(array)
 
-    Raises:
-        InputError: ``input_changed`` when it is not as it was when it was opened.
-    """
-    described = describe_blob(blob, rows, hash_all=False)
-    if blob.changed():
-        raise input_changed(blob)
-    return described
+
+def _open_file(blob: Blob, *, several: bool) -> Whole:
+    kind = blob_format(blob)
+    form = _form(blob, kind, archives=several)
+    match form:
+        case "parquet":
+            return Whole(name=blob.name, form=form, blob=blob, table=_parquet_table(blob))
+        case "csv":
+            return Whole(name=blob.name, form=form, blob=blob, table=_csv_table(blob, kind))
+        case "json":
+            return Whole(name=blob.name, form=form, blob=blob, document=load_json(blob, kind))
+        case "npy":
+            arrays = {"": read_npy(blob, kind, words=several)}
+        case _:
+            arrays = _unpacked(blob)
+    return Whole(name=blob.name, form=form, blob=blob, arrays=arrays)
 
 
-def content_kind(blob: Blob, kind: Format) -> str:
-    """Tell ``parquet``, ``npy``, ``json`` and ``csv`` apart by the first bytes.
+def _form(blob: Blob, kind: Format, *, archives: bool) -> Form:
+    """Tell the forms apart by the first bytes and the suffix.
 
     Raises:
         InputError: ``empty_file``, ``archive``, ``not_a_table`` or ``truncated``.
@@ -297,82 +417,33 @@ def content_kind(blob: Blob, kind: Format) -> str:
         head = stream.read(_HEAD)
     require_table(blob.name, head, numbers=True)
     if head.startswith(ZIP_MAGIC):
+        if archives and kind == "csv":
+            return "npz"
         raise InputError(
             "archive",
             f"{blob.name}: a zip archive, such as .npz, can hold several arrays.",
             hint="Save one array with numpy.save.",
         )
     suffixed = blob.name.removesuffix(".gz").removesuffix(".zst").casefold()
-    if head.startswith(NPY_MAGIC) or suffixed.endswith(".npy"):
+    if head.startswith(NPY_MAGIC) or suffixed.endswith(_SUFFIX):
         return "npy"
     if suffixed.endswith(".json"):
         return "json"
     return "json" if looks_like_json(head) and not suffixed.endswith(_TEXT_SUFFIXES) else "csv"
 
 
-def open_table(blob: Blob) -> AnyTable:
-    """Open one file by its first bytes and its suffix.
-
-    Raises:
-        InputError: it is none of CSV, Parquet, .npy and JSON, or damaged.
-    """
-    kind = blob_format(blob)
-    content = content_kind(blob, kind)
-    if content == "npy":
-        return array_table(read_npy(blob, kind), blob.name)
-    return part_table(blob, kind, content)
-
-
-def part_table(blob: Blob, kind: Format, content: str) -> Table:
-    """Open a file of CSV, Parquet or JSON, whichever `content_kind` says."""
-    match content:
-        case "parquet":
-            return parquet_table(blob)
-        case "json":
-            part, named = json_part(load_json(blob, kind), blob.name)
-            return Table(part=part, named=named)
-        case _:
-            return csv_table(blob, kind)
-
-
-def parquet_table(blob: Blob) -> Table:
-    """Open a Parquet file.
-
-    Raises:
-        InputError: ``bad_parquet``, ``duplicate_columns`` or ``no_rows``.
-    """
-    from mipaudit.data.tables.list_column import number_lists
+def _parquet_table(blob: Blob) -> Table:
+    from mipaudit.data.tables.list_columns import number_lists
     from mipaudit.reading.parquet.parquet import open_parquet
 
-    part: ParquetPart = open_parquet(blob)
+    part = open_parquet(blob)
     if not part.rows_about:
         raise InputError("no_rows", f"{blob.name}: there are columns and no row.")
     return Table(part=part, lists=number_lists(part))
 
 
-def array_table(array: NDArray[Any], name: str) -> ArrayTable:
-    """Return an array as a table.
-
-    Raises:
-        InputError: ``wrong_shape`` or ``no_rows``.
-    """
-    if array.ndim != 2:  # noqa: PLR2004
-        raise InputError(
-            "wrong_shape",
-            f"{name}: an array of {array.ndim} dimensions where rows and columns are expected.",
-            hint="Reshape it: one row per split, also where a split is one number.",
-        )
-    if not array.shape[0]:
-        raise InputError("no_rows", f"{name}: the array has no rows.")
-    return ArrayTable(name=name, array=array)
-
-
-def csv_table(blob: Blob, kind: Format) -> Table:
-    """Open a CSV file, which may have no header if it holds only numbers.
-
-    Raises:
-        InputError: every fault of the header and of the rows' lengths.
-    """
+def _csv_table(blob: Blob, kind: Format) -> Table:
+    """Open a CSV file, which may have no header if it holds only numbers."""
     from mipaudit.data.csv.file import CsvPart
 
     try:
@@ -382,3 +453,24 @@ def csv_table(blob: Blob, kind: Format) -> Table:
             raise
     part = CsvPart(blob, kind, unnamed=True)
     return Table(part=part, named=part.dialect.named)
+
+
+def _unpacked(blob: Blob) -> dict[str, NDArray[Any]]:
+    found = {}
+    try:
+        with blob.open() as stream, zipfile.ZipFile(stream) as archive:
+            require_room(blob, sum(one.file_size for one in archive.infolist()))
+            for one in archive.namelist():
+                if one.endswith(_SUFFIX):
+                    with archive.open(one) as file:
+                        array = read_array(file, blob, packed=True, words=True)
+                    found[one.removesuffix(_SUFFIX)] = array
+    except _DAMAGED as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the disk or of memory, not of the archive
+        raise InputError(
+            "bad_npz",
+            f"{blob.name}: not a complete .npz archive of plain arrays.",
+            hint="Write it with numpy.savez.",
+        ) from None
+    return found

@@ -106,7 +106,7 @@ def _stored(given: tuple[Any, Any], name: str) -> _Stored:
     logits = given[0] is not None
     file = arrays_of(given[0] if logits else given[1], name)
     wanted, other = (_LOGITS, _PROBABILITIES) if logits else (_PROBABILITIES, _LOGITS)
-    if file.table is None and file.has(other) and not file.has(wanted):
+    if file.table is None and file.find(other) and not file.find(wanted):
         called = ("logits", "probabilities")
         raise InputError(
             "other_outputs",
@@ -140,7 +140,7 @@ def _answers(
     given = getattr(asked, f"{_SIDES[name]}labels")
     label_file = opened(given, "the labels") or file
     labels = None
-    if given is not None or need or label_file.has(LABELS):
+    if given is not None or need or label_file.find(LABELS):
         labels, sorted_words = true_classes(label_file, classes, names, alone=given is not None)
         require_rows(labels.size, rows, label_file.name)
         findings += sorted_words
@@ -155,7 +155,7 @@ def _answers(
         member = np.full(rows, name == "members")
     else:
         # Where no file was given for it, whichever says who is a member.
-        elsewhere = label_file.has(CANDIDATES) and not file.has(CANDIDATES)
+        elsewhere = label_file.find(CANDIDATES) and not file.find(CANDIDATES)
         found = opened(asked.membership, "the membership")
         member_file = found or (label_file if elsewhere else file)
         member = member_file.member(alone=found is not None)
@@ -210,7 +210,7 @@ def _together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
 
 def _refuse_others(file: ArrayFile, *, inside: bool) -> None:
     """Refuse a file of members, or of the holdout, that says otherwise of some rows."""
-    if not file.has(CANDIDATES, dimensions=1):
+    if file.find(CANDIDATES, dimensions=1) is None:
         return
     try:
         told = file.member(alone=False)

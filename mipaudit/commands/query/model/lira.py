@@ -62,7 +62,7 @@ def answer_query_lira(asked: LiraOptions) -> "ModelQuery":
     target = opened(asked.target, "the target") or _within(main, _TARGET, "target")
     told = opened(asked.membership, "the membership")
     if told is None:
-        apart = target is not main and target.has(_MEMBER)
+        apart = target is not main and target.find(_MEMBER)
         told = target if apart else _within(main, _MEMBER, "membership")
     confidences = target.vector(_TARGET, "the target's confidences")
     read, moved = odds(confidences, asked.values, target.name)
@@ -134,7 +134,7 @@ def _shadows(
 def _within(main: ArrayFile, names: tuple[str, ...], name: str) -> ArrayFile:
     """Return the main archive, if it holds what was not given apart."""
     require(
-        len(main.arrays) > 1 and main.has(names),
+        len(main.whole.arrays) > 1 and main.find(names) is not None,
         name,
         f"`{name}` FILE is not given, and the shadow file holds no array called {names[0]}.",
         "Give each input a file, or save all in one: numpy.savez(path, shadow=..., "
