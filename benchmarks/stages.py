@@ -31,7 +31,7 @@ _STAGES: Final = {
     "mipaudit.reading.rows.rows_of_chunk:Assembly.rows": "columns to rows, checked",
     "mipaudit.summaries.tally:rank_bytes": "blocks of rows",
     "mipaudit.summaries.sample:BurnInSample.take": "burn-in sample",
-    "mipaudit.summaries.tally:CountedColumn.add": "cells and counts",
+    "mipaudit.summaries.tally:_Streamed.add": "cells and counts",
     "mipaudit.summaries.cells.codes:CellCodes.__call__": "cells of scores",
     "mipaudit.summaries.cells.codes:CodeCounter.add": "counting codes",
 }

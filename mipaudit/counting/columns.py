@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
+    from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.grids.counts import GridColumn
-    from mipaudit.summaries.kept_counts import ScoreCounts
     from mipaudit.summaries.rows import Rows
 
 _MACE_BINS: Final = 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -29,12 +29,14 @@ class RankedRows:
         member: shape (n,).
         micro_blocks: uint8, shape (draws, n), in [0, 64).
         discrete: the distinct scores are an alphabet, and each has a cell.
+        order: where each row stands among all, shape (n,); None where nobody asks.
     """
 
     rank: NDArray[np.int64]
     member: NDArray[np.bool_]
     micro_blocks: NDArray[np.uint8]
     discrete: bool
+    order: NDArray[np.intp] | None = None
 
 
 def ranked(
@@ -62,19 +64,6 @@ def ranked(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScoreRows:
-    """Rows in order of one of their scores, and where each stands in the batch.
-
-    Attributes:
-        ranked: in order of the score.
-        order: place in the batch of each, shape (n,).
-    """
-
-    ranked: RankedRows
-    order: NDArray[np.intp]
-
-
 def further_blocks(rows: Rows, plan: Plan) -> NDArray[np.uint8]:
     """Return the micro-blocks of all draws but the first, shape (n, draws - 1)."""
     further = np.empty((rows.member.size, plan.draws - 1), dtype=np.uint8)
@@ -83,16 +72,14 @@ def further_blocks(rows: Rows, plan: Plan) -> NDArray[np.uint8]:
     return further
 
 
-def rows_by_score(rows: Rows, plan: Plan) -> list[ScoreRows]:
+def rows_by_score(rows: Rows, plan: Plan) -> list[RankedRows]:
     """Return all rows of an input, which are one batch, in order of each of their scores."""
     labels = micro_labels(rank_bytes(rows, plan.seed))
     labels |= rows.member.view(np.uint8)
     further = further_blocks(rows, plan)
-    orders = [np.argsort(scores, kind="stable") for scores in rows.scores]
-    return [
-        ScoreRows(
-            ranked=ranked(scores[order], labels[order], further[order], discrete=column.discrete),
-            order=order,
-        )
-        for scores, order, column in zip(rows.scores, orders, plan.columns, strict=True)
-    ]
+    found = []
+    for scores, column in zip(rows.scores, plan.columns, strict=True):
+        order = np.argsort(scores, kind="stable")
+        own = ranked(scores[order], labels[order], further[order], discrete=column.discrete)
+        found.append(replace(own, order=order))
+    return found

@@ -1,181 +1,181 @@
-"""Pass two: counts per micro-block, cell and class, mergeable, also beside pass one.
+"""Pass two: rows become counts per micro-block, cell and class, mergeable, also beside pass one.
 
-Up to `plan.EXACT_ROWS` rows the scores themselves are kept for the threshold
-statistics, which are then exact; above, fine cells are counted and the statistics
-are bracketed.
+Up to `plan.EXACT_ROWS` rows the scores themselves are held for the threshold statistics, which
+are then exact, and counted once all of them are there. Of more rows fine cells are counted as the
+rows go by, and the statistics are bracketed. Either way groups of rows may be told apart.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Final, Self
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
+from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.summaries.cells.codes import CellCodes, CodeCounter, Workspace
+from mipaudit.summaries.counts import ScoreCounts, counts_of_rows, filled
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS, micro_labels, rank_bytes
-from mipaudit.summaries.ranked_rows import RankedRows, further_blocks, ranked
+from mipaudit.summaries.ranked_rows import further_blocks
 from mipaudit.summaries.sample import BurnInSample
 
 if TYPE_CHECKING:
-    from mipaudit.summaries.cells.cells import Cells
+    from mipaudit.summaries.groups import Grouping
     from mipaudit.summaries.plan import ColumnPlan, Plan
     from mipaudit.summaries.rows import Rows
 
-# Rows whose codes are widened for counting at once.
-_AT_ONCE: Final = 1 << 18
 _INT64: Final = np.dtype(np.int64)
+NumberT = TypeVar("NumberT", bound=np.generic)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ColumnCounts:
-    """What one score column is estimated from.
+class _Held(NamedTuple):
+    """A batch in memory: for each row its label, further micro-blocks and group's number."""
 
-    Attributes:
-        blocks: int64, shape (64, K, 2): micro-block, coarse cell, (holdout, member).
-        burn_in: number of micro-blocks that only train.
-        single: bool, shape (K,): coarse cells that hold one value.
-        everyone: ladder of all rows.
-        evaluated: ladder of the rows outside the burn-in.
-        infinite: number of infinite scores.
-        discrete: whether every burn-in value is a cell of its own.
-        ranked: the rows themselves, for more than one assignment to blocks; None for many.
-    """
-
-    blocks: NDArray[np.int64]
-    burn_in: int
-    single: NDArray[np.bool_]
-    everyone: Ladder
-    evaluated: Ladder
-    infinite: int
-    discrete: bool
-    ranked: RankedRows | None = None
-
-    @cached_property
-    def trained(self) -> NDArray[np.int64]:
-        """Return the burn-in counts, shape (K, 2)."""
-        return np.asarray(self.blocks[: self.burn_in].sum(axis=0))
-
-    @cached_property
-    def scored(self) -> NDArray[np.int64]:
-        """Return the counts outside the burn-in, shape (K, 2)."""
-        return np.asarray(self.blocks[self.burn_in :].sum(axis=0))
+    scores: tuple[NDArray[np.float64], ...]
+    labels: NDArray[np.uint8]
+    further: NDArray[np.uint8]
+    number: NDArray[np.intp] | None
 
 
-class ColumnTally(ABC):
-    """The rows of one column, or their counts, as they come in.
+class Tally:
+    """Counts of every score column, or of every group along the only one, as rows come in.
 
     Not thread-safe: one per worker, then merged.
     """
 
-    __slots__ = ()
+    __slots__ = ("_grouping", "_held", "_plan", "_streamed")
 
-    @abstractmethod
-    def add(
-        self, scores: NDArray[np.float64], labels: NDArray[np.uint8], further: NDArray[np.uint8]
-    ) -> None:
-        """Take in a batch; for the labels and the further draws see `Tally.take`."""
-
-    @abstractmethod
-    def merge(self, other: Self) -> None:
-        """Add the rows of another part."""
-
-    @abstractmethod
-    def counts(self, burn_in: int) -> ColumnCounts:
-        """Return the finished counts; nothing may be added afterwards."""
-
-
-class KeptColumn(ColumnTally):
-    """One column of an input small enough to keep: counted once all rows are there."""
-
-    __slots__ = ("_kept", "_plan")
-
-    def __init__(self, plan: ColumnPlan) -> None:
-        """Start empty."""
-        self._plan = plan
-        self._kept: list[tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.uint8]]] = []
-
-    def add(
-        self, scores: NDArray[np.float64], labels: NDArray[np.uint8], further: NDArray[np.uint8]
-    ) -> None:
-        """Keep a batch; the arrays must not change afterwards."""
-        self._kept.append((scores, labels, further))
-
-    def merge(self, other: Self) -> None:
-        """Add the rows of another part."""
-        self._kept.extend(other._kept)
-
-    def counts(self, burn_in: int) -> ColumnCounts:
-        """Return the finished counts; the rows are let go.
-
-        One sort serves the cells and both ladders: rows in order of score are cut
-        into cells by looking up the edges, not the rows.
-        """
-        scores, labels, further = self._in_order()
-        cells = self._plan.cells
-        member = labels & np.uint8(1)
-        late = np.flatnonzero(labels >= 2 * burn_in)
-        return ColumnCounts(
-            blocks=_block_counts(scores, labels, cells),
-            burn_in=burn_in,
-            single=coarse_atoms(cells),
-            everyone=ladder_of_rows(scores, member),
-            evaluated=ladder_of_rows(scores[late], member[late]),
-            infinite=int(
-                np.searchsorted(scores, -np.inf, side="right")
-                + scores.size
-                - np.searchsorted(scores, np.inf, side="left")
-            ),
-            discrete=self._plan.discrete,
-            # One draw hardly moves the answer of many rows.
-            ranked=ranked(scores, labels, further, discrete=self._plan.discrete)
-            if further.shape[1]
-            else None,
+    def __init__(self, plan: Plan, grouping: Grouping | None = None) -> None:
+        """Start empty; with a grouping the rows must have groups."""
+        self._plan, self._grouping = plan, grouping
+        self._held: list[_Held] = []
+        room = Workspace()
+        groups = 1 if grouping is None else grouping.count
+        self._streamed = tuple(
+            _Streamed(one, plan.burn_in, room)
+            for _ in range(0 if plan.exact else groups)
+            for one in plan.columns
         )
 
-    def _in_order(
-        self,
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.uint8]]:
-        """Return the scores in increasing order with their labels, and let go of the rows."""
-        if len(self._kept) == 1:
-            ((scores, labels, further),) = self._kept
+    def add(self, rows: Rows) -> None:
+        """Count a batch; its arrays must not change afterwards."""
+        self.take(rows, rank_bytes(rows, self._plan.seed))
+
+    def take(self, rows: Rows, top: NDArray[np.uint8]) -> None:
+        """Count a batch, given the rows' top rank bytes."""
+        labels = micro_labels(top)
+        labels |= rows.member.view(np.uint8)
+        number = None if self._grouping is None else self._grouping.numbers(rows)
+        if self._plan.exact:
+            held = _Held(rows.scores, labels, further_blocks(rows, self._plan), number)
+            self._held.append(held if number is None else _among(held, number >= 0))
+        elif number is None:
+            for column, scores in zip(self._streamed, rows.scores, strict=True):
+                column.add(scores, labels)
         else:
-            scores = np.concatenate([part for part, _, _ in self._kept])
-            labels = np.concatenate([part for _, part, _ in self._kept])
-            further = np.concatenate([part for _, _, part in self._kept])
-        self._kept.clear()
-        if (scores[1:] >= scores[:-1]).all():  # as rows in canonical order are
-            return scores, labels, further
-        order = np.argsort(scores)
-        return scores[order], labels[order], further[order]
+            order = np.argsort(number, kind="stable")
+            ends = np.searchsorted(number[order], np.arange(len(self._streamed) + 1))
+            for group, (first, end) in zip(self._streamed, pairwise(ends.tolist()), strict=True):
+                if end > first:
+                    at = order[first:end]
+                    group.add(rows.scores[0][at], labels[at])
+
+    def merge(self, other: Self) -> None:
+        """Add the rows of another part; exactly associative and commutative."""
+        self._held += other._held
+        for mine, theirs in zip(self._streamed, other._streamed, strict=True):
+            mine.merge(theirs)
+
+    def counts(self) -> tuple[ScoreCounts, ...]:
+        """Return the finished counts, by column or by group; held rows are let go.
+
+        Nothing may be added afterwards.
+        """
+        if not self._plan.exact:
+            return tuple(one.counts() for one in self._streamed)
+        held, self._held = self._held, []
+        labels = _joined([part.labels for part in held])
+        further = _joined([part.further for part in held])
+        numbers = [part.number for part in held if part.number is not None]
+        found: list[ScoreCounts] = []
+        for place, plan in enumerate(self._plan.columns):
+            scores = _joined([part.scores[place] for part in held])
+            number = _joined(numbers) if numbers else None
+            found += self._counted(_Held((scores,), labels, further, number), plan)
+        return tuple(found)
+
+    def _counted(self, rows: _Held, plan: ColumnPlan) -> list[ScoreCounts]:
+        """Return the counts of one score of all rows, or those of each group.
+
+        One sort serves the cells and both ladders: rows in order of score are cut into cells by
+        looking up the edges, not the rows.
+        """
+        rows = _in_order(rows)
+        (scores,) = rows.scores
+        cells = plan.cells
+        size = np.append(np.searchsorted(scores, cells.edges, side="right"), scores.size)
+        size[1:] -= size[:-1].copy()
+        cell = np.repeat(cells.coarse.astype(np.int32), size)
+        burn_in = self._plan.burn_in
+        if self._grouping is None or rows.number is None:
+            # One draw hardly moves the answer of many rows.
+            often = rows.further.shape[1] > 0
+            labels, further = rows.labels, rows.further
+            return [counts_of_rows(scores, labels, further, cell, plan, burn_in, assigned=often)]
+        count = self._grouping.count
+        # Numbers of few bytes are sorted by their digits.
+        order = np.argsort(rows.number.astype(np.min_scalar_type(count)), kind="stable")
+        ends = np.searchsorted(rows.number[order], np.arange(count + 1))
+        found = []
+        for first, end in pairwise(ends.tolist()):
+            at = order[first:end]
+            labels, further = rows.labels[at], rows.further[at]
+            found.append(
+                counts_of_rows(scores[at], labels, further, cell[at], plan, burn_in, assigned=True)
+            )
+        return found
 
 
-class CountedColumn(ColumnTally):
-    """One column of a large input: counts per fine cell as they grow."""
+def _joined(parts: list[NDArray[NumberT]]) -> NDArray[NumberT]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _among(rows: _Held, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> _Held:
+    """Return some of the rows, or all in another order."""
+    return _Held(
+        scores=tuple(one[chosen] for one in rows.scores),
+        labels=rows.labels[chosen],
+        further=rows.further[chosen],
+        number=None if rows.number is None else rows.number[chosen],
+    )
+
+
+def _in_order(rows: _Held) -> _Held:
+    """Return rows of one score in increasing order of it."""
+    (scores,) = rows.scores
+    if (scores[1:] >= scores[:-1]).all():  # as rows in canonical order are
+        return rows
+    # Of one group rows stay in their order where they tie.
+    return _among(rows, np.argsort(scores, kind=None if rows.number is None else "stable"))
+
+
+class _Streamed:
+    """Rows of one column, or of one group, as counts per fine cell that grow."""
 
     __slots__ = ("_blocks", "_burn_in", "_codes", "_fine", "_infinite", "_plan", "_room")
 
     def __init__(self, plan: ColumnPlan, burn_in: int, room: Workspace) -> None:
-        """Start empty; columns of one worker may share ``room``."""
+        """Start empty; all of one worker may share ``room``."""
         cells = plan.cells
-        self._plan = plan
-        self._burn_in = burn_in
-        self._room = room
+        self._plan, self._burn_in, self._room = plan, burn_in, room
         self._codes = CellCodes(cells)
         self._blocks = CodeCounter(2 * MICRO_BLOCKS * cells.coarse_count)
         self._fine = CodeCounter(cells.count * 4)
         self._infinite = 0
 
-    def add(
-        self, scores: NDArray[np.float64], labels: NDArray[np.uint8], further: NDArray[np.uint8]
-    ) -> None:
-        """Count a batch."""
-        del further
+    def add(self, scores: NDArray[np.float64], labels: NDArray[np.uint8]) -> None:
+        """Count rows; a label is 2 * micro-block + member."""
         codes, searched = self._codes(scores, self._room)
         shift = self._codes.shift
         index = self._room.array("place", scores.size, _INT64)
@@ -199,15 +199,17 @@ class CountedColumn(ColumnTally):
         self._fine.merge(other._fine)
         self._infinite += other._infinite
 
-    def counts(self, burn_in: int) -> ColumnCounts:
+    def counts(self) -> ScoreCounts:
         """Return the finished counts."""
         cells = self._plan.cells
         fine = self._fine.counts().reshape(-1, 4)
         everyone = fine[:, :2] + fine[:, 2:]
-        return ColumnCounts(
-            blocks=_by_block(self._blocks.counts(), cells),
-            burn_in=burn_in,
-            single=coarse_atoms(cells),
+        places, times = filled(self._blocks.counts())
+        return ScoreCounts(
+            places=places,
+            times=times,
+            burn_in=self._burn_in,
+            single=cells.coarse_single,
             everyone=Ladder(members=everyone[:, 1], holdout=everyone[:, 0], single=cells.single),
             evaluated=Ladder(members=fine[:, 1], holdout=fine[:, 0], single=cells.single),
             infinite=self._infinite,
@@ -221,75 +223,6 @@ def _flags(labels: NDArray[np.uint8], burn_in: int) -> NDArray[np.uint8]:
     flags += flags  # a shift of bytes is several times slower
     flags |= labels & np.uint8(1)
     return flags
-
-
-def _block_counts(
-    scores: NDArray[np.float64], labels: NDArray[np.uint8], cells: Cells
-) -> NDArray[np.int64]:
-    """Return counts per micro-block, coarse cell and class of rows in order of score."""
-    rows = np.append(np.searchsorted(scores, cells.edges, side="right"), scores.size)
-    rows[1:] -= rows[:-1].copy()
-    code = np.repeat(cells.coarse.astype(np.int32), rows)
-    code += labels * np.int32(cells.coarse_count)
-    counts = np.zeros(2 * MICRO_BLOCKS * cells.coarse_count, dtype=np.int64)
-    for start in range(0, code.size, _AT_ONCE):
-        counts += np.bincount(code[start : start + _AT_ONCE], minlength=counts.size)
-    return _by_block(counts, cells)
-
-
-def _by_block(counts: NDArray[np.int64], cells: Cells) -> NDArray[np.int64]:
-    """Return counts by (label, coarse cell) as (micro-block, coarse cell, class).
-
-    Each class stays contiguous in memory: sums over blocks are then several times faster.
-    """
-    return counts.reshape(MICRO_BLOCKS, 2, cells.coarse_count).transpose(0, 2, 1)
-
-
-def coarse_atoms(cells: Cells) -> NDArray[np.bool_]:
-    """Tell which coarse cells hold one value: those that are one fine cell, an atom."""
-    single = np.zeros(cells.coarse_count, dtype=bool)
-    single[cells.coarse[cells.single]] = True
-    return np.asarray(single & (np.bincount(cells.coarse) == 1))
-
-
-class Tally:
-    """Counts of all score columns of the input as they grow."""
-
-    __slots__ = ("_plan", "columns")
-
-    def __init__(self, plan: Plan) -> None:
-        """Start empty."""
-        self._plan = plan
-        room = Workspace()
-        self.columns: tuple[ColumnTally, ...] = tuple(
-            KeptColumn(one) if plan.exact else CountedColumn(one, plan.burn_in, room)
-            for one in plan.columns
-        )
-
-    def add(self, rows: Rows) -> None:
-        """Count a batch."""
-        self.take(rows, rank_bytes(rows, self._plan.seed))
-
-    def take(self, rows: Rows, top: NDArray[np.uint8]) -> None:
-        """Count a batch, given the rows' top rank bytes.
-
-        A row's label is 2 * micro-block + member; the micro-blocks of further draws, shape
-        (n, draws - 1), are for rows that are assigned more than once.
-        """
-        labels = micro_labels(top)
-        labels |= rows.member.view(np.uint8)
-        further = further_blocks(rows, self._plan)
-        for tally, scores in zip(self.columns, rows.scores, strict=True):
-            tally.add(scores, labels, further)
-
-    def merge(self, other: Self) -> None:
-        """Add the counts of another part; exactly associative and commutative."""
-        for mine, theirs in zip(self.columns, other.columns, strict=True):
-            mine.merge(theirs)
-
-    def counts(self) -> tuple[ColumnCounts, ...]:
-        """Return the finished counts, in the order of the plan's columns."""
-        return tuple(tally.counts(self._plan.burn_in) for tally in self.columns)
 
 
 class Survey:
@@ -315,60 +248,3 @@ class Survey:
         self.sample.merge(other.sample)
         if self.tally is not None and other.tally is not None:
             self.tally.merge(other.tally)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Summary:
-    """The counts of every score by one plan; any number of them can be added, in any order.
-
-    Attributes:
-        columns: one per score, in the order of the plan.
-        n_members: rows of members.
-        n_holdout: rows of holdout records.
-    """
-
-    columns: tuple[ColumnCounts, ...]
-    n_members: int
-    n_holdout: int
-
-    def __add__(self, other: Summary) -> Summary:
-        """Return the counts of both parts together; both must be by the same plan."""
-        return Summary(
-            columns=tuple(
-                _added(one, two) for one, two in zip(self.columns, other.columns, strict=True)
-            ),
-            n_members=self.n_members + other.n_members,
-            n_holdout=self.n_holdout + other.n_holdout,
-        )
-
-    def smallest_count(self) -> int | None:
-        """Return the smallest count above zero of the tables, None where all are zero."""
-        found = [int(one.blocks[one.blocks > 0].min()) for one in self.columns if one.blocks.any()]
-        return min(found, default=None)
-
-
-def sum_of(parts: Sequence[Summary]) -> Summary:
-    """Return the counts of all parts together.
-
-    Args:
-        parts: at least one, all by the same plan.
-    """
-    return reduce(lambda one, two: one + two, parts)
-
-
-def _added(one: ColumnCounts, two: ColumnCounts) -> ColumnCounts:
-    return ColumnCounts(
-        blocks=one.blocks + two.blocks,
-        burn_in=one.burn_in,
-        single=one.single,
-        everyone=_stacked(one.everyone, two.everyone),
-        evaluated=_stacked(one.evaluated, two.evaluated),
-        infinite=one.infinite + two.infinite,
-        discrete=one.discrete,
-    )
-
-
-def _stacked(one: Ladder, two: Ladder) -> Ladder:
-    return Ladder(
-        members=one.members + two.members, holdout=one.holdout + two.holdout, single=one.single
-    )

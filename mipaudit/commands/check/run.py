@@ -13,7 +13,7 @@ from mipaudit.summaries.cells.cells import ATOM_COUNT, ATOM_SHARE
 if TYPE_CHECKING:
     from mipaudit.data.parts import ScoreColumn
     from mipaudit.data.source import ScoreSource
-    from mipaudit.summaries.kept_counts import ScoreCounts
+    from mipaudit.summaries.counts import ScoreCounts
 
 
 def answer_check(asked: CheckOptions) -> CheckReport:

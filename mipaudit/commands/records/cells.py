@@ -18,7 +18,7 @@ from mipaudit.commands.records.options import MOST_CELLS
 from mipaudit.commands.records.report import Direction, ExposedRecord
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.data.parts import Partition
-from mipaudit.summaries.cells.cells import Locator, atoms
+from mipaudit.summaries.cells.cells import atoms
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes, splitmix64
 from mipaudit.summaries.plan import ScoreKind, is_discrete
 from mipaudit.summaries.rows import Rows
@@ -63,7 +63,7 @@ class RecordCells:
 
     def of(self, scores: Floats) -> NDArray[np.int32]:
         """Return the cell of each score, shape (n,)."""
-        return self.cell[Locator(self.edges, None)(scores)]
+        return self.cell[np.searchsorted(self.edges, scores, side="left")]
 
 
 def cells_wanted(n_members: int, n_holdout: int) -> int:

@@ -22,12 +22,13 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.rows.units import Chosen
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.group_tally import GroupCensus, Grouping, group_tally
+from mipaudit.summaries.groups import GroupCensus, Grouping
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
 from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
     from mipaudit.reading.rows.rows_of_chunk import Assembly
@@ -162,7 +163,7 @@ def _count_groups(
     sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
     sample.settle()
     plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=ordered.seed)
-    tally = ordered.over(partial(group_tally, plan, chosen.grouping))
+    tally = ordered.over(partial(Tally, plan, chosen.grouping))
     return replace(chosen, counts=tally.counts(), seed=ordered.seed)
 
 
@@ -293,7 +294,7 @@ class RecordCount:
     def __init__(self, cells: RecordCells, plan: Plan | None, grouping: Grouping | None) -> None:
         """Start empty; a plan and a grouping go together."""
         self.cells = RecordTally(cells)
-        self.groups = None if plan is None or grouping is None else group_tally(plan, grouping)
+        self.groups = None if plan is None or grouping is None else Tally(plan, grouping)
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""

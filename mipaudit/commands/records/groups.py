@@ -26,8 +26,8 @@ from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.mean_limits import Term, melded_lowers
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.text.rounding import count_text
-from mipaudit.summaries.group_tally import Grouping
-from mipaudit.summaries.kept_counts import ScoreCounts
+from mipaudit.summaries.counts import ScoreCounts
+from mipaudit.summaries.groups import Grouping
 
 _MEMBER: Final = 1
 REST: Final = "the rest"

@@ -18,7 +18,7 @@ from mipaudit.statements.verdict import RECORDS
 if TYPE_CHECKING:
     from mipaudit.commands.shift.options import ShiftOptions
     from mipaudit.commands.shift.survey import ColumnTest
-    from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.summaries.counts import ScoreCounts
 
 
 # The one-sided errors at which a difference is looked for, the largest first.
@@ -44,7 +44,7 @@ class BlindEvidence(Evidence):
         together: the counts of all learned scores, the same rows each.
     """
 
-    together: tuple[ColumnCounts, ...]
+    together: tuple[ScoreCounts, ...]
 
     @property
     def discrete(self) -> bool:
@@ -67,9 +67,9 @@ class BlindEvidence(Evidence):
 
 
 def blind_evidence(
-    counts: Sequence[ColumnCounts],
+    counts: Sequence[ScoreCounts],
     learner: Learner,
-    whole: ColumnCounts | None = None,
+    whole: ScoreCounts | None = None,
     *,
     strict: bool,
     seed: int,
@@ -84,11 +84,10 @@ def blind_evidence(
         strict: use finite-sample methods where there are any.
         seed: for the draws of the strict methods.
     """
-    found = []
-    for one in (*counts, *(() if whole is None else (whole,))):
-        blocks = one.blocks.copy()
-        blocks[: learner.fit_blocks] = 0
-        found.append(replace(one, blocks=blocks, everyone=one.evaluated))
+    found = [
+        replace(one.without_blocks(learner.fit_blocks), everyone=one.evaluated)
+        for one in (*counts, *(() if whole is None else (whole,)))
+    ]
     return BlindEvidence(
         score=RECORDS,
         counts=found[learner.chosen],
@@ -100,7 +99,7 @@ def blind_evidence(
     )
 
 
-def whole_evidence(counts: ColumnCounts, *, strict: bool, seed: int) -> Evidence:
+def whole_evidence(counts: ScoreCounts, *, strict: bool, seed: int) -> Evidence:
     """Return the evidence of whole records: their upper limit holds for all attackers."""
     return Evidence(
         score=RECORDS, counts=counts, prior=PRIOR, strict=strict, seed=seed, ordered=False

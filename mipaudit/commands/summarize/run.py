@@ -51,10 +51,11 @@ from mipaudit.reading.summaries.sites import check_alike, check_apart, sites_of
 from mipaudit.reading.summaries.source import counts_arrays, cuts_arrays, cuts_of
 from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.summaries.counts import Summary
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
 from mipaudit.summaries.sites.cuts import make_cuts
 from mipaudit.summaries.sites.shared_plan import least_of, shared_plan
-from mipaudit.summaries.tally import Summary, Survey
+from mipaudit.summaries.tally import Survey
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:

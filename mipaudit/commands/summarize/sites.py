@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.reading.summaries.file import ScoreName, SummaryFile
+    from mipaudit.summaries.counts import Summary
     from mipaudit.summaries.sites.cuts import Cuts
-    from mipaudit.summaries.tally import Summary
 
 _SHOWN: Final = 3
 # Cells of which every count is large follow from no prior.

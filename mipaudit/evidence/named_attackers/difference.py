@@ -42,8 +42,8 @@ from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.best_attackers import RivalClass
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.summaries.kept_counts import ScoreCounts
-    from mipaudit.summaries.ranked_rows import ScoreRows
+    from mipaudit.summaries.counts import ScoreCounts
+    from mipaudit.summaries.ranked_rows import RankedRows
 
 # The part of the error at which a challenger must gain, or the constant guess stands for it.
 _DOUBT: Final = 0.2
@@ -94,7 +94,7 @@ def class_challengers(
     prior: float,
     *,
     column: int = 0,
-    rows: ScoreRows | None = None,
+    rows: RankedRows | None = None,
 ) -> dict[Attackers, Challenger]:
     """Return the attackers of some classes that learn on one score.
 
@@ -105,7 +105,7 @@ def class_challengers(
         column: of the score among those whose rows are counted.
         rows: the rows in memory, in order of the score; None where they are only counted.
     """
-    ranked = counts.ranked if rows is None else rows.ranked
+    ranked = counts.ranked if rows is None else rows
     if ranked is None:
         run = assigned_blocks(counts.blocks, counts.burn_in)
     else:
@@ -121,7 +121,7 @@ def class_challengers(
             cells = np.arange(counts.blocks.shape[1])
             guesses = _of_score(shares, cells, column)
         else:
-            guesses = _by_row(shares, run, None if rows is None else rows.order)
+            guesses = _by_row(shares, run, ranked.order)
         found[attackers] = Challenger(rates=shares.rates, guesses=guesses)
     return found
 

@@ -21,7 +21,7 @@ from mipaudit.summaries.challenger_counts import TabledGuesses
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.summaries.kept_counts import ScoreCounts
+    from mipaudit.summaries.counts import ScoreCounts
 
 _HOLDOUT, _MEMBER = 0, 1
 # A search over intervals is quadratic in memory traffic; thresholds are listed outright.

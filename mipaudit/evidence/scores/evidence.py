@@ -44,7 +44,7 @@ from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 if TYPE_CHECKING:
     from mipaudit.statements.choices import Side
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.summaries.kept_counts import ScoreCounts
+    from mipaudit.summaries.counts import ScoreCounts
 
 _FEW_CELLS: Final = 8
 _MIDDLE_PRIORS: Final = (0.25, 0.75)

@@ -10,7 +10,7 @@ from mipaudit.statements.estimate import Estimate, Finding
 if TYPE_CHECKING:
     from mipaudit.model.message import Message
     from mipaudit.statements.claim import Claim
-    from mipaudit.summaries.kept_counts import ScoreCounts
+    from mipaudit.summaries.counts import ScoreCounts
 
 SMALL_CLASS: Final = 20
 _TIED_SHARE: Final = 0.01

@@ -7,7 +7,6 @@ derived scores; each upper limit is of the attackers on one of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from mipaudit.maths.class_limits.threshold_limits import OperatingPoint
     from mipaudit.statements.choices import Side
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.summaries.counts import ScoreCounts
 
 # What an upper limit is asked of: a derived score, and a class of attackers on it.
 _CLASSES: Final[dict[Attackers, tuple[Form | None, Attackers]]] = {
@@ -46,36 +45,26 @@ class VectorCounts:
     """
 
     derivation: Derivation
-    counts: tuple[ColumnCounts, ...]
+    counts: tuple[ScoreCounts, ...]
     width: int
     constant: tuple[int, ...]
     infinite: int
 
-    def of(self, form: Form) -> ColumnCounts | None:
+    def of(self, form: Form) -> ScoreCounts | None:
         """Return the counts of a derived score of this form, None where there is none."""
         at = self.derivation.index(form)
         return None if at is None else self.counts[at]
 
     @property
-    def learned(self) -> tuple[ColumnCounts, ...]:
+    def learned(self) -> tuple[ScoreCounts, ...]:
         """Return the counts of the learned scores."""
         pairs = zip(self.derivation.derived, self.counts, strict=True)
         return tuple(counts for one, counts in pairs if one.learned)
 
     @property
-    def chosen(self) -> ColumnCounts:
+    def chosen(self) -> ScoreCounts:
         """Return the counts of the learned score that was chosen on the burn-in."""
         return self.counts[self.derivation.chosen]
-
-
-def without_fitting_rows(counts: Sequence[ColumnCounts], fit_blocks: int) -> list[ColumnCounts]:
-    """Return counts whose blocks leave out the rows that derived scores were fitted on."""
-    found = []
-    for one in counts:
-        blocks = one.blocks.copy()
-        blocks[:fit_blocks] = 0
-        found.append(replace(one, blocks=blocks))
-    return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -172,7 +161,7 @@ class VectorEvidence(Evidence):
         counts = self.vector.of(form)
         return (None if counts is None else self._part(counts)), own
 
-    def _part(self, counts: ColumnCounts) -> Evidence:
+    def _part(self, counts: ScoreCounts) -> Evidence:
         """Return the evidence of one derived score on the rows that it was not made from."""
         return Evidence(
             score=self.score,

@@ -17,14 +17,14 @@ from mipaudit.evidence.vectors.derived_scores import (
     make_derivation,
     split_burn_in,
 )
-from mipaudit.evidence.vectors.evidence import VectorCounts, without_fitting_rows
+from mipaudit.evidence.vectors.evidence import VectorCounts
 from mipaudit.summaries.cells.cells import Cells
 from mipaudit.summaries.cells.vector_cells import JointAlphabet, ProductGrid
 from mipaudit.summaries.plan import ColumnPlan, Plan, ScoreKind, column_plan, kept_exactly
 
 if TYPE_CHECKING:
+    from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.sample import VectorSurvey
-    from mipaudit.summaries.tally import ColumnCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,10 +52,10 @@ class VectorPlan:
         )
 
     def counted(
-        self, counts: Sequence[ColumnCounts], survey: VectorSurvey
+        self, counts: Sequence[ScoreCounts], survey: VectorSurvey
     ) -> tuple[VectorCounts, ...]:
         """Return the counts of each vector from those of all derived scores in order."""
-        left = iter(without_fitting_rows(counts, self.fit_blocks))
+        left = (one.without_blocks(self.fit_blocks) for one in counts)
         return tuple(
             VectorCounts(
                 derivation=derivation,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mipaudit.reading.summaries.file import Manifest, SummaryFile
-    from mipaudit.summaries.tally import Summary
+    from mipaudit.summaries.counts import Summary
 
 _SHOWN: Final = 3
 

@@ -27,11 +27,11 @@ from mipaudit.reading.summaries.sites import (
 )
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
+from mipaudit.summaries.counts import ScoreCounts, Summary, occupied, sum_of
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.identity.seed import Content
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, MOST_BURN_IN_BLOCKS
 from mipaudit.summaries.sites.cuts import ColumnCuts, Cuts
-from mipaudit.summaries.tally import ColumnCounts, Summary, sum_of
 
 _CLASSES: Final = 2
 # What is computed from counts takes memory and time by the root of their total.
@@ -128,7 +128,7 @@ class _Reader:
             discrete=score.discrete,
         )
 
-    def counts(self, at: int, score: ScoreName) -> ColumnCounts:
+    def counts(self, at: int, score: ScoreName) -> ScoreCounts:
         single, step_single = self._flags(f"{at}/single"), self._flags(f"{at}/step_single")
         blocks = self._table(f"{at}/blocks", (MICRO_BLOCKS, single.size, _CLASSES))
         steps = self._table(f"{at}/steps", (step_single.size, 2 * _CLASSES))
@@ -139,8 +139,10 @@ class _Reader:
             and bool((steps.sum(axis=0) == totals).all())
             and 0 <= score.infinite <= int(self._sizes.sum())
         )
-        return ColumnCounts(
-            blocks=blocks,
+        places, times = occupied(blocks)
+        return ScoreCounts(
+            places=places,
+            times=times,
             burn_in=self._burn_in,
             single=single,
             everyone=_ladder(steps[:, :_CLASSES] + steps[:, _CLASSES:], step_single),

@@ -141,28 +141,6 @@ def _grid(low: float, high: float) -> Buckets | None:
     return Buckets(low=start, scale=scale) if scale < float("inf") and start < low else None
 
 
-class Locator:
-    """Finds the cell (e[i-1], e[i]] of each score: always the answer of a search."""
-
-    __slots__ = ("_buckets", "_edges", "_table")
-
-    def __init__(self, edges: NDArray[np.float64], buckets: Buckets | None) -> None:
-        """Prepare the table where there is a grid."""
-        self._edges = edges
-        self._buckets = buckets
-        self._table = None if buckets is None else buckets.table(edges)
-
-    def __call__(self, scores: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return the cells, int32, shape (n,)."""
-        if self._buckets is None or self._table is None:
-            return np.searchsorted(self._edges, scores, side="left").astype(np.int32)
-        cells = self._table.take(self._buckets.locate(scores), mode="clip")
-        divided = np.flatnonzero(cells < 0)
-        if divided.size:
-            cells[divided] = np.searchsorted(self._edges, scores[divided], side="left")
-        return cells
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells:
     """Consecutive half-open cells (e[i-1], e[i]] of the score axis.
@@ -189,6 +167,13 @@ class Cells:
     def coarse_count(self) -> int:
         """Return the number of coarse cells."""
         return int(self.coarse[-1]) + 1
+
+    @property
+    def coarse_single(self) -> NDArray[np.bool_]:
+        """Tell which coarse cells hold one value: those that are one cell, an atom."""
+        single = np.zeros(self.coarse_count, dtype=bool)
+        single[self.coarse[self.single]] = True
+        return np.asarray(single & (np.bincount(self.coarse) == 1))
 
 
 def atoms(values: NDArray[np.float64], *, all_values: bool) -> NDArray[np.float64]:

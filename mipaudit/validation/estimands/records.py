@@ -14,9 +14,10 @@ from mipaudit.commands.records.groups import attack_differences
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare
-from mipaudit.summaries.group_tally import Grouping, group_tally
+from mipaudit.summaries.groups import Grouping
 from mipaudit.summaries.identity.row_rank import splitmix64
 from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.tally import Tally
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, burn_in, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval, trivial
 
@@ -145,7 +146,7 @@ def _in_groups(audited: AuditedFile) -> list[Evidence]:
         seed=audited.seed,
     )
     kept = np.arange(_GROUPS, dtype=np.uint64)
-    tally = group_tally(plan, Grouping(kept=kept, merged=kept[:0]))
+    tally = Tally(plan, Grouping(kept=kept, merged=kept[:0]))
     tally.add(rows)
     return [
         Evidence(score="score", counts=one, prior=audited.prior, seed=audited.seed)

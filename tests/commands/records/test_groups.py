@@ -16,10 +16,11 @@ from mipaudit.commands.records.groups import (
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.data.parts import ScoreColumn
 from mipaudit.errors import UsageError
-from mipaudit.summaries.group_tally import Grouping, group_tally
+from mipaudit.summaries.groups import Grouping
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.tally import Tally
 from mipaudit.validation.laws.catalogue import MINORITY
 
 
@@ -37,7 +38,7 @@ def counted(member, score, group, seed=0):
     sample.add(rows)
     sample.settle()
     kept = np.unique(group).astype(np.uint64)
-    tally = group_tally(
+    tally = Tally(
         make_plan(sample, ["float"], prior=0.5, discrete=False, seed=seed),
         Grouping(kept=kept, merged=kept[:0]),
     )

@@ -13,8 +13,8 @@ import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.summaries.source import counts_of, cuts_of
 from mipaudit.report.messages.told import told
+from mipaudit.summaries.counts import sum_of
 from mipaudit.summaries.sites.shared_plan import enough_rows, shared_plan
-from mipaudit.summaries.tally import sum_of
 
 
 def document(report):

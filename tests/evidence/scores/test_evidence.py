@@ -21,7 +21,7 @@ from mipaudit.maths.class_limits.class_upper import (
 )
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.maths.class_limits.set_upper import class_upper, class_upper_strict
-from mipaudit.summaries.tally import ColumnCounts
+from mipaudit.summaries.counts import ScoreCounts, occupied
 
 # Name to (members, holdout, kind of column): everything that has broken an audit.
 RNG = np.random.default_rng(0)
@@ -167,6 +167,10 @@ def test_a_decreasing_map_turns_the_side_and_keeps_the_threshold_limits(evidence
         assert here.upper(attackers, 0.025) == pytest.approx(there.upper(attackers, 0.025))
 
 
+def as_places(blocks):
+    return dict(zip(("places", "times"), occupied(blocks), strict=True))
+
+
 def swapped(evidence_from, members, holdout, **settings):
     """Evidence with the classes exchanged and every row at its place."""
     from dataclasses import replace
@@ -181,7 +185,7 @@ def swapped(evidence_from, members, holdout, **settings):
         here,
         counts=replace(
             counts,
-            blocks=counts.blocks[..., ::-1],
+            **as_places(counts.blocks[..., ::-1]),
             everyone=turned(counts.everyone),
             evaluated=turned(counts.evaluated),
         ),
@@ -451,8 +455,8 @@ def counts_with_unseen(burn_in):
     table = blocks[burn_in:].sum(axis=0)
     single = np.append(np.ones(12, bool), values=False)
     ladder = Ladder(members=table[:, 1], holdout=table[:, 0], single=single)
-    return ColumnCounts(
-        blocks=blocks,
+    return ScoreCounts(
+        **as_places(blocks),
         burn_in=burn_in,
         single=single,
         everyone=ladder,

@@ -10,12 +10,13 @@ from hypothesis.extra import numpy as hnp
 
 from mipaudit.summaries.cells.cells import (
     Buckets,
-    Locator,
+    Cells,
     atoms,
     build_cells,
     choose_buckets,
     quantile_edges,
 )
+from mipaudit.summaries.cells.codes import CellCodes, Workspace
 
 VALUES = st.one_of(
     st.integers(-4, 4).map(float), st.floats(-1e300, 1e300), st.sampled_from([np.inf, -np.inf])
@@ -200,9 +201,10 @@ def with_neighbours(values):
 
 def assert_located(edges, buckets, scores):
     with np.errstate(over="ignore"):  # a score may lie beyond what the grid can carry
-        found = Locator(edges, buckets)(scores)
-    assert found.dtype == np.int32
-    np.testing.assert_array_equal(found, np.searchsorted(edges, scores, side="left"))
+        none = np.zeros(edges.size + 1, dtype=np.intp)
+        codes = CellCodes(Cells(edges=edges, single=none > 0, coarse=none, buckets=buckets))
+        found, _ = codes(scores, Workspace())
+    np.testing.assert_array_equal(found >> codes.shift, np.searchsorted(edges, scores, side="left"))
 
 
 @settings(max_examples=150)

@@ -23,7 +23,7 @@ from mipaudit.evidence.scores.evidence import CLASSES, Evidence
 from mipaudit.maths.class_limits.difference import Encounter
 from mipaudit.statements.estimate import Attackers
 from mipaudit.summaries.challenger_counts import MeetingCounts, MeetingPlan, ScoreCells
-from mipaudit.summaries.ranked_rows import ScoreRows
+from mipaudit.summaries.ranked_rows import RankedRows
 
 Key = tuple[int, Attackers] | tuple[int, int]
 
@@ -124,7 +124,7 @@ def same_rows(
     pairs: Sequence[tuple[int, int]],
     grids: Mapping[tuple[int, int], NDArray[np.int64]],
     seed: int,
-    rows: Sequence[ScoreRows] | None = None,
+    rows: Sequence[RankedRows] | None = None,
 ) -> SameRows:
     """Return the attackers that have learned, and the plan of who meets whom.
 

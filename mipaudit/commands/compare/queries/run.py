@@ -35,7 +35,7 @@ from mipaudit.summaries.challenger_counts import (
 )
 from mipaudit.summaries.held_rows import HeldRows
 from mipaudit.summaries.plan import Plan, make_plan
-from mipaudit.summaries.ranked_rows import ScoreRows, rows_by_score
+from mipaudit.summaries.ranked_rows import RankedRows, rows_by_score
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 
@@ -275,7 +275,7 @@ def count_cohort(
     return Cohort(queries=queries, met=met, meetings=meetings), evidence
 
 
-def _in_order(over: Callable[..., Any], plan: Plan) -> list[ScoreRows]:
+def _in_order(over: Callable[..., Any], plan: Plan) -> list[RankedRows]:
     """Return the rows, few enough to be assigned to blocks many times, by every score."""
     rows = over(HeldRows).joined()
     assert rows is not None  # noqa: S101 - neither class is empty

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
-from mipaudit.summaries.group_tally import GroupCensus, Grouping, group_tally
+from mipaudit.summaries.groups import GroupCensus, Grouping
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
@@ -58,7 +60,7 @@ def test_grouping_numbers_rows():
     )
     assert grouping.count == 3
     asked = np.array([44, 11, 33, 22, 99], dtype=np.uint64)
-    assert grouping.numbers(asked).tolist() == [1, 2, -1, 0, -1]
+    assert grouping.numbers(SimpleNamespace(groups=asked)).tolist() == [1, 2, -1, 0, -1]
 
 
 def test_each_group_is_counted_as_if_alone():
@@ -66,7 +68,7 @@ def test_each_group_is_counted_as_if_alone():
     grouping = Grouping(
         kept=np.array([22, 44], dtype=np.uint64), merged=np.array([11, 33], dtype=np.uint64)
     )
-    tally = group_tally(one, grouping)
+    tally = Tally(one, grouping)
     tally.add(ALL)
     expected = [GROUP == 22, GROUP == 44, (GROUP == 11) | (GROUP == 33)]
     for counts, chosen in zip(tally.counts(), expected, strict=True):
@@ -94,10 +96,10 @@ def test_parts_merge():
     grouping = Grouping(
         kept=np.array([11, 22, 33, 44], dtype=np.uint64), merged=np.zeros(0, dtype=np.uint64)
     )
-    whole, parts = group_tally(one, grouping), group_tally(one, grouping)
+    whole, parts = Tally(one, grouping), Tally(one, grouping)
     whole.add(ALL)
     for chosen in (np.arange(N) % 2 == 1, np.arange(N) % 2 == 0):
-        other = group_tally(one, grouping)
+        other = Tally(one, grouping)
         other.add(rows_of(chosen))
         parts.merge(other)
     for mine, theirs in zip(whole.counts(), parts.counts(), strict=True):

@@ -1,0 +1,206 @@
+"""What one score is estimated from: rows as cells with counts, whoever counted them.
+
+Rows that were held in memory and rows that were counted as they went by come to the same type;
+counts by one plan can be added, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
+from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
+from mipaudit.summaries.ranked_rows import RankedRows, ranked
+
+if TYPE_CHECKING:
+    from mipaudit.summaries.plan import ColumnPlan
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreCounts:
+    """What one score is estimated from.
+
+    The table by micro-block, class and coarse cell is held by its occupied places alone: an
+    input may have many groups of few rows, each with a table that is nearly all zeros.
+
+    Attributes:
+        places: increasing, shape (c,): ``(2 * micro-block + member) * K + cell`` where rows are.
+        times: int64, shape (c,): rows at each place.
+        burn_in: number of micro-blocks that only train.
+        single: bool, shape (K,): coarse cells that hold one value.
+        everyone: ladder of all rows.
+        evaluated: ladder of the rows outside the burn-in.
+        infinite: number of infinite scores.
+        discrete: whether every burn-in value is a cell of its own.
+        ranked: the rows themselves, for more than one assignment to blocks; None for many.
+    """
+
+    places: NDArray[np.intp]
+    times: NDArray[np.int64]
+    burn_in: int
+    single: NDArray[np.bool_]
+    everyone: Ladder
+    evaluated: Ladder
+    infinite: int
+    discrete: bool
+    ranked: RankedRows | None = None
+
+    @property
+    def blocks(self) -> NDArray[np.int64]:
+        """Return the rows by micro-block, coarse cell and (holdout, member), shape (64, K, 2).
+
+        Each class is contiguous in memory: sums over blocks are then several times faster.
+        """
+        table = np.zeros((MICRO_BLOCKS, 2, self.single.size), dtype=np.int64)
+        table.reshape(-1)[self.places] = self.times
+        return table.transpose(0, 2, 1)
+
+    @cached_property
+    def trained(self) -> NDArray[np.int64]:
+        """Return the burn-in counts, shape (K, 2)."""
+        return self._by_cell(slice(None, self._start_of(self.burn_in)))
+
+    @cached_property
+    def scored(self) -> NDArray[np.int64]:
+        """Return the counts outside the burn-in, shape (K, 2)."""
+        return self._by_cell(slice(self._start_of(self.burn_in), None))
+
+    def without_blocks(self, first: int) -> ScoreCounts:
+        """Return the counts with nothing in the first micro-blocks of the table."""
+        later = slice(self._start_of(first), None)
+        return replace(self, places=self.places[later], times=self.times[later])
+
+    def _start_of(self, block: int) -> int:
+        """Return where the places of a micro-block begin."""
+        return int(np.searchsorted(self.places, 2 * block * self.single.size))
+
+    def _by_cell(self, some: slice) -> NDArray[np.int64]:
+        table = np.zeros((2, self.single.size), dtype=np.int64)
+        np.add.at(table.reshape(-1), self.places[some] % table.size, self.times[some])
+        return table.T
+
+    def __add__(self, other: ScoreCounts) -> ScoreCounts:
+        """Return the counts of both parts together; both must be by the same plan."""
+        places, times = occupied(self.blocks + other.blocks)
+        return ScoreCounts(
+            places=places,
+            times=times,
+            burn_in=self.burn_in,
+            single=self.single,
+            everyone=_stacked(self.everyone, other.everyone),
+            evaluated=_stacked(self.evaluated, other.evaluated),
+            infinite=self.infinite + other.infinite,
+            discrete=self.discrete,
+        )
+
+
+def occupied(blocks: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return the places of a table of shape (64, K, 2) that have rows, and how many."""
+    return filled(blocks.transpose(0, 2, 1).ravel())
+
+
+def filled(counts: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return where counts are above 0, and these counts."""
+    places = np.flatnonzero(counts)
+    return places, counts[places]
+
+
+def counts_of_rows(
+    scores: NDArray[np.float64],
+    labels: NDArray[np.uint8],
+    further: NDArray[np.uint8],
+    cell: NDArray[np.int32],
+    plan: ColumnPlan,
+    burn_in: int,
+    *,
+    assigned: bool,
+) -> ScoreCounts:
+    """Return the counts of rows in memory.
+
+    Args:
+        scores: increasing, shape (n,).
+        labels: 2 * micro-block + member of each row.
+        further: micro-blocks of further draws, shape (n, draws - 1).
+        cell: coarse cell of each row.
+        plan: of the score.
+        burn_in: micro-blocks that only train.
+        assigned: keep the rows, for more than one assignment to blocks.
+    """
+    member = labels & np.uint8(1)
+    late = np.flatnonzero(labels >= 2 * burn_in)
+    places, times = _counted(cell + labels * np.int32(plan.cells.coarse_count), plan)
+    return ScoreCounts(
+        places=places,
+        times=times,
+        burn_in=burn_in,
+        single=plan.cells.coarse_single,
+        everyone=ladder_of_rows(scores, member),
+        evaluated=ladder_of_rows(scores[late], member[late]),
+        infinite=int(
+            np.searchsorted(scores, -np.inf, side="right")
+            + scores.size
+            - np.searchsorted(scores, np.inf, side="left")
+        ),
+        discrete=plan.discrete,
+        ranked=ranked(scores, labels, further, discrete=plan.discrete) if assigned else None,
+    )
+
+
+def _counted(
+    codes: NDArray[np.int32], plan: ColumnPlan
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return which codes there are, and how often: of few rows by sorting, of many in a table."""
+    size = 2 * MICRO_BLOCKS * plan.cells.coarse_count
+    if codes.size >= size:
+        return filled(np.bincount(codes, minlength=size))
+    found, times = np.unique(codes, return_counts=True)
+    return found.astype(np.intp), times
+
+
+def _stacked(one: Ladder, two: Ladder) -> Ladder:
+    return Ladder(
+        members=one.members + two.members, holdout=one.holdout + two.holdout, single=one.single
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Summary:
+    """The counts of every score by one plan; any number of them can be added, in any order.
+
+    Attributes:
+        columns: one per score, in the order of the plan.
+        n_members: rows of members.
+        n_holdout: rows of holdout records.
+    """
+
+    columns: tuple[ScoreCounts, ...]
+    n_members: int
+    n_holdout: int
+
+    def __add__(self, other: Summary) -> Summary:
+        """Return the counts of both parts together; both must be by the same plan."""
+        return Summary(
+            columns=tuple(map(add, self.columns, other.columns)),
+            n_members=self.n_members + other.n_members,
+            n_holdout=self.n_holdout + other.n_holdout,
+        )
+
+    def smallest_count(self) -> int | None:
+        """Return the smallest count above zero of the tables, None where all are zero."""
+        return min((int(one.times.min()) for one in self.columns if one.times.size), default=None)
+
+
+def sum_of(parts: Sequence[Summary]) -> Summary:
+    """Return the counts of all parts together.
+
+    Args:
+        parts: at least one, all by the same plan.
+    """
+    return reduce(add, parts)
