@@ -6,12 +6,20 @@ value from the data: row numbers, counts and sanitised column names only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+import re
+from typing import Final, Self
 
 EXIT_USAGE: Final = 2
+_OPTION: Final = re.compile(r"`([a-z][a-z0-9_]*)`")
+
+
+def as_typed(text: str) -> str:
+    """Return a sentence in which options, which code has in backticks, are named as they are typed.
+
+    >>> as_typed("`score_col` needs scores.")
+    '--score-col needs scores.'
+    """
+    return _OPTION.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
 
 
 class MipauditError(Exception):
@@ -28,20 +36,16 @@ class MipauditError(Exception):
 
     def __init__(self, code: str, message: str, *, hint: str | None = None) -> None:
         """Keep the parts apart, so that ``-f json`` can report them as fields."""
-        super().__init__(message)
         self.code = code
-        self.message = message
-        self.hint = hint
+        self.message = as_typed(message)
+        self.hint = None if hint is None else as_typed(hint)
+        super().__init__(self.message)
 
     def worded(self, message: str, hint: str | None) -> Self:
         """Return the same error in other words, which ends the program as this one does."""
         found = type(self)(self.code, message, hint=hint)
         found.exit_code = self.exit_code
         return found
-
-    def reworded(self, write: Callable[[str], str]) -> Self:
-        """Return the same error with its sentences written anew."""
-        return self.worded(write(self.message), None if self.hint is None else write(self.hint))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel between processes in all its parts."""

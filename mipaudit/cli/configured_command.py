@@ -349,7 +349,6 @@ def _say(context: OfParser, option: OfParser, value: tuple[str, ...] | str | Lit
     """Set the variable of an option until the command has ended; refuse what it cannot be."""
     if not value or context.resilient_parsing:
         return
-    from mipaudit.options.spelling import spelled_as
     from mipaudit.reading.stores.address import allowed_schemes, store_seconds
 
     said = str(value)
@@ -367,8 +366,7 @@ def _say(context: OfParser, option: OfParser, value: tuple[str, ...] | str | Lit
             os.environ[name] = before
 
     context.call_on_close(put_back)
-    with spelled_as(option.name, option.opts[-1]):
-        {"allow_scheme": allowed_schemes, "store_timeout": store_seconds}.get(option.name, str)()
+    {"allow_scheme": allowed_schemes, "store_timeout": store_seconds}.get(option.name, str)()
 
 
 def _first_repeated(given: Iterable[object]) -> TyperOption | None:

@@ -21,9 +21,8 @@ from mipaudit.cli.configured_command import (
     settings_of,
 )
 from mipaudit.cli.policy_keys import LIMITS, forget_idle
-from mipaudit.errors import MipauditError, UsageError
+from mipaudit.errors import MipauditError, UsageError, as_typed
 from mipaudit.options.declare import REQUIRED, Options, declared
-from mipaudit.options.spelling import as_typed, flags_of
 from mipaudit.options.texts import listed_columns
 from mipaudit.statements.reports.kinds import named
 
@@ -68,22 +67,19 @@ def _run(row: Command, asked: type[Options], shown: type[Options], context: type
     from mipaudit.output.terminal import tame_warnings
 
     spare_imports()
-    try:
-        for kind in (asked, shown):
-            forget_idle(context, config_of(context), kind)
-        how: Any = options_from(context.params, shown)
-        tame_warnings(verbose=getattr(how, "verbose", False))
-        what = options_from(context.params, asked, **_unparsed(asked, context))
-        if getattr(how, "require_policy", False):
-            require_limit(row.name, what)
-        run = named(row.run or row.write)
-        answers = () if row.run else (named(str(row.answer)),)
-        # All is loaded: from here on garbage is collected, but not looked for in the above.
-        gc.freeze()
-        gc.enable()
-        return int(run(what, how, *answers))
-    except MipauditError as error:
-        raise _as_typed(error, context) from error.__cause__
+    for kind in (asked, shown):
+        forget_idle(context, config_of(context), kind)
+    how: Any = options_from(context.params, shown)
+    tame_warnings(verbose=getattr(how, "verbose", False))
+    what = options_from(context.params, asked, **_unparsed(asked, context))
+    if getattr(how, "require_policy", False):
+        require_limit(row.name, what)
+    run = named(row.run or row.write)
+    answers = () if row.run else (named(str(row.answer)),)
+    # All is loaded: from here on garbage is collected, but not looked for in the above.
+    gc.freeze()
+    gc.enable()
+    return int(run(what, how, *answers))
 
 
 def require_limit(command: str, asked: Options) -> None:
@@ -116,18 +112,10 @@ def _unparsed(asked: type[Options], context: typer.Context) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name in names}
 
 
-def _as_typed(error: MipauditError, context: typer.Context) -> MipauditError:
-    """Return an error that names options as they are typed."""
-    typed = [one for one in context.command.params if one.opts[-1].startswith("-")]
-    flags = {str(one.name): one.opts[-1] for one in typed}
-    return error.reworded(partial(as_typed, flags=flags))
-
-
 def parameters_of(*classes: type[Options]) -> list[Any]:  # of the parser's parameters
     """Return what the parser takes for classes of options."""
-    flags = flags_of(*classes)
     options = [one for kind in classes for one in declared(kind)]
-    made = [(one, _parameter(one, as_typed(one.said, flags))) for one in options if one.option.flag]
+    made = [(one, _parameter(one, as_typed(one.said))) for one in options if one.option.flag]
     headings = groups_of(*classes)
     for one, parameter in made:
         parameter.group = Options.GROUP if one.option.first else headings[one.name]

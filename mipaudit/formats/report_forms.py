@@ -5,14 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
-from mipaudit.errors import UsageError
+from mipaudit.errors import UsageError, as_typed
 from mipaudit.formats.document import Grid, Heading, Picture, plain, told_all
 from mipaudit.formats.origin_sections import origin_section, policy_words, seed_section, short_seed
-from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, Section, View
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 
 Form = Literal["csv", "markdown", "html", "junit"]
-# What stands in Python for the options of how a report is shown.
-_METHODS: Final = {"full": ".show(full=True)", "output": ".save(FILE)", "format": ".save(FILE)"}
 # Of its own: the page's style would be the notebook's, too.
 _NOTEBOOK: Final = (
     "<style>.mipaudit .verdict { font-weight: bold; font-size: 1.15em } "
@@ -91,7 +88,7 @@ def _front(report: AnyReport) -> Front:
             unsaid=(*walk.unsaid, *front.unsaid),
             facts=walk.facts(),
         )
-    typed: Front = _typed(front, _names(report.command, python=False))
+    typed: Front = _typed(front)
     return typed
 
 
@@ -150,11 +147,11 @@ def brief_report(
         report: of any command.
         width: characters in a line, where tables allow; prose is up to 80 wide.
         color: whether to use terminal colours.
-        python: whether options are named as Python's callers write them.
+        python: whether what else there is is said as Python's callers write it.
     """
     kind = kind_of(report.command)
     if not kind.brief and not kind.layout:
-        return report_text(report, width=width, color=color, python=python)
+        return report_text(report, width=width, color=color)
     from mipaudit.formats.brief import brief_text
 
     return brief_text(_brief(report, python=python), width=width, color=color)
@@ -172,7 +169,7 @@ def _brief(report: AnyReport, *, python: bool = False) -> Brief:
 
     Args:
         report: of any command.
-        python: whether options are named as Python's callers write them.
+        python: whether what else there is is said as Python's callers write it.
     """
     from mipaudit.formats.brief import brief_of, first_sentence
     from mipaudit.report.messages.told import is_serious, told
@@ -193,22 +190,21 @@ def _brief(report: AnyReport, *, python: bool = False) -> Brief:
     whole = brief._replace(warnings=(*first, *brief.warnings, *warnings), notes=tuple(notes))
     if python:
         whole = whole._replace(more=_MORE)
-    typed: Brief = _typed(whole, _names(report.command, python=python))
+    typed: Brief = _typed(whole)
     return typed
 
 
-def report_text(report: AnyReport, *, width: int, color: bool = False, python: bool = False) -> str:
+def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
     """Return all of the report as text for a terminal.
 
     Args:
         report: of any command.
         width: characters in a line, where tables allow; prose is up to 100 wide.
         color: whether to use terminal colours.
-        python: whether options are named as Python's callers write them.
     """
     from mipaudit.formats.text import document_text
 
-    document = _document(report, "text", python=python)
+    document = _document(report, "text")
     if said := _said(report):
         document = document._replace(sections=(*document.sections, said))
     if report.provenance.seeds or report.provenance.seed is not None:
@@ -217,13 +213,10 @@ def report_text(report: AnyReport, *, width: int, color: bool = False, python: b
 
 
 def notebook_html(report: AnyReport) -> str:
-    """Return what a notebook shows: the answer, its picture, and the rest folded.
-
-    Options are named by their keywords.
-    """
+    """Return what a notebook shows: the answer, its picture, and the rest folded."""
     from mipaudit.formats.html_page import Head, document_html, front_of
 
-    document = _document(report, "page", python=True)
+    document = _document(report, "page")
     key = next(_pictures(report), None)
     shown = ((key.inert(),),) if key is not None else ()
     sections = (*shown, *document.sections)
@@ -250,7 +243,7 @@ def key_picture(report: AnyReport) -> Picture:
     return found
 
 
-def _document(report: AnyReport, view: View, *, python: bool = False) -> Document:
+def _document(report: AnyReport, view: View) -> Document:
     kind, first, report = kind_of(report.command), _first(report), _standing(report)
     walk = _walk(report)
     if walk is not None:
@@ -260,7 +253,7 @@ def _document(report: AnyReport, view: View, *, python: bool = False) -> Documen
         document = draw(report, view) if kind.views else draw(report)
     if view != "page":  # whose head says it
         document = document._replace(summary=" ".join((*first, document.summary)))
-    typed: Document = _typed(document, _names(report.command, python=python))
+    typed: Document = _typed(document)
     return typed
 
 
@@ -307,12 +300,6 @@ def _standing(report: AnyReport) -> AnyReport:
     return found
 
 
-def _names(command: str, *, python: bool) -> Mapping[str, str]:
-    """Return the options of the command that made a report, as callers write them."""
-    asked, shown = _asked(command)
-    return {**_METHODS, **keywords_of(asked)} if python else flags_of(asked, shown)
-
-
 def _asked(command: str) -> tuple[type[Options], type[Options]]:
     """Return the classes of what the command that made a report may be asked."""
     from mipaudit.options.commands import BY_NAME
@@ -321,21 +308,17 @@ def _asked(command: str) -> tuple[type[Options], type[Options]]:
     return named(row.asked), named(row.shown)
 
 
-def _typed(part: Any, flags: Mapping[str, str]) -> Any:  # noqa: ANN401 - a document, or of one
+def _typed(part: Any) -> Any:  # noqa: ANN401 - a document, or of one
     """Return a part of a document with its options named as they are typed."""
     if isinstance(part, str):
-        return as_typed(part, flags) if "`" in part else part
+        return as_typed(part)
     if isinstance(part, Grid):
-        return _typed_grid(part, flags)
+        # Of a table the prose: other cells hold data.
+        rows = part.rows
+        if part.prose:
+            rows = tuple((*row[:-1], as_typed(row[-1])) for row in rows)
+        return part._replace(caption=as_typed(part.caption), rows=rows)
     if not isinstance(part, tuple):
         return part
-    parts = [_typed(one, flags) for one in part]
+    parts = [_typed(one) for one in part]
     return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
-
-
-def _typed_grid(grid: Grid, flags: Mapping[str, str]) -> Grid:
-    """Return a table with the options in its prose as they are typed: other cells hold data."""
-    rows = grid.rows
-    if grid.prose:
-        rows = tuple((*row[:-1], as_typed(row[-1], flags)) for row in rows)
-    return grid._replace(caption=as_typed(grid.caption, flags), rows=rows)

@@ -169,6 +169,12 @@ class Declared(NamedTuple):
         return self.option.recorded_as or self.name
 
     @property
+    def word(self) -> str:
+        """What sentences call it: as it is typed, or as Python has it where it is not."""
+        flag = self.option.flag
+        return f"{self.name}=" if flag is None else flag.rpartition("/")[2]
+
+    @property
     def said(self) -> str:
         """What help says of it, with its range."""
         within = self.option.within
@@ -223,7 +229,7 @@ class Options:
                 raise TypeError(f"{one.name!r} is left out")
             self.__dict__[one.name] = value if value is one.default else checked(one, value)
         for one in options:
-            _require_company(one, self.__dict__)
+            _require_company(one, self.__dict__, options)
         self.check()
 
     def check(self) -> None:
@@ -336,12 +342,12 @@ def _lacks_company(one: Declared, values: Mapping[str, Any]) -> bool:
     return other is not None and not _is_there(values.get(other))
 
 
-def _require_company(one: Declared, values: Mapping[str, Any]) -> None:
+def _require_company(one: Declared, values: Mapping[str, Any], options: Sequence[Declared]) -> None:
     if is_left_out(one, values[one.name]) or not _lacks_company(one, values):
         return
-    other = one.option.only_with
-    hint = f"Add `{other}`, or leave `{one.name}` out."
-    raise UsageError(one.name, f"`{one.name}` has no meaning without `{other}`.", hint=hint)
+    other = next(each.word for each in options if each.name == one.option.only_with)
+    hint = f"Add {other}, or leave {one.word} out."
+    raise UsageError(one.name, f"{one.word} has no meaning without {other}.", hint=hint)
 
 
 def is_left_out(one: Declared, value: object) -> bool:
@@ -396,4 +402,4 @@ def _plain(one: Declared, value: Given) -> Given:
 
 def _refused(one: Declared, words: str, hint: str | None = None) -> UsageError:
     end = "" if words.endswith((".", "?")) else "."
-    return UsageError(one.name, f"`{one.name}` {words}{end}", hint=hint)
+    return UsageError(one.name, f"{one.word} {words}{end}", hint=hint)

@@ -22,7 +22,6 @@ from typing import (
 )
 
 from mipaudit.options.declare import Declared, Options, declared
-from mipaudit.options.spelling import in_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +39,7 @@ _MODULES: Final = re.compile(r"\b[a-z_]+(?:\.[a-z_]+)*\.(?=[A-Z])")
 
 
 def public(asked: Callable[P, AskedT], answer: Callable[[AskedT], AnswerT]) -> Callable[P, AnswerT]:
-    """Return ``answer`` as a function of the options themselves, which its errors name so.
+    """Return ``answer`` as a function of the options themselves.
 
     Args:
         asked: the class of the options, whose fields become the keywords.
@@ -48,10 +47,9 @@ def public(asked: Callable[P, AskedT], answer: Callable[[AskedT], AnswerT]) -> C
             become those of the function, followed by what each option says.
     """
 
-    def plain(*given: P.args, **named: P.kwargs) -> AnswerT:
+    def call(*given: P.args, **named: P.kwargs) -> AnswerT:
         return answer(asked(*given, **named))
 
-    call = in_keywords(plain, asked)
     _describe(call, asked, answer)
     return call
 
@@ -80,10 +78,9 @@ def public_of_several(
     make: Callable[..., AskedT] = asked
     first = declared(cast("type[Options]", asked))[0].name
 
-    def plain(*given: _Input, **named: object) -> AnswerT:
+    def call(*given: _Input, **named: object) -> AnswerT:
         return answer(make(**{first: given}, **named))
 
-    call = in_keywords(plain, asked)
     _describe(call, asked, answer, several=True)
     return call
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, Protocol, TypeVar, assert_never
 
-from mipaudit.errors import MipauditError, UsageError
+from mipaudit.errors import UsageError, as_typed
 from mipaudit.options.groups.shown import form_of
-from mipaudit.options.spelling import as_typed
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK, report_exit
 from mipaudit.output.terminal import note, note_written, progress_bar, table_width, use_color
@@ -126,16 +124,12 @@ def save(report: AnyReport, path: str | os.PathLike[str]) -> None:
     """
     from mipaudit.options.groups.shown import Shown as Asked
 
-    spell = partial(as_typed, flags={"output": "path="})
     try:
         asked = Asked(output=os.fspath(path))
-        place = Destination.open(asked.output, option="path=")
     except UsageError as error:
         # Its hint is for who can name a form beside the file.
-        raise error.worded(error.message, None).reworded(spell) from None
-    except MipauditError as error:
-        raise error.reworded(spell) from None
-    present(report, asked, place)
+        raise error.worded(error.message.replace(as_typed("`output`"), "path="), None) from None
+    present(report, asked, Destination.open(asked.output, option="path="))
 
 
 def save_picture(picture: Picture, path: str | os.PathLike[str]) -> None:
@@ -180,7 +174,7 @@ def encode(
             and ``csv`` for programs, ``junit`` for servers that run pipelines.
         to_file: whether it goes to a file: UTF-8, no colour, fixed width.
         length: of a table: all of it, the answer in a screenful, or in a line.
-        python: whether a table names options as Python's callers write them.
+        python: whether the answer says what else there is as Python's callers write it.
     """
     if format == "json":
         from mipaudit.report.codec import to_json
@@ -193,7 +187,7 @@ def encode(
     width, color = table_width(to_file=to_file), use_color(to_file=to_file)
     match length:
         case "full":
-            text = report_forms.report_text(report, width=width, color=color, python=python)
+            text = report_forms.report_text(report, width=width, color=color)
         case "brief":
             text = report_forms.brief_report(report, width=width, color=color, python=python)
         case "line":

@@ -23,8 +23,8 @@ it is out of date.
 
 Functions have the names of [the commands](commands.md), and their keywords those of the options:
 `--score-col` is `score_col=`. Data are paths, data frames, Arrow tables or arrays. An error is a
-`MipauditError`, which says what is wrong, where, and what to try. `import mipaudit` loads nothing;
-each name is loaded when it is first used. A tutorial:
+`MipauditError`, which says what is wrong, where, and what to try, and names options as they are
+typed. `import mipaudit` loads nothing; each name is loaded when it is first used. A tutorial:
 [your own forest](../tutorials/your-own-forest.md).
 
 """

@@ -35,7 +35,7 @@ def test_zero_is_company_too(truth):
 
 @pytest.mark.parametrize("asked", [{"answers": 3}, {"table": Table()}])
 def test_an_option_alone_that_needs_another_is_refused(asked):
-    with pytest.raises(UsageError, match="has no meaning without `truth`"):
+    with pytest.raises(UsageError, match="has no meaning without --truth"):
         Asked(**asked)
 
 
@@ -49,5 +49,5 @@ def test_a_range_is_said_in_help_unless_it_is_for_errors_alone(in_help):
     (one,) = declared(Written)
 
     assert one.said == ("Write it there (of another form)." if in_help else "Write it there.")
-    with pytest.raises(UsageError, match="`file` must be of another form"):
+    with pytest.raises(UsageError, match="--file must be of another form"):
         Written(file="a.x")

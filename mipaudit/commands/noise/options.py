@@ -220,7 +220,7 @@ Examples:
         if known:
             raise UsageError(
                 "measured_instead",
-                f"`{known[0]}` has no meaning beside `splits`: the splits say it.",
+                f"`{known[0]}` has no meaning beside `from`: the splits say it.",
             )
         if self.calibration in {"swap", "direct-swap"} and self.pairs is None:
             raise UsageError(
@@ -296,7 +296,7 @@ def check_release(asked: NoiseOptions, release: str) -> None:
         raise UsageError(
             "needs_splits",
             "Noise is added by its calibration on random splits.",
-            hint="Give the splits, too: `splits`.",
+            hint="Give the splits, too: `from`.",
         )
     _refuse_shared_stdin(asked.splits, asked.pairs, release)
 

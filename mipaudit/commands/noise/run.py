@@ -80,7 +80,7 @@ def _refuse_idle_choice(asked: NoiseOptions) -> None:
     name = "release_unlike_splits"
     if any((one.name, one.source) == (name, "command line") for one in asked.recorded()):
         raise UsageError(
-            name, f"`{name}` has no meaning without a release.", hint="Add `release` RELEASE."
+            name, f"`{name}` has no meaning without a release.", hint="Add `apply` RELEASE."
         )
 
 

@@ -34,11 +34,9 @@ from mipaudit.commands.query.table import (
     open_table,
     read_kept,
 )
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError, UsageError, as_typed
 from mipaudit.evidence.scores.curves import spread_alone
-from mipaudit.options.groups.scores import ScoreColumns
 from mipaudit.options.public import public
-from mipaudit.options.spelling import flags_of
 from mipaudit.output import exit_code
 from mipaudit.output.beside import report_beside
 from mipaudit.output.destination import Destination, row_file
@@ -305,7 +303,7 @@ def _following(asked: QueryOptions, scores: Sequence[QueriedScore]) -> str:
     # Beside kept columns of numbers the scores are named.
     text = f"mipaudit estimate {name}"
     if asked.keep:
-        flag = flags_of(ScoreColumns)["score_col"]
+        flag = as_typed("`score_col`")
         text += "".join(f" {flag} {score.score}" for score in scores)
     return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
 

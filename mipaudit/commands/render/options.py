@@ -65,7 +65,7 @@ class _AnyForm(Shown):
         but(
             "The form, where the ending of its file does not say it. For others: in-toto (.intoto."
             "json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics (MLflow, "
-            "DVC), github and gitlab (annotations of a change), annex (`annex`)."
+            "DVC), github and gitlab (annotations of a change), annex (`for`)."
         ),
     ] = None  # type: ignore[assignment] # more forms than other commands have
     subject: SubjectOption = ()
@@ -109,7 +109,7 @@ class _AnyForm(Shown):
             why = "does not say of which source" if self.annex is None else "asks for an annex"
             raise UsageError(
                 "format",
-                f"`format` is {self.format}, and `annex` {why}.",
+                f"`format` is {self.format}, and `for` {why}.",
                 hint=f"Sources: {', '.join(get_args(AnnexName))}.",
             )
         if form is None:
@@ -127,7 +127,7 @@ class _AnyForm(Shown):
             not self.subject or (form is not None and form.name in {"in-toto", ANNEX.name}),
             "subject",
             "Released files are named in a statement or an annex, and this is neither.",
-            "Add `format` in-toto or `annex`, or leave `subject` out.",
+            "Add `format` in-toto or `for`, or leave `subject` out.",
         )
 
 

@@ -81,7 +81,7 @@ def run_simulate(asked: SimulateOptions, shown: SimulateShown) -> int:
     if (asked.scenario is None) != shown.show_list:
         raise UsageError(
             "scenario",
-            "Give the name of one scenario, or `show_list`.",
+            "Give the name of one scenario, or `list`.",
             hint="For example: mipaudit simulate laplace-1 -o scores.parquet",
         )
     if shown.show_list or shown.truth_only:

@@ -10,13 +10,13 @@ from mipaudit.commands.summarize.options import SummarizeOptions, SummarizeShown
 from mipaudit.commands.summarize.sites import rows_enough
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.plain_values import path_of, require
-from mipaudit.options.spelling import flags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from mipaudit.options.declare import Declared
 
+_CLASSES: Final = (SummarizeOptions, SummarizeShown)
 _SCORES: Final = "scores.parquet"
 _WIDTH: Final = 78
 _NEXT_LINE: Final = " \\\n  "
@@ -56,7 +56,7 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
         "Leave out `site`, `cuts` and `cuts_only`, or `plan`.",
     )
     names = [f"site-{number}" for number in range(1, sites + 1)]
-    flags = flags_of(SummarizeOptions, SummarizeShown)
+    flags = {one.name: one.word for kind in _CLASSES for one in declared(kind)}
     site, output = flags["site"], flags["output"]
     cuts = [f"{flags['cuts']} {name}.cuts" for name in names]
     scores, given = _scores(asked), list(_given(asked))
@@ -95,8 +95,12 @@ def _named(flags: Mapping[str, str]) -> str:
 
 def _scores(asked: SummarizeOptions) -> list[str]:
     """Return the input as it was named, or a name for it."""
-    flags, files = flags_of(type(asked)), {"members": asked.members, "holdout": asked.holdout}
-    apart = [f"{flags[name]} {_word(file)}" for name, file in files.items() if file is not None]
+    files = [
+        (one.word, getattr(asked, one.name))
+        for one in declared(type(asked))
+        if one.name in {"members", "holdout"}
+    ]
+    apart = [f"{flag} {_word(file)}" for flag, file in files if file is not None]
     given = asked.data if isinstance(asked.data, (tuple, list)) else [asked.data]
     return [_word(one) for one in given if one is not None] + apart or [_SCORES]
 
@@ -105,10 +109,9 @@ def _given(asked: SummarizeOptions) -> Iterator[tuple[Declared, str]]:
     """Yield the options that change an answer and are given, as they are typed."""
     for one in declared(type(asked)):
         value: Any = getattr(asked, one.name)
-        flag = one.option.flag
-        if flag is None or not one.option.recorded or is_left_out(one, value):
+        if one.option.flag is None or not one.option.recorded or is_left_out(one, value):
             continue
-        name = flag.split("/")[-1]
+        name = one.word
         if one.many:
             yield one, " ".join(f"{name} {quote(str(each))}" for each in value)
         else:

@@ -13,7 +13,6 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import Given, require
 from mipaudit.options.public import options_of, public
 from mipaudit.options.recorded import function_of, recorded_keywords
-from mipaudit.options.spelling import unspelled
 from mipaudit.statements.provenance import as_of, time_of
 from mipaudit.statements.reports.kinds import kind_of
 from mipaudit.summaries.identity.seed import SeedChoice
@@ -103,7 +102,7 @@ def recomputed(report: Stored, asked: VerifyOptions) -> AnyReport:
         # What it took from the report of shift, which has a verification of its own.
         keywords["blind"] = report.blind
     inputs = (asked.input,) if command == "estimate" and len(asked.input) > 1 else asked.input
-    function = unspelled(function_of(command))
+    function = function_of(command)
     with _as_of(report.provenance.created, report), open(os.devnull, "wb") as nowhere:  # noqa: PTH123
         if command == "records" and report.rows_written is not None:
             # Rows that the command writes are counted; here nobody keeps them.
@@ -191,7 +190,7 @@ def _as_it_was(report: Stored, found: Stored) -> AnyReport:
 
         given = recorded_keywords("rejudge", how.settings)
         with _as_of(how.created, report):
-            found = unspelled(rejudge)(found, **given, settings=how.settings)
+            found = rejudge(found, **given, settings=how.settings)
     same_kind: AnyReport = found
     return same_kind
 

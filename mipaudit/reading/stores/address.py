@@ -87,8 +87,9 @@ def parse_address(spec: str) -> Address | None:
         raise UsageError(
             "scheme_not_allowed",
             f"{safe_name(scheme)}:// is not read unless it is allowed.",
-            hint=f"Copy the file here, or name {safe_name(scheme)} in `allow_scheme`. Read as "
-            "they are: files, s3://, gs://, az://, abfs://, http:// and https://.",
+            hint=f"Copy the file here, or name {safe_name(scheme)} in `allow_scheme`. In Python: "
+            f"{ALLOW_SCHEME}. Read as they are: files, s3://, gs://, az://, abfs://, http:// and "
+            "https://.",
         )
     rest, query = spec[found.end() :], ""
     if store == "http":

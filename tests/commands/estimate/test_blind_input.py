@@ -43,7 +43,7 @@ def test_strict_takes_strict_limits_alone(report):
     with pytest.raises(UsageError) as caught:
         audited(report, strict=True)
     assert caught.value.code == "blind"
-    assert "strict=" in str(caught.value)
+    assert "--strict" in str(caught.value)
     strict = mipaudit.shift(table(1), table(2), strict=True)
     assert audited(strict, strict=True).blind is not None
 

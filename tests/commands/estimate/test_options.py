@@ -37,7 +37,7 @@ def test_nothing_is_said_of_records_without_a_report_of_them(name):
     with pytest.raises(UsageError) as caught:
         EstimateOptions(**{name: value})
     assert caught.value.code == name
-    assert "`blind`" in caught.value.message
+    assert "--blind" in caught.value.message
 
 
 def test_metrics_are_those_asked_for_and_those_limited_each_once():

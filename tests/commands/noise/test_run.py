@@ -194,7 +194,7 @@ def test_what_would_do_nothing_without_splits_is_refused(name):
     with pytest.raises(UsageError) as caught:
         noise(eta=0.1, **{name: IDLE[name]})
     assert caught.value.code == name
-    assert f"{name}= has no meaning without splits=." in caught.value.message
+    assert f"--{name.replace('_', '-')} has no meaning without --from." in caught.value.message
 
 
 @pytest.mark.parametrize("name", ["moment", "swap_distance", "sensitivity", "dimension"])

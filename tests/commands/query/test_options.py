@@ -41,7 +41,7 @@ def test_a_range_that_is_none_is_refused_without_its_words(given):
         asked(range=given)
 
     assert caught.value.code == "range"
-    assert caught.value.message.startswith(("`range` takes", "`range` must be"))
+    assert caught.value.message.startswith(("--range takes", "--range must be"))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_equal_files_are_refused(tmp_path, fails, read, law, suffixes):
         write(table(law=law), part)
     error = fails("identical_parts", tmp_path / "parts")
     assert error.message.startswith("1 of 2 files")
-    assert "`rows_are` independent" in error.hint
+    assert "--rows-are independent" in error.hint
     found = read(tmp_path / "parts", rows_are="independent")
     assert found.findings == ["rows_taken_as_independent"]
     assert len(found.member) == 800

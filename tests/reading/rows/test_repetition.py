@@ -101,7 +101,7 @@ def test_ids_that_repeat_in_different_files_of_a_folder(tmp_path, fails, read):
         (tmp_path / f"run={run}").mkdir()
         data[run::2].to_parquet(tmp_path / f"run={run}" / "a.parquet")
     error = fails("repeated_ids", tmp_path)
-    assert "`where` 'run = VALUE'" in error.hint
+    assert "--where 'run = VALUE'" in error.hint
     assert len(read(tmp_path, where="run = 1").member) == 80
 
 
@@ -117,7 +117,7 @@ def test_a_folder_may_name_persons(tmp_path, fails):
 def test_a_column_that_tells_an_ids_rows_apart_is_named(name):
     data = frame("record_id")
     data[name] = np.tile(np.arange(5), 80)
-    assert f"`where` '{name} = VALUE'" in refusal(data, score_columns=("score",)).hint
+    assert f"--where '{name} = VALUE'" in refusal(data, score_columns=("score",)).hint
     asked = ReadRequest(score_columns=("score",), where=f"{name} = 3")
     with open_input(data, None, None, asked) as source:
         assert source.assumed == ()
@@ -135,7 +135,7 @@ def test_a_record_that_is_a_member_in_one_audit_and_holdout_in_another():
     data.loc[data.eps == 1, "member"] = 1 - data.member[data.eps == 1]
     error = refusal(data)
     assert error.code == "duplicate_ids"
-    assert "`where` 'eps = VALUE'" in error.hint
+    assert "--where 'eps = VALUE'" in error.hint
 
 
 def test_runs_and_places_may_be_numbered_anew_in_each_class():

@@ -134,8 +134,8 @@ def test_one_record_in_both_classes(fails, read, write, column):
     error = fails("duplicate_ids", write(text))
     assert error.message.startswith("1 values of column")
     assert "secret" not in str(error)
-    assert "`where`" in error.hint
-    assert "`rows_are` independent" in error.hint
+    assert "--where" in error.hint
+    assert "--rows-are independent" in error.hint
     assert "emove" not in str(error)
     # Each of the two is in one class.
     assert len(read(write(text), unit_column=column).member) == 2

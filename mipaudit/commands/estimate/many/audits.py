@@ -49,7 +49,7 @@ def audits_of(asked: EstimateManyOptions) -> Audits:
         raise UsageError(
             "member",
             "A frame has its membership in a column.",
-            hint="Leave `member` out, and name the column with `member_col` if it is not found.",
+            hint="Leave member= out, and name the column with `member_col` if it is not found.",
         )
     return _of_frame(frame, asked)
 
@@ -137,19 +137,19 @@ def _member(given: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:  # noqa: A
         raise UsageError(
             "member",
             "Who is a member is not said.",
-            hint="Give `member`, an array of shape (rows,) or (audits, rows).",
+            hint="Give member=, an array of shape (rows,) or (audits, rows).",
         )
     member = np.asarray(given)
     if member.shape not in {shape, shape[1:]}:
         raise UsageError(
             "member",
-            f"`member` has the shape {member.shape}, and the scores have {shape}.",
+            f"member= has the shape {member.shape}, and the scores have {shape}.",
             hint=f"Its shape must be {shape[1:]} or {shape}.",
         )
     if np.ma.is_masked(given) or not (member.dtype == bool or np.isin(member, (0, 1)).all()):
         raise UsageError(
             "member",
-            "`member` must be bool, or hold 0 and 1 alone.",
+            "member= must be bool, or hold 0 and 1 alone.",
             hint="Compare labels first: member = labels == 'train'.",
         )
     return np.broadcast_to(member.astype(bool), shape)
