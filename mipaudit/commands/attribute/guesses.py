@@ -16,7 +16,7 @@ from mipaudit.counting.large_seed import fits
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, as_typed
 from mipaudit.evidence.named_attackers.named_attack import Limits, difference_of_shares, weighed
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.mean_limits import Term, melded_lower
@@ -233,15 +233,20 @@ def _census(
     return census, {} if source.unit_seed is None else {None: source.unit_seed}
 
 
+# What reading by groups calls the two columns, and what this command does.
+_ROLES: Final = ("`score_col`", "`by`", "`guess_col`", "`attribute_col`")
+
+
 @contextmanager
 def guess_words(guess_column: str) -> Iterator[None]:
     """Say in the words of this command what reading by groups complains of."""
     try:
         yield
     except InputError as error:
-        message = error.message.replace("`score_col`: ", "`guess_col`: ")
-        of_guess = quoted_name(guess_column) in message
-        message = message.replace("`by`: ", "`guess_col`: " if of_guess else "`attribute_col`: ")
+        score, group, guess, attribute = map(as_typed, _ROLES)
+        message = error.message.replace(f"{score}: ", f"{guess}: ")
+        told = guess if quoted_name(guess_column) in message else attribute
+        message = message.replace(f"{group}: ", f"{told}: ")
         if error.code == "too_many_groups":
             raise InputError(
                 error.code,
@@ -249,7 +254,7 @@ def guess_words(guess_column: str) -> Iterator[None]:
                 hint="Group the values first: an attribute with many values is rarely guessed "
                 "exactly.",
             ) from None
-        hint = error.hint and error.hint.replace("`score_col`", "`guess_col`")
+        hint = error.hint and error.hint.replace(score, guess)
         if (message, hint) == (error.message, error.hint):
             raise
         raise InputError(error.code, message, hint=hint) from None

@@ -118,8 +118,8 @@ def test_a_value_that_is_called_other_is_not_taken_for_the_rare_ones():
 
 def test_wrong_columns_are_named_by_their_option():
     for wrong, option in (
-        ({"attribute_col": "x"}, "attribute_col="),
-        ({"guess_col": "x"}, "guess_col="),
+        ({"attribute_col": "x"}, "--attribute-col"),
+        ({"guess_col": "x"}, "--guess-col"),
     ):
         with pytest.raises(InputError) as caught:
             mipaudit.attribute(guesses(), **wrong)

@@ -25,7 +25,9 @@ REPORTS = ("old.json", "new.json")
 )
 def test_what_only_scores_have_a_use_for_is_refused_of_reports(wrong):
     (name,) = wrong
-    with pytest.raises(UsageError, match=f"`{name}` does not apply to reports") as caught:
+    with pytest.raises(
+        UsageError, match=f"--{name.replace('_', '-')} does not apply to reports"
+    ) as caught:
         CompareOptions(scores=REPORTS, **wrong)
     assert caught.value.code == name
 

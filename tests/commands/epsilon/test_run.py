@@ -702,7 +702,7 @@ def test_an_inclusion_rate_that_cannot_be_is_refused(rate):
 
 
 def test_an_inclusion_rate_belongs_to_one_run(rng):
-    with pytest.raises(UsageError, match="inclusion_rate= has no meaning"):
+    with pytest.raises(UsageError, match="--inclusion-rate has no meaning"):
         mipaudit.epsilon(
             members=rng.normal(size=50),
             holdout=rng.normal(size=50),

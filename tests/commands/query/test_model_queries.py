@@ -491,7 +491,7 @@ def test_members_alone_are_told_where_the_holdout_goes(model):
     logits, labels, _ = model
     with pytest.raises(InputError) as caught:
         mipaudit.query_losses(logits=logits, labels=labels, membership=np.ones(200))
-    assert "holdout_logits=" in caught.value.hint
+    assert "--holdout-logits" in caught.value.hint
 
 
 @pytest.mark.parametrize("values", ["phi", "loss"])

@@ -176,7 +176,7 @@ def test_a_word_among_numbers_is_told_what_to_do_here(ask):
         ask("csv csv csv", tables=(odd, plain, plain.copy()))
 
     assert caught.value.code == "unparsable"
-    assert "categorical=" in str(caught.value.hint)
+    assert "--categorical" in str(caught.value.hint)
     assert "Xylophone" not in str(caught.value)
 
 

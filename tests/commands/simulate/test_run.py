@@ -138,12 +138,12 @@ def test_settings_out_of_range(keywords, code):
 
 
 def test_settings_without_a_meaning():
-    with pytest.raises(UsageError, match="n_members= has no meaning") as caught:
+    with pytest.raises(UsageError, match="--n-members has no meaning") as caught:
         mipaudit.simulate("canaries-laplace-1", n_members=10)
-    assert caught.value.hint == "Its size is set by n_canaries=."
+    assert caught.value.hint == "Its size is set by --n-canaries."
     with pytest.raises(UsageError, match="no order"):
         mipaudit.simulate("izzo-prop9-8", order="sorted")
-    with pytest.raises(UsageError, match="scenario= must be a text"):
+    with pytest.raises(UsageError, match="SCENARIO must be a text"):
         mipaudit.simulate(3)
 
 

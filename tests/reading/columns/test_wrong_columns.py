@@ -23,13 +23,13 @@ def test_a_score_named_as_membership_is_told_from_it():
 
     assert found.code == "many_labels"
     assert "It may be a score. Membership is 1 and 0, true and false" in found.hint
-    assert "Named like membership: member; name it with member_col=." in found.hint
+    assert "Named like membership: member; name it with --member-col." in found.hint
 
 
 def test_too_many_words_are_no_score():
     found = refused(FRAME.assign(member=["train", "test", "other"] * (ROWS // 3)))
 
-    assert found.hint.startswith("Say with member_value= which one means member")
+    assert found.hint.startswith("Say with --member-value which one means member")
     assert "may be a score" not in found.hint
 
 

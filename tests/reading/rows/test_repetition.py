@@ -64,7 +64,7 @@ def test_repeated_ids_are_refused_with_the_ways_out(name):
     assert error.code == "repeated_ids"
     assert "80 values" in error.message
     assert "up to 5" in error.message
-    for way in (f"`unit_col` {name} `unit_rows`", "`where`", "`rows_are` independent"):
+    for way in (f"--unit-col {name} --unit-rows", "--where", "--rows-are independent"):
         assert way in error.hint
 
 
