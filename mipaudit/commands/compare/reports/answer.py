@@ -10,11 +10,10 @@ from mipaudit.commands.compare.increase import IncreaseCheck, increase_check
 from mipaudit.commands.compare.options import OF_REPORTS, check_increase
 from mipaudit.commands.compare.reports.changes import Figures, beside_any, changes, figures_of
 from mipaudit.commands.compare.reports.inputs import (
-    common_prior,
     joint_confidence,
     opened,
     report_findings,
-    require_other_scores,
+    require_alike,
     score_findings,
 )
 from mipaudit.commands.compare.reports.report import (
@@ -40,13 +39,8 @@ if TYPE_CHECKING:
 
 _PAIR: Final = 2  # an old report and a new one
 _LIMITATIONS: Final = (
-    Message("reports_only_these"),
-    Message("reports_at_their_word"),
-    Message("reports_stored"),
-    Message("reports_floors"),
-    Message("reports_ceilings"),
-    Message("reports_joint"),
-    Message("reports_beforehand"),
+    *("reports_only_these", "reports_at_their_word", "reports_stored", "reports_floors"),
+    *("reports_ceilings", "reports_joint", "reports_beforehand"),
 )
 
 
@@ -62,10 +56,10 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
     files = {one.name: opened(one) for one in inputs}
     reports = {name: report for name, (report, _) in files.items()}
     old = inputs[0].name if asked.baseline is None else asked.baseline
-    confidence, prior = joint_confidence(reports), common_prior(reports)
+    design, confidence = reports[old].design, joint_confidence(reports)
+    require_alike(reports, old, judged=limit is not None)
     if limit is not None:
-        check_increase(limit, prior)
-        require_other_scores(reports, old)
+        check_increase(limit, design.prior)
     held = {name: figures_of(report) for name, report in reports.items()}
     scores = tuple(_matched(held, old))
     # Of every score that two reports have, with its figures in both.
@@ -80,7 +74,6 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
             "The reports have no score of the same name: there is nothing to compare.",
             hint="Scores are matched by the name of their column.",
         )
-    design = reports[old].design
     found = tuple(change for of in both for change in changes(*of, design))
     against = _against(found, asked.against)
     checks = () if limit is None else tuple(_judged(scores, found, limit, against))
@@ -95,7 +88,7 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
         design=CompareReportsDesign(
             reports=tuple(_described(name, report) for name, report in reports.items()),
             baseline=old,
-            prior=prior,
+            prior=design.prior,
             trivial=design.baseline,
             confidence=confidence,
             against=against,
@@ -106,7 +99,7 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
         policy=checks,
         verdict=settled(verdict, findings),
         findings=findings,
-        limitations=_LIMITATIONS,
+        limitations=tuple(map(Message, _LIMITATIONS)),
         provenance=provenance(
             seed=None,
             inputs=[_input(one, *files[one.name]) for one in inputs],
@@ -151,15 +144,10 @@ def changes_verdict(
         incomplete: some report is of an input whose bad parts were skipped: none is 'met'.
     """
     code = "of_score_in_report" if several else "of_score"
-    verdict = plain_verdict(
-        [
-            (
-                one.status,
-                Message.of(code, score=one.score, report=one.report, reason=one.reason),
-            )
-            for one in checks
-        ]
+    told = (
+        Message.of(code, score=one.score, report=one.report, reason=one.reason) for one in checks
     )
+    verdict = plain_verdict([*zip((one.status for one in checks), told, strict=True)])
     if incomplete and verdict.status == "met":
         reasons = (Message.of(INCOMPLETE, waived=False), *verdict.reasons)
         return Verdict(status="inconclusive", reasons=reasons)
@@ -194,28 +182,23 @@ def _matched(held: Mapping[str, Mapping[str, Figures]], old: str) -> Iterator[Ma
         held: figures, by report and score.
         old: name of the old report.
     """
-    before = held[old]
     for report, after in held.items():
-        for score in dict.fromkeys([*after, *before]) if report != old else ():
-            status: ScoreStatus = "new" if score in after else "missing"
-            if score in before and score in after:
-                status = "in both"
+        for score in dict.fromkeys([*after, *held[old]]) if report != old else ():
+            status: ScoreStatus = "in both" if score in held[old] else "new"
+            status = status if score in after else "missing"
             yield MatchedScore(score=score, report=report, versus=old, status=status)
 
 
 def _against(found: Sequence[Change], asked: Against | None) -> Against:
     """Return the class of the policy: one whose upper limit every score has in every report."""
-    rows = [one for one in found if one.quantity == "advantage"]
     scores = {(one.score, one.report) for one in found}
+    limited = {
+        (one.attackers, one.score, one.report)
+        for one in found
+        if one.quantity == "advantage" and None not in {one.old.upper, one.new.upper}
+    }
     common: list[Against] = [
-        class_
-        for class_ in get_args(Against)
-        if scores
-        == {
-            (one.score, one.report)
-            for one in rows
-            if one.attackers == class_ and None not in {one.old.upper, one.new.upper}
-        }
+        one for one in get_args(Against) if {(one, *of) for of in scores} <= limited
     ]
     if common and asked in {None, *common}:
         return asked or common[0]
@@ -244,9 +227,6 @@ def _described(name: str, report: Report) -> ComparedReport:
 
 def _input(given: NamedInput, report: Report, data: bytes) -> InputFile:
     """Return the file as it was read; its rows are the figures in it."""
-    return InputFile(
-        name=given.data if isinstance(given.data, str) else given.name,
-        rows=len(report.estimates),
-        bytes=len(data),
-        sha256=sha256(data).hexdigest(),
-    )
+    name = given.data if isinstance(given.data, str) else given.name
+    digest = sha256(data).hexdigest()
+    return InputFile(name=name, rows=len(report.estimates), bytes=len(data), sha256=digest)

@@ -34,8 +34,7 @@ def figures_of(report: Report) -> dict[str, Figures]:
         floor = 0.0
         if row.metric is not None:
             # A metric over attackers with some recall is another metric with another recall.
-            prior = report.design.prior
-            floor = parse_metric(row.metric, prior=prior, least=least).least
+            floor = parse_metric(row.metric, prior=report.design.prior, least=least).least
         own.setdefault((row.quantity, row.attackers, row.fpr, row.metric, floor), row)
     return {**found}
 
@@ -49,56 +48,62 @@ def changes(of: MatchedScore, old: Figures, new: Figures, design: Design) -> Ite
         new: likewise.
         design: of the old report, whose prior both have.
     """
-    for key in (key for key in new if key in old):
-        before, after = _reported(old[key], old, design), _reported(new[key], new, design)
-        yield _change(of, old[key], new[key], before, after)
+    for key, row in new.items():
+        if key in old:
+            before, after = _reported(old[key], old, design), _reported(row, new, design)
+            # Another end of the score is another attacker: there is nothing to subtract.
+            other_side = len({old[key].side, row.side} - {None}) > 1
+            weak = "approximate" in {old[key].validity, row.validity}
+            yield _change(of, row, before, after, other_side=other_side, weak=weak)
 
 
 def _change(
-    of: MatchedScore, old: Estimate, new: Estimate, before: ReportedFigure, after: ReportedFigure
+    of: MatchedScore,
+    row: Estimate,
+    old: ReportedFigure,
+    new: ReportedFigure,
+    *,
+    other_side: bool,
+    weak: bool,
 ) -> Change:
-    value = _less(after.value, before.value)
-    lower, upper = _less(after.lower, before.upper), _less(after.upper, before.lower)
-    why_lower = _lacking(("old", "upper", before.upper), ("new", "lower", after.lower))
-    why_upper = _lacking(("new", "upper", after.upper), ("old", "lower", before.lower))
-    if None not in {old.side, new.side} and old.side != new.side:
-        # Another end of the score is another attacker: there is nothing to subtract.
-        value = lower = upper = None
-        why_lower = why_upper = Message("other_side")
-    weak = "approximate" in {old.validity, new.validity}
+    value, lower, upper = (
+        None if other_side else _less(*both)
+        for both in ((new.value, old.value), (new.lower, old.upper), (new.upper, old.lower))
+    )
+    why_lower = _lacking(("old", "upper", old.upper), ("new", "lower", new.lower))
+    why_upper = _lacking(("new", "upper", new.upper), ("old", "lower", old.lower))
+    side = Message("other_side") if other_side else None
     return Change(
-        quantity=new.quantity,
+        quantity=row.quantity,
         score=of.score,
         report=of.report,
         versus=of.versus,
-        attackers=new.attackers,
-        old=before,
-        new=after,
+        attackers=row.attackers,
+        old=old,
+        new=new,
         value=value,
         lower=lower,
         upper=upper,
-        lower_reason=why_lower,
-        upper_reason=why_upper,
+        lower_reason=side or why_lower,
+        upper_reason=side or why_upper,
         shown=_shown(lower, upper),
         validity="approximate" if weak else "finite-sample",
-        fpr=new.fpr,
-        metric=new.metric,
+        fpr=row.fpr,
+        metric=row.metric,
     )
 
 
 def beside_any(of: MatchedScore, old: Figures, new: Figures) -> Iterator[BesideAny]:
     """Yield every class beside any attacker: what limits of different kinds can tell."""
     before, after = _advantages(old), _advantages(new)
-    if "any" not in before or "any" not in after:
-        return
-    for attackers, figure in after.items():
+    for attackers in after if "any" in before and "any" in after else ():
         if attackers != "any" and attackers in before:
             yield BesideAny(
                 score=of.score,
                 report=of.report,
                 versus=of.versus,
                 attackers=attackers,
-                at_most=_less(figure.upper, before["any"].lower),
+                at_most=_less(after[attackers].upper, before["any"].lower),
                 at_least=_less(after["any"].lower, before[attackers].upper),
             )
 

@@ -22,15 +22,10 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
 
 _DIGITS: Final = 12
-# What makes other scores of the same files.
+# Settings that change what a score or an attacker is, or whose rows count. Of the same files they
+# make other scores.
 _TAKEN: Final = (
-    *("where", "member_column", "member_value", "nan", "unit_column", "unit_rows", "rows_are"),
-    "discrete",
-)
-# Settings that change what a score or an attacker is, or whose rows count.
-_MEANING: Final = (
     *("where", "unit_column", "unit_rows", "rows_are", "nan", "discrete", "member_value"),
-    "member_side",
 )
 
 
@@ -88,15 +83,23 @@ def joint_confidence(reports: Mapping[str, Report]) -> float:
     return joint
 
 
-def common_prior(reports: Mapping[str, Report]) -> float:
-    """Return the prior of all reports.
+def require_alike(reports: Mapping[str, Report], old: str, *, judged: bool) -> None:
+    """Refuse reports at different priors, and to judge one that is of the very scores of the old.
+
+    Of the same scores nothing can have grown, so every limit would be kept: most likely the
+    scores were not made anew.
+
+    Args:
+        reports: by name.
+        old: the name of the one that the others are compared with.
+        judged: whether there is a limit on the increase.
 
     Raises:
-        InputError: two have different ones.
+        InputError: ``different_priors``; ``same_scores``: of the same files, read alike.
     """
-    (first, report), *others = reports.items()
-    prior = report.design.prior
-    for name, other in others:
+    first, prior = next((name, one.design.prior) for name, one in reports.items())
+    before = _read(reports[old])
+    for name, other in reports.items():
         if other.design.prior != prior:
             raise InputError(
                 "different_priors",
@@ -104,21 +107,7 @@ def common_prior(reports: Mapping[str, Report]) -> float:
                 f"one is at prior {prior:g}, the other at prior {other.design.prior:g}.",
                 hint="Make both with the same `prior`.",
             )
-    return prior
-
-
-def require_other_scores(reports: Mapping[str, Report], old: str) -> None:
-    """Refuse to judge a new report that is of the very scores of the old one.
-
-    Nothing can have grown, so every limit would be kept: most likely the scores were not
-    made anew.
-
-    Raises:
-        InputError: two reports are of the same files, read alike.
-    """
-    before = _read(reports[old])
-    for name, report in reports.items():
-        if name != old and before is not None and _read(report) == before:
+        if judged and name != old and before is not None and _read(other) == before:
             raise InputError(
                 "same_scores",
                 f"The reports {quoted_name(old)} and {quoted_name(name)} are of the same scores: a "
@@ -129,11 +118,10 @@ def require_other_scores(reports: Mapping[str, Report], old: str) -> None:
 
 def _read(report: Report) -> tuple[object, ...] | None:
     """Return what was read and how; None where it cannot be told."""
-    contents = [one.sha256 or one.fingerprint for one in report.provenance.inputs]
+    contents = tuple(content for _, content in report.provenance.contents)
     if not contents or None in contents:
         return None
-    settings = [one for one in report.provenance.settings if one.name in _TAKEN]
-    return tuple(contents), tuple(sorted((one.name, value_words(one.value)) for one in settings))
+    return contents, *(_given(report, name) for name in (*_TAKEN, "member_column"))
 
 
 def report_findings(reports: Mapping[str, Report], old: str) -> Iterator[Finding]:
@@ -151,43 +139,30 @@ def report_findings(reports: Mapping[str, Report], old: str) -> Iterator[Finding
 
 def _between(old_name: str, old: Report, name: str, new: Report) -> Iterator[Finding]:
     both = {"old": old_name, "new": name}
-    if old.design.confidence != new.design.confidence:
-        yield Finding.of(
-            "confidence_differs",
-            **both,
-            old_confidence=old.design.confidence,
-            new_confidence=new.design.confidence,
-        )
+    sure = {"old_confidence": old.design.confidence, "new_confidence": new.design.confidence}
+    if len({*sure.values()}) > 1:
+        yield Finding.of("confidence_differs", **both, **sure)
     if _differs(old, new, "strict"):
         yield Finding.of("strict_differs", **both)
-    differing = [one for one in _MEANING if _differs(old, new, one)]
+    differing = [one for one in (*_TAKEN, "member_side") if _differs(old, new, one)]
     if differing:
         yield Finding.of("settings_differ", **both, settings=", ".join(differing))
-    if old.provenance.mipaudit != new.provenance.mipaudit:
-        yield Finding.of(
-            "versions_differ",
-            **both,
-            old_version=old.provenance.mipaudit,
-            new_version=new.provenance.mipaudit,
-        )
-    if _hashes(old) & _hashes(new):
+    made = {"old_version": old.provenance.mipaudit, "new_version": new.provenance.mipaudit}
+    if len({*made.values()}) > 1:
+        yield Finding.of("versions_differ", **both, **made)
+    read, again = ({one for _, one in each.provenance.contents if one} for each in (old, new))
+    if read & again:
         yield Finding.of("same_input", **both)
 
 
 def _differs(old: Report, new: Report, name: str) -> bool:
     """Whether a setting differs; a report older than the setting does not have it."""
-    values = {_given(old, name), _given(new, name)}
-    return len(values - {None}) > 1
+    return len({_given(old, name), _given(new, name)} - {None}) > 1
 
 
 def _given(report: Report, name: str) -> str | None:
-    given = [one.value for one in report.provenance.settings if one.name == name]
-    return value_words(given[0]) if given else None
-
-
-def _hashes(report: Report) -> set[str]:
-    contents = {one.sha256 or one.fingerprint for one in report.provenance.inputs}
-    return {one for one in contents if one is not None}
+    given = (one.value for one in report.provenance.settings if one.name == name)
+    return next(map(value_words, given), None)
 
 
 def score_findings(of: MatchedScore, old: Figures, new: Figures) -> Iterator[Finding]:
