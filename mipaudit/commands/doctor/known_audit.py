@@ -6,13 +6,10 @@ import math
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from mipaudit.commands.doctor.report import KnownFigure
 from mipaudit.statements.estimate import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # As `verify` compares numbers: processors and libraries decide the digits behind it.
 _TOLERANCE: Final = 1e-9
@@ -30,37 +27,29 @@ _KNOWN: Final = {
 }
 
 
-def known_audit() -> tuple[tuple[KnownFigure, ...], Exception | None]:
-    """Return each known figure beside what the audit finds, and what stopped it, if anything did.
+def known_audit() -> tuple[tuple[KnownFigure, ...], Finding | None]:
+    """Return each known figure beside what the audit finds, and what is wrong, if anything is.
 
     The file is written and read as a user's is.
     """
     found: _Figures = {}
-    failure = None
+    wrong = None
     try:
         found = _audited()
     except Exception as error:  # noqa: BLE001 - what is wrong with it is the question
-        failure = error
-    return tuple(_beside(name, known, found.get(name)) for name, known in _KNOWN.items()), failure
-
-
-def audit_findings(
-    figures: tuple[KnownFigure, ...], failure: Exception | None
-) -> Iterator[Finding]:
-    """Yield what is wrong with the audit whose answer is known."""
-    if failure is not None:
-        yield Finding.of("known_audit_failed", failure=type(failure).__name__)
-    elif not all(one.agrees for one in figures):
-        yield Finding("known_audit_differs")
-
-
-def _beside(name: _Name, known: float, found: float | None) -> KnownFigure:
-    return KnownFigure(
-        figure=", ".join(name),
-        known=known,
-        found=found,
-        agrees=found is not None and math.isclose(found, known, rel_tol=_TOLERANCE),
+        wrong = Finding.of("known_audit_failed", failure=type(error).__name__)
+    figures = tuple(
+        KnownFigure(
+            figure=", ".join(name),
+            known=known,
+            found=(one := found.get(name)),
+            agrees=one is not None and math.isclose(one, known, rel_tol=_TOLERANCE),
+        )
+        for name, known in _KNOWN.items()
     )
+    if wrong is None and not all(one.agrees for one in figures):
+        wrong = Finding("known_audit_differs")
+    return figures, wrong
 
 
 def _audited() -> _Figures:

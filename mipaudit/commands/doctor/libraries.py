@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from importlib import import_module
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.doctor.report import Library
@@ -50,8 +50,7 @@ def install_line(*parts: str) -> str:
 
 def library_finding(one: Library) -> Finding | None:
     """Return what is wrong with a library; of an optional part it hinders nothing else."""
-    works = one.state == "works" or (one.state == "missing" and one.of is not None)
-    if works:
+    if one.state == "works" or (one.state == "missing" and one.of is not None):
         return None
     wanted = f"{one.name}{one.needed}"
     line = f'pip install --force-reinstall "{wanted}"' if one.of is None else install_line(one.of)
@@ -66,28 +65,24 @@ def library_finding(one: Library) -> Finding | None:
     )
 
 
-def unlisted_finding(failure: Exception) -> Finding:
-    """Return that it is not known what mipaudit needs."""
-    if isinstance(failure, PackageNotFoundError):
-        return Finding("not_installed")
-    return Finding("packaging_broken")
-
-
 def _is_of(one: Requirement, part: str | None) -> bool:
     """Tell whether an optional part has a requirement; of None, whether mipaudit always has."""
-    if one.marker is None:
-        return part is None
-    always = one.marker.evaluate({"extra": ""})
-    return always if part is None else not always and one.marker.evaluate({"extra": part})
+    always = one.marker is None or one.marker.evaluate({"extra": ""})
+    if part is None or one.marker is None:
+        return always and part is None
+    return not always and one.marker.evaluate({"extra": part})
 
 
 def _library(one: Requirement, part: str | None) -> Library:
-    found, failure = _installed(one.name), _failure(_LOADED.get(one.name, one.name))
-    version = None if found is None else found.version
+    failure = _failure(_LOADED.get(one.name, one.name))
+    try:
+        version = distribution(one.name).version
+    except PackageNotFoundError:
+        version = None
     state: State = "works"
     if failure is not None:
         # A library of a part may be there for others, without what mipaudit needs of it.
-        absent = found is None or (part and isinstance(failure, ModuleNotFoundError))
+        absent = version is None or (part and isinstance(failure, ModuleNotFoundError))
         state = "missing" if absent else "broken"
     elif version is not None and not one.specifier.contains(version, prereleases=True):
         state = "other_version"
@@ -110,10 +105,3 @@ def _failure(module: str) -> Exception | None:
         except Exception as error:  # noqa: BLE001 - what is wrong with it is the question
             return error
     return None
-
-
-def _installed(name: str) -> Distribution | None:
-    try:
-        return distribution(name)
-    except PackageNotFoundError:
-        return None

@@ -13,7 +13,7 @@ from mipaudit.commands.doctor.options import DoctorOptions
 from mipaudit.options.public import public
 
 if TYPE_CHECKING:
-    from mipaudit.commands.doctor.report import DoctorReport
+    from mipaudit.commands.doctor.report import DoctorReport, Library
     from mipaudit.options.groups.shown import Shown
 
 # Where Linux says what a container may use.
@@ -27,24 +27,25 @@ def answer_doctor(asked: DoctorOptions) -> DoctorReport:
     """
     from mipaudit.commands.doctor import libraries
     from mipaudit.commands.doctor.conclusion import hinders
-    from mipaudit.commands.doctor.known_audit import audit_findings, known_audit
+    from mipaudit.commands.doctor.known_audit import known_audit
     from mipaudit.commands.doctor.report import DoctorReport
     from mipaudit.engine.workers import processors
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.provenance import provenance
 
-    findings = []
+    found: tuple[Library, ...] = ()
+    unlisted = None
     try:
         found = tuple(libraries.libraries())
-    except (PackageNotFoundError, ImportError) as error:
-        found = ()
-        findings.append(libraries.unlisted_finding(error))
-    findings += filter(None, map(libraries.library_finding, found))
-    figures, failure = known_audit()
-    findings += audit_findings(figures, failure)
+    except PackageNotFoundError:
+        unlisted = Finding("not_installed")
+    except ImportError:
+        unlisted = Finding("packaging_broken")
+    figures, wrong = known_audit()
     temporary = _temporary_bytes()
-    if temporary is None:
-        findings.append(Finding("no_temporary_files"))
+    nowhere = Finding("no_temporary_files") if temporary is None else None
+    of_libraries = map(libraries.library_finding, found)
+    findings = tuple(one for one in (unlisted, *of_libraries, wrong, nowhere) if one is not None)
     return DoctorReport(
         command="doctor",
         works=not any(map(hinders, findings)),
@@ -53,7 +54,7 @@ def answer_doctor(asked: DoctorOptions) -> DoctorReport:
         temporary_bytes=temporary,
         libraries=found,
         known_audit=figures,
-        findings=tuple(findings),
+        findings=findings,
         provenance=provenance(seed=None, inputs=(), settings=asked.recorded()),
     )
 
