@@ -52,7 +52,7 @@ from mipaudit.reading.summaries.source import counts_arrays, cuts_arrays, cuts_o
 from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.counts import Summary
-from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
+from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, burn_in_blocks
 from mipaudit.summaries.sites.cuts import make_cuts
 from mipaudit.summaries.sites.shared_plan import least_of, shared_plan
 from mipaudit.summaries.tally import Survey
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.summarize.options import SummarizeShown
     from mipaudit.data.source import ScoreSource
     from mipaudit.summaries.plan import Plan
+    from mipaudit.summaries.sample import BurnInSample
     from mipaudit.summaries.sites.cuts import Cuts
 
 _HERE = "this input"
@@ -96,9 +97,8 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
         return summarizer.counts(sites)
 
     with Workers(engine_of(asked)) as workers:
-        return read_input(
-            (asked.data, asked.members, asked.holdout), read_request(asked), workers, run
-        )
+        inputs = (asked.data, asked.members, asked.holdout)
+        return read_input(inputs, read_request(asked), workers, run)
 
 
 def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
@@ -120,11 +120,8 @@ def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
         file = answer_summarize(asked.but(progress=progress))
     data = file.to_bytes()
     destination.write(data)
-    where = (
-        ""
-        if destination.path is None
-        else f" Written to {safe_name(destination.name, longest=400)}."
-    )
+    name = safe_name(destination.name, longest=400)
+    where = "" if destination.path is None else f" Written to {name}."
     note(f"{file.headline(len(data))}{where}", quiet=shown.quiet)
     if asked.cuts_only and asked.min_cell is not None:
         note(f"{rows_enough(asked.min_cell)}.", quiet=shown.quiet)
@@ -153,16 +150,17 @@ class Summarizer:
         Raises:
             InputError: the input has too few rows, or a discrete score too many values.
         """
-        seed = self._drawn()
-        found = self._own_cuts(seed, alone=False)
-        return self._file(
-            seed=seed,
-            sizes=(found.n_members, found.n_holdout),
+        found = self._own_cuts(self._drawn(), alone=False)
+        said = replace(
+            self._unread(),
+            scores=self._names([one.discrete for one in found.columns]),
+            n_members=found.n_members,
+            n_holdout=found.n_holdout,
+            seed=found.seed,
             burn_in=found.burn_in,
-            discrete=[one.discrete for one in found.columns],
-            arrays=cuts_arrays(found),
             least=found.least,
         )
+        return self._file(said, cuts_arrays(found))
 
     def counts(self, sites: Sequence[SummaryFile]) -> SummaryFile:
         """Return the counts by the cuts of all sites, or by the input's own where none are given.
@@ -170,38 +168,48 @@ class Summarizer:
         Raises:
             InputError: the cuts do not belong to the input, or a count is too small to be told.
         """
-        own = own_cuts(self.asked.site, sites)
+        asked, own = self.asked, own_cuts(self.asked.site, sites)
         seed = self._drawn() if own is None else own.manifest.seed
         if own is not None:
-            require_own_seed(self.asked.stated_seed, self.asked.site, self._names(), seed)
+            require_own_seed(asked.stated_seed, asked.site, self._names(), seed)
         cuts = [cuts_of(one) for one in sites] or [self._own_cuts(seed, alone=True)]
-        plan = shared_plan(cuts, prior=self.asked.prior)
-        summary, sample = self._counted(plan, seed)
+        plan, least = shared_plan(cuts, prior=asked.prior), least_of(cuts)
+        survey = self._survey(seed, plan)
+        summary = Summary(
+            columns=() if survey.tally is None else survey.tally.counts(),
+            n_members=survey.sample.members.rows,
+            n_holdout=survey.sample.holdout.rows,
+        )
         if own is not None:
+            of_own = own.manifest
             made = self._made(
-                sample,
+                survey.sample,
                 discrete=asked_discrete(own),
                 seed=seed,
-                burn_in=own.manifest.burn_in,
-                least=own.manifest.least,
+                burn_in=of_own.burn_in,
+                least=of_own.least,
             )
             require_own_rows(own, (made.n_members, made.n_holdout), cuts_arrays(made))
         require_spread(summary.columns[0])
-        least = least_of(cuts)
         if least is not None:
             require_large(summary, least)
         discrete = [one.discrete for one in plan.columns]
-        return self._file(
+        # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
+        infinite = [one.infinite - one.infinite % (least or 1) for one in summary.columns]
+        said = replace(
+            self._unread(),
+            content="counts",
+            scores=self._names(discrete, infinite),
+            n_members=summary.n_members,
+            n_holdout=summary.n_holdout,
+            sites=sites_of(sites),
             seed=seed,
-            sizes=(summary.n_members, summary.n_holdout),
             burn_in=plan.burn_in,
-            discrete=discrete,
-            arrays=counts_arrays(summary),
+            prior=asked.prior,
             least=least,
-            infinite=[one.infinite for one in summary.columns],
             plan=plan_digest(plan, self._names(discrete), [one.seed for one in cuts]),
-            sites=sites,
         )
+        return self._file(said, counts_arrays(summary), sites)
 
     def check_sites(self, sites: Sequence[SummaryFile]) -> None:
         """Refuse cuts that were not made for this input and the others beside it.
@@ -216,54 +224,39 @@ class Summarizer:
                     f"{one.name}: holds counts, and no cuts to count by.",
                     hint="Cuts are made with mipaudit summarize SCORES --cuts-only -o site.cuts.",
                 )
-        own = self._file(seed=0, sizes=(0, 0), burn_in=FEWEST_BURN_IN_BLOCKS, arrays={})
+        own = SummaryFile(name=_HERE, manifest=self._unread(), arrays={})
         check_alike([own, *sites])
         check_apart(sites)
 
     def _drawn(self) -> int:
         return drawn_seed(self.asked.stated_seed, self.asked.site, self._names())
 
-    def _counted(self, plan: Plan, seed: int) -> tuple[Summary, BurnInSample]:
-        """Return the counts of all rows, and those of them that any burn-in has.
+    def _survey(self, seed: int, plan: Plan | None = None) -> Survey:
+        """Return the rows that any burn-in has, and with a plan the counts of all rows.
 
         Raises:
             InputError: keys repeat, or the input changed meanwhile.
         """
-        self._choose(seed)
-        start = partial(Survey, len(self.source.columns), seed, plan)
-        survey = fold_source(self.source, start, workers=self.workers, progress=self.meter)
-        sample, tally = survey.sample, survey.tally
-        sample.settle()
-        require_identities(sample)
-        self.source.opened.check_unchanged()
-        summary = Summary(
-            columns=() if tally is None else tally.counts(),
-            n_members=sample.members.rows,
-            n_holdout=sample.holdout.rows,
-        )
-        return summary, sample
-
-    def _choose(self, seed: int) -> None:
-        """Choose the row that stands for each person anew, by the seed of these rows."""
-        if self.source.unit_seed is not None:
-            self.source.stand_for(choose_units(self.source.every_row().rows(), seed))
+        source = self.source
+        if source.unit_seed is not None:
+            # The row that stands for each person is chosen anew, by the seed of these rows.
+            source.stand_for(choose_units(source.every_row().rows(), seed))
+        start = partial(Survey, len(source.columns), seed, plan)
+        survey = fold_source(source, start, workers=self.workers, progress=self.meter)
+        survey.sample.settle()
+        require_identities(survey.sample)
+        source.opened.check_unchanged()
+        return survey
 
     def _own_cuts(self, seed: int, *, alone: bool) -> Cuts:
         """Return the input's cuts, from as many rows as are surely burn-in rows in the end."""
-        least = self.asked.min_cell
-        self._choose(seed)
-        start = partial(BurnInSample, len(self.source.columns), seed)
-        sample = fold_source(self.source, start, workers=self.workers, progress=self.meter)
-        sample.settle()
-        require_identities(sample)
+        sample, least = self._survey(seed).sample, self.asked.min_cell
         burn_in = FEWEST_BURN_IN_BLOCKS
         if alone:
             require_classes(sample)
             burn_in = burn_in_blocks(sample.members.rows, sample.holdout.rows)
-        self.source.opened.check_unchanged()
-        found = self._made(
-            sample, discrete=self.asked.discrete, seed=seed, burn_in=burn_in, least=least
-        )
+        discrete = self.asked.discrete
+        found = self._made(sample, discrete=discrete, seed=seed, burn_in=burn_in, least=least)
         if least is not None:
             require_cells(found, least)
         return found
@@ -283,56 +276,51 @@ class Summarizer:
             for one, each, count in columns
         )
 
-    def _file(  # noqa: PLR0913 - one keyword for each thing that a file says
+    def _unread(self) -> Manifest:
+        """Return what a file of the input says before a row is read."""
+        asked, source = self.asked, self.source
+        return Manifest(
+            schema=SCHEMA,
+            content="cuts",
+            mipaudit=__version__,
+            created=moment().strftime(TIME_FORM),
+            scores=self._names(),
+            n_members=0,
+            n_holdout=0,
+            site=asked.site,
+            sites=(),
+            keyed=asked.keyed,
+            seed=0,
+            burn_in=FEWEST_BURN_IN_BLOCKS,
+            prior=None,
+            least=None,
+            plan=None,
+            member_column=source.member_column,
+            skipped_columns=source.passed_over,
+            findings=(),
+            inputs=(),
+            settings=asked.recorded(),
+            arrays={},
+        )
+
+    def _file(
         self,
-        *,
-        seed: int,
-        sizes: tuple[int, int],
-        burn_in: int,
+        said: Manifest,
         arrays: Mapping[str, NDArray[Any]],
-        discrete: Sequence[bool] = (),
-        least: int | None = None,
-        infinite: Sequence[int] = (),
-        plan: str | None = None,
         sites: Sequence[SummaryFile] = (),
     ) -> SummaryFile:
-        asked = self.asked
-        # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
-        told = [count - count % (least or 1) for count in infinite]
-        inputs = self.source.inputs(hash_all=asked.hash_inputs) if arrays else ()
+        """Return the file, with what was read and what is to be known of it."""
+        source, least = self.source, said.least
+        inputs = source.inputs(hash_all=self.asked.hash_inputs)
         if least is not None:
-            require_sizes(sizes, least)
+            require_sizes((said.n_members, said.n_holdout), least)
             inputs = tuple(replace(one, rows=0) for one in inputs)
-        return SummaryFile(
-            name=_HERE,
-            manifest=Manifest(
-                schema=SCHEMA,
-                content="cuts" if plan is None else "counts",
-                mipaudit=__version__,
-                created=moment().strftime(TIME_FORM),
-                scores=self._names(discrete, told),
-                n_members=sizes[0],
-                n_holdout=sizes[1],
-                site=asked.site,
-                sites=sites_of(sites),
-                keyed=asked.keyed,
-                seed=seed,
-                burn_in=burn_in,
-                prior=None if plan is None else asked.prior,
-                least=least,
-                plan=plan,
-                member_column=self.source.member_column,
-                skipped_columns=self.source.passed_over,
-                findings=(
-                    *told_findings((*self.source.told, *self.source.findings()), least),
-                    *stated_findings(asked.stated_seed, sites, seed),
-                ),
-                inputs=inputs,
-                settings=asked.recorded(),
-                arrays=checksums(arrays),
-            ),
-            arrays=arrays,
+        findings = (
+            *told_findings((*source.told, *source.findings()), least),
+            *stated_findings(self.asked.stated_seed, sites, said.seed),
         )
+        whole = replace(said, inputs=inputs, findings=findings, arrays=checksums(arrays))
+        return SummaryFile(name=_HERE, manifest=whole, arrays=arrays)
 
 
 summarize = public(SummarizeOptions, answer_summarize)
