@@ -35,6 +35,10 @@ ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
 
+class MisfitError(Exception):
+    """A block is no table of the columns that are read; a walk over the rows says where."""
+
+
 def blocks(stream: IO[bytes], delimiter: str, name: str) -> Iterator[bytes]:
     """Yield a text in blocks of whole records.
 
@@ -97,7 +101,7 @@ def read_block(
         missing: words that say that a cell is empty.
 
     Raises:
-        ValueError: the text is no such table.
+        MisfitError: the text is no such table.
     """
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -106,23 +110,21 @@ def read_block(
         return 0, {}
     if not _is_plain(text, dialect.delimiter):
         text = _straightened(text, dialect)
-    places = {name: f"c{at}" for at, name in enumerate(dialect.names)}
-    # Of no columns, Arrow reads all.
-    read = types or {dialect.names[0]: pa.string()}
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(text),
             # The default one reserves twelve megabytes at its first use.
             memory_pool=pa.system_memory_pool(),
             read_options=arrow_csv.ReadOptions(
-                use_threads=False, block_size=_LARGEST, column_names=list(places.values())
+                use_threads=False, block_size=_LARGEST, column_names=list(dialect.names)
             ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=dialect.delimiter, newlines_in_values=b'"' in text
             ),
             convert_options=arrow_csv.ConvertOptions(
-                column_types={places[name]: kind for name, kind in read.items()},
-                include_columns=[places[name] for name in read],
+                column_types=types,
+                # Of no columns, Arrow reads all.
+                include_columns=list(types) or [dialect.names[0]],
                 null_values=sorted(missing),
                 strings_can_be_null=bool(missing),
                 check_utf8=False,
@@ -131,11 +133,11 @@ def read_block(
     except MemoryError:  # Arrow's own is one of its errors, too
         raise
     except pa.ArrowException:
-        raise ValueError from None  # its message quotes a cell
+        raise MisfitError from None  # its message quotes a cell
     # There is one batch, since a block is parsed at once; none where it has no rows.
-    columns = (zip(read, batch.columns, strict=True) for batch in table.to_batches())
-    found = dict(next(columns, ()))
-    return table.num_rows, {name: found[name] for name in types if name in found}
+    for batch in table.to_batches():
+        return batch.num_rows, {name: batch.column(name) for name in types}
+    return 0, {}
 
 
 def _is_plain(text: bytes, delimiter: str) -> bool:
@@ -152,7 +154,7 @@ def _straightened(text: bytes, dialect: Dialect) -> bytes:
     """Return the same records without blank lines, every cell in quotes.
 
     Raises:
-        ValueError: quotes do not match, or a record has another number of cells than the header.
+        MisfitError: quotes do not match, or a record has another number of cells than the header.
     """
     lines = io.StringIO(text.decode(), newline="")
     sink = io.StringIO(newline="")
@@ -163,10 +165,10 @@ def _straightened(text: bytes, dialect: Dialect) -> bytes:
         for cells in csv_rows(lines, dialect.delimiter):
             if not is_blank(cells):
                 if len(cells) != len(dialect.names):
-                    raise ValueError
+                    raise MisfitError
                 writer.writerow(cells)
     except csv.Error:
-        raise ValueError from None
+        raise MisfitError from None
     return sink.getvalue().encode()
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.data.csv.cells import MISSING, is_decimal_comma, is_number
@@ -31,10 +31,12 @@ _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _LONGEST_CELL: Final = (1 << 31) - 1
 _DATE: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}")
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
-_DECIMAL_HINT: Final = "Write numbers with a decimal point."
+# pandas calls columns without names 0, 1, 2, ...; a file of fewer columns that
+# begins so may as well hold these numbers.
+_COUNTED: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """How a CSV file is written.
 
@@ -57,103 +59,68 @@ def decode_text(data: bytes, name: str) -> str:
     """Return ``data`` as text.
 
     Raises:
-        InputError: ``not_utf8`` or ``binary``.
+        InputError: ``not_utf8`` or ``not_a_table``.
     """
     if data.startswith(_UTF16):
-        raise not_utf8(name, 1)
+        raise _not_utf8(name, "line 1 is not UTF-8 text")
     if b"\0" in data:
-        raise binary(name)
+        raise _binary(name)
     try:
         return data.removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise not_utf8(name, data.count(b"\n", 0, error.start) + 1) from None
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _not_utf8(name, f"line {line} is not UTF-8 text") from None
 
 
-def not_utf8(name: str, line: int) -> InputError:
-    """Return the error for bytes that are not UTF-8."""
-    return InputError(
-        "not_utf8", f"{name}: line {line} is not UTF-8 text.", hint="Save the file as UTF-8."
-    )
+def _not_utf8(name: str, what: str) -> InputError:
+    return InputError("not_utf8", f"{name}: {what}.", hint="Save the file as UTF-8.")
 
 
-def not_utf8_after(name: str, line: int) -> InputError:
-    """Return the error for bytes that are not UTF-8, somewhere after ``line``."""
-    return InputError(
-        "not_utf8",
-        f"{name}: not UTF-8 text somewhere after line {line}.",
-        hint="Save the file as UTF-8.",
-    )
-
-
-def binary(name: str) -> InputError:
-    """Return the error for bytes that are no text at all."""
+def _binary(name: str) -> InputError:
     return InputError(
         "not_a_table", f"{name}: neither CSV text nor Parquet (it contains zero bytes)."
     )
 
 
-def read_dialect(data: bytes, text: str, name: str) -> Dialect:
-    """Find the header in ``text``, the decoded form of ``data``.
+def find_header(data: bytes, name: str, *, unnamed: bool = False) -> Dialect:
+    """Return how a text is written.
+
+    Args:
+        data: the text, to the end of a line.
+        name: what messages call the file.
+        unnamed: whether it may begin with a row, if that holds only numbers: its columns are
+            c0, c1 and so on.
 
     Raises:
-        InputError: ``no_header``, ``duplicate_columns`` or ``bad_quotes``.
+        InputError: ``empty_file``, ``not_utf8``, ``not_a_table``, ``no_header``,
+            ``duplicate_columns`` or ``bad_quotes``.
     """
+    text = decode_text(data, name)
+    if not text.strip():
+        raise InputError("empty_file", f"{name}: the file is empty.")
     lines = io.StringIO(text, newline="")
-    blank = _skip_blank(lines)
-    start = lines.tell()
-    delimiter = _delimiter(lines.readline())
-    lines.seek(start)
-    reader = csv_rows(lines, delimiter)
+    blank, line = 0, lines.readline()
+    while not line.strip():
+        blank, line = blank + 1, lines.readline()
+    outside = "".join(line.split('"')[::2])
+    delimiter = max(DELIMITERS, key=outside.count)
+    reader = csv_rows(chain([line], lines), delimiter)
     try:
-        cells = next(reader)
+        cells = [cell.strip() for cell in next(reader)]
     except (csv.Error, StopIteration):
         raise InputError("bad_quotes", f"{name}: the header's quotes do not match.") from None
-    taken = sum(len(line.encode()) for line in _first_lines(text, blank + reader.line_num))
     bom = len(BOM) if data.startswith(BOM) else 0
-    return Dialect(
-        delimiter=delimiter,
-        names=_column_names(cells, name),
-        header_lines=blank + reader.line_num,
-        header_bytes=taken + bom,
-    )
-
-
-def csv_rows(lines: Iterable[str], delimiter: str) -> Reader:
-    """Return a strict reader of ``lines`` that takes cells of any length."""
-    # The limit is the process's; raising it takes nothing from anybody else.
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-    return csv.reader(lines, delimiter=delimiter, strict=True)
-
-
-def _skip_blank(lines: io.StringIO) -> int:
-    """Move to the first line with something on it; return how many were skipped."""
-    skipped = 0
-    while True:
-        start = lines.tell()
-        line = lines.readline()
-        if line.strip() or not line:
-            lines.seek(start)
-            return skipped
-        skipped += 1
-
-
-def _first_lines(text: str, count: int) -> Iterator[str]:
-    lines = io.StringIO(text, newline="")
-    for _ in range(count):
-        yield lines.readline()
-
-
-def _delimiter(line: str) -> str:
-    """Return the delimiter that occurs most in ``line`` outside quotes; comma if none does."""
-    counts: Counter[str] = Counter()
-    for part in line.split('"')[::2]:
-        counts.update(char for char in part if char in DELIMITERS)
-    return max(DELIMITERS, key=lambda delimiter: counts[delimiter])
-
-
-def _column_names(cells: Sequence[str], name: str) -> tuple[str, ...]:
-    stripped = [cell.strip() for cell in cells]
-    if any(_is_value(cell) for cell in stripped):
+    taken = bom + len(text[: lines.tell()].encode())
+    numbers = cells if cells[0] else cells[1:]
+    if not any(map(_is_value, cells)):
+        names = [cell or f"unnamed:{at}" for at, cell in enumerate(cells)]
+        unique_names(names, name)
+    elif unnamed and len(numbers) >= _COUNTED and numbers == _counted(numbers):
+        names = cells if cells[0] else ["unnamed:0", *numbers]
+    elif unnamed and all(map(is_number, cells)) and cells != _counted(cells):
+        names = [f"c{at}" for at in range(len(cells))]
+        return Dialect(delimiter, tuple(names), header_lines=0, header_bytes=bom, named=False)
+    else:
         # Later messages name columns: a record must not be taken for their names.
         raise InputError(
             "no_header",
@@ -161,9 +128,20 @@ def _column_names(cells: Sequence[str], name: str) -> tuple[str, ...]:
             "(a number, a date or an address).",
             hint="Add a header line, or give such columns a name that begins with a letter.",
         )
-    names = tuple(cell or f"unnamed:{at}" for at, cell in enumerate(stripped))
-    unique_names(names, name)
-    return names
+    return Dialect(
+        delimiter, tuple(names), header_lines=blank + reader.line_num, header_bytes=taken
+    )
+
+
+def _counted(cells: Sequence[str]) -> list[str]:
+    return [str(at) for at in range(len(cells))]
+
+
+def csv_rows(lines: Iterable[str], delimiter: str) -> Reader:
+    """Return a strict reader of ``lines`` that takes cells of any length."""
+    # The limit is the process's; raising it takes nothing from anybody else.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    return csv.reader(lines, delimiter=delimiter, strict=True)
 
 
 def _is_value(cell: str) -> bool:
@@ -188,31 +166,27 @@ def diagnose_csv(stream: IO[bytes], dialect: Dialect, numeric: Iterable[str], na
         name: what messages call the file.
 
     Raises:
-        InputError: ``ragged_rows``, ``bad_quotes``, ``decimal_comma``,
-            ``unparsable``, ``not_utf8`` or ``not_a_table``. Returns when there
-            is no fault.
+        InputError: ``ragged_rows``, ``bad_quotes``, ``decimal_comma``, ``unparsable``,
+            ``not_utf8`` or ``not_a_table``. Returns when there is no fault.
     """
     positions = [(dialect.names.index(column), column) for column in numeric]
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    try:
-        _walk(text, dialect, positions, name)
-    finally:
-        # The stream is the caller's: it must not be closed with the wrapper.
-        text.detach()
-
-
-def _walk(
-    text: io.TextIOWrapper, dialect: Dialect, numeric: Sequence[tuple[int, str]], name: str
-) -> None:
-    reader = csv_rows(_lines(text, dialect, name), dialect.delimiter)
+    reader = csv_rows(_lines(text, name), dialect.delimiter)
     line = dialect.header_lines + 1
     try:
         for cells in reader:
             if not is_blank(cells):
-                _check_row(cells, dialect, numeric, _place(name, line))
+                _check_row(cells, dialect, positions, f"{name}: line {line}")
             line = dialect.header_lines + reader.line_num + 1
     except csv.Error:
-        raise InputError("bad_quotes", f"{_place(name, line)}: the quotes do not match.") from None
+        raise InputError("bad_quotes", f"{name}: line {line}: the quotes do not match.") from None
+    except UnicodeDecodeError:
+        # The decoder works ahead of the lines, so the line is the last one known good.
+        good = dialect.header_lines + reader.line_num
+        raise _not_utf8(name, f"not UTF-8 text somewhere after line {good}") from None
+    finally:
+        # The stream is the caller's: it must not be closed with the wrapper.
+        text.detach()
 
 
 def unlike_csv(name: str) -> InputError:
@@ -220,26 +194,16 @@ def unlike_csv(name: str) -> InputError:
     return InputError("unparsable", f"{name}: some rows cannot be read as CSV.")
 
 
+def _lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
+    for content in text:
+        if "\0" in content:
+            raise _binary(name)
+        yield content
+
+
 def is_blank(cells: Sequence[str]) -> bool:
     """Tell whether a row is an empty line."""
     return not cells or (len(cells) == 1 and not cells[0].strip())
-
-
-def _place(name: str, line: int) -> str:
-    return f"{name}: line {line}"
-
-
-def _lines(text: io.TextIOWrapper, dialect: Dialect, name: str) -> Iterator[str]:
-    # The decoder works ahead of the lines, so the line is the last one known good.
-    good = dialect.header_lines
-    try:
-        for content in text:
-            if "\0" in content:
-                raise binary(name)
-            good += 1
-            yield content
-    except UnicodeDecodeError:
-        raise not_utf8_after(name, good) from None
 
 
 def _check_row(
@@ -247,29 +211,22 @@ def _check_row(
 ) -> None:
     expected = len(dialect.names)
     if len(cells) != expected:
-        more = len(cells) > expected and dialect.delimiter == ","
+        comma = "If numbers are written with a decimal comma, write them with a point."
         raise InputError(
             "ragged_rows",
             f"{place} has {len(cells)} cells where the header has {expected}.",
-            hint="If numbers are written with a decimal comma, write them with a point."
-            if more
-            else None,
+            hint=comma if len(cells) > expected and dialect.delimiter == "," else None,
         )
     for at, column in numeric:
-        _check_number(cells[at], column, place)
-
-
-def _check_number(cell: str, column: str, place: str) -> None:
-    if cell in MISSING or is_number(cell):
-        return
-    if is_decimal_comma(cell):
-        raise InputError(
-            "decimal_comma",
-            f"{place}, column {quoted_name(column)}: a number with a decimal comma.",
-            hint=_DECIMAL_HINT,
-        )
-    raise InputError(
-        "unparsable",
-        f"{place}, column {quoted_name(column)}: not a number.",
-        hint="Name the columns to audit with `score_col` if this is not a score.",
-    )
+        if is_decimal_comma(cells[at]):
+            raise InputError(
+                "decimal_comma",
+                f"{place}, column {quoted_name(column)}: a number with a decimal comma.",
+                hint="Write numbers with a decimal point.",
+            )
+        if cells[at] not in MISSING and not is_number(cells[at]):
+            raise InputError(
+                "unparsable",
+                f"{place}, column {quoted_name(column)}: not a number.",
+                hint="Name the columns to audit with `score_col` if this is not a score.",
+            )

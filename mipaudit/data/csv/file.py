@@ -9,13 +9,13 @@ from __future__ import annotations
 import csv
 import io
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.data.csv.blocks import blocks, in_order, read_block, records_end
+from mipaudit.data.csv.blocks import MisfitError, blocks, in_order, read_block, records_end
 from mipaudit.data.csv.cells import (
     MISSING,
     booleans_of,
@@ -24,8 +24,8 @@ from mipaudit.data.csv.cells import (
     labels_of,
     numbers_of,
 )
-from mipaudit.data.csv.dialect import csv_rows, diagnose_csv, unlike_csv
-from mipaudit.data.csv.head import CsvHead, find_header
+from mipaudit.data.csv.dialect import csv_rows, diagnose_csv, find_header, unlike_csv
+from mipaudit.data.csv.head import read_head
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, Format, read_up_to
 from mipaudit.reading.bytes.foreign import HEAD, require_table
@@ -47,6 +47,8 @@ from mipaudit.statements.text.printable_names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
 
 # Up to here all is looked at before anything is parsed, so that no fault is found late.
 SMALL_TEXT: Final = 4 << 20
@@ -61,10 +63,6 @@ _LINES_LATER: Final = 8
 _BLOCKS_OF_MANY: Final = 128
 _SPARSE: Final = 97
 _SPREAD: Final = 7919
-
-
-class MisfitError(ValueError):
-    """A block is no table of the columns that are read; a walk over the rows says where."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -96,6 +94,18 @@ class CsvColumn:
         """Whether Arrow converts it."""
         return self.kind in {"float", "integer"} and not self.key and not self.exact
 
+    @property
+    def late(self) -> bool:
+        """Whether what the column holds was seen too late for the rows before."""
+        return self.loses or len(self.forms) > 1
+
+    def again(self) -> CsvColumn:
+        """Return how to read all rows once more."""
+        kind: Kind = "string" if len(self.forms) > 1 else self.kind
+        return replace(
+            self, kind=kind, exact=self.exact or self.loses, found=set(), forms=set(), loses=False
+        )
+
     def take(self, cells: Column) -> Column:
         """Return the column of some rows as it is kept.
 
@@ -103,7 +113,7 @@ class CsvColumn:
             cells: numbers, or the words that are to become some.
 
         Raises:
-            ValueError: a cell that must be a number is none.
+            MisfitError: a cell that must be a number is none.
         """
         column: Column | None = cells
         if isinstance(cells, Labels):
@@ -112,7 +122,7 @@ class CsvColumn:
             else:
                 column = self._key(cells) if self.key else numbers_of(cells)
         if column is None:
-            raise ValueError
+            raise MisfitError
         fraction = self.kind == "float" and not self.key
         self.found.add("float" if fraction else column_kind(column))
         return column_hashes(column) if self.hashed else compact_column(column)
@@ -135,6 +145,8 @@ class CsvPart(StoredPart):
         large: whether most of the file is yet to be parsed.
         threads: that may parse it.
     """
+
+    threads = 1
 
     def __init__(self, blob: Blob, found: Format, *, unnamed: bool = False) -> None:
         """Read the header and the first rows.
@@ -160,28 +172,24 @@ class CsvPart(StoredPart):
             data = _complete_lines(data[: min(HEAD_BYTES, SMALL_TEXT)], blob.name)
         self.dialect = find_header(data, blob.name, unnamed=unnamed)
         self._text = data[self.dialect.header_bytes :]
-        head = self._head()
-        self._kinds = {name: head.kind(name) for name in self.dialect.names}
-        self._exact = head.exact
+        head = read_head(self._first_records(), self.dialect, blob.name)
+        self._kinds, self._exact = head.kinds, head.exact
         # Of a compressed file this is too small, which only makes it look harder.
         self.rows_about = head.rows * blob.size // len(data) if self.large else head.rows
-        self._fields: tuple[Field, ...] | None = None
         self._store = ChunkStore()
-        self._words: frozenset[str] = frozenset()
-        self.threads = 1
 
-    def _head(self) -> CsvHead:
-        text, name = self._text, self.blob.name
-        if self.large:
-            text = text[: records_end(text, self.dialect.delimiter)]
-            if not text.strip():
-                diagnose_csv(io.BytesIO(self._text), self.dialect, (), name)
-                raise InputError(
-                    "long_row",
-                    f"{name}: the first row is longer than {HEAD_BYTES >> 10} KiB.",
-                    hint="Is it a table? Leave out columns of long text.",
-                )
-        return CsvHead(text, self.dialect, name)
+    def _first_records(self) -> bytes:
+        if not self.large:
+            return self._text
+        text = self._text[: records_end(self._text, self.dialect.delimiter)]
+        if not text.strip():
+            diagnose_csv(io.BytesIO(self._text), self.dialect, (), self.name)
+            raise InputError(
+                "long_row",
+                f"{self.name}: the first row is longer than {HEAD_BYTES >> 10} KiB.",
+                hint="Is it a table? Leave out columns of long text.",
+            )
+        return text
 
     @property
     def name(self) -> str:
@@ -191,16 +199,11 @@ class CsvPart(StoredPart):
     @property
     def fields(self) -> tuple[Field, ...]:
         """The columns; of a large file, as its first rows show them until it is loaded."""
-        if self._fields is None:
-            found = (Field(name=name, kind=kind) for name, kind in self._kinds.items())
-            self._fields = tuple(found)
-        return self._fields
+        return tuple(Field(name=name, kind=kind) for name, kind in self._kinds.items())
 
     def take_as_words(self, names: Collection[str]) -> None:
         """Read these columns as they are written, whatever their cells look like."""
-        self._words = frozenset(names) & self._kinds.keys()
-        self._kinds |= dict.fromkeys(self._words, "string")
-        self._fields = None
+        self._kinds |= dict.fromkeys(self._kinds.keys() & set(names), "string")
 
     def load(
         self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
@@ -210,14 +213,11 @@ class CsvPart(StoredPart):
         Raises:
             InputError: a cell does not fit its column, or a row the header.
         """
-        self._store.close()
-        self._store = ChunkStore()
-        named = frozenset(hashed) | frozenset(keys)
         columns = [
             CsvColumn(
                 name=name,
                 kind=self._kinds[name],
-                key=name in named,
+                key=name in hashed or name in keys,
                 hashed=name in hashed,
                 exact=name in self._exact,
             )
@@ -225,17 +225,10 @@ class CsvPart(StoredPart):
             if name in names
         ]
         self._parse(columns)
-        if late := [one for one in columns if one.loses or len(one.forms) > 1]:
-            # What a column holds was seen too late for the rows before.
-            self._store.clear()
-            for one in columns:
-                one.found.clear()
-            for one in late:
-                one.exact = one.exact or one.loses
-                one.kind = "string" if len(one.forms) > 1 else one.kind
+        if any(one.late for one in columns):
+            columns = [one.again() for one in columns]
             self._parse(columns)
         self._kinds |= {one.name: merged_kind(one.found) for one in columns}
-        self._fields = None
 
     @contextmanager
     def _rows(self) -> Iterator[IO[bytes]]:
@@ -253,6 +246,8 @@ class CsvPart(StoredPart):
         Raises:
             InputError: every fault that ``diagnose_csv`` knows, and ``mixed_column``.
         """
+        self._store.close()
+        self._store = ChunkStore()
         if not self._fits(columns):
             numeric = [one.name for one in columns if one.kind in _NUMBERS]
             with self._rows() as stream:
@@ -294,10 +289,9 @@ class CsvPart(StoredPart):
         if self.large:
             many = _LINES if at < _BLOCKS_OF_MANY else _LINES_LATER
             self._look(columns, _some_lines(text, many))
-        for typed in (True, False):
-            with suppress(ValueError):
-                return self._columns(columns, text, typed=typed)
-        raise MisfitError
+        with suppress(MisfitError):
+            return self._columns(columns, text, typed=True)
+        return self._columns(columns, text, typed=False)
 
     def _columns(
         self, columns: Sequence[CsvColumn], text: bytes, *, typed: bool
@@ -305,7 +299,7 @@ class CsvPart(StoredPart):
         """Return rows and columns, converted by Arrow where they are typed.
 
         Raises:
-            ValueError: the text is no such table, or Arrow reads it otherwise than Python.
+            MisfitError: the text is no such table, or Arrow reads it otherwise than Python.
         """
         import pyarrow as pa
 
@@ -319,41 +313,30 @@ class CsvPart(StoredPart):
         for one in columns if rows else ():
             cells = ArrowReader().read(arrays[one.name])
             if isinstance(cells, Numbers):
-                cells = self._checked(one, cells, text)
+                _require_numbers_of_python(cells, text)
+                if one.kind == "float":
+                    cells = self._with_lost(one.name, column_scores(cells), text)
             found[one.name] = one.take(cells)
         return rows, found
 
-    def _checked(self, one: CsvColumn, numbers: Numbers, text: bytes) -> Numbers:
-        """Return what Arrow converted: of floats NaN where missing, and which of them are lost.
-
-        Raises:
-            ValueError: only Arrow takes a cell for a number.
-        """
-        if one.kind == "integer":
-            if any(letter in text and b"0" + letter in text for letter in (b"x", b"X")):
-                raise ValueError  # 0x1f
-            return numbers
-        values = column_scores(numbers)
-        if b"(" in text and np.isnan(values).any():
-            raise ValueError  # nan(1)
+    def _with_lost(self, name: str, values: NDArray[np.float64], text: bytes) -> Numbers:
+        """Return floats as Arrow converted them, and which say less than what is written."""
         size = np.abs(values)
         # Two reductions serve nearly always; NaN passes neither.
         if size.size and size.min() >= _LEAST and size.max() < EXACT:
             return Numbers(values=values)
         at = np.flatnonzero((size < _LEAST) | (size >= EXACT))
-        found = self._numbers_at(one.name, text, at.tolist()) if at.size else None
+        if not at.size:
+            return Numbers(values=values)
+        import pyarrow as pa
+
+        _, arrays = read_block(text, self.dialect, {name: pa.string()})
+        found = numbers_of(labels_of([arrays[name][row].as_py() for row in at.tolist()]))
         if found is None or found.lost is None:
             return Numbers(values=values)
         lost = np.zeros(values.size, dtype=np.bool_)
         lost[at] = found.lost
         return Numbers(values=values, lost=lost)
-
-    def _numbers_at(self, name: str, text: bytes, rows: Sequence[int]) -> Numbers | None:
-        """Return numbers of some rows by what is written there."""
-        import pyarrow as pa
-
-        _, cells = read_block(text, self.dialect, {name: pa.string()})
-        return numbers_of(labels_of([cells[name][row].as_py() for row in rows]))
 
     def _look(self, columns: Sequence[CsvColumn], lines: Sequence[bytes]) -> None:
         """Note the columns that lose digits in some of the lines."""
@@ -375,6 +358,20 @@ class CsvPart(StoredPart):
         """Release memory, temporary file and bytes."""
         super().close()
         self.blob.close()
+
+
+def _require_numbers_of_python(numbers: Numbers, text: bytes) -> None:
+    """Refuse what only Arrow takes for a number.
+
+    Raises:
+        MisfitError: there may be such a cell.
+    """
+    if numbers.values.dtype.kind == "f":
+        doubtful = b"(" in text and bool(np.isnan(column_scores(numbers)).any())  # nan(1)
+    else:
+        doubtful = any(one in text and b"0" + one in text for one in (b"x", b"X"))  # 0x1f
+    if doubtful:
+        raise MisfitError
 
 
 def _complete_lines(data: bytes, name: str) -> bytes:

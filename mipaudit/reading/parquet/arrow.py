@@ -148,7 +148,7 @@ class ArrowReader:
                 if types.is_string_view(kind):
                     array = array.cast(pa.large_string())
                 array = array.dictionary_encode()
-            return self._labels(array)
+            return self.labels(array)
         if types.is_dictionary(kind):
             _codes(array)
             array = array.dictionary_decode()
@@ -160,7 +160,8 @@ class ArrowReader:
             return _moments(array)
         return _numbers(array)
 
-    def _labels(self, array: pa.DictionaryArray) -> Labels:
+    def labels(self, array: pa.DictionaryArray) -> Labels:
+        """Return words that are encoded by a dictionary."""
         signed = _codes(array)
         words = array.dictionary
         if self._dictionary is None or not words.equals(self._dictionary):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mipaudit.data.csv import blocks as csv_blocks
 from mipaudit.data.csv import file as csv_file
-from mipaudit.data.csv.blocks import blocks, in_order, read_block, records_end
+from mipaudit.data.csv.blocks import MisfitError, blocks, in_order, read_block, records_end
 from mipaudit.data.csv.cells import MISSING, booleans_of, keys_of, labels_of, numbers_of
 from mipaudit.data.csv.dialect import Dialect
 from mipaudit.data.csv.file import CsvPart
@@ -134,7 +134,7 @@ def test_quotes_are_read_as_python_reads_them(text, cells):
 
     dialect = Dialect(delimiter=",", names=("a", "b"), header_lines=0, header_bytes=0)
     if cells is None:
-        with pytest.raises(ValueError, match=r"^$"):
+        with pytest.raises(MisfitError, match=r"^$"):
             read_block(text, dialect, {"b": pa.string()})
     else:
         _, found = read_block(text, dialect, {"b": pa.string()})
