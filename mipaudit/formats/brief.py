@@ -17,7 +17,7 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
-    from mipaudit.formats.document import Document, Limited
+    from mipaudit.formats.document import Limited
 
 _WIDEST: Final = 80  # longer lines are hard to read, and the lines are counted at 80
 _MORE: Final = "More: `full`, -f html, mipaudit help limits."
@@ -75,17 +75,6 @@ class Brief(NamedTuple):
     closing: tuple[str, ...] = ()
     following: str = ""
     height: int = 30
-
-
-def brief_of(document: Document) -> Brief:
-    """Return what a line and the head of a page say of a report without a brief of its own."""
-    first = first_sentence(document.summary)
-    leads = document.leads or not document.headline
-    return Brief(
-        answer=first if leads else document.headline,
-        mood=document.mood,
-        about=document.summary.removeprefix(first).lstrip() if leads else document.summary,
-    )
 
 
 def brief_text(brief: Brief, *, width: int, color: bool = False) -> str:
@@ -157,7 +146,8 @@ def _rows(table: Grid, width: int, *, color: bool) -> str:
     rows = tuple(tuple(map(plain, row)) for row in table.rows)
     numbers = len(table.head) - table.words - table.prose
     drawn = annotated if table.prose else columns
-    lines = drawn(rows, header=table.head, numbers=numbers, width=width)
+    head = table.head if table.prose or any(table.head) else ()
+    lines = drawn(rows, header=head, numbers=numbers, width=width)
     caption = _item(table.caption, min(width, _WIDEST)) if table.caption else ""
     return (inked(caption) if color else caption) + lines
 

@@ -6,28 +6,19 @@ Named tuples: to make as many dataclasses takes a third of the time in which `no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeVar
 
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.reports.kinds import named
-from mipaudit.statements.text.printable_names import safe_name, safe_text
-from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
+from mipaudit.statements.text.printable_names import safe_text
 
 if TYPE_CHECKING:
     import os
 
     from mipaudit.model.message import Message
     from mipaudit.statements.estimate import Finding
-    from mipaudit.statements.reports.any_report import AnyReport
-
-    class Framed(AnyReport, Protocol):
-        """What a report has around its tables, beside ``summary`` and ``findings`` if any."""
-
-        @property
-        def limitations(self) -> tuple[Message, ...]:
-            """What the numbers do not show."""
 
     class Limited(Protocol):
         """A figure with its limits."""
@@ -52,16 +43,6 @@ View = Literal["text", "summary", "page"]
 _REPR: Final = 90
 _LONGEST_SUMMARY: Final = 10_000
 _LONGEST_TEXT: Final = 100_000
-STATUS: Final = {
-    "met": "MET",
-    "waived": "WAIVED",
-    "not_met": "NOT MET",
-    "inconclusive": "INCONCLUSIVE",
-    "contradicted": "CONTRADICTED",
-    "consistent": "CONSISTENT",
-    "vacuous": "VACUOUS",
-    "not_comparable": "NOT COMPARABLE",
-}
 AT_LEAST: Final = "at least"
 BEST_ESTIMATE: Final = "best estimate"
 AT_MOST: Final = "at most"
@@ -118,26 +99,6 @@ class Grid(NamedTuple):
     words: int
     prose: bool = False
     marked: frozenset[int] = frozenset()
-
-    @staticmethod
-    def of(
-        items: Iterable[T],
-        *columns: tuple[str, Callable[[T], str]],
-        caption: str,
-        words: int = 1,
-        prose: bool = False,
-        marked: Callable[[T], bool] = lambda _: False,
-    ) -> Grid:
-        """Return a table with a row for each item; a column is its head, and what its cells are."""
-        found = tuple(items)
-        return Grid(
-            caption,
-            head=tuple(head for head, _ in columns),
-            rows=tuple(tuple(cell(one) for _, cell in columns) for one in found),
-            words=words,
-            prose=prose,
-            marked=frozenset(at for at, one in enumerate(found) if marked(one)),
-        )
 
 
 class Picture(NamedTuple):
@@ -242,7 +203,6 @@ class Document(NamedTuple):
         sections: the rest, in order.
         cases: what a pipeline waits for.
         created: UTC time, as the provenance has it.
-        leads: the summary begins with the outcome: text without a layout has no headline.
     """
 
     title: str
@@ -252,65 +212,6 @@ class Document(NamedTuple):
     sections: tuple[Section, ...]
     cases: tuple[Case, ...]
     created: str
-    leads: bool = False
-
-
-def framed(
-    report: Framed,
-    sections: Iterable[Section],
-    *,
-    cases: Iterable[Case],
-    headline: str = "",
-    mood: Mood = "plain",
-    title: str | None = None,
-    beside: Section = (),
-) -> Document:
-    """Return the document of a report that says what all of them say around its tables.
-
-    Args:
-        report: of any command.
-        sections: its own, also empty ones.
-        cases: what a pipeline waits for.
-        headline: the outcome in a line.
-        mood: of the headline.
-        title: where it is not the command.
-        beside: what stands between the findings and what to keep in mind.
-    """
-    findings: Sequence[Finding] = getattr(report, "findings", ())
-    whole = (
-        *sections,
-        bulleted("Findings", [f"{mark(one)}{one.code}: {plain(told(one))}" for one in findings]),
-        beside,
-        bulleted("Keep in mind", told_all(report.limitations)),
-    )
-    return Document(
-        title=title or f"mipaudit {report.command}",
-        headline=headline,
-        mood=mood,
-        summary=safe_text(getattr(report, "summary", ""), longest=_LONGEST_SUMMARY),
-        sections=tuple(section for section in whole if section),
-        cases=tuple(cases),
-        created=report.provenance.created,
-    )
-
-
-def limits(one: Limited, missing: str = "none") -> tuple[str, str, str]:
-    """Return the three figures of a row, limits rounded outward.
-
-    Args:
-        one: the row.
-        missing: stands for an upper limit that there is not.
-    """
-    return (
-        "-" if one.lower is None else lower_text(one.lower),
-        best(one.value),
-        missing if one.upper is None else upper_text(one.upper),
-    )
-
-
-def best(value: float | None) -> str:
-    """Return a best estimate, or that there is none."""
-    return "-" if value is None else value_text(value)
 
 
 def plain(text: str) -> str:
@@ -319,8 +220,3 @@ def plain(text: str) -> str:
     A column's name in it could otherwise begin a line of its own.
     """
     return safe_text(text, longest=_LONGEST_TEXT)
-
-
-def quoted(name: str) -> str:
-    """Return a column name in quotes, safe to print."""
-    return f'"{safe_name(name)}"'

@@ -74,7 +74,14 @@ def _named(table: Table, row: Any) -> str:  # noqa: ANN401 - of any table
 
 def _intervals(table: Table, rows: Sequence[Any], report: Fields, name: str, title: str) -> Picture:
     start, limit = (None, None) if table.axis is None else map(report.get, table.axis)
-    shown = [Interval(_named(table, one), one.lower, one.value, one.upper) for one in rows]
+    field, allowed = table.allowed
+    shown = [
+        Interval(
+            *(_named(table, one), one.lower, one.value, one.upper),
+            allowed=getattr(one, field) if field else None,
+        )
+        for one in rows
+    ]
     # Nothing is cut off: where a figure is below the start, the axis begins a tenth below it.
     given = [x for one in shown for x in one[1:4] if x is not None]
     least = min(given, default=0.0)
@@ -88,6 +95,7 @@ def _intervals(table: Table, rows: Sequence[Any], report: Fields, name: str, tit
         caption=title,
         ends=(floor, 1.0 if max(given, default=0.0) <= 1 else None),
         marks=marks_of(() if limit is None else (limit,), start or 0.0),
+        allowed=allowed,
     )
 
 

@@ -11,8 +11,6 @@ from mipaudit.formats.origin_sections import origin_section, policy_words, seed_
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, Section, View
     from mipaudit.formats.html_page import Front
@@ -78,16 +76,15 @@ def _front(report: AnyReport) -> Front:
     prior = getattr(getattr(report, "design", None), "prior", _EVEN)
     walk = _walk(report)
     front = front_of(brief, told_all(getattr(report, "limitations", ())), prior)
-    if walk is not None:
-        same = walk.plainly == brief.answer
-        figures = brief.about if same else f"{brief.answer} {brief.about}"
-        front = front._replace(
-            answer=walk.plainly,
-            figures=figures,
-            terms=said_terms(walk.terms, f"{walk.plainly} {figures}"),
-            unsaid=(*walk.unsaid, *front.unsaid),
-            facts=walk.facts(),
-        )
+    same = walk.plainly == brief.answer
+    figures = brief.about if same else f"{brief.answer} {brief.about}"
+    front = front._replace(
+        answer=walk.plainly,
+        figures=figures,
+        terms=said_terms(walk.terms, f"{walk.plainly} {figures}"),
+        unsaid=(*walk.unsaid, *front.unsaid),
+        facts=walk.facts(),
+    )
     typed: Front = _typed(front)
     return typed
 
@@ -95,7 +92,7 @@ def _front(report: AnyReport) -> Front:
 def document_of(report: AnyReport, view: View = "summary") -> Document:
     """Return all that a report shows, and where it comes from."""
     document = _document(report, view)
-    drawings = tuple(_pictures(report)) if view == "page" else ()
+    drawings = tuple(_walk(report).pictures()) if view == "page" else ()
     pictures = ((Heading(text="In pictures"), *drawings),) if drawings else ()
     whole = (*document.sections, *pictures, _said(report), origin_section(report.provenance))
     return document._replace(sections=tuple(section for section in whole if section))
@@ -112,24 +109,12 @@ def _said(report: AnyReport) -> Section:
 
 def table_of(report: AnyReport, rows: str) -> Section:
     """Return the table of a field of a report; empty where it has none."""
-    walk = _walk(report)
-    return () if walk is None else walk.of_rows(rows)
+    return _walk(report).of_rows(rows)
 
 
 def remarked(report: AnyReport, code: str) -> tuple[str, ...]:
     """Return the remarks of a code, as sentences."""
-    walk = _walk(report)
-    return () if walk is None else walk.remarked(code)
-
-
-def _pictures(report: AnyReport) -> Iterator[Picture]:
-    """Yield the pictures of a report, the one that shows the answer first."""
-    place = kind_of(report.command).pictures
-    walk = _walk(report)
-    if walk is not None:
-        yield from walk.pictures()
-    if place:
-        yield from named(place)(report)
+    return _walk(report).remarked(code)
 
 
 def answer_of(report: AnyReport, *, warned: bool = True) -> str:
@@ -141,7 +126,7 @@ def answer_of(report: AnyReport, *, warned: bool = True) -> str:
 def brief_report(
     report: AnyReport, *, width: int, color: bool = False, python: bool = False
 ) -> str:
-    """Return the answer of a report in a screenful, for a terminal; all of a kind without a brief.
+    """Return the answer of a report in a screenful, for a terminal.
 
     Args:
         report: of any command.
@@ -149,9 +134,6 @@ def brief_report(
         color: whether to use terminal colours.
         python: whether what else there is is said as Python's callers write it.
     """
-    kind = kind_of(report.command)
-    if not kind.brief and not kind.layout:
-        return report_text(report, width=width, color=color)
     from mipaudit.formats.brief import brief_text
 
     return brief_text(_brief(report, python=python), width=width, color=color)
@@ -171,15 +153,11 @@ def _brief(report: AnyReport, *, python: bool = False) -> Brief:
         report: of any command.
         python: whether what else there is is said as Python's callers write it.
     """
-    from mipaudit.formats.brief import brief_of, first_sentence
+    from mipaudit.formats.brief import first_sentence
     from mipaudit.report.messages.told import is_serious, told
 
-    kind, first, report = kind_of(report.command), _first(report), _standing(report)
-    walk = _walk(report)
-    if walk is not None:
-        brief = walk.brief()
-    else:
-        brief = named(kind.brief)(report) if kind.brief else brief_of(_document(report, "text"))
+    first, report = _first(report), _standing(report)
+    brief = _walk(report).brief()
     findings = getattr(report, "findings", ())
     notes = [*brief.notes, *(first_sentence(told(one)) for one in findings if not is_serious(one))]
     seed = short_seed(report.provenance)
@@ -217,7 +195,7 @@ def notebook_html(report: AnyReport) -> str:
     from mipaudit.formats.html_page import Head, document_html, front_of
 
     document = _document(report, "page")
-    key = next(_pictures(report), None)
+    key = next(_walk(report).pictures(), None)
     shown = ((key.inert(),),) if key is not None else ()
     sections = (*shown, *document.sections)
     brief = _brief(report, python=True)
@@ -233,7 +211,7 @@ def key_picture(report: AnyReport) -> Picture:
     Raises:
         UsageError: there is none of that kind of report, or of what was found.
     """
-    found = next(_pictures(report), None)
+    found = next(_walk(report).pictures(), None)
     if found is None:
         raise UsageError(
             "no_picture",
@@ -244,24 +222,17 @@ def key_picture(report: AnyReport) -> Picture:
 
 
 def _document(report: AnyReport, view: View) -> Document:
-    kind, first, report = kind_of(report.command), _first(report), _standing(report)
-    walk = _walk(report)
-    if walk is not None:
-        document: Document = walk.document(warned=view != "page")
-    else:
-        draw = named(kind.document)
-        document = draw(report, view) if kind.views else draw(report)
+    first, report = _first(report), _standing(report)
+    document = _walk(report).document(warned=view != "page")
     if view != "page":  # whose head says it
         document = document._replace(summary=" ".join((*first, document.summary)))
     typed: Document = _typed(document)
     return typed
 
 
-def _walk(report: AnyReport) -> Walk | None:
-    """Return a report along its layout; None of a kind that has none yet."""
+def _walk(report: AnyReport) -> Walk:
+    """Return a report along its layout."""
     kind = kind_of(report.command)
-    if not kind.layout:
-        return None
     from mipaudit.formats.walk import Walk
 
     return Walk(report, named(kind.layout), import_module(kind.conclusion))

@@ -219,8 +219,7 @@ def document_text(document: Document, *, width: int, color: bool = False) -> str
     and the headline has the colour of its outcome, which its words say too.
     """
     prose = min(width, _WIDEST_PROSE)
-    headline = "" if document.leads else document.headline
-    lead = [paragraph(plain(headline), width=prose)] if headline else []
+    lead = [paragraph(plain(document.headline), width=prose)] if document.headline else []
     lead = [inked(text, document.mood) for text in lead] if color else lead
     if document.summary:
         lead.append(paragraph(plain(document.summary), width=prose, hyphens=False))

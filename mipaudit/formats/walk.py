@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from mipaudit.formats.brief import Axis, Brief, short_names
 from mipaudit.formats.document import (
     UNSAID,
+    Block,
     Case,
     Document,
     Grid,
@@ -33,7 +34,7 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
-    from mipaudit.report.layout import Cases, Layout, Table
+    from mipaudit.report.layout import Cases, Layout, Table, Where
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.reports.any_report import AnyReport
 
@@ -81,7 +82,7 @@ class Walk:
             answer=self.answer,
             mood=self.mood,
             about=self._about(),
-            tables=tuple(filter(None, map(self._short, self._layout.tables))),
+            tables=tuple(grid for one in self._layout.tables for grid in self._short(one)),
             notes=tuple(self._noted(last=False)),
             closing=tuple(self._noted(last=True)),
             following=self._next(),
@@ -207,22 +208,35 @@ class Walk:
         found = _next(self._answer)
         return f"Next: {found[0]}: mipaudit help {self._layout.topic or found[1]}." if found else ""
 
-    def _short(self, table: Table) -> Grid | None:
-        """Return what a screenful has of a table; None where that is nothing."""
-        grid = None if table.short == 0 else self._grid(table, whole=False)
-        if grid is None or table.short is None or len(grid.rows) <= table.short:
-            return grid
-        of = f"{grid.caption.removesuffix('.')} (the first {table.short} of {len(grid.rows)})."
-        return grid._replace(caption=of, rows=grid.rows[: table.short])
+    def _short(self, table: Table) -> Iterator[Grid]:
+        """Yield what a screenful has of a table."""
+        for grid in () if table.short == 0 else self._grids(table, whole=False):
+            if table.short is None or len(grid.rows) <= table.short:
+                yield grid
+                continue
+            of = f"{grid.caption.removesuffix('.')} (the first {table.short} of {len(grid.rows)})."
+            yield grid._replace(caption=of, rows=grid.rows[: table.short])
 
     def _section(self, table: Table) -> Section:
         """Return a table of all of the report, under its title."""
-        grid = self._grid(table, whole=True) if table.whole else None
-        if grid is None:
+        grids = list(self._grids(table, whole=True)) if table.whole else []
+        if not grids:
             return ()
-        if len(grid.head) == 1 and table.prose:
-            return bulleted(filled(table.title, self._fields), [one for (one,) in grid.rows])
-        note = filled(table.note, self._fields)
+        title = filled(table.title, self._fields)
+        if len(grids[0].head) == 1 and table.prose:
+            return bulleted(title, [one for (one,) in grids[0].rows])
+        apart = bool(table.by) and len(grids) > 1
+        blocks: list[Block] = [Heading(text=grids[0].caption if table.by and not apart else title)]
+        for grid in grids:
+            if table.by:
+                blocks += [Heading(text=grid.caption, level=3)] * apart
+            elif table.caption:
+                blocks.append(Paragraph(text=grid.caption))
+            blocks += self._few(grid, "" if table.by else filled(table.note, self._fields))
+        return tuple(blocks)
+
+    def _few(self, grid: Grid, note: str) -> Iterator[Block]:
+        """Yield a table of as many rows as anybody would read, and its small print."""
         rest = len(grid.rows) - _MOST_ROWS
         if rest > 0:
             # What is not met is shown whatever is not.
@@ -233,34 +247,39 @@ class Walk:
                 marked=frozenset(new for new, at in enumerate(shown) if at in marked),
             )
             note = f"and {count_text(rest)} more, in the report for programs (-f json). {note}"
-        below = (Note(text=note.rstrip()),) if note else ()
-        title, caption = filled(table.title, self._fields), grid.caption
-        said = (Paragraph(text=caption),) if table.caption else ()
-        return (Heading(text=title), *said, grid, *below)
+        yield grid
+        if note:
+            yield Note(text=note.rstrip())
 
-    def _grid(self, table: Table, *, whole: bool) -> Grid | None:
-        """Return a table; None where it has no rows.
+    def _grids(self, table: Table, *, whole: bool) -> Iterator[Grid]:
+        """Yield a table, or one for each value of what its rows are shown apart by.
 
         Args:
             table: of the layout.
             whole: as all of the report has it: with footnotes, without drawn intervals.
         """
-        rows = list(self._rows(table)) if table.columns else []
-        if not rows or (table.when and self._fields.get(table.when) is None):
-            return None
+        if not table.columns or (table.when and self._fields.get(table.when) is None):
+            return
+        apart: dict[tuple[object, ...], list[Any]] = {}
+        for row in self._rows(table):
+            apart.setdefault(tuple(getattr(row, name) for name in table.by), []).append(row)
+        for rows in apart.values():
+            yield self._grid(table, rows, whole=whole)
+
+    def _grid(self, table: Table, rows: Sequence[Any], *, whole: bool) -> Grid:
         places = {name for one in table.columns for name in _SHORT.findall(one.text)}
         named = [getattr(one, name) for one in rows for name in places]
         names = {} if whole else short_names(filter(None, named))
         shown = dict.fromkeys(str(one.score) for one in rows if hasattr(one, "score"))
         scores = {one: safe_name(one) for one in shown} if whole else short_names(shown)
         axis, limit = (None, None) if whole else self._axis(table, rows)
-        lines: dict[tuple[str, ...], object] = {}
+        lines: dict[tuple[str, ...], Fields] = {}
         for row in rows:
             short = scores.get(str(getattr(row, "score", "")), "")
             drawn = "" if axis is None else axis.drawn(row, limit)
             values = Fields(row, short=short, names=names, axis=drawn, message=row)
             cells = [self._cell(one.text, one.why, values, whole=whole) for one in table.columns]
-            lines.setdefault(tuple(cells), row)
+            lines.setdefault(tuple(cells), values)
         kept = [
             at for at in range(len(table.columns)) if any(line[at] not in _EMPTY for line in lines)
         ]
@@ -269,18 +288,17 @@ class Walk:
             for one in table.columns
         ]
         marked = table.marked
+        of = self._fields.beside(drawn=limit is not None, row=rows[0])
         return Grid(
-            caption=filled(
-                table.caption or table.title, self._fields.beside(drawn=limit is not None)
-            ),
+            caption=filled(table.caption or table.title, of),
             head=tuple(heads[at] for at in kept),
             rows=tuple(tuple(line[at] for at in kept) for line in lines),
             words=sum(at < table.words for at in kept),
             prose=table.prose and len(table.columns) - 1 in kept,
             marked=frozenset(
                 at
-                for at, row in enumerate(lines.values())
-                if marked and getattr(row, marked[0]) in marked[1]
+                for at, values in enumerate(lines.values())
+                if marked and values.get(marked[0]) in marked[1]
             ),
         )
 
@@ -300,18 +318,17 @@ class Walk:
         return f"{cell} [{self._footnotes.setdefault(reason, len(self._footnotes) + 1)}]"
 
     def _rows(self, table: Table) -> Iterator[Any]:
-        for row in self._rows_of(table.rows):
-            shown = all(getattr(row, name) in values for name, values in table.where)
-            if shown and not any(getattr(row, name) in values for name, values in table.unless):
+        for row in self._rows_of(table.rows, table.where):
+            if not any(getattr(row, name) in values for name, values in table.unless):
                 yield row
 
-    def _rows_of(self, name: str) -> list[Any]:
+    def _rows_of(self, name: str, where: Where = ()) -> list[Any]:
         """Return the rows of a field; of records within it as ``outer.inner``."""
         first, *rest = name.split(".")
         found = _listed(self._fields.get(first))
         for part in rest:
             found = [row for one in found for row in _listed(getattr(one, part))]
-        return found
+        return [row for row in found if all(getattr(row, one) in values for one, values in where)]
 
     def _terms(self) -> Section:
         shown = tuple(self.terms)
@@ -345,10 +362,10 @@ class Walk:
     def _cases_of(self, cases: Cases) -> Iterator[Case]:
         verdict = getattr(self._report, "verdict", None)
         passes = verdict is not None and verdict.on_inconclusive == "pass"
-        for row in self._rows_of(cases.rows):
+        for row in self._rows_of(cases.rows, cases.where):
             values = Fields(row)
             group, name = filled(cases.group, values), filled(cases.name, values)
-            status = _case_status(row, cases.status, passes=passes)
+            status = _case_status(row, cases, passes=passes)
             yield Case(group, name, status, filled(cases.text, values))
 
 
@@ -358,13 +375,14 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - a field of any report
     return list(value) if isinstance(value, tuple) else [value]
 
 
-def _case_status(row: Any, field: str, *, passes: bool) -> CaseStatus:  # noqa: ANN401 - any row
+def _case_status(row: Any, cases: Cases, *, passes: bool) -> CaseStatus:  # noqa: ANN401 - any row
     """Return what a row does to the verdict: an expired waiver fails."""
     if getattr(row, "waived", None) is not None:
         return "waived"
     if getattr(row, "expired", None) is not None:
         return "failed"
-    status = _CASES[getattr(row, field)]
+    found = getattr(row, cases.status)
+    status = _CASES[not found if cases.fails else found]
     return "skipped" if passes and status == "open" else status
 
 

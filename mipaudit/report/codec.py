@@ -217,10 +217,8 @@ def report_schema() -> dict[str, Any]:
     _, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for one, kind in zip(types, KINDS, strict=True):
         _name_the_format(components[one.__name__], kind.schema)
-        if kind.layout:
-            # It follows from the rest: a property of the type, written beside its fields.
-            answer = {"answer": {"$ref": "#/$defs/Message"}}
-            components[one.__name__]["properties"] |= answer
+        # It follows from the rest: a property of the type, written beside its fields.
+        components[one.__name__]["properties"]["answer"] = {"$ref": "#/$defs/Message"}
     said = {"type": "string", "description": "The sentence. What is read are code and values."}
     for name in ("Message", "Finding"):
         components[name]["properties"]["text"] = said

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+# Fields of a row, each with the values that it must have.
+Where = tuple[tuple[str, tuple[object, ...]], ...]
+
 
 class Column(NamedTuple):
     """A column of a table.
@@ -47,6 +50,9 @@ class Table(NamedTuple):
         note: below it, with places for fields of the report.
         whole: whether it stands in all of the report, too, and not in a screenful alone.
         when: the field of the report without which it is left out.
+        by: fields of a row: rows with other values stand apart, each under the caption, which may
+            name them as ``row.field``.
+        allowed: the field of a row with what its picture marks, and what that is.
     """
 
     title: str
@@ -54,8 +60,8 @@ class Table(NamedTuple):
     columns: tuple[Column, ...]
     words: int = 1
     caption: str = ""
-    where: tuple[tuple[str, tuple[object, ...]], ...] = ()
-    unless: tuple[tuple[str, tuple[object, ...]], ...] = ()
+    where: Where = ()
+    unless: Where = ()
     short: int | None = 0
     prose: bool = False
     marked: tuple[str, tuple[object, ...]] | None = None
@@ -65,6 +71,8 @@ class Table(NamedTuple):
     note: str = ""
     whole: bool = True
     when: str = ""
+    by: tuple[str, ...] = ()
+    allowed: tuple[str, str] = ("", "the limit")
 
 
 class Cases(NamedTuple):
@@ -76,6 +84,8 @@ class Cases(NamedTuple):
         name: what was to be shown, likewise.
         text: why it came out so, likewise.
         status: the field of the row that says how it came out.
+        fails: whether it is true of what fails.
+        where: as of a table.
     """
 
     rows: str
@@ -83,6 +93,8 @@ class Cases(NamedTuple):
     name: str
     text: str
     status: str = "status"
+    fails: bool = False
+    where: Where = ()
 
 
 class Layout(NamedTuple):

@@ -53,24 +53,38 @@ def verdict_answer(
         alone: whether limits that are met are so by the attackers named, and no others.
     """
     alike = [_effect(one) for one in checks].count(verdict.status)
-    codes = {one.code for one in findings}
-    is_open = verdict.status == "inconclusive"
     reason = _reason(verdict, checks, score)
+    beside = _beside(verdict, findings)
+    if "copies" in reason.code:  # where copies decide, the reason says it
+        beside.pop("copies")
     return Message.of(
         f"answer_{verdict.status}",
         reason=reason,
         alike=alike if alike and len(checks) > 1 else None,
         limits=len(checks),
         alone=(alone and verdict.status == "met") or None,
-        assuming=verdict.assuming,
         waived=verdict.waived or None,
-        passes=(is_open and verdict.on_inconclusive == "pass") or None,
-        fails=(is_open and verdict.on_inconclusive == "fail") or None,
-        # Where copies decide, the reason says it.
-        copies=(COPIES in codes and "copies" not in reason.code) or None,
-        left_out=(LEFT_OUT in codes) or None,
-        unmatched=(UNMATCHED in codes) or None,
+        **beside,
     )
+
+
+def beside_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Message | None:
+    """Return what must be said beside a status, but for waivers; None where nothing must."""
+    said = Message.of("verdict_beside", **_beside(verdict, findings))
+    return said if said.values else None
+
+
+def _beside(verdict: Verdict, findings: Sequence[Finding]) -> dict[str, str | bool | None]:
+    codes = {one.code for one in findings}
+    is_open = verdict.status == "inconclusive"
+    return {
+        "assuming": verdict.assuming,
+        "passes": (is_open and verdict.on_inconclusive == "pass") or None,
+        "fails": (is_open and verdict.on_inconclusive == "fail") or None,
+        "copies": COPIES in codes or None,
+        "left_out": LEFT_OUT in codes or None,
+        "unmatched": UNMATCHED in codes or None,
+    }
 
 
 def limits_shown(checks: Sequence[PolicyCheck], verdict: Verdict) -> tuple[PolicyCheck, ...]:

@@ -182,7 +182,6 @@ class ValidationReport(AnyReport):
 
     Attributes:
         passed: no limit of ours falls short, and every control did what it must.
-        summary: the plain paragraph.
         limits: by limit and size.
         failures: the rows that fall short, ours or of methods known to be valid.
         controls: the methods known to be invalid.
@@ -195,7 +194,6 @@ class ValidationReport(AnyReport):
     command: str
     passed: bool
     design: ValidationDesign
-    summary: str
     limits: tuple[LimitSummary, ...]
     failures: tuple[CoverageRow, ...]
     controls: tuple[ControlOutcome, ...]

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import mipaudit
-from mipaudit.commands.validate.page import validation_document
-from mipaudit.formats.markdown import document_markdown
+from mipaudit.formats.report_forms import report_as
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
 
 HERE = Path(__file__).parent
@@ -47,7 +46,7 @@ def test_a_new_table_takes_the_place_of_the_old():
     small = mipaudit.validate(
         scenario=["constant"], sizes=[20], priors=[0.5], replications=3, jobs=1
     )
-    made = validation_page.nested(document_markdown(validation_document(small, "summary")))
+    made = validation_page.nested(report_as(small, "markdown"))
     renewed = validation_page.with_table(PAGE, made)
     head = PAGE.split("<!-- table of")[0]
     assert renewed.startswith(head)

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 import mipaudit
 from mipaudit.formats.brief import Axis, Brief, brief_text, short_name
 from mipaudit.formats.document import Grid
-from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
-from mipaudit.report.codec import from_json
-from tests.places import REPORTS
+from mipaudit.formats.report_forms import answer_of, brief_report, report_as
 
 
 class Row:
@@ -234,12 +232,6 @@ def test_a_name_in_backticks_is_not_spelled_as_an_option():
         ):
             named = [one for one in text.splitlines() if "x60" in one and spelled.search(one)]
             assert named == []
-
-
-@pytest.mark.parametrize("name", ["scenarios", "truth", "validation"])
-def test_a_report_without_a_brief_is_shown_whole(name):
-    report = from_json((REPORTS / f"{name}.json").read_bytes())
-    assert brief_report(report, width=100) == report_text(report, width=100)
 
 
 @pytest.mark.parametrize(

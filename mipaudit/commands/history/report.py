@@ -27,7 +27,7 @@ class PastReport:
         created: when, as it says, UTC.
         mipaudit: the version that made it.
         verdict: as its waivers stand on the day; None where its kind has none.
-        note: what must be said beside it, but for waivers; or empty.
+        note: what must be said beside it, but for waivers; None where nothing must.
         n_members: audited; None where its kind does not say.
         n_holdout: likewise.
         confidence: likewise.
@@ -42,7 +42,7 @@ class PastReport:
     created: str
     mipaudit: str
     verdict: VerdictStatus | None
-    note: str
+    note: Message | None
     n_members: int | None
     n_holdout: int | None
     confidence: float | None
@@ -97,7 +97,6 @@ class HistoryReport(AnyReport):
     """
 
     command: str
-    summary: str
     joint_confidence: float
     reports: tuple[PastReport, ...]
     advantages: tuple[PastAdvantage, ...]

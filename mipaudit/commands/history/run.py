@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +18,7 @@ from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
 from mipaudit.reading.report_file import foreign, read_report, report_bytes, why_unread
 from mipaudit.report.codec import to_json
-from mipaudit.report.verdict_sentence import left_out_note, verdict_note
+from mipaudit.statements.answer import beside_verdict
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.provenance import provenance, waiver_day
 from mipaudit.statements.sources import InputFile
@@ -83,7 +82,6 @@ def _side_by_side(asked: HistoryOptions) -> HistoryReport:
     joint = max(0.0, round(1 - sum(1 - one for one in sure), _DIGITS))
     return HistoryReport(
         command="history",
-        summary=_summary(reports, joint),
         joint_confidence=joint,
         reports=reports,
         advantages=advantages,
@@ -177,10 +175,9 @@ def _past(one: _Stored) -> PastReport:
     declared = report.provenance.declared
     checks = getattr(report, "policy", ())
     waivers = [check.waived for check in checks if getattr(check, "waived", None) is not None]
-    note = ""
+    note = None
     if verdict is not None and hasattr(verdict, "waived"):
-        said = verdict_note(replace(verdict, waived=0))
-        note = (said + left_out_note(getattr(report, "findings", ()))).lstrip(",; ")
+        note = beside_verdict(verdict, getattr(report, "findings", ()))
     return PastReport(
         name=safe_name(one.name),
         of=report.command,
@@ -301,30 +298,5 @@ def _of_one_name(reports: Sequence[PastReport]) -> Iterator[Finding]:
             names = " and ".join(one.name for one in several)
             yield Finding.of("same_release", reports=names, release=release)
 
-
-def _summary(reports: Sequence[PastReport], joint: float) -> str:
-    newest, oldest = reports[0], reports[-1]
-    days = f"from {oldest.created[:10]} to {newest.created[:10]}"
-    judged = [one for one in reports if one.verdict not in {None, "no_policy"}]
-    counts = ", ".join(
-        f"{count_text(sum(one.verdict == status for one in judged))} {words}"
-        for status, words in VERDICTS.items()
-        if any(one.verdict == status for one in judged)
-    )
-    said = (
-        f" Of {count_text(len(judged))} verdicts: {counts}." if judged else " None has a verdict."
-    )
-    sure = f" All their limits hold together with at least {100 * joint:.6g}% confidence."
-    some = any(one.confidence is not None for one in reports)
-    noun = "report" if len(reports) == 1 else "reports"
-    return f"{count_text(len(reports))} {noun} {days}.{said}{sure * some}"
-
-
-VERDICTS: Final = {
-    "met": "met",
-    "waived": "waived",
-    "not_met": "not met",
-    "inconclusive": "inconclusive",
-}
 
 history = public_of_several(HistoryOptions, answer_history)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.model.message import Message
 from mipaudit.statements.provenance import provenance
-from mipaudit.statements.text.rounding import count_text, percent_text
 from mipaudit.validation.coverage.tally import LEVEL, POWER, detectable_coverage, failures
 from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.estimands.rivals import ALTERNATIVES
@@ -82,18 +81,16 @@ def validation_report(
         for name in ALTERNATIVES
         if any(row.label == name for row in control_rows)
     )
-    detectable = _detectable(ours)
     return ValidationReport(
         command="validate",
         passed=not short
         and all(control.caught for control in controls)
         and not any(row.falls_short for row in exact),
         design=design,
-        summary=_summary_text(design, short, controls, detectable, exact),
         limits=_summaries(judged),
         failures=tuple(replace(row, falls_short=True) for row in short),
         controls=controls,
-        detectable=detectable,
+        detectable=_detectable(ours),
         rows=judged,
         exact=exact,
         limitations=LIMITATIONS,
@@ -171,93 +168,3 @@ def _summary(records: int, rows: Sequence[CoverageRow]) -> LimitSummary:
 def _mean(rows: Iterable[CoverageRow], read: Callable[[CoverageRow], float | None]) -> float | None:
     known = [value for row in rows if (value := read(row)) is not None]
     return sum(known) / len(known) if known else None
-
-
-def _summary_text(
-    design: ValidationDesign,
-    failures: Sequence[CoverageRow],
-    controls: Sequence[ControlOutcome],
-    detectable: Sequence[Detectable],
-    exact: Sequence[ExactRow],
-) -> str:
-    """Return one plain paragraph."""
-    told = [_drawn(design), _short(failures), *_found(detectable), _caught(controls)]
-    told += _enumerated(exact)
-    return " ".join(told)
-
-
-def _drawn(design: ValidationDesign) -> str:
-    return (
-        f"{_counted(design.cells, 'cell')} of {_counted(design.replications, 'file')} "
-        f"{_was(design.cells)} drawn from laws "
-        f"with known truth, and {_counted(design.tests, 'limit')} that mipaudit prints "
-        f"{_was(design.tests)} compared with it."
-    )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count_text(count)} {noun}{'' if count == 1 else 's'}"
-
-
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
-
-
-def _short(failures: Sequence[CoverageRow]) -> str:
-    ours = sum(row.source == "mipaudit" for row in failures)
-    theirs = len(failures) - ours
-    if not failures:
-        return "None covers the truth less often than it promises."
-    covers = "covers" if ours == 1 else "cover"
-    told = f"{_counted(ours, 'limit')} {covers} the truth less often than promised."
-    if theirs:
-        told += (
-            f" So do {_counted(theirs, 'limit')} by methods that are known to be valid: the "
-            "truths, or the run, are wrong."
-        )
-    return told
-
-
-def _found(detectable: Sequence[Detectable]) -> list[str]:
-    first = next((one for one in detectable if one.coverage > 0), None)
-    if first is None:
-        return []
-    fewest = min(
-        (one for one in detectable if one.nominal == first.nominal),
-        key=lambda one: one.replications,
-    )
-    told = (
-        f"A limit that promises {percent_text(round(first.nominal, 6))} and covers "
-        f"{percent_text(round(first.coverage, 3))} or less would have been found with a "
-        f"probability of {percent_text(first.power)}."
-    )
-    if fewest.replications == first.replications:
-        return [told]
-    dear = (
-        f"Dear limits were tried on fewer files, {count_text(fewest.replications)} or more of a "
-        f"cell: of those, one that covers {percent_text(round(fewest.coverage, 3))} or less."
-    )
-    return [told, dear]
-
-
-def _caught(controls: Sequence[ControlOutcome]) -> str:
-    missed = [control.label for control in controls if not control.caught]
-    if not missed:
-        return f"All {len(controls)} methods that are known to be invalid were caught."
-    return (
-        f"{len(missed)} of {len(controls)} methods that are known to be invalid were not caught "
-        f"({'; '.join(missed)}), so the run shows nothing."
-    )
-
-
-def _enumerated(exact: Sequence[ExactRow]) -> Iterator[str]:
-    """Say what was enumerated where few files exist."""
-    if not exact:
-        return
-    short = sum(row.falls_short for row in exact)
-    sizes = {(row.records, row.tpr) for row in exact}
-    yield (
-        f"Of a score of two values every file was audited, at {_counted(len(sizes), 'size')}: "
-        f"{_counted(len(exact), 'limit')}, of which {short or 'none'} "
-        f"{'misses' if short == 1 else 'miss'} more often than said."
-    )

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from mipaudit.commands.validate.answer import validation_report
 from mipaudit.commands.validate.options import ValidateOptions
-from mipaudit.commands.validate.page import headline
 from mipaudit.engine.workers import default_jobs
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options.public import public
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.presentation import present
-from mipaudit.output.terminal import note, progress_bar
+from mipaudit.output.terminal import note_written, progress_bar
 from mipaudit.validation.coverage.exact import enumerated
 from mipaudit.validation.coverage.grid import Choice
 from mipaudit.validation.coverage.ledger import Ledger
@@ -79,8 +78,7 @@ def run_validate(asked: ValidateOptions, shown: Shown) -> int:
     ):
         report = answer_validate(asked.but(progress=progress))
     present(report, shown, destination)
-    if destination.path is not None:
-        note(headline(report), quiet=shown.quiet)
+    note_written(report, destination, quiet=shown.quiet)
     return exit_code.OK if report.passed else exit_code.NOT_MET
 
 

@@ -12,7 +12,7 @@ from mipaudit.formats.exchange.stored import File, case_name, input_name, printa
 from mipaudit.formats.report_forms import chosen_words
 from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
-from mipaudit.report.verdict_sentence import left_out_note, verdict_note
+from mipaudit.statements.answer import beside_verdict
 from mipaudit.statements.text.named import class_words
 from mipaudit.statements.verdict import CHOSEN
 
@@ -107,8 +107,8 @@ def _result(report: AnyReport) -> Result:
     failed = status == "inconclusive" and verdict.on_inconclusive == "fail"
     if failed or status == "not_met":
         return "FAILED"
-    beside = verdict_note(verdict) + left_out_note(getattr(report, "findings", ()))
-    return "WARNED" if status != "met" or beside else "PASSED"
+    beside = beside_verdict(verdict, getattr(report, "findings", ()))
+    return "WARNED" if status != "met" or verdict.waived or beside else "PASSED"
 
 
 def _tests(stored: Stored) -> Iterator[tuple[str, Result, str]]:

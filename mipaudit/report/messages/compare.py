@@ -1,4 +1,4 @@
-"""What a comparison, of queries or of reports, answers and remarks."""
+"""What a comparison, of queries or of reports, and a history answer and remark."""
 
 from __future__ import annotations
 
@@ -114,5 +114,22 @@ ENTRIES: Final = {
     "limit_lacking": Entry("the {which} report has no {side} limit[ and {also}]"),
     "other_side": Entry(
         "members are guessed at the high end of the score in one report, the low in the other"
+    ),
+    # Of reports over time.
+    "newest_report": Entry("The newest report, {newest}.[ The one before, {before}.]"),
+    "past_verdict": Entry("{report:quoted}: {verdict:verdict}[{note}]"),
+    "verdict_beside": Entry(
+        "[, assuming that {assuming:text}][, which this policy lets pass{passes:said}]"
+        "[, which this policy counts as a failure{fails:said}]"
+        "[; records are released word for word{copies:said}]"
+        "[; columns that may be scores were left out{left_out:said}]"
+        "[; a waiver matches no limit{unmatched:said}]"
+    ),
+    "history_verdicts": Entry(
+        "{reports:count} {reports:report|reports} from {first:day} to {last:day}."
+        "[ Of {judged:count} {judged:verdict|verdicts}:][ {n_met:count} met.]"
+        "[ {n_waived:count} waived.][ {n_not_met:count} not met.]"
+        "[ {n_inconclusive:count} inconclusive.][ None has a verdict.{judged:unless}]"
+        "[ All their limits hold together with at least {joint:percent} confidence.]"
     ),
 }

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from mipaudit.model.message import Message
 from mipaudit.statements.text import guesses
-from mipaudit.statements.text.named import against_phrase, class_words, named_quantity, named_where
+from mipaudit.statements.text.named import (
+    CLASSES,
+    against_phrase,
+    class_words,
+    named_quantity,
+    named_where,
+)
 from mipaudit.statements.text.printable_names import quoted_name, safe_name, safe_text
 from mipaudit.statements.text.rounding import (
     above_text,
@@ -34,7 +40,7 @@ if TYPE_CHECKING:
 SUBJECTS: Final = (
     "noise",
     "bounds",
-    "doctor",
+    "itself",
     "verify",
     "answers",
     "verdicts",
@@ -282,6 +288,27 @@ def _or(missing: str, form: Callable[[Any], str]) -> Callable[[Any, Values], str
     return lambda value, _: missing if value is None else form(value)
 
 
+def _each(form: Callable[[Any], str]) -> Callable[[Any, Values], str]:
+    """Return a form of several values."""
+    return lambda values, _: ", ".join(map(form, values))
+
+
+def _of_classes(size: tuple[int, int]) -> str:
+    """Return how many records there are; of classes that are not as large, how many of each."""
+    members, holdout = size
+    if abs(members - holdout) <= 1:
+        return count_text(members + holdout)
+    return f"{count_text(members)}+{count_text(holdout)}"
+
+
+def _whose(attackers: str, _: Values) -> str:
+    """Return a class of attackers, or the one that guesses from what is named."""
+    if attackers == "any":
+        return "any attacker"
+    known = attackers in CLASSES
+    return _short(attackers) if known else f"guessing from {_shown(attackers)}"
+
+
 def _shown(text: str) -> str:
     return safe_text(text, longest=_LONGEST)
 
@@ -305,6 +332,32 @@ STATUS: Final = {
     "vacuous": "VACUOUS",
     "not_comparable": "NOT COMPARABLE",
 }
+_TRUE_OF: Final = {
+    "blind_advantage": "advantage without the score (blind)",
+    "baseline": "  of guessing without looking (baseline)",
+    "excess": "  above that (excess)",
+    "eta": "accuracy above guessing (eta)",
+    "auc": "AUC",
+    "mu": "mu of Gaussian differential privacy",
+    "tpr": "TPR",
+    "tpr_at_fpr": "TPR",
+    "fpr": "FPR",
+    "tpr_minus_fpr": "TPR - FPR",
+    "sigma_1": "sigma_1 (mean distance from the median)",
+    "sigma_2": "sigma_2 (standard deviation)",
+    "sensitivity": "sensitivity (largest move when a record is exchanged)",
+    "swap_distance": "swap distance (mean move), of the record with the largest",
+    "swap_distance_average": "swap distance, of the average record",
+}
+_CHANGED: Final = {
+    "limits": "the limits",
+    "against": "the class of attackers",
+    "prior": "the prior",
+    "confidence": "the confidence",
+    "scores": "the scores",
+    "mipaudit": "the version of mipaudit",
+}
+_VERDICTS: Final = {**STATUS, "no_policy": "no limit", "none": "no verdict"}
 _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "name": lambda value, _: safe_name(value),
     "quoted": lambda value, _: quoted_name(value),
@@ -382,6 +435,21 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "cleverer": lambda value, _: guesses.of_cleverer(value),
     "kind": lambda value, _: guesses.simple_kind(value),
     "scale": lambda value, _: guesses.scale_words(value),
+    # Of laws whose truth is known, and of reports over time.
+    "six_digits": lambda value, _: f"{value:.6g}",
+    "rounded": lambda value, _: number_text(round(value, 6)),
+    "share": lambda value, _: percent_text(round(value, 6)),
+    "rough_share": lambda value, _: number_text(round(value, 4)),
+    "true_of": lambda value, _: _TRUE_OF.get(value) or safe_name(value),
+    "counts": _each(count_text),
+    "numbers": _each(number_text),
+    "each_least": _each(lower_text),
+    "each_value": _each(lambda value: "-" if value is None else value_text(value)),
+    "sizes": _each(_of_classes),
+    "whose": _whose,
+    "day": lambda value, _: value[:10],
+    "verdict": lambda value, _: _VERDICTS[value or "none"],
+    "changed": lambda value, _: _CHANGED[value],
     "guessed": lambda value, _: guesses.guess_words(value),
 }
 

@@ -36,32 +36,24 @@ class Kind(NamedTuple):
         schema: the name of its JSON format.
         commands: those that write it, as its field ``command`` has them.
         report: its type, as ``module:name``.
-        layout: what it shows, likewise; else what draws it:
+        layout: what it shows, likewise.
         conclusion: the module of what it concludes: a function of the report for the ``answer``,
             the ``remarks``, and each name of the layout that is no field of the report.
-        document: likewise: from a report to a document.
-        brief: what makes the few lines of a terminal of it, likewise; empty: a terminal has it all.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
         figures: the fields that hold what was found, or is known, in numbers.
-        views: whether a terminal is shown another document than a page.
         question: what it answers, in the words of somebody who knows none of ours.
-        pictures: what draws its pictures for a page, likewise; empty: it has none.
         function: the public function that makes it.
         made_of: what that function reads, if ``verify`` can make the report again.
     """
 
     schema: str
     commands: tuple[str, ...]
+    question: str
     report: str
+    layout: str
+    conclusion: str
     tables: tuple[str, ...]
     figures: tuple[Figures, ...] = ()
-    layout: str = ""
-    conclusion: str = ""
-    document: str = ""
-    brief: str = ""
-    views: bool = False
-    question: str = ""
-    pictures: str = ""
     function: str | None = None
     made_of: Literal["scores", "reports", "tables", "nothing"] | None = None
 
@@ -246,7 +238,8 @@ KINDS: Final = (
         commands=("simulate",),
         question="What is true of scores that were drawn from a known law?",
         report="mipaudit.validation.truth:TruthReport",
-        document="mipaudit.commands.simulate.page:simulate_document",
+        layout="mipaudit.commands.simulate.layout:LAYOUT",
+        conclusion="mipaudit.commands.simulate.conclusion",
         tables=("truths",),
         figures=(Figures("truths", exact=("value",)),),
         function="mipaudit.commands.simulate.run:simulate",
@@ -256,7 +249,8 @@ KINDS: Final = (
         commands=("simulate --list",),
         question="Which laws can scores be drawn from?",
         report="mipaudit.validation.truth:ScenarioList",
-        document="mipaudit.commands.simulate.page:simulate_document",
+        layout="mipaudit.commands.simulate.layout:SCENARIOS",
+        conclusion="mipaudit.commands.simulate.conclusion",
         tables=("scenarios",),
     ),
     Kind(
@@ -264,9 +258,8 @@ KINDS: Final = (
         commands=("validate",),
         question="Are the limits that mipaudit prints as often right as they promise?",
         report="mipaudit.validation.report:ValidationReport",
-        document="mipaudit.commands.validate.page:validation_document",
-        pictures="mipaudit.commands.validate.page:validation_pictures",
-        views=True,
+        layout="mipaudit.commands.validate.layout:LAYOUT",
+        conclusion="mipaudit.commands.validate.conclusion",
         tables=("rows",),
         function="mipaudit.commands.validate.run:validate",
     ),
@@ -275,9 +268,8 @@ KINDS: Final = (
         commands=("history",),
         question="How did what can be told of whose records were used change over time?",
         report="mipaudit.commands.history.report:HistoryReport",
-        document="mipaudit.commands.history.page:history_document",
-        brief="mipaudit.commands.history.page:history_brief",
-        pictures="mipaudit.commands.history.page:history_pictures",
+        layout="mipaudit.commands.history.layout:LAYOUT",
+        conclusion="mipaudit.commands.history.conclusion",
         tables=("reports", "advantages", "steps"),
         function="mipaudit.commands.history.run:history",
     ),

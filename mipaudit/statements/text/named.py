@@ -30,6 +30,8 @@ _PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
         "learned": "for attackers with one threshold on a learned score",
     }
 )
+# Those that have limits; others are named by what they guess from.
+CLASSES: Final = frozenset(_PHRASES)
 
 
 def named_quantity(quantity: str, metric: str | None, fpr: float | None) -> str:

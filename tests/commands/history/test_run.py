@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 import mipaudit
+from mipaudit.commands.history.conclusion import verdicts
 from mipaudit.errors import InputError, UsageError
-from mipaudit.report.messages.told import is_serious
+from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.provenance import as_of
 from mipaudit.statements.sources import Declaration
 
@@ -48,7 +49,7 @@ def test_a_waiver_that_has_ended_is_none():
             found = mipaudit.history(report)
         (past,) = found.reports
         assert (past.verdict, past.waived, past.until) == wanted
-        assert f"Of 1 verdicts: 1 {wanted[0].replace('_', ' ')}." in found.summary
+        assert f"Of 1 verdict: 1 {wanted[0].replace('_', ' ')}." in told(verdicts(found))
         assert ("waiver_expired" in {one.code for one in found.findings}) == (day > 20)
 
 

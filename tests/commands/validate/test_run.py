@@ -15,6 +15,7 @@ from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.validation.coverage import run
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
 from mipaudit.validation.estimands.rivals import ALTERNATIVES
+from tests.fixtures.codes import said
 
 SMALL = {
     "scenario": ["null-gaussian", "gauss-shift-2"],
@@ -63,11 +64,11 @@ def test_dear_limits_are_tried_on_some_files_of_some_laws_and_on_all_by_name():
     rows = [row for row in few.rows if row.estimand in dear]
     assert {row.estimand for row in rows} == dear
     assert {row.replications for row in rows} == {6}  # one file in five
-    assert "tried on fewer files, 6 or more" in few.summary
+    assert said(few)["shortfall_seen"].get("files") == 6
     asked = mipaudit.validate(**SMALL, estimand=["bounded_loss", "attribute_advantage"])
     assert {row.scenario for row in asked.rows} == {"null-gaussian", "gauss-shift-2"}
     assert {row.replications for row in asked.rows} == {30}
-    assert "fewer files" not in asked.summary
+    assert said(asked)["shortfall_seen"].get("files") is None
 
 
 def test_rows_say_what_the_issue_asks_for(report):
@@ -150,7 +151,7 @@ def test_a_method_that_breaks_its_promise_is_found(monkeypatch):
     assert not broken.passed
     short = {(row.scenario, row.label, row.side) for row in broken.failures}
     assert short == {("null-gaussian", "advantage", "lower")}
-    assert "1 limit covers the truth less often than promised." in broken.summary
+    assert said(broken)["validation_short"].get("ours") == 1
 
 
 def test_an_invalid_method_that_passes_is_found(monkeypatch):
@@ -160,8 +161,7 @@ def test_an_invalid_method_that_passes_is_found(monkeypatch):
     spared = mipaudit.validate(**SMALL)
     assert not spared.passed
     assert spared.failures == ()
-    assert "common: same-data threshold" in spared.summary
-    assert "shows nothing" in spared.summary
+    assert said(spared)["methods_not_caught"].get("missed") == ("common: same-data threshold",)
 
 
 def test_estimands_can_be_chosen_and_controls_stay():

@@ -1,3 +1,5 @@
+"""What is said of a truth, and of the list of scenarios."""
+
 from __future__ import annotations
 
 import re
@@ -7,6 +9,7 @@ import pytest
 import mipaudit
 from mipaudit.formats.report_forms import report_text
 from mipaudit.validation.scenarios.catalogue import scenario_names
+from tests.fixtures.codes import said
 
 
 @pytest.mark.parametrize("name", scenario_names())
@@ -17,14 +20,10 @@ def test_every_truth_has_its_line(name):
     text = report_text(truth, width=100)
     lines = re.findall(r"^  .*  +(?:none|[-+\d.e]+)$", text, flags=re.MULTILINE)
     assert len(lines) == len(truth.truths)
-    assert not {t.quantity for t in truth.truths} & set(text.split()) - set(WORDS)
     assert max(map(len, text.splitlines())) <= 100
     for note in truth.notes:
         assert " ".join(note.split()) in " ".join(text.split())
-
-
-# Quantities that are words of their own.
-WORDS = ("advantage", "accuracy", "epsilon", "mu", "sigma_1", "sigma_2", "sensitivity")
+    assert {*said(truth)} <= {"truth_known", "guess_source", "no_value", "scenario_note"}
 
 
 def sizes(name):
@@ -41,8 +40,13 @@ def test_a_missing_value_has_its_reason():
     assert "none: the privacy loss has no limit." in text
 
 
+def test_one_record_is_one():
+    truth = mipaudit.simulate("laplace-1", n_members=1, n_holdout=1).truth
+    assert "\n1 member and 1 holdout record, shuffled" in report_text(truth, width=100)
+
+
 def test_the_list_names_every_range():
     text = report_text(mipaudit.list_scenarios(), width=100)
     assert re.search(r"^  laplace-EPS +Laplace mechanism at epsilon EPS$", text, flags=re.MULTILINE)
-    assert re.search(r"^  laplace-0.5 +EPS 0.01 to 30$", text, flags=re.MULTILINE)
+    assert re.search(r"^  laplace-0.5 +EPS +0.01 +30$", text, flags=re.MULTILINE)
     assert max(map(len, text.splitlines())) <= 100

@@ -1,0 +1,67 @@
+"""What a report of ``history`` shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mipaudit.report.layout import Column, Layout, Table
+
+_REPORT: Final = Column("report", "{report:short}")
+
+LAYOUT: Final = Layout(
+    about="{verdicts}",
+    tables=(
+        Table(
+            "The reports, the newest first, by the time that each states.",
+            "reports",
+            (
+                Column("report", "[{release}][{name:short}{release:unless}]"),
+                Column("day", "{created:day}"),
+                Column("of", "{of}"),
+                Column("verdict", "{verdict:verdict}[{note}]"),
+                Column("waived", "[{waived:count} until {until}]"),
+                Column("members", "{n_members:counted}"),
+                Column("holdout", "{n_holdout:counted}"),
+            ),
+            words=5,
+            short=None,
+            marked=("verdict", ("not_met", "waived")),
+        ),
+        Table(
+            "Membership advantage, the newest report first",
+            "advantages",
+            (
+                _REPORT,
+                Column("score", "{score:short}"),
+                Column("at least", "[{lower:least}][none{lower:unless}]"),
+                Column("best", "{value:value}"),
+                Column("at most", "{upper:upper}"),
+                Column("limit", "[{limit:number}][-{limit:unless}]"),
+            ),
+            words=2,
+            by=("against", "prior"),
+            caption="Membership advantage at prior {row.prior:number}. At most: "
+            "{row.against:class}.",
+            short=None,
+            picture="intervals",
+            allowed=("limit", "the limit"),
+        ),
+        Table(
+            "What was asked otherwise than in the report before",
+            "steps",
+            (
+                _REPORT,
+                Column("after", "{versus:short}"),
+                Column("what", "{what:changed}"),
+                Column("before", "{before:text}"),
+                Column("now", "{after:text}"),
+            ),
+            words=5,
+            short=None,
+        ),
+    ),
+    following="[compare two of them: mipaudit compare OLD NEW says whether one surely leaks more."
+    "{several:said}]",
+    untold="a history judges nothing",
+    height=30,
+)
