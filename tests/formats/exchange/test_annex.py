@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from mipaudit.commands.render.forms import ANNEX, exchanged, stored_report
 from mipaudit.errors import UsageError
-from mipaudit.formats.exchange.annex import Layout, Status
+from mipaudit.formats.exchange.annex import Status
 from mipaudit.formats.exchange.annex_points import SOURCES
 from mipaudit.statements.reports.kinds import KINDS, kind_of, report_type
 from tests.formats.exchange.test_forms import TRICKS, tricked
@@ -43,10 +43,6 @@ def annex(main, *others, of="edpb-28-2024", layout="json"):
 
 def statuses(found):
     return {one["about"]: one["status"] for one in found["points"]}
-
-
-def test_every_layout_has_a_file():
-    assert set(FILES) == set(get_args(Layout))
 
 
 def field_type(hint, path):
@@ -107,81 +103,63 @@ def test_what_is_not_tested_is_said_as_loudly_as_what_is(layout):
     )
 
 
-def test_a_report_fills_what_was_not_tested():
-    about = "Structured tests against attribute inference."
-    alone, filled = (
-        annex(stored("one_score", release="v1"), *others)
-        for others in ((), (stored("attribute", release="v1"),))
-    )
-
-    assert statuses(alone)[about] == "NOT TESTED"
-    assert statuses(filled)[about] == "REPORTED"
-    assert filled["reports"][1]["is"] == "of the same release, as declared"
-    (line,) = next(one["shown"] for one in filled["points"] if one["about"] == about)
-    assert line.startswith("attribute_advantage (95% confidence): at least 0.0040, ")
-    assert line.endswith("at most 0.3099 [report.json, figures]")
-
-
-def test_a_report_of_other_files_fills_no_point_in_silence():
-    about = "Structured tests against attribute inference."
-    found = annex(stored("one_score", release="v1"), stored("attribute"))
-    point = next(one for one in found["points"] if one["about"] == about)
-
-    assert point["status"] == "REPORTED OF OTHER FILES"
-    assert all("OTHER FILES" in line for line in point["shown"])
-    assert found["reports"][1]["is"].startswith("OTHER FILES")
-
-
-def test_what_some_other_file_says_beside_the_report_is_a_part():
-    about = "Scope, frequency, quantity and quality of the tests"
-    found = annex(stored("rejudged"), stored("shift"))
-    point = next(one for one in found["points"] if one["about"].startswith(about))
-
-    assert point["status"] == "REPORTED IN PART"
-    assert any("OF OTHER FILES" in line for line in point["lacking"])
-
-
-def of_records(name, n_members, n_holdout, **declared):
+def edited(name, n_members=None, n_holdout=None, read=None, **declared):
+    """Return a report with other sizes, or another name of what it read."""
     report = json.loads(stored(name, **declared))
-    report["design"] |= {"n_members": n_members, "n_holdout": n_holdout}
+    if n_members is not None:
+        report["design"] |= {"n_members": n_members, "n_holdout": n_holdout}
+    if read is not None:
+        report["provenance"]["inputs"][0]["name"] = read
     return json.dumps(report).encode()
 
 
-def test_a_declared_name_does_not_beat_the_counts():
-    about = "Scope, frequency, quantity and quality of the tests"
-    shift = stored("shift", release="v1")
-    alike = annex(stored("rejudged", release="v1"), shift)
-    other = annex(of_records("rejudged", 898, 899, release="v1"), shift)
-
-    assert alike["reports"][1]["is"] == "of the same release, as declared"
-    assert other["reports"][1]["is"] == (
-        "OTHER RECORDS: it is about 300 members and 300 holdout records, and report.json about 898 "
-        "members and 899 holdout records"
-    )
-    first, point = (
-        next(one for one in found["points"] if one["about"].startswith(about))
-        for found in (alike, other)
-    )
-    assert (first["status"], point["status"]) == ("REPORTED", "REPORTED IN PART")
-    assert any(line.startswith("OF OTHER RECORDS: report.json: ") for line in point["lacking"])
-    figures = [line for line in point["shown"] if line.startswith("advantage")]
-    assert figures
-    assert all(line.endswith("; OTHER RECORDS]") for line in figures)
+V1 = {"release": "v1"}
+GUESSED = "Structured tests against attribute inference."
+MEMBERS = "Structured tests against membership inference."
+SCOPE = "Scope, frequency, quantity and quality of the tests"
+SAME = "of the same release, as declared"
+OTHER_SIZES = (
+    "OTHER RECORDS: it is about 300 members and 300 holdout records, and report.json about 898 "
+    "members and 899 holdout records"
+)
+OTHER_FILE = "OTHER RECORDS: it read another scores.csv than report.json did"
+REPORTED, IN_PART, OF_OTHERS = "REPORTED", "REPORTED IN PART", "REPORTED OF OTHER FILES"
 
 
-def test_what_other_records_alone_say_is_never_reported():
-    main, shift = stored("shift", release="v1"), of_records("rejudged", 1, 2, release="v1")
-    found = statuses(annex(main, shift))
-    assert found["Structured tests against membership inference."] == "REPORTED OF OTHER FILES"
+@pytest.mark.parametrize(
+    ("main", "other", "relation", "about", "status"),
+    [
+        (stored("one_score", **V1), stored("attribute", **V1), SAME, GUESSED, REPORTED),
+        (stored("one_score", **V1), stored("attribute"), "OTHER FILES", GUESSED, OF_OTHERS),
+        (stored("rejudged"), stored("shift"), "OTHER FILES", SCOPE, IN_PART),
+        (stored("rejudged"), stored("records"), "read the same file", MEMBERS, REPORTED),
+        (stored("rejudged", **V1), stored("shift", **V1), SAME, SCOPE, REPORTED),
+        # A declared name beats neither the counts nor the contents of a file.
+        (edited("rejudged", 898, 899, **V1), stored("shift", **V1), OTHER_SIZES, SCOPE, IN_PART),
+        (stored("shift", **V1), edited("rejudged", 1, 2, **V1), "OTHER", MEMBERS, OF_OTHERS),
+        (
+            stored("rejudged", **V1),
+            edited("shift", read="scores.csv", **V1),
+            OTHER_FILE,
+            SCOPE,
+            IN_PART,
+        ),
+    ],
+)
+def test_a_report_fills_a_point_if_it_is_of_the_same(main, other, relation, about, status):
+    found = annex(main, other)
+    point = next(one for one in found["points"] if one["about"].startswith(about))
 
-
-def test_a_declared_name_does_not_beat_the_contents_of_a_file():
-    report = json.loads(stored("shift", release="v1"))
-    report["provenance"]["inputs"][0] |= {"name": "scores.csv"}
-    found = annex(stored("rejudged", release="v1"), json.dumps(report).encode())
-    assert found["reports"][1]["is"] == (
-        "OTHER RECORDS: it read another scores.csv than report.json did"
-    )
+    assert found["reports"][1]["is"].startswith(relation)
+    assert point["status"] == status
+    which = " ".join(relation.partition(":")[0].split()[:2])
+    said = [*point["lacking"], *point["shown"]]
+    assert any(which in line for line in said) == relation.startswith("OTHER")
+    if about == GUESSED:
+        (line,) = point["shown"]
+        assert line.startswith("attribute_advantage (95% confidence): at least 0.0040, ")
+        assert line.partition(" [")[0].endswith("at most 0.3099")
+        assert statuses(annex(main))[about] == "NOT TESTED"
 
 
 WAIVER = {
@@ -208,13 +186,11 @@ def test_the_verdict_stands_below_the_title(layout):
         assert not body.partition("Annex: ")[2].partition("Verdict of")[0].count("Of 15 points")
 
 
-def test_where_no_limit_was_set_the_verdict_says_so():
+def test_the_verdict_says_what_is_waived_assumed_or_not_limited():
     found = annex(stored("no_policy"))["verdict"]
     assert found["says"].startswith("report.json has no verdict: no limit was set. ")
     assert [one["status"] for one in found["judged"]] == ["not judged"]
 
-
-def test_what_is_waived_and_assumed_stands_with_the_verdict():
     report = json.loads(stored("rejudged"))
     report["policy"][0]["waived"] = WAIVER
     report["verdict"] |= {"status": "waived", "waived": 1, "assuming": "all is well"}
@@ -222,14 +198,10 @@ def test_what_is_waived_and_assumed_stands_with_the_verdict():
     assert ", assuming that all is well, with 1 waiver" in found["says"]
     assert "Of a pilot." in found["judged"][0]["why"]
 
-
-def test_verdicts_of_other_reports_stand_there_too():
     verdicts = annex(stored("rejudged"), stored("shift"))["verdict"]["beside"]
-    alone = annex(stored("rejudged"))["verdict"]["beside"]
-    assert len(verdicts) == len(alone) + 1
-    assert verdicts[-1].startswith(
-        "OTHER FILES, mipaudit shift. Verdict of report.json: INCONCLUSIVE"
-    )
+    assert len(verdicts) == len(annex(stored("rejudged"))["verdict"]["beside"]) + 1
+    said = "OTHER FILES, mipaudit shift. Verdict of report.json: INCONCLUSIVE"
+    assert verdicts[-1].startswith(said)
 
 
 def test_two_numbers_of_one_quantity_are_explained_as_on_the_page():
@@ -308,11 +280,6 @@ def test_a_prior_that_nobody_stated_is_called_the_default(source, said):
 
     assert "of the 12,000 declared" in text
     assert ("the default: nobody declared how many were in the training data" in text) is said
-
-
-def test_reports_that_read_the_same_file_belong_together():
-    found = annex(stored("rejudged"), stored("records"))
-    assert found["reports"][1]["is"] == "read the same file"
 
 
 def test_what_is_declared_is_not_called_reported():
