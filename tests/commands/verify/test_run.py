@@ -104,7 +104,7 @@ def test_two_files_and_a_claimed_curve(tmp_path):
     report = mipaudit.epsilon(**given, design="one-run", claimed_curve=str(curve))
 
     assert agrees(report, **given, claimed_curve=str(curve))
-    with pytest.raises(UsageError, match="claimed.curve"):
+    with pytest.raises(UsageError, match=r"claimed.curve"):
         mipaudit.verify(report, **given)
 
 
@@ -332,7 +332,6 @@ def test_other_versions_are_told_and_do_not_count(scores):
     ],
 )
 def test_what_cannot_be_computed_again_is_refused(scores, report, given, code):
-    splits = np.random.default_rng(0).normal(size=(200, 2))
     made = {
         "estimate": lambda: mipaudit.estimate(scores),
         "bounds": lambda: mipaudit.bounds(epsilon=1),
