@@ -354,31 +354,3 @@ def _burn_in(
     order = np.argsort(values, kind="stable")
     mass = np.concatenate(weights)[order]
     return values[order], mass / max(float(mass.sum()), 1e-300)
-
-
-class ValueSet:
-    """The distinct values of each score, for inputs of few rows."""
-
-    __slots__ = ("_columns",)
-
-    def __init__(self, columns: int) -> None:
-        """Start empty."""
-        self._columns = [np.empty(0) for _ in range(columns)]
-
-    def add(self, rows: Rows) -> None:
-        """Take in a batch."""
-        self._columns = [
-            np.union1d(mine, theirs)
-            for mine, theirs in zip(self._columns, rows.scores, strict=True)
-        ]
-
-    def merge(self, other: Self) -> None:
-        """Take in the values of another part."""
-        self._columns = [
-            np.union1d(mine, theirs)
-            for mine, theirs in zip(self._columns, other._columns, strict=True)
-        ]
-
-    def values(self) -> tuple[NDArray[np.float64], ...]:
-        """Return the distinct values of each score, increasing."""
-        return tuple(self._columns)

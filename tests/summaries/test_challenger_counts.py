@@ -15,7 +15,6 @@ from mipaudit.summaries.challenger_counts import (
     MeetingTally,
     RowGuesses,
     TabledGuesses,
-    ValueSet,
     cells_at_once,
     score_cells,
     whole_guesses,
@@ -199,15 +198,6 @@ def test_the_grid_counts_every_row_once(cut, rows):
     again.add(rows)
     again.merge(tally)
     np.testing.assert_array_equal(again.counts[0], 2 * counts)
-
-
-def test_values_are_distinct_and_sorted(rows):
-    found, other = ValueSet(2), ValueSet(2)
-    found.add(rows)
-    other.add(rows)
-    found.merge(other)
-    for one, scores in zip(found.values(), rows.scores, strict=True):
-        np.testing.assert_array_equal(one, np.unique(scores))
 
 
 def test_many_meetings_leave_fewer_cells():

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.compare.queries.pairs import Cohort, Compared
+from mipaudit.commands.compare.queries.cohort import Cohort, count_cohort
+from mipaudit.commands.compare.queries.pairs import Compared
+from mipaudit.commands.compare.queries.rows import largest_of
 from mipaudit.commands.compare.queries.rows_in_order import Columns
-from mipaudit.commands.compare.queries.run import count_cohort
 from mipaudit.counting.kept_rows import OrderedRows
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval, trivial
@@ -25,7 +26,6 @@ from mipaudit.validation.laws.families import law_of
 from mipaudit.validation.laws.mixture import normal
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.statements.estimate import Attackers
     from mipaudit.validation.laws.law import Law
 
@@ -131,7 +131,7 @@ def compared_columns(
     seed: int,
     pairs: Sequence[tuple[int, int]],
     first: int = 0,
-) -> tuple[tuple[Evidence, ...], Cohort]:
+) -> Cohort:
     """Return queries of the same rows in memory, counted as ``compare`` does.
 
     Args:
@@ -149,10 +149,9 @@ def compared_columns(
         first=first,
         partitions=(),
     )
-    cohort, evidence = count_cohort(
+    return count_cohort(
         queries, pairs, lambda _, start: rows.over(start), prior=prior, discrete=False, seed=seed
     )
-    return evidence, cohort
 
 
 def compared_pair(audited: AuditedFile, pair: ScorePair, rng: np.random.Generator) -> Compared:
@@ -160,14 +159,9 @@ def compared_pair(audited: AuditedFile, pair: ScorePair, rng: np.random.Generato
     drawn = pair.draw(rng, audited.member)
     counted = partial(compared_columns, audited.member, prior=audited.prior, seed=audited.seed)
     if not pair.apart:
-        evidence, cohort = counted(drawn, pairs=[(0, 1)])
-        return Compared(evidence=evidence, cohorts=(cohort,), independent=False)
+        return Compared(cohorts=[counted(drawn, pairs=[(0, 1)])], independent=False)
     found = [counted([scores], pairs=[], first=number) for number, scores in enumerate(drawn)]
-    return Compared(
-        evidence=tuple(one for some, _ in found for one in some),
-        cohorts=tuple(cohort for _, cohort in found),
-        independent=True,
-    )
+    return Compared(cohorts=found, independent=True)
 
 
 def _compared(audited: AuditedFile) -> Iterator[tuple[str, ScorePair, Compared]]:
@@ -203,8 +197,8 @@ def _gain_rows(audited: AuditedFile) -> Iterator[Interval]:
     for name, pair, found in _compared(audited):
         cohort = found.cohorts[0]
         # A constant score adds nothing, and nothing is stated.
-        if not pair.apart and cohort.met is not None and (0, 1) in cohort.met.together:
-            lower = found.gain(cohort, (0, 1), "thresholds", _ALPHA)
+        if not pair.apart and (0, 1) in cohort.together:
+            lower = cohort.gain((0, 1), "thresholds", _ALPHA)
             yield Interval(lower=lower, args=(name,), label=f"({name})")
 
 
@@ -212,11 +206,10 @@ def _largest_row(audited: AuditedFile) -> Iterator[Interval]:
     """Yield the limit of the largest advantage among queries that leak nothing."""
     rng = np.random.default_rng((audited.seed, len(PAIRS)))
     columns = list(rng.standard_normal((_NULL_QUERIES, audited.member.size)))
-    evidence, cohort = compared_columns(
+    cohort = compared_columns(
         audited.member, columns, prior=audited.prior, seed=audited.seed, pairs=[]
     )
-    found = Compared(evidence=evidence, cohorts=(cohort,), independent=False)
-    yield Interval(lower=found.largest(cohort).lower(_ALPHA))
+    yield Interval(lower=largest_of(cohort).lower(_ALPHA))
 
 
 def _is_host(law: Law) -> bool:

@@ -38,7 +38,7 @@ def counted(columns):
     ("attackers", "turns"), [("thresholds", 1), ("intervals-1", 2), ("intervals-4", 8)]
 )
 def test_attackers_stay_within_their_class(counted, attackers, turns):
-    evidence, _ = counted
+    evidence = counted.evidence
     run = assigned(evidence[1].counts.ranked, 0.5)
     lessons = Lessons(counts=run.counts[:8], prior=0.5, even=True, among=attackers)
     seen = 0
@@ -56,7 +56,7 @@ def test_attackers_stay_within_their_class(counted, attackers, turns):
 
 
 def test_bins_are_taken_whole(counted):
-    evidence, _ = counted
+    evidence = counted.evidence
     counts = evidence[0].counts
     (guesses,) = class_challengers(counts, ["bins-16"], 0.5)["bins-16"].guesses.guessed
     assert guesses.shape == (64, 2, counts.blocks.shape[1])
@@ -66,7 +66,7 @@ def test_bins_are_taken_whole(counted):
 @pytest.mark.parametrize("kept", [True, False])
 def test_what_each_row_adds_makes_the_rates(columns, counted, kept):
     member, _ = columns
-    evidence, cohort = counted
+    cohort, evidence = counted, counted.evidence
     counts = evidence[0].counts if kept else replace(evidence[0].counts, ranked=None)
     found = class_challengers(counts, CLASSES, 0.5)
     for one in found.values():
@@ -83,14 +83,14 @@ def test_what_each_row_adds_makes_the_rates(columns, counted, kept):
                 at = counts.ranked.member == bool(side)
                 part, whole = table[at].sum(), one.guesses.weights[at].sum()
             assert part / whole == pytest.approx(rate.value, abs=1e-4)
-    assert cohort.met.alone[0, "thresholds"].guesses.guessed.size == member.size
+    assert cohort.challengers[0, "thresholds"].guesses.guessed.size == member.size
     assert 0.3 < found["thresholds"].rates.value <= found["any"].rates.value + 0.05
 
 
 def test_rows_of_a_batch_get_what_is_theirs(columns, counted):
     member, scores = columns
-    _, cohort = counted
-    guesses = cohort.met.alone[0, "thresholds"].guesses
+    cohort = counted
+    guesses = cohort.challengers[0, "thresholds"].guesses
     share = guesses.guessed / guesses.weights
     # Who judges by a threshold takes the higher score, whatever the order of the batch.
     high, low = scores[0] > 1.5, scores[0] < -0.5
@@ -101,7 +101,7 @@ def test_rows_of_a_batch_get_what_is_theirs(columns, counted):
 
 
 def test_the_burn_in_of_a_fitted_score_is_never_judged(counted):
-    evidence, _ = counted
+    evidence = counted.evidence
     counts = evidence[0].counts
     weights = fitted_challenger(counts, 0.5).guesses.weights
     assert not weights[: counts.burn_in].any()
@@ -117,8 +117,8 @@ def rates_of(challenger, value):
 
 
 def test_who_gained_too_little_is_replaced_by_the_constant_guess(counted):
-    _, cohort = counted
-    found = cohort.met.alone[0, "thresholds"]
+    cohort = counted
+    found = cohort.challengers[0, "thresholds"]
     lucky, sure = rates_of(found, 0.035), rates_of(found, 0.06)
     # Above the baseline at the whole error, but not at a fifth of it.
     assert lucky.rates.lower(0.025) > 0
@@ -132,8 +132,8 @@ def test_who_gained_too_little_is_replaced_by_the_constant_guess(counted):
 @pytest.mark.parametrize("prior", [0.3, 0.7])
 def test_the_constant_guess_is_that_of_the_majority(columns, prior):
     member, scores = columns
-    _, cohort = compared_columns(member, scores, prior=prior, seed=2, pairs=[(0, 1)])
-    found = of_constant(cohort.meetings[0].found)
+    cohort = compared_columns(member, scores, prior=prior, seed=2, pairs=[(0, 1)])
+    found = of_constant(next(iter(cohort.meetings.values())).found)
     assert found.rates[:, int(prior > 0.5)].sum(axis=1) == pytest.approx([1, 1])
     assert found.rates[:, int(prior <= 0.5)].sum() == 0
     assert found.shared.guessed == pytest.approx(found.shared.squares[:, 1].sum(axis=1))
@@ -148,11 +148,7 @@ def test_a_query_without_a_leak_stands_at_the_baseline_beside_another(independen
         compared_columns(member, [one], prior=0.5, seed=1, pairs=[], first=number)
         for number, one in enumerate(draws)
     ]
-    compared = Compared(
-        evidence=tuple(one for some, _ in found for one in some),
-        cohorts=tuple(cohort for _, cohort in found),
-        independent=independent,
-    )
+    compared = Compared(cohorts=found, independent=independent)
     upper = compared.evidence[1].upper("thresholds", 0.02)
     assert compared.lower(0, 1, "thresholds", 0.025) == pytest.approx(-upper)
     assert 0.25 < compared.lower(1, 0, "thresholds", 0.025) < 0.4
@@ -167,10 +163,10 @@ def test_limits_cover_where_the_better_rival_is_one_of_two(alpha):
         member = np.repeat([True, False], 100)
         chance = rng.random((2, 200))
         scores = [chance[0] < np.where(member, 0.9, 0.1), chance[1] < np.where(member, 0.6, 0.02)]
-        evidence, cohort = compared_columns(
+        cohort = compared_columns(
             member, [one.astype(float) for one in scores], prior=0.5, seed=file, pairs=[(0, 1)]
         )
-        compared = Compared(evidence=evidence, cohorts=(cohort,), independent=False)
+        compared = Compared(cohorts=[cohort], independent=False)
         wrong += compared.lower(0, 1, "thresholds", alpha) > 0.22
         wrong += compared.upper(0, 1, "thresholds", alpha) < 0.22
     # Twice 150 limits: more than 15 of them at .025 have a chance of one in 200.

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Final
 
-from mipaudit.commands.compare.queries.pairs import Cohort, Compared
-from mipaudit.evidence.scores.averaged_lower import Averaged
-from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.commands.compare.queries.cohort import Cohort
+from mipaudit.commands.compare.queries.pairs import Compared
+from mipaudit.commands.compare.queries.report import Pairing
+from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
+from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.statements.estimate import Attackers, Estimate
 
-_METHODS: Final = {
+_METHODS: Final[dict[Pairing, str]] = {
     "same-rows": "paired: the same rows under both queries",
     "independent": "root of squared slacks: independent inputs",
     "unknown": "two limits at the whole error: nothing is known of how the inputs overlap",
@@ -21,51 +22,37 @@ _SELECTION: Final = (
 )
 _LOWER_ONLY: Final = "an upper limit would need one for all attackers"
 _TOO_FEW: Final = "too few rows"
-MOST_TOGETHER: Final = 10
 
 
-def pairs_of(count: int, baseline: int | None) -> list[tuple[int, int]]:
-    """Return the pairs of queries to compare: all, or every other one with the baseline."""
-    if baseline is None:
-        return list(combinations(range(count), 2))
-    return [(one, baseline) for one in range(count) if one != baseline]
+def difference_rows(
+    compared: Compared, pairs: Sequence[tuple[int, int]], confidence: float
+) -> list[Estimate]:
+    """Return all differences, the first minus the second, jointly over the pairs for each class."""
+    share = ErrorShare(confidence=confidence, columns=len(pairs))
+    return [
+        _difference(compared, pair, attackers, share)
+        for pair in pairs
+        for attackers in compared.classes(*pair)
+    ]
 
 
-def advantage_rows(compared: Compared, confidence: float) -> list[Estimate]:
-    """Return the advantage of every query, jointly over the queries."""
-    share = ErrorShare(confidence=confidence, columns=len(compared.evidence))
-    return [row for one in compared.evidence for row in advantage_estimates(one, share)]
-
-
-def pairing(compared: Compared, first: int, second: int) -> str:
-    """Return how the rows of two queries hang together."""
-    if second in compared.cohort(first).queries:
-        return "same-rows"
-    return "independent" if compared.independent else "unknown"
-
-
-def difference_row(
-    compared: Compared,
-    first: int,
-    second: int,
-    attackers: Attackers,
-    share: ErrorShare,
+def _difference(
+    compared: Compared, pair: tuple[int, int], attackers: Attackers, share: ErrorShare
 ) -> Estimate:
-    """Return the difference of two queries for a class, the first minus the second."""
-    a, b = compared.evidence[first], compared.evidence[second]
-    lower = compared.lower(first, second, attackers, share.one_sided)
-    upper = compared.upper(first, second, attackers, share.one_sided)
-    observed = a.observed(attackers)[0] - b.observed(attackers)[0]
-    judged = [compared.challenger(one, attackers).rates for one in (first, second)]
-    smaller = min(judged, key=lambda one: one.n_members + one.n_holdout)
+    a, b = (compared.evidence[one] for one in pair)
+    lower = compared.lower(*pair, attackers, share.one_sided)
+    upper = compared.upper(*pair, attackers, share.one_sided)
+    rates = [compared.challenger(one, attackers).rates for one in pair]
+    smaller = min(rates, key=lambda one: one.n_members + one.n_holdout)
+    one_cohort = pair[1] in compared.cohort(pair[0]).queries
     return Estimate(
         quantity="difference",
         score=a.score,
         versus=b.score,
-        method=_METHODS[pairing(compared, first, second)],
+        method=_METHODS["same-rows" if one_cohort else compared.apart],
         attackers=attackers,
-        value=compared.value(first, attackers) - compared.value(second, attackers),
-        plugin=observed,
+        value=rates[0].value - rates[1].value,
+        plugin=a.observed(attackers)[0] - b.observed(attackers)[0],
         lower=lower,
         lower_reason=_TOO_FEW if lower is None else None,
         upper=upper,
@@ -78,97 +65,77 @@ def difference_row(
     )
 
 
-def difference_rows(
-    compared: Compared, pairs: Sequence[tuple[int, int]], confidence: float
-) -> list[Estimate]:
-    """Return all differences, jointly over the pairs for each class.
-
-    The query with the greater estimate stands first, unless there is a baseline.
-    """
-    share = ErrorShare(confidence=confidence, columns=len(pairs))
-    return [
-        difference_row(compared, first, second, attackers, share)
-        for first, second in pairs
-        for attackers in compared.classes(first, second)
-    ]
+def largest_of(cohort: Cohort) -> Averaged:
+    """Return the guesses of one attacker at a time, on whichever query of a cohort."""
+    blocks = [one.counts.blocks for one in cohort.evidence]
+    first = cohort.evidence[0]
+    return averaged_among(blocks, first.counts.burn_in, first.prior)
 
 
 def best_of_rows(compared: Compared, confidence: float) -> list[Estimate]:
     """Return the largest advantage among the queries of each cohort of several."""
     several = [one for one in compared.cohorts if len(one.queries) > 1]
     share = ErrorShare(confidence=confidence, columns=max(1, len(several)))
-    return [row for cohort in several for row in _best_of(compared, cohort, share)]
-
-
-def _best_of(compared: Compared, cohort: Cohort, share: ErrorShare) -> list[Estimate]:
-    held = compared.largest(cohort)
-    found = [compared.evidence[one] for one in cohort.queries]
-    name = "largest of " + ", ".join(one.score for one in found)
-    naive = max(found, key=lambda one: one.lower(share.one_sided))
-    row = _lower_limit(
-        held,
-        (held.n_holdout, held.n_members),
-        share,
-        score=name,
-        method="prequential, one attacker at a time on whichever query did best so far",
-        selection="query and attacker chosen on the burn-in and on earlier blocks",
-    )
-    chosen = replace(
-        row,
-        method="the largest of the limits, each at the full error",
-        value=naive.held_out.value,
-        lower=naive.lower(share.one_sided),
-        selection="the query was chosen on the rows that it is judged on",
-        validity="not-an-interval",
-    )
-    return [row, chosen]
+    rows = []
+    for cohort in several:
+        naive = max(cohort.evidence, key=lambda one: one.lower(share.one_sided))
+        row = _any_attacker(
+            largest_of(cohort),
+            share,
+            score="largest of " + ", ".join(one.score for one in cohort.evidence),
+            method="prequential, one attacker at a time on whichever query did best so far",
+            selection="query and attacker chosen on the burn-in and on earlier blocks",
+        )
+        chosen = replace(
+            row,
+            method="the largest of the limits, each at the full error",
+            value=naive.held_out.value,
+            lower=naive.lower(share.one_sided),
+            selection="the query was chosen on the rows that it is judged on",
+            validity="not-an-interval",
+        )
+        rows += [row, chosen]
+    return rows
 
 
 def together_rows(compared: Compared, confidence: float) -> tuple[list[Estimate], list[Estimate]]:
     """Return what pairs of scores show together, and what that adds to each alone."""
-    found = [
-        (cohort, pair)
-        for cohort in compared.cohorts
-        if cohort.met is not None
-        for pair in cohort.met.together
-    ]
+    found = [(cohort, pair) for cohort in compared.cohorts for pair in cohort.together]
     share = ErrorShare(confidence=confidence, columns=max(1, len(found)))
-    together = [_together(compared, cohort, pair, share) for cohort, pair in found]
-    gains = [
-        _gain(compared, cohort, pair, attackers, share, row)
-        for (cohort, pair), row in zip(found, together, strict=True)
-        for attackers in compared.classes(*(cohort.queries[one] for one in pair))
-    ]
+    together, gains = [], []
+    for cohort, pair in found:
+        a, b = (cohort.evidence[one].score for one in pair)
+        row = _any_attacker(
+            cohort.challengers[pair].rates,
+            share,
+            score=f"{a} + {b}",
+            method="prequential, on either score and on grids of both",
+            selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones",
+        )
+        together.append(row)
+        for attackers in compared.classes(*(cohort.queries[one] for one in pair)):
+            lower = cohort.gain(pair, attackers, share.one_sided)
+            better = max(cohort.challenger(one, attackers).rates.value for one in pair)
+            gain = replace(
+                row,
+                quantity="difference",
+                versus=f"the better of {a} and {b}",
+                method="paired: both scores seen together, beside the best of the class on "
+                "either alone",
+                attackers=attackers,
+                value=cohort.challengers[pair].rates.value - better,
+                lower=lower,
+                lower_reason=_TOO_FEW if lower is None else None,
+                selection=_SELECTION,
+            )
+            gains.append(gain)
     return together, gains
 
 
-def _together(
-    compared: Compared, cohort: Cohort, pair: tuple[int, int], share: ErrorShare
+def _any_attacker(
+    held: Averaged, share: ErrorShare, *, score: str, method: str, selection: str
 ) -> Estimate:
-    a, b = (compared.evidence[cohort.queries[one]].score for one in pair)
-    assert cohort.met is not None  # noqa: S101 - whoever asks has looked
-    held = cohort.met.together[pair].rates
-    return _lower_limit(
-        held,
-        (held.n_holdout, held.n_members),
-        share,
-        score=f"{a} + {b}",
-        method="prequential, on either score and on grids of both",
-        selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones",
-    )
-
-
-def _lower_limit(
-    held: Averaged,
-    judged: Sequence[int],
-    share: ErrorShare,
-    *,
-    score: str,
-    method: str,
-    selection: str,
-) -> Estimate:
-    """Return what attackers reach at least on so many holdout records and members."""
-    n_holdout, n_members = judged
+    """Return what attackers reach at least."""
     return Estimate(
         quantity="advantage",
         score=score,
@@ -181,31 +148,6 @@ def _lower_limit(
         confidence=share.confidence,
         selection=selection,
         validity="approximate",
-        n_members=n_members,
-        n_holdout=n_holdout,
-    )
-
-
-def _gain(
-    compared: Compared,
-    cohort: Cohort,
-    pair: tuple[int, int],
-    attackers: Attackers,
-    share: ErrorShare,
-    together: Estimate,
-) -> Estimate:
-    both = [cohort.queries[one] for one in pair]
-    a, b = (compared.evidence[one].score for one in both)
-    lower = compared.gain(cohort, pair, attackers, share.one_sided)
-    better = max(compared.value(one, attackers) for one in both)
-    return replace(
-        together,
-        quantity="difference",
-        versus=f"the better of {a} and {b}",
-        method="paired: both scores seen together, beside the best of the class on either alone",
-        attackers=attackers,
-        value=None if together.value is None else together.value - better,
-        lower=lower,
-        lower_reason=_TOO_FEW if lower is None else None,
-        selection=_SELECTION,
+        n_members=held.n_members,
+        n_holdout=held.n_holdout,
     )

@@ -44,21 +44,6 @@ class Columns:
     partitions: Sequence[Partition]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ComparedRows:
-    """Every cohort's rows.
-
-    Attributes:
-        cohorts: columns that share their rows.
-        seed: in use for all of them.
-        findings: what the reader must know of rows that were left out.
-    """
-
-    cohorts: tuple[Columns, ...]
-    seed: int
-    findings: tuple[Finding, ...] = ()
-
-
 def compared_rows(
     sources: Sequence[ScoreSource],
     titles: Sequence[str],
@@ -67,8 +52,8 @@ def compared_rows(
     choice: SeedChoice,
     *,
     matched: bool,
-) -> ComparedRows:
-    """Return the rows of every cohort.
+) -> tuple[list[Columns], int, tuple[Finding, ...]]:
+    """Return the rows of every cohort, the seed of all, and what is to be said of rows left out.
 
     Args:
         sources: opened.
@@ -81,34 +66,53 @@ def compared_rows(
     Raises:
         InputError: rows that cannot be audited, or as `match_rows`.
     """
-    kinds = [tuple(column.kind for column in source.columns) for source in sources]
+    cohorts: list[Columns] = []
+    for some, source in zip(names, sources, strict=True):
+        cohorts.append(
+            Columns(
+                names=tuple(some),
+                kinds=tuple(column.kind for column in source.columns),
+                first=sum(len(one.names) for one in cohorts),
+                partitions=(),
+            )
+        )
+    if not matched and not all(fits(source, len(source.columns)) for source in sources):
+        parts = [source.partitions() for source in sources]
+        cohorts = [replace(one, partitions=own) for one, own in zip(cohorts, parts, strict=True)]
+        return cohorts, sources[0].position_seed, ()
+    held = [_held(source, read) for source in sources]
+    columns = [[column.name for column in source.columns] for source in sources]
+    findings: tuple[Finding, ...] = ()
     if matched:
-        rows, findings = match_rows([_held(source, read) for source in sources], titles)
-        joined = Columns(
-            names=tuple(name for some in names for name in some),
-            kinds=tuple(kind for some in kinds for kind in some),
-            first=0,
-            partitions=(),
-        )
-        columns = [column.name for source in sources for column in source.columns]
-        return _ordered(sources, [(joined, columns, rows)], choice, findings)
-    first, cohorts = 0, []
-    for some, kind in zip(names, kinds, strict=True):
-        cohorts.append(Columns(names=tuple(some), kinds=kind, first=first, partitions=()))
-        first += len(some)
-    if not all(fits(source, len(source.columns)) for source in sources):
-        return ComparedRows(
-            cohorts=tuple(
-                replace(one, partitions=source.partitions())
-                for one, source in zip(cohorts, sources, strict=True)
-            ),
-            seed=sources[0].position_seed,
-        )
-    held = [
-        (one, [column.name for column in source.columns], _held(source, read))
-        for one, source in zip(cohorts, sources, strict=True)
+        rows, findings = match_rows(held, titles)
+        held, columns = [rows], [[name for some in columns for name in some]]
+        cohorts = [
+            Columns(
+                names=tuple(name for one in cohorts for name in one.names),
+                kinds=tuple(kind for one in cohorts for kind in one.kinds),
+                first=0,
+                partitions=(),
+            )
+        ]
+    units = any(source.unit_seed is not None for source in sources)
+    found = [
+        canonical_rows(_content_columns(one, own, rows), rows.member, rows.keys, units=units)
+        for one, own, rows in zip(cohorts, columns, held, strict=True)
     ]
-    return _ordered(sources, held, choice)
+    seed = choice.in_use(_together([content for _, content in found]))
+    ordered = [rows for rows, _ in found]
+    if units:
+        ordered = [one_of_each(rows, seed) for rows in ordered]
+        for source, whole, own in zip(sources, held, ordered, strict=False):
+            _tell_dropped(source, whole, own)
+    return (
+        [
+            replace(one, partitions=(RowsInMemory(rows=rows),))
+            for one, rows in zip(cohorts, ordered, strict=True)
+        ],
+        seed,
+        findings,
+    )
 
 
 def _held(source: ScoreSource, read: Callable[..., HeldRows]) -> Rows:
@@ -121,28 +125,6 @@ def _held(source: ScoreSource, read: Callable[..., HeldRows]) -> Rows:
     source.check_classes()
     assert rows is not None  # noqa: S101 - neither class is empty
     return rows
-
-
-def _ordered(
-    sources: Sequence[ScoreSource],
-    held: Sequence[tuple[Columns, Sequence[str], Rows]],
-    choice: SeedChoice,
-    findings: tuple[Finding, ...] = (),
-) -> ComparedRows:
-    """Return cohorts in canonical order, with the one seed of them all."""
-    units = any(source.unit_seed is not None for source in sources)
-    found = [
-        canonical_rows(_content_columns(columns, names, rows), rows.member, rows.keys, units=units)
-        for columns, names, rows in held
-    ]
-    seed = choice.in_use(_together([content for _, content in found]))
-    cohorts = []
-    for at, ((columns, _, whole), (rows, _)) in enumerate(zip(held, found, strict=True)):
-        own = one_of_each(rows, seed) if units else rows
-        if units:
-            _tell_dropped(sources[at], whole, own)
-        cohorts.append(replace(columns, partitions=(RowsInMemory(rows=own),)))
-    return ComparedRows(cohorts=tuple(cohorts), seed=seed, findings=findings)
 
 
 def _tell_dropped(source: ScoreSource, whole: Rows, own: Rows) -> None:

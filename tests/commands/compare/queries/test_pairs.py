@@ -66,9 +66,8 @@ def test_what_is_kept_of_many_values_is_small():
     rng = np.random.default_rng(0)
     member = rng.random(4000) < 0.5
     columns = [rng.integers(0, 500, 4000).astype(float) for _ in range(2)]
-    evidence, cohort = compared_columns(member, columns, prior=0.5, seed=0, pairs=[(0, 1)])
-    assert len(cohort.meetings) == len(cohort.met.plan.meetings)
-    for one in cohort.meetings:
-        assert one.found.rates.shape == (2, 2, one.cells.size)
-        assert one.cells.size <= 500
-    assert evidence[0].score == "query 0"
+    cohort = compared_columns(member, columns, prior=0.5, seed=0, pairs=[(0, 1)])
+    for one in cohort.meetings.values():
+        assert one.found.rates.shape == (2, 2, one.bins.size)
+        assert one.bins.size <= 500
+    assert cohort.evidence[0].score == "query 0"

@@ -1,0 +1,309 @@
+"""Queries of the same rows: counted pass by pass, and how attackers on them met."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mipaudit.commands.compare.queries.rows_in_order import Columns
+from mipaudit.counting.columns import settle_sample
+from mipaudit.evidence.named_attackers.difference import (
+    Challenger,
+    bins_of,
+    class_challengers,
+    encounter,
+    in_bins,
+    joint_challenger,
+    same_rows_lower,
+)
+from mipaudit.evidence.scores.evidence import CLASSES, Evidence
+from mipaudit.evidence.scores.findings import constant
+from mipaudit.maths.class_limits.difference import Encounter
+from mipaudit.statements.estimate import Attackers
+from mipaudit.summaries.challenger_counts import (
+    GridTally,
+    MeetingPlan,
+    MeetingTally,
+    ScoreCells,
+    cells_at_once,
+    score_cells,
+)
+from mipaudit.summaries.held_rows import HeldRows
+from mipaudit.summaries.plan import Plan, make_plan
+from mipaudit.summaries.ranked_rows import rows_by_score
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.tally import Tally
+
+MOST_TOGETHER: Final = 10
+# Classes of attackers, with those who may do anything.
+_CLASSES: Final = 1 + len(CLASSES)
+# The grid is merged this many rows or columns at a time: up to 32, 16, 8 and 4 a side.
+_MERGED: Final = (1, 2, 4, 8)
+
+# The attackers of a class on one query, or those on two queries at once.
+Key = tuple[int, Attackers] | tuple[int, int]
+
+
+def common_classes(first: Evidence, second: Evidence) -> tuple[Attackers, ...]:
+    """Return the classes that a difference of two queries can be stated for."""
+    found: tuple[Attackers, ...] = ("any",) if first.discrete and second.discrete else ()
+    if not (first.ordered and second.ordered):
+        return found
+    divisible = first.divisible and second.divisible
+    return found + tuple(one for one in CLASSES if one != "bins-16" or divisible)
+
+
+class Meeting(NamedTuple):
+    """What a meeting's counts come to, in the cells of the rival's score that hold rows.
+
+    The counts themselves are many times larger: no rival gains or loses anything in a cell
+    without rows.
+
+    Attributes:
+        found: None without rows.
+        bins: of each cell.
+    """
+
+    found: Encounter | None
+    bins: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cohort:
+    """Queries of the same rows. In a cohort queries go by their number within it.
+
+    Attributes:
+        first: number of the first of them among all queries.
+        evidence: of every query.
+        challengers: the attackers that have learned so far.
+        meetings: how a challenger did beside the score of another query, or of one of its own
+            two; none where there are no pairs.
+    """
+
+    first: int
+    evidence: tuple[Evidence, ...]
+    challengers: dict[Key, Challenger] = field(default_factory=dict)
+    meetings: Mapping[tuple[Key, int], Meeting] = field(default_factory=dict)
+
+    @property
+    def queries(self) -> range:
+        """Return the numbers of the queries among all."""
+        return range(self.first, self.first + len(self.evidence))
+
+    @property
+    def together(self) -> list[tuple[int, int]]:
+        """Return the pairs of queries that are seen together."""
+        return [(a, b) for a, b in self.challengers if isinstance(b, int)]
+
+    def challenger(self, query: int, attackers: Attackers) -> Challenger:
+        """Return the attackers of a class that learned on a query."""
+        key = (query, attackers)
+        if key not in self.challengers:
+            one = self.evidence[query]
+            found = class_challengers(one.counts, [attackers], one.prior)
+            self.challengers[key] = found[attackers]
+        return self.challengers[key]
+
+    def lower(self, key: Key, rival: int, attackers: Attackers, alpha: float) -> float | None:
+        """Return a lower limit of a challenger minus the best of a class on another query.
+
+        Args:
+            key: the challenger.
+            rival: the other query.
+            attackers: its class.
+            alpha: one-sided error in (0, 1).
+        """
+        found, bins = self.meetings[key, rival]
+        if attackers == "bins-16" and found is not None:
+            found = in_bins(found, bins)
+        return same_rows_lower(self.challengers[key], found, attackers, alpha)
+
+    def gain(self, pair: tuple[int, int], attackers: Attackers, alpha: float) -> float | None:
+        """Return a lower limit of what a pair shows beyond the better of the two alone.
+
+        The better of the two is one fixed attacker, on one of the scores: the smaller of
+        the two limits holds without a share of the error for either. Two scores never
+        show less than one, so the limit is at least 0.
+
+        Args:
+            pair: one of those seen together.
+            attackers: the class of those who see one score alone.
+            alpha: one-sided error in (0, 1).
+        """
+        limits = [self.lower(pair, rival, attackers, alpha) for rival in pair]
+        known = [one for one in limits if one is not None]
+        return max(0.0, min(known)) if len(known) == len(limits) else None
+
+
+def count_cohort(
+    columns: Columns,
+    pairs: Sequence[tuple[int, int]],
+    read: Callable[..., Any],
+    *,
+    prior: float,
+    discrete: bool,
+    seed: int,
+) -> Cohort:
+    """Return the queries of one set of rows, counted, and how they met.
+
+    Args:
+        columns: of the rows.
+        pairs: the pairs to compare, by number among these columns.
+        read: folds partitions.
+        prior: p in (0, 1).
+        discrete: take every score as discrete.
+        seed: of the row assignment.
+
+    Raises:
+        InputError: a class is empty or keys repeat.
+    """
+    many = len(columns.names)
+    over = partial(read, columns.partitions)
+    sample = over(lambda: BurnInSample(many, seed))
+    settle_sample(sample)
+    plan = make_plan(sample, columns.kinds, prior=prior, discrete=discrete, seed=seed)
+    evidence = tuple(
+        Evidence(score=name, counts=one, prior=prior, seed=seed, ordered=kind != "string")
+        for name, one, kind in zip(
+            columns.names, over(lambda: Tally(plan)).counts(), columns.kinds, strict=True
+        )
+    )
+    if not pairs:
+        return Cohort(first=columns.first, evidence=evidence)
+    # Few rows are assigned to blocks more than once, and so must be at hand.
+    rows: Rows | None = None if plan.draws == 1 else over(HeldRows).joined()
+    scores = _finer_cells(plan, sample, rows, prior, cells_at_once(2 * len(pairs) * _CLASSES))
+    challengers = _alone(evidence, pairs, rows, plan)
+    together = pairs_together(pairs, [constant(one.counts) for one in evidence])
+    if together:
+        grids = over(lambda: GridTally(scores, together, seed)).counts
+        for (a, b), grid in zip(together, grids, strict=True):
+            sides = scores[a].sides, scores[b].sides
+            challengers[a, b] = seen_together((evidence[a], evidence[b]), grid, sides, (a, b))
+    return Cohort(
+        first=columns.first,
+        evidence=evidence,
+        challengers=challengers,
+        meetings=_meetings(evidence, scores, challengers, pairs, over),
+    )
+
+
+def pairs_together(
+    pairs: Iterable[tuple[int, int]], steady: Sequence[bool]
+) -> list[tuple[int, int]]:
+    """Return the pairs that are seen together: none of too many, nor with a constant score."""
+    found = [pair for pair in pairs if not any(steady[one] for one in pair)]
+    return found if len(found) <= MOST_TOGETHER else []
+
+
+def _finer_cells(
+    plan: Plan, sample: BurnInSample, rows: Rows | None, prior: float, count: int
+) -> tuple[ScoreCells, ...]:
+    """Return finer cells of every score, one for each value where rows are fewer than cells."""
+    values: Sequence[NDArray[np.float64] | None] = [None] * len(plan.columns)
+    if rows is not None and rows.member.size <= count:
+        values = [np.unique(one) for one in rows.scores]
+    return tuple(
+        score_cells(
+            one.cells, sample, at, burn_in=plan.burn_in, prior=prior, count=count, values=own
+        )
+        for at, (one, own) in enumerate(zip(plan.columns, values, strict=True))
+    )
+
+
+def _alone(
+    evidence: Sequence[Evidence],
+    pairs: Sequence[tuple[int, int]],
+    rows: Rows | None,
+    plan: Plan,
+) -> dict[Key, Challenger]:
+    """Return the attackers on one query, of every class that it is compared for."""
+    wanted: dict[int, dict[Attackers, None]] = {}
+    for pair in pairs:
+        for query in pair:
+            common = common_classes(evidence[pair[0]], evidence[pair[1]])
+            wanted.setdefault(query, {}).update(dict.fromkeys(common))
+    ranked = None if rows is None else rows_by_score(rows, plan)
+    found: dict[Key, Challenger] = {}
+    for query, classes in wanted.items():
+        one, own = evidence[query], None if ranked is None else ranked[query]
+        learned = class_challengers(one.counts, classes, one.prior, column=query, rows=own)
+        found.update({(query, attackers): who for attackers, who in learned.items()})
+    return found
+
+
+def _meetings(
+    evidence: Sequence[Evidence],
+    scores: tuple[ScoreCells, ...],
+    challengers: Mapping[Key, Challenger],
+    pairs: Sequence[tuple[int, int]],
+    over: Callable[..., Any],
+) -> dict[tuple[Key, int], Meeting]:
+    """Return how all challengers met their rivals, in as many passes as the counts need."""
+    met = [(key, rival) for key in challengers for rival in _rivals(key, pairs, evidence)]
+    places = {key: place for place, key in enumerate(challengers)}
+    plan = MeetingPlan(
+        scores=scores,
+        seed=evidence[0].seed,
+        guesses=tuple(one.guesses for one in challengers.values()),
+        meetings=tuple((places[key], rival) for key, rival in met),
+    )
+    starts = [bins_of(one.counts) for one in evidence]
+    left = iter(met)
+    found = {}
+    for part in plan.parts():
+        for counts in over(MeetingTally(part).shared).counts:
+            key, rival = next(left)
+            cells = np.flatnonzero(counts.sums[0].any(axis=0))
+            own, rates = scores[rival], challengers[key].rates
+            found[key, rival] = Meeting(
+                encounter(counts.sums[..., cells], counts.squares, own.single[cells], rates),
+                np.searchsorted(starts[rival], own.coarse[cells], side="right"),
+            )
+    return found
+
+
+def _rivals(
+    key: Key, pairs: Sequence[tuple[int, int]], evidence: Sequence[Evidence]
+) -> Sequence[int]:
+    """Return the queries that a challenger meets."""
+    query, other = key
+    if isinstance(other, int):
+        return (query, other)
+    rivals = [b if a == query else a for a, b in pairs if query in {a, b}]
+    return [b for b in rivals if other in common_classes(evidence[query], evidence[b])]
+
+
+def seen_together(
+    scores: tuple[Evidence, Evidence],
+    grid: NDArray[np.int64],
+    sides: tuple[int, int],
+    pair: tuple[int, int],
+) -> Challenger:
+    """Return the attackers on two scores of the same rows.
+
+    Args:
+        scores: both.
+        grid: counts in their product grid, shape (64, sides[0] * sides[1], 2).
+        sides: cells of the grid along each score.
+        pair: columns of the two scores.
+    """
+    cells = [merged_cells(sides, step) for step in _MERGED]
+    tables = [one.counts.blocks for one in scores] + [_merged(grid, one) for one in cells]
+    return joint_challenger(tables, cells, scores[0].counts, scores[0].prior, pair)
+
+
+def merged_cells(sides: tuple[int, int], step: int) -> NDArray[np.intp]:
+    """Return the cell of a coarser grid that holds each cell of the finest one."""
+    rows, columns = np.arange(sides[0]) // step, np.arange(sides[1]) // step
+    return (rows[:, None] * (int(columns[-1]) + 1) + columns).ravel()
+
+
+def _merged(grid: NDArray[np.int64], cells: NDArray[np.intp]) -> NDArray[np.int64]:
+    order = np.argsort(cells, kind="stable")
+    starts = np.searchsorted(cells[order], np.arange(int(cells.max()) + 1))
+    return np.add.reduceat(grid[:, order], starts, axis=1)
