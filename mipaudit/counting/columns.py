@@ -134,11 +134,11 @@ def count(
     hint = source.rows_hint
     meter = None
     if progress is not None:
-        meter = Meter(None if hint is None else hint * passes, progress).advance
+        meter = Meter(hint * passes, progress).advance
     columns = source.columns if only is None else [source.columns[at] for at in only]
     kinds = [column.kind for column in columns]
     early = None
-    if hint is not None and not kept_exactly(hint, len(kinds)):
+    if not kept_exactly(hint, len(kinds)):
         plan_for = partial(
             make_plan, kinds=kinds, prior=how.prior, discrete=how.discrete, seed=seed
         )
@@ -165,8 +165,7 @@ def fold_source(
         progress: called with the rows of each batch.
         change: what becomes of the rows first; None for nothing.
     """
-    hint = source.rows_hint
-    many = hint is not None and hint >= _ROWS_THAT_FORK and not source.remote
+    many = source.rows_hint >= _ROWS_THAT_FORK and not source.remote
     partitions = _partitions(source, change)
     return fold(partitions, start, workers=workers, progress=progress, forks=many)
 

@@ -150,7 +150,7 @@ def column_blocks(
     change how it is counted.
     """
     hint = source.rows_hint
-    if hint is None or not kept_exactly(hint, 1):
+    if not kept_exactly(hint, 1):
         return None
     blocks: list[tuple[list[int], list[VectorScore]]] = [([], [])]
     taken: set[int] = set()

@@ -33,8 +33,7 @@ def fits(source: ScoreSource, columns: int = 1) -> bool:
         source: opened.
         columns: how many enter one statement.
     """
-    hint = source.rows_hint
-    return hint is not None and kept_exactly(hint, columns)
+    return kept_exactly(source.rows_hint, columns)
 
 
 def settle_seed(

@@ -118,8 +118,7 @@ def _count_by_position(
     if progress is not None:
         passes = 2 + how.mace * len(source.vectors)
         passes += (2 + 2 * how.mace + how.kernel) * bool(source.scalars)
-        hint = source.rows_hint
-        meter = Meter(None if hint is None else hint * passes, progress).advance
+        meter = Meter(source.rows_hint * passes, progress).advance
     survey = survey_vectors(source, seed=seed, workers=workers, meter=meter)
     found = []
     if source.scalars:

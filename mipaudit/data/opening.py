@@ -6,60 +6,37 @@ at cheaply before it is audited. CSV is parsed here, once; Parquet is decoded in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.memory import array_part, is_frame, open_arrow
 from mipaudit.data.model_outputs import ModelOutputs
-from mipaudit.data.parts import (
-    BadPartsError,
-    Opened,
-    Part,
-    ScoreColumn,
-    VectorScore,
-    input_changed,
-    named_fault,
-)
+from mipaudit.data.parts import BadPartsError, Opened, Part, input_changed, named_fault
 from mipaudit.data.request import ReadRequest
-from mipaudit.data.source import ScoreSource
+from mipaudit.data.source import ScoreSource, Sides
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.blob import Blob, blob_format, each_at_once
 from mipaudit.reading.bytes.paths import FoundBlob, check_different, find_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers
-from mipaudit.reading.columns.layout import (
-    Layout,
-    member_rule,
-    merge_fields,
-    no_member_column,
-    plan_columns,
-    uneven_storage,
-    unreadable_column,
-)
-from mipaudit.reading.columns.score_selection import candidate_columns, selection_findings
+from mipaudit.reading.columns.choice import choose, no_member_column, unreadable_column
+from mipaudit.reading.columns.fields import merge_fields
+from mipaudit.reading.columns.names import candidate_columns
 from mipaudit.reading.rows.copies import check_copies
 from mipaudit.reading.rows.repetition import check_ids
-from mipaudit.reading.rows.rows_of_chunk import Assembly, GroupColumns
 from mipaudit.reading.rows.units import stand_for_units
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
-from mipaudit.statements.verdict import CHOSEN
+from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.options.plain_values import Given
-    from mipaudit.reading.columns.column import Field, Kind
     from mipaudit.reading.columns.membership import Where
-    from mipaudit.reading.columns.score_selection import Selection
-    from mipaudit.summaries.plan import ScoreKind
-
-# Parts by the class that they were given for; None where a column says it.
-Sides = Sequence[tuple[bool | None, tuple[Part, ...]]]
 
 _STDIN_IN_MEMORY: Final = 4 << 20
 _GIVEN: Final = {True: "members", False: "holdout", None: "scores"}
+_FRAMES: Final = {True: "the members' frame", False: "the holdout frame", None: "the frame"}
 # Of 40 rows each, 1,000 take some three seconds.
 MOST_SCORES: Final = 1024
 
@@ -84,96 +61,20 @@ def open_input(
         InputError: the input cannot be audited as it is.
     """
     _require_one_form(data, members, holdout)
-    if data is not None:
-        paths = _paths(data)
-        if paths is None:
-            return open_groups([(None, (open_arrow(data),))], request)
-        return _open_files([(None, paths)], request, threads)
-    member_path, holdout_path = _path(members), _path(holdout)
-    if member_path is not None and holdout_path is not None:
-        if member_path == holdout_path == "-":
-            raise UsageError(
-                "two_stdin",
-                "Members and holdout cannot both be standard input.",
-                hint="Write one of them to a file first.",
-            )
-        sides = [(True, (member_path,)), (False, (holdout_path,))]
-        return _open_files(sides, request, threads)
-    frames = (is_frame(members), is_frame(holdout))
-    if member_path is not None or holdout_path is not None or frames[0] != frames[1]:
+    given = [(None, data)] if data is not None else [(True, members), (False, holdout)]
+    paths = [(side, _paths(one, several=side is None)) for side, one in given]
+    if all(found for _, found in paths):
+        return _open_files(paths, request, threads)
+    frames = [data is not None or is_frame(one) for _, one in given]
+    if any(found for _, found in paths) or len(set(frames)) > 1:
         raise UsageError(
             "mixed_inputs",
             "Members and holdout are not given in the same form.",
             hint="Give two files, two frames, or two arrays.",
         )
-    if frames[0]:
-        parts = (
-            open_arrow(members, "the members' frame"),
-            open_arrow(holdout, "the holdout frame"),
-        )
-        return open_groups([(True, parts[:1]), (False, parts[1:])], request)
-    _check_arrays(request)
-    return open_arrays(members, holdout, request)
-
-
-def open_arrays(members: Given, holdout: Given, request: ReadRequest) -> ScoreSource:
-    """Open the scores of both classes from arrays.
-
-    Args:
-        members: shape (n,) or (n, d), numbers or booleans.
-        holdout: shape (m,) or (m, d).
-        request: says what to do with a missing score.
-
-    Raises:
-        InputError: a wrong shape or type, or a class without scores.
-    """
-    parts = (array_part("members", members), array_part("holdout", holdout))
-    widths = [len(part.fields) for part in parts]
-    if widths[0] != widths[1]:
-        raise InputError(
-            "columns_differ",
-            f"Members have {widths[0]} scores a record, and holdout {widths[1]}.",
-        )
-    titles = tuple(field.name for field in parts[0].fields)
-    request = ReadRequest(score_columns=titles, nan=request.nan, arrays=True)
-    return open_groups([(True, parts[:1]), (False, parts[1:])], request)
-
-
-def _check_arrays(request: ReadRequest) -> None:
-    """Raise UsageError for what asks for a column by name: arrays have none."""
-    given = {
-        "score_col": bool(request.score_columns),
-        "member_col": request.member_column is not None,
-        "member_value": request.member_value is not None,
-        "where": request.where is not None,
-        "unit_col": request.unit_column is not None,
-        "unit_rows": request.unit_rows is not None,
-        "key_col": request.key_column is not None,
-        request.group_option.strip("`"): bool(request.group_columns),
-    }
-    named = [name for name, present in given.items() if present]
-    if named:
-        raise UsageError(
-            "not_for_arrays",
-            f"{', '.join(named)}: arrays have no named columns.",
-            hint="Give members and holdout as two frames instead.",
-        )
-
-
-def _paths(data: object) -> tuple[str, ...] | None:
-    """Return one path or several, None for what is no path."""
-    listed = data if isinstance(data, (list, tuple)) else (data,)
-    paths = [path for path in map(_path, listed) if path is not None]
-    return tuple(paths) if paths and len(paths) == len(listed) else None
-
-
-def _path(data: object) -> str | None:
-    if isinstance(data, str):
-        return data
-    if not isinstance(data, PathLike):
-        return None
-    name = fspath(data)
-    return name.decode() if isinstance(name, bytes) else str(name)
+    if not all(frames):
+        return _open_arrays(members, holdout, request)
+    return _opened([(side, (open_arrow(one, _FRAMES[side]),)) for side, one in given], request)
 
 
 def _require_one_form(data: object, members: object, holdout: object) -> None:
@@ -193,85 +94,59 @@ def _require_one_form(data: object, members: object, holdout: object) -> None:
         )
 
 
-def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
-    """Return the parts, and what has a header alone: fine unless nothing else is there."""
-    blobs = [blob for blob, _ in files]
-    parts: list[Part] = []
-    bare: list[Blob] = []
-    opened = each_at_once(_open_or_error, blobs, remote=any(blob.remote for blob in blobs))
-    bad = [one for one in opened if isinstance(one, BadPartsError)]
-    if bad:
-        raise BadPartsError.together(bad)
-    for blob, part in zip(blobs, _with_keys(opened, files), strict=True):
-        if isinstance(part, InputError):
-            if blob is blobs[-1] and not parts:
-                raise part
-            bare.append(blob)
-        else:
-            parts.append(part)
-    return tuple(parts), tuple(bare)
+def _paths(data: object, *, several: bool) -> tuple[str, ...]:
+    """Return one path, or several where they may be; nothing for what is no path."""
+    listed = data if several and isinstance(data, (list, tuple)) else (data,)
+    if not all(isinstance(one, (str, PathLike)) for one in listed):
+        return ()
+    return tuple(os.fsdecode(one) for one in listed)
 
 
-def _with_keys(
-    opened: Sequence[Part | InputError], files: Sequence[FoundBlob]
-) -> Sequence[Part | InputError]:
-    """Return the parts with the columns that their folders name."""
-    if not any("=" in folder for _, folders in files for folder in folders):
-        return opened
-    from mipaudit.reading.parquet.hive import HivePart, folder_keys
+def _open_arrays(members: Given, holdout: Given, request: ReadRequest) -> ScoreSource:
+    """Open the scores of both classes from arrays, shapes (n,) or (n, d), and (m,) or (m, d).
 
-    keys = folder_keys([(blob.name, folders) for blob, folders in files])
-    return [
-        part if isinstance(part, InputError) else HivePart(part, own)
-        for part, own in zip(opened, keys, strict=True)
-    ]
-
-
-def _open_or_error(blob: Blob) -> Part | InputError:
-    """Return the part, or the error of a file with a header alone or one that is damaged."""
-    try:
-        return open_part(blob)
-    except InputError as error:
-        if error.code == "no_rows" and _said_to_be_parquet(blob):
-            error = InputError(
-                "bad_parquet", f"{blob.name}: named as Parquet, and one line of text."
-            )
-        found = named_fault(error, blob.name)
-        if error.code != "no_rows" and not isinstance(found, BadPartsError):
-            raise
-        return found
-
-
-def _said_to_be_parquet(blob: Blob) -> bool:
-    """Tell whether a text is named as Parquet: whatever wrote it, its rows are not there."""
-    return PurePath(blob.name).suffix.lower() in {".parquet", ".pq", ".parq"}
-
-
-def open_part(blob: Blob) -> Part:
-    """Open one file by its first bytes."""
-    found = blob_format(blob)
-    if found == "parquet":
-        from mipaudit.reading.parquet.parquet import open_parquet
-
-        return open_parquet(blob)
-    from mipaudit.data.csv.file import CsvPart
-
-    return CsvPart(blob, found)
-
-
-def check_where(source: ScoreSource, where: Where) -> None:
-    """Raise InputError ``no_rows`` when ``where`` keeps no row; stops at the first kept."""
-    for partition in source.every_row():
-        for chunk in partition.chunks((where.column,)):
-            if where.mask(chunk.columns[where.column]).any():
-                return
-    raise InputError("no_rows", f"`where`: no row of column {quoted_name(where.column)} matches.")
+    Raises:
+        UsageError: ``not_for_arrays`` for what asks for a column by name.
+        InputError: a wrong shape or type, or a class without scores.
+    """
+    given = {
+        "score_col": request.score_columns,
+        "member_col": request.member_column is not None,
+        "member_value": request.member_value is not None,
+        "where": request.where is not None,
+        "unit_col": request.unit_column is not None,
+        "unit_rows": request.unit_rows is not None,
+        "key_col": request.key_column is not None,
+        request.group_option.strip("`"): request.group_columns,
+    }
+    named = [name for name, present in given.items() if present]
+    if named:
+        raise UsageError(
+            "not_for_arrays",
+            f"{', '.join(named)}: arrays have no named columns.",
+            hint="Give members and holdout as two frames instead.",
+        )
+    parts = array_part("members", members), array_part("holdout", holdout)
+    titles, others = (tuple(field.name for field in part.fields) for part in parts)
+    if len(titles) != len(others):
+        raise InputError(
+            "columns_differ",
+            f"Members have {len(titles)} scores a record, and holdout {len(others)}.",
+        )
+    request = ReadRequest(score_columns=titles, nan=request.nan, arrays=True)
+    return _opened([(True, parts[:1]), (False, parts[1:])], request)
 
 
 def _open_files(
     sides: Sequence[tuple[bool | None, tuple[str, ...]]], request: ReadRequest, threads: int
 ) -> ScoreSource:
     """Open the files of each class; None for those in which a column says it."""
+    if [names for _, names in sides] == [("-",), ("-",)]:
+        raise UsageError(
+            "two_stdin",
+            "Members and holdout cannot both be standard input.",
+            hint="Write one of them to a file first.",
+        )
     claim_buffers()
     found = [(side, _files(specs)) for side, specs in sides]
     every = [blob for _, files in found for blob, _ in files]
@@ -279,7 +154,7 @@ def _open_files(
         check_different((_GIVEN[side], [blob for blob, _ in files]) for side, files in found)
         sound = [(side, _sound(files, request.left_out)) for side, files in found]
         opened = [(side, *open_parts(files)) for side, files in sound]
-        return open_groups(
+        return _opened(
             [(side, parts) for side, parts, _ in opened],
             request,
             threads=threads,
@@ -324,8 +199,67 @@ def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
         raise error.plain() from None
 
 
-def open_groups(
-    groups: Sides,
+def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
+    """Return the parts, and what has a header alone: fine unless nothing else is there."""
+    blobs = [blob for blob, _ in files]
+    opened = each_at_once(_open_or_error, blobs, remote=any(blob.remote for blob in blobs))
+    bad = [one for one in opened if isinstance(one, BadPartsError)]
+    if bad:
+        raise BadPartsError.together(bad)
+    found = _with_keys(opened, files)
+    parts = tuple(one for one in found if not isinstance(one, InputError))
+    if not parts:
+        raise next(one for one in reversed(found) if isinstance(one, InputError))
+    bare = zip(blobs, found, strict=True)
+    return parts, tuple(blob for blob, one in bare if isinstance(one, InputError))
+
+
+def _with_keys(
+    opened: Sequence[Part | InputError], files: Sequence[FoundBlob]
+) -> Sequence[Part | InputError]:
+    """Return the parts with the columns that their folders name."""
+    if not any("=" in folder for _, folders in files for folder in folders):
+        return opened
+    from mipaudit.reading.parquet.hive import HivePart, folder_keys
+
+    keys = folder_keys([(blob.name, folders) for blob, folders in files])
+    return [
+        part if isinstance(part, InputError) else HivePart(part, own)
+        for part, own in zip(opened, keys, strict=True)
+    ]
+
+
+def _open_or_error(blob: Blob) -> Part | InputError:
+    """Return the part, or the error of a file with a header alone or one that is damaged."""
+    try:
+        return open_part(blob)
+    except InputError as error:
+        suffix = PurePath(blob.name).suffix.lower()
+        if error.code == "no_rows" and suffix in {".parquet", ".pq", ".parq"}:
+            # Whatever wrote it, its rows are not there.
+            error = InputError(
+                "bad_parquet", f"{blob.name}: named as Parquet, and one line of text."
+            )
+        found = named_fault(error, blob.name)
+        if error.code != "no_rows" and not isinstance(found, BadPartsError):
+            raise
+        return found
+
+
+def open_part(blob: Blob) -> Part:
+    """Open one file by its first bytes."""
+    found = blob_format(blob)
+    if found == "parquet":
+        from mipaudit.reading.parquet.parquet import open_parquet
+
+        return open_parquet(blob)
+    from mipaudit.data.csv.file import CsvPart
+
+    return CsvPart(blob, found)
+
+
+def _opened(
+    sides: Sides,
     request: ReadRequest,
     *,
     threads: int = 1,
@@ -335,47 +269,56 @@ def open_groups(
     """Choose the columns, read what must be read at once, and check what is cheap.
 
     Args:
-        groups: parts by the class that they were given for.
+        sides: parts by the class that they were given for.
         request: how to understand them.
         threads: that parse text.
         bare: files with a header alone.
         left_out: files that cannot be read and are skipped.
     """
-    parts = [part for _, found in groups for part in found]
+    parts = tuple(part for _, found in sides for part in found)
     fields = merge_fields(parts)
-    if groups[0][0] is None and request.member_column is None and not candidate_columns(fields):
+    named_members = candidate_columns(fields)
+    told_by_column = sides[0][0] is None
+    if told_by_column and request.member_column is None and not named_members:
         raise no_member_column(parts)
-    layout = plan_columns(fields, parts, request)
-    outputs = ModelOutputs(groups=groups, fields=fields, layout=layout, request=request)
-    layout = outputs.with_others()
-    _require_few(layout.selection.scalars)
-    if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
-        raise unreadable_column(candidate_columns(fields)[0], option="`member_col`")
-    _load(parts, layout, threads)
-    rounded, mixed = uneven_storage([one.name for one in layout.selection.scores], parts)
-    assembly = _assembly(layout, request, {name: one.precision for name, one in rounded.items()})
-    rules = [
-        member_rule(found, layout.candidates, request, required=side is None)
-        for side, found in groups
-    ]
-    source = ScoreSource(
-        columns=_score_columns(layout.selection.scores, parts),
-        skipped=layout.selection.skipped,
-        groups=[
-            (found, replace(assembly, side=side, rule=rule))
-            for (side, found), rule in zip(groups, rules, strict=True)
-        ],
-        opened=Opened(parts=tuple(parts), bare=bare, left_out=left_out),
-    )
-    _name_scores(source, layout)
-    source.chosen_words = selection_findings(layout.selection)
-    if request.chosen_by is not None:
-        source.chosen_words += (_chosen_by_file(layout.selection, request.chosen_by),)
-    source.rounded, source.mixed = rounded, mixed
-    return _checked(source, outputs, request)
+    choice = choose(fields, parts, request)
+    outputs = ModelOutputs(sides, fields, choice, request)
+    _require_few(len(choice.scalars))
+    if told_by_column and named_members and not choice.members:
+        raise unreadable_column(named_members[0], option="`member_col`")
+    _load(parts, choice.loads(parts, outputs.names), threads)
+    source = ScoreSource(choice, request, sides, Opened(parts=parts, bare=bare, left_out=left_out))
+    if not source.rows_hint:
+        raise InputError("no_rows", "The input has no rows.")
+    if choice.where is not None:
+        _require_rows(source, choice.where)
+    source.chosen_words += outputs.findings(source)
+    source.assumed = check_ids(source, request) or check_copies(source, request)
+    if request.unit_column is not None:
+        source.unit_seed = source.position_seed
+        rows = source.every_row().rows()
+        source.columns, source.standing, told = stand_for_units(source.columns, rows, request)
+        source.assumed += told
+    return source
 
 
-def _load(parts: Sequence[Part], layout: Layout, threads: int) -> None:
+def _require_few(scores: int) -> None:
+    """Refuse more scores than can be judged together in some seconds, or with any power.
+
+    Raises:
+        UsageError: ``too_many_scores``.
+    """
+    if scores > MOST_SCORES:
+        raise UsageError(
+            "too_many_scores",
+            f"There are {scores:,} scores, and at most {MOST_SCORES:,} are audited together: "
+            "they share one error, of which hardly any is left for each.",
+            hint="Name those that were released with `score_col`, or as coordinates of one vector "
+            "score in a comma list.",
+        )
+
+
+def _load(parts: Sequence[Part], loads: Sequence[Callable[[], None]], threads: int) -> None:
     """Get the columns ready: several large CSV files at a time, or one by several threads.
 
     Text is parsed without Python's lock, so that threads serve.
@@ -385,18 +328,16 @@ def _load(parts: Sequence[Part], layout: Layout, threads: int) -> None:
     """
     from mipaudit.data.csv.file import CsvPart
 
-    loads = [(part.name, layout.load(part)) for part in parts]
     large = [part for part in parts if isinstance(part, CsvPart) and part.large]
     together = threads > 1 and len(large) > 1
     for one in large:
         one.threads = 1 if together else threads
 
-    def fault(load: tuple[str, Callable[[], None]]) -> BadPartsError | None:
-        name, work = load
+    def fault(part: Part, load: Callable[[], None]) -> BadPartsError | None:
         try:
-            work()
+            load()
         except InputError as error:
-            named = named_fault(error, name)
+            named = named_fault(error, part.name)
             if not isinstance(named, BadPartsError):
                 raise
             return named
@@ -404,97 +345,21 @@ def _load(parts: Sequence[Part], layout: Layout, threads: int) -> None:
 
     if together:
         with ThreadPoolExecutor(threads) as pool:
-            faults = list(pool.map(fault, loads))
+            faults = list(pool.map(fault, parts, loads))
     else:
-        faults = list(map(fault, loads))
+        faults = list(map(fault, parts, loads))
     if bad := [one for one in faults if one is not None]:
         raise BadPartsError.together(bad)
 
 
-def _chosen_by_file(selection: Selection, file: str) -> Finding:
-    """Say which scores a policy file audits, and how many it leaves out."""
-    names = ", ".join(f"'{safe_name(one.name)}'" for one in selection.scores)
-    left = len(selection.unaudited)
-    return Finding.of(CHOSEN, case="some" if left else "all", file=file, names=names, left=left)
-
-
-def _require_few(scores: Collection[str]) -> None:
-    """Refuse more scores than can be judged together in some seconds, or with any power.
+def _require_rows(source: ScoreSource, where: Where) -> None:
+    """Refuse a filter that keeps no row; reading stops at the first that it keeps.
 
     Raises:
-        UsageError: ``too_many_scores``.
+        InputError: ``no_rows``.
     """
-    if len(scores) > MOST_SCORES:
-        raise UsageError(
-            "too_many_scores",
-            f"There are {len(scores):,} scores, and at most {MOST_SCORES:,} are audited together: "
-            "they share one error, of which hardly any is left for each.",
-            hint="Name those that were released with `score_col`, or as coordinates of one vector "
-            "score in a comma list.",
-        )
-
-
-def _name_scores(source: ScoreSource, layout: Layout) -> None:
-    """Say which of the columns are scores by themselves and which make up vectors."""
-    place = {column.name: at for at, column in enumerate(source.columns)}
-    source.scalars = tuple(at for name, at in place.items() if name in layout.selection.scalars)
-    source.vectors = tuple(
-        VectorScore(name=",".join(one), coordinates=tuple(place[name] for name in one))
-        for one in layout.selection.vectors
-    )
-
-
-def _score_columns(scores: Sequence[Field], parts: Sequence[Part]) -> tuple[ScoreColumn, ...]:
-    """Return the scores with the kinds that all rows show."""
-    kinds = {field.name: field.kind for field in merge_fields(parts)}
-    return tuple(
-        ScoreColumn(name=field.name, kind=_score_kind(kinds[field.name])) for field in scores
-    )
-
-
-def _score_kind(kind: Kind) -> ScoreKind:
-    # A column without values reads as NaN, which is a float.
-    match kind:
-        case "empty" | "other":
-            return "float"
-        case _:
-            return kind
-
-
-def _assembly(layout: Layout, request: ReadRequest, precision: Mapping[str, str]) -> Assembly:
-    """Return how rows are made, but for who is a member."""
-    grouping = None
-    if request.group_columns:
-        grouping = GroupColumns(
-            columns=request.group_columns,
-            option=request.group_option,
-            required=request.run_column is not None,
-        )
-    return Assembly(
-        copies=layout.copies,
-        scores=layout.selection.scores,
-        where=layout.where,
-        key=request.unit_column or request.key_column,
-        nan=request.nan,
-        precision=precision,
-        groups=grouping,
-        named=request.named,
-    )
-
-
-def _checked(source: ScoreSource, outputs: ModelOutputs, request: ReadRequest) -> ScoreSource:
-    layout = outputs.layout
-    if not source.rows_hint:
-        raise InputError("no_rows", "The input has no rows.")
-    taken = {source.member_column, *(column.name for column in source.columns)}
-    source.skipped = tuple((name, why) for name, why in source.skipped if name not in taken)
-    if layout.where is not None:
-        check_where(source, layout.where)
-    source.chosen_words += outputs.findings(source)
-    source.assumed = check_ids(source, layout, request) or check_copies(source, request)
-    if request.unit_column is not None:
-        source.unit_seed = source.position_seed
-        rows = source.every_row().rows()
-        source.columns, source.standing, told = stand_for_units(source.columns, rows, request)
-        source.assumed += told
-    return source
+    for partition in source.every_row():
+        for chunk in partition.chunks((where.column,)):
+            if where.mask(chunk.columns[where.column]).any():
+                return
+    raise InputError("no_rows", f"`where`: no row of column {quoted_name(where.column)} matches.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import describe_blob, each_at_once
@@ -125,31 +125,21 @@ PartitionT_co = TypeVar("PartitionT_co", bound=Partition, covariant=True)
 OtherT = TypeVar("OtherT", bound=Partition)
 
 
-class Partitions(Sequence[PartitionT_co], Generic[PartitionT_co]):
-    """Partitions in row order."""
+class Partitions(tuple[PartitionT_co, ...]):  # noqa: SLOT001 - a tuple can have no slots  # noqa: SLOT001 - a tuple can have no slots
+    """Partitions in row order, with the ledger of their input."""
 
-    __slots__ = ("_items", "_ledger")
+    _ledger: Ledger
 
-    def __init__(self, items: Iterable[PartitionT_co], ledger: Ledger) -> None:
-        """Keep them with the ledger of their input."""
-        self._items = tuple(items)
-        self._ledger = ledger
-
-    @overload
-    def __getitem__(self, index: int) -> PartitionT_co: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[PartitionT_co, ...]: ...
-    def __getitem__(self, index: int | slice) -> PartitionT_co | tuple[PartitionT_co, ...]:
-        """Return one partition, or several."""
-        return self._items[index]
-
-    def __len__(self) -> int:
-        """Return their number."""
-        return len(self._items)
+    @classmethod
+    def of(cls, items: Iterable[PartitionT_co], ledger: Ledger) -> Self:
+        """Return the partitions of an input."""
+        found = cls(items)
+        found._ledger = ledger
+        return found
 
     def mapped(self, change: Callable[[PartitionT_co], OtherT]) -> Partitions[OtherT]:
         """Return them changed, with the same ledger."""
-        return Partitions([change(one) for one in self._items], self._ledger)
+        return Partitions.of(map(change, self), self._ledger)
 
     def settle(self, intake: Intake) -> None:
         """Close the account of one full pass.
@@ -171,7 +161,7 @@ class Partitions(Sequence[PartitionT_co], Generic[PartitionT_co]):
         """
         intake = Intake()
         try:
-            for one in self._items:
+            for one in self:
                 yield from one.batches(intake)
         except FaultyRowsError:
             raise self.fault() from None
@@ -266,18 +256,6 @@ def input_changed(blob: Blob) -> InputError:
     )
 
 
-def skipped_finding(names: Sequence[str], files: int) -> Finding:
-    """Return what the reader must know of parts that were left out.
-
-    Args:
-        names: of the parts left out.
-        files: in the input, with those.
-    """
-    listed = ", ".join(f"'{safe_name(name, longest=_LONGEST_NAME)}'" for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return Finding.of(PARTS_SKIPPED, skipped=len(names), files=files, names=f"{listed}{more}")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Opened:
     """All that an input is read from.
@@ -296,6 +274,19 @@ class Opened:
     def blobs(self) -> tuple[Blob, ...]:
         """The files that are read."""
         return (*(part.blob for part in self.parts if part.blob is not None), *self.bare)
+
+    @property
+    def skipped(self) -> tuple[Finding, ...]:
+        """What the reader must know of files that were left out; nothing where none was."""
+        names = [one.name for one in self.left_out]
+        if not names:
+            return ()
+        listed = ", ".join(f"'{safe_name(name, longest=_LONGEST_NAME)}'" for name in names[:_NAMED])
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        files = len(self.parts) + len(self.bare) + len(names)
+        return (
+            Finding.of(PARTS_SKIPPED, skipped=len(names), files=files, names=f"{listed}{more}"),
+        )
 
     @property
     def remote(self) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import methodcaller
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from mipaudit.data.parts import (
@@ -12,36 +13,34 @@ from mipaudit.data.parts import (
     Part,
     Partitions,
     Piece,
+    ScoreColumn,
+    VectorScore,
     named_fault,
-    skipped_finding,
 )
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.layout import tells_copies
+from mipaudit.reading.columns.choice import UNUSED, choice_findings, member_rule, tells_copies
+from mipaudit.reading.columns.fields import merge_fields, uneven_storage
 from mipaudit.reading.columns.membership import empty_class_error
-from mipaudit.reading.columns.score_selection import UNUSED
-from mipaudit.reading.rows.intake import (
-    Coarse,
-    Intake,
-    fault_of,
-    intake_findings,
-    precision_findings,
-    types_finding,
-)
+from mipaudit.reading.rows.intake import Intake, fault_of, intake_findings, precision_findings
+from mipaudit.reading.rows.rows_of_chunk import Assembly
 from mipaudit.reading.rows.units import Chosen, choose_units
 from mipaudit.statements.copies import Copies, copy_findings
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
-    from mipaudit.data.parts import ScoreColumn, VectorScore
-    from mipaudit.model.message import Message
-    from mipaudit.reading.columns.column import Chunk
-    from mipaudit.reading.rows.rows_of_chunk import Assembly
+    from mipaudit.data.request import ReadRequest
+    from mipaudit.reading.columns.choice import Choice
+    from mipaudit.reading.columns.column import Chunk, Kind
     from mipaudit.reading.summaries.source import SummarySource
-    from mipaudit.statements.estimate import Finding
     from mipaudit.statements.sources import InputFile
+    from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 
     # What an audit asks of its input once it is counted: read to its end, or the summaries of one.
     AuditedInput: TypeAlias = "ScoreSource | SummarySource"
+
+# Parts by the class that they were given for; None where a column says it.
+Sides = Sequence[tuple[bool | None, tuple[Part, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,6 +64,10 @@ class PiecePartition:
     def then(self, change: Callable[[Rows], Rows]) -> PiecePartition:
         """Return the piece with one more change."""
         return replace(self, changes=(*self.changes, change))
+
+    def only(self, chosen: Chosen) -> PiecePartition:
+        """Return the piece with the chosen rows alone: it takes its own share along, not all."""
+        return self.then(chosen.within(self.first_row, self.piece.rows).among)
 
     @property
     def stays(self) -> bool:
@@ -117,16 +120,17 @@ class PiecePartition:
             intake.groups |= self.assembly.groups.found
 
 
-def _only(chosen: Chosen) -> Callable[[PiecePartition], PiecePartition]:
-    """Return what leaves the chosen rows: each piece takes its own share along, not all."""
-    return lambda one: one.then(chosen.within(one.first_row, one.piece.rows).among)
+def _score_kind(kind: Kind) -> ScoreKind:
+    """Return what a column is as a score: one without values reads as NaN, which is a float."""
+    return "float" if kind in {"empty", "other"} else kind  # type: ignore[return-value]
 
 
 class ScoreSource:
     """An opened input. Use it as a context manager, or close it.
 
     Attributes:
-        columns: the score columns taken, in file order.
+        choice: the columns that are read.
+        columns: the score columns, in file order.
         vectors: scores of several numbers, each made of some of the columns.
         scalars: which columns are scores by themselves: all, unless there are vectors.
         member_column: the membership column, None when files or arrays say it.
@@ -134,7 +138,7 @@ class ScoreSource:
         chosen_words: what the reader must know of the choice of the columns.
         mixed: the score columns whose type differs between files.
         rounded: those that are rounded to the float type of the coarsest files, with these.
-            rows_hint: rows in the input before any is left out.
+        rows_hint: rows in the input before any is left out.
         position_seed: of rows that their positions tell apart.
         unit_seed: chooses the rows that stand for persons; None without ``unit_column``.
         unit_rows_dropped: rows of members and of the holdout that stand for nobody.
@@ -144,26 +148,39 @@ class ScoreSource:
         intake: what was left out, as the last full pass counted it.
     """
 
-    def __init__(
-        self,
-        *,
-        columns: tuple[ScoreColumn, ...],
-        skipped: tuple[tuple[str, Message], ...],
-        groups: Sequence[tuple[Sequence[Part], Assembly]],
-        opened: Opened,
-    ) -> None:
-        """Number the rows: position follows the order of the groups and their parts.
+    def __init__(self, choice: Choice, request: ReadRequest, sides: Sides, opened: Opened) -> None:
+        """Number the rows of loaded parts: position follows the order of the sides and parts.
 
-        Each group is of parts that are understood in the same way.
+        Raises:
+            InputError: nothing says who is a member.
         """
-        self.opened = opened
-        self.columns = columns
-        self.vectors: tuple[VectorScore, ...] = ()
-        self.scalars = tuple(range(len(columns)))
-        self.skipped = skipped
-        self.chosen_words: tuple[Finding, ...] = ()
-        self.mixed: tuple[str, ...] = ()
-        self.rounded: Mapping[str, Coarse] = {}
+        self.choice, self.opened = choice, opened
+        self.rounded, self.mixed = uneven_storage(choice.names, opened.parts)
+        kinds = {field.name: field.kind for field in merge_fields(opened.parts)}
+        self.columns = tuple(
+            ScoreColumn(name=name, kind=_score_kind(kinds[name])) for name in choice.names
+        )
+        place = {name: at for at, name in enumerate(choice.names)}
+        self.scalars = tuple(at for name, at in place.items() if name in choice.scalars)
+        self.vectors = tuple(
+            VectorScore(name=",".join(one), coordinates=tuple(place[name] for name in one))
+            for one in choice.vectors
+        )
+        precision = {name: one.precision for name, one in self.rounded.items()}
+        self._how = Assembly.of(choice, request, precision)
+        rules = [
+            member_rule(parts, choice.members, request, required=side is None)
+            for side, parts in sides
+        ]
+        self.member_column = next((rule.column for rule in rules if rule is not None), None)
+        taken = {self.member_column, *choice.names}
+        self.skipped = tuple(one for one in choice.skipped if one[0] not in taken)
+        self.chosen_words = choice_findings(choice, request)
+        self.rows_hint = 0
+        self._partitions: list[PiecePartition] = []
+        for (side, parts), rule in zip(sides, rules, strict=True):
+            for part in parts:
+                self._add_part(part, replace(self._how, side=side, rule=rule))
         self.position_seed = 0
         self.unit_seed: int | None = None
         self.unit_rows_dropped = (0, 0)
@@ -172,41 +189,32 @@ class ScoreSource:
         self.assumed: tuple[Finding, ...] = ()
         self._described: dict[bool, tuple[InputFile, ...]] = {}
         self.intake = Intake()
-        self._partitions: list[PiecePartition] = []
-        self._how = groups[0][1]
-        for parts, how in groups:
-            for part in parts:
-                self._add_part(part, how)
-        self.rows_hint: int | None = sum(one.piece.rows for one in self._partitions)
-        rules = [how.rule for _, how in groups if how.rule]
-        self.member_column: str | None = rules[0].column if rules else None
 
     def _add_part(self, part: Part, how: Assembly) -> None:
         """Add a part's pieces behind those that are there."""
-        last = self._partitions[-1] if self._partitions else None
-        first_row = 0 if last is None else last.first_row + last.piece.rows
-        coarse = frozenset(
-            f.name for f in part.fields if f.storage == how.precision.get(f.name, "")
+        fields = part.fields
+        own = replace(
+            how,
+            coarse=frozenset(f.name for f in fields if f.storage == how.precision.get(f.name, "")),
+            copies=how.copies and tells_copies(fields),
         )
-        assembly = replace(how, coarse=coarse, copies=how.copies and tells_copies(part.fields))
         for piece in part.pieces():
-            one = PiecePartition(
-                part=part.name, piece=piece, first_row=first_row, assembly=assembly
+            self._partitions.append(
+                PiecePartition(part=part.name, piece=piece, first_row=self.rows_hint, assembly=own)
             )
-            self._partitions.append(one)
-            first_row += piece.rows
+            self.rows_hint += piece.rows
 
     def partitions(self) -> Partitions[PiecePartition]:
         """Return the partitions in row order, with one row for each person and class.
 
         Who stands for a person is chosen at the first call, in one more pass.
         """
+        every = self.every_row()
         if self.unit_seed is None:
-            return self.every_row()
+            return every
         if self._chosen is None:
-            self.stand_for(choose_units(self.every_row().rows(), self.unit_seed))
-        assert self._chosen is not None  # noqa: S101 - just now
-        return self.every_row().mapped(_only(self._chosen))
+            self.stand_for(choose_units(every.rows(), self.unit_seed))
+        return every.mapped(methodcaller("only", self._chosen))
 
     def number_rows(self, seed: int) -> None:
         """Let rows be told apart by their positions, with this seed."""
@@ -221,8 +229,8 @@ class ScoreSource:
 
     def every_row(self) -> Partitions[PiecePartition]:
         """Return the partitions in row order, with all rows of a person that may count."""
-        found = Partitions(self._partitions, self)
-        return found if self.standing is None else found.mapped(_only(self.standing))
+        found = Partitions.of(self._partitions, self)
+        return found if self.standing is None else found.mapped(methodcaller("only", self.standing))
 
     @property
     def passed_over(self) -> tuple[str, ...]:
@@ -279,17 +287,14 @@ class ScoreSource:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what the reader must know about rows left out; valid after a full pass."""
-        opened = self.opened
-        files = len(opened.parts) + len(opened.bare) + len(opened.left_out)
-        skipped = [blob.name for blob in opened.left_out]
         total = Intake()
         total.include(self.intake)
         total.rows["unit", True], total.rows["unit", False] = self.unit_rows_dropped
         return (
             *self.assumed,
-            *([skipped_finding(skipped, files)] if skipped else []),
+            *self.opened.skipped,
             *intake_findings(total, category=self._how.nan == "category"),
-            *(types_finding(name) for name in self.mixed),
+            *(Finding.of("types_differ", column=name) for name in self.mixed),
             *precision_findings(self.intake, self.rounded),
         )
 
@@ -318,12 +323,12 @@ class ScoreSource:
         total = Intake()
         for partition in self._partitions:
             intake = Intake()
-            for chunk in partition.chunks(partition.assembly.columns):
-                partition.assembly.rows(chunk, intake)
+            how = partition.assembly
+            for chunk in partition.chunks(how.columns):
+                how.rows(chunk, intake)
             total.include(intake)
-        rules = [p.assembly.rule for p in self._partitions if p.assembly.rule]
-        for rule in rules:
-            total.labels |= rule.members | (rule.holdout or frozenset())
+            if how.rule is not None:
+                total.labels |= how.rule.members | (how.rule.holdout or frozenset())
         return fault_of(
             total,
             member_column=self.member_column,

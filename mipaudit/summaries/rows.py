@@ -56,16 +56,7 @@ class Rows:
 
     def reordered(self, order: NDArray[np.intp]) -> Rows:
         """Return the present rows in another order, as one batch from position 0."""
-        return Rows(
-            first_row=0,
-            source_rows=int(order.size),
-            kept=None,
-            keys=None if self.keys is None else self.keys[order],
-            member=self.member[order],
-            scores=tuple(column[order] for column in self.scores),
-            groups=None if self.groups is None else self.groups[order],
-            names=None if self.names is None else self.names[order],
-        )
+        return self.picked(order, first_row=0, source_rows=int(order.size), kept=None)
 
     def between(self, start: int, stop: int) -> Rows:
         """Return the part within the source rows ``start`` to ``stop`` - 1 of the batch."""
@@ -75,13 +66,29 @@ class Rows:
         kept = self.kept
         first, last = (start, stop) if kept is None else np.searchsorted(kept, (start, stop))
         present = slice(int(first), int(last))
-        return Rows(
+        return self.picked(
+            present,
             first_row=self.first_row + start,
             source_rows=stop - start,
             kept=None if kept is None else kept[present] - start,
-            keys=None if self.keys is None else self.keys[present],
-            member=self.member[present],
-            scores=tuple(column[present] for column in self.scores),
-            groups=None if self.groups is None else self.groups[present],
-            names=None if self.names is None else self.names[present],
+        )
+
+    def picked(
+        self,
+        at: NDArray[np.intp] | slice,
+        *,
+        first_row: int,
+        source_rows: int,
+        kept: NDArray[np.int64] | None,
+    ) -> Rows:
+        """Return some of the present rows, by their places among them, as another batch."""
+        return Rows(
+            first_row=first_row,
+            source_rows=source_rows,
+            kept=kept,
+            keys=None if self.keys is None else self.keys[at],
+            member=self.member[at],
+            scores=tuple(column[at] for column in self.scores),
+            groups=None if self.groups is None else self.groups[at],
+            names=None if self.names is None else self.names[at],
         )

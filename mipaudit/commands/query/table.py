@@ -24,8 +24,7 @@ from mipaudit.data.tables.coordinates import is_row_label
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.paths import input_blobs
 from mipaudit.reading.columns.column import Field
-from mipaudit.reading.columns.names import is_score_like
-from mipaudit.reading.columns.score_selection import find_column, is_candidate
+from mipaudit.reading.columns.names import find_column, is_candidate, is_score_like
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 

@@ -100,7 +100,7 @@ def _kept(
     Raises:
         InputError: rows that cannot be audited, or a class without rows.
     """
-    if source.rows_hint is None or not kept_exactly(source.rows_hint, 1):
+    if not kept_exactly(source.rows_hint, 1):
         return None
     rows = fold(unnamed(source.every_row()), HeldRows, workers=workers, progress=meter).joined()
     source.check_classes()
@@ -222,8 +222,7 @@ def record_meter(
     """Return what counts the rows of all passes for the progress bar."""
     if progress is None:
         return None
-    hint = source.rows_hint
-    return Meter(None if hint is None else hint * passes, progress).advance
+    return Meter(source.rows_hint * passes, progress).advance
 
 
 def unnamed(partitions: Partitions[PiecePartition]) -> Partitions[PiecePartition]:

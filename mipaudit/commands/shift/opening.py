@@ -14,16 +14,11 @@ from mipaudit.data.parts import Opened, other_hints, part_rows
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.paths import check_different, input_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers
+from mipaudit.reading.columns.choice import unreadable_column
 from mipaudit.reading.columns.column import Labels, Numbers, are_days, column_hashes, is_day
-from mipaudit.reading.columns.layout import (
-    merge_fields,
-    merged_kind,
-    uneven_storage,
-    unreadable_column,
-)
+from mipaudit.reading.columns.fields import merge_fields, merged_kind, uneven_storage
 from mipaudit.reading.columns.membership import CANDIDATES
-from mipaudit.reading.columns.names import is_id_like
-from mipaudit.reading.columns.score_selection import find_column
+from mipaudit.reading.columns.names import find_column, is_id_like
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.plan import kept_exactly
 

@@ -87,7 +87,7 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
 
     def run(source: ScoreSource) -> SummaryFile:
         rows = source.rows_hint
-        if rows is not None and not (asked.cuts or asked.cuts_only):
+        if not (asked.cuts or asked.cuts_only):
             rows *= 2
         meter = None if asked.progress is None else Meter(rows, asked.progress).advance
         summarizer = Summarizer(source=source, asked=asked, workers=workers, meter=meter)

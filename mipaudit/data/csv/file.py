@@ -41,7 +41,7 @@ from mipaudit.reading.columns.column import (
     column_scores,
 )
 from mipaudit.reading.columns.column_cache import ChunkStore, StoredPart, compact_column
-from mipaudit.reading.columns.layout import merged_kind
+from mipaudit.reading.columns.fields import merged_kind
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from mipaudit.data.csv.cells import (
 )
 from mipaudit.data.csv.dialect import Dialect, diagnose_csv, unlike_csv
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.names import is_score_like
-from mipaudit.reading.columns.score_selection import is_cell, is_known
+from mipaudit.reading.columns.names import is_cell, is_known, is_score_like
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.column import Kind, Labels

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import Field
-from mipaudit.reading.columns.score_selection import find_column, shown_column, shown_names
+from mipaudit.reading.columns.names import find_column, shown_column, shown_names
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,18 +1,22 @@
 """What the name of a column says of it: a score, a label, an answer of a model, an id.
 
-Which columns name a record, a person or a run is told by their names alone.
+Which columns name a record, a person or a run is told by their names alone. A message shows a name
+only where no line of values can stand in the place of the header.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
+from mipaudit.data.csv.cells import MISSING
 from mipaudit.errors import InputError
+from mipaudit.reading.columns.membership import CANDIDATES
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.reading.columns.column import Kind
+    from mipaudit.reading.columns.column import Field, Kind
 
 # A column that names records or persons all over the input, what may be numbered anew in each
 # class, or a run.
@@ -46,6 +50,11 @@ _OF_QUERIES: Final = re.compile(
     r"|loss|conf_true|conf_max|entropy|mod_entropy|margin|phi|correct|loss_calibrated"
     r"|lira_online|lira_offline)"
 )
+# A first line of cells has one of these at most where others have numbers.
+_CELLS: Final = frozenset({"", "inf", "infinity", *map(str.casefold, MISSING)})
+NUMBERS: Final = frozenset({"float", "integer", "bool"})
+_KEY: Final = re.compile(r"\d{3}")
+_SHOWN: Final = 12
 
 
 def _set(words: str) -> frozenset[str]:
@@ -196,3 +205,96 @@ def unique_names(names: Sequence[str], source: str) -> None:
                 "duplicate_columns",
                 f"{source}: columns {first[name] + 1} and {at + 1} have the same name.",
             )
+
+
+def is_candidate(name: str) -> bool:
+    """Tell whether ``name`` is one of the membership columns' names."""
+    return name.strip().casefold() in CANDIDATES
+
+
+def candidate_columns(fields: Iterable[Field]) -> tuple[str, ...]:
+    """Return the membership candidates that are present, in order of priority."""
+    present = [field.name for field in fields if is_candidate(field.name)]
+    return tuple(sorted(present, key=lambda name: CANDIDATES.index(name.strip().casefold())))
+
+
+def find_column(fields: Sequence[Field], name: str, *, option: str) -> Field:
+    """Return the column called ``name``.
+
+    Raises:
+        InputError: ``unknown_column``, with the closest name as a hint.
+    """
+    for field in fields:
+        if field.name == name:
+            return field
+    raise InputError(
+        "unknown_column",
+        f"{option}: there is no column {quoted_name(name)}.",
+        hint=_in_commas(name, fields, option) or _closest(name, fields),
+    )
+
+
+def _in_commas(name: str, fields: Sequence[Field], option: str) -> str | None:
+    """Return how to name a column to group by whose own name was taken for a list."""
+    for field in fields if option == "`by`" else ():
+        if "," in field.name and name in map(str.strip, field.name.split(",")):
+            return f"{quoted_name(field.name)} has a comma: put it in quotation marks of its own."
+    return None
+
+
+def _closest(name: str, fields: Sequence[Field]) -> str:
+    from difflib import get_close_matches
+
+    names = [field.name for field in fields]
+    folded = {other.casefold(): other for other in names}
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    if close and (is_known(folded[close[0]]) or not is_doubtful(names, fields)):
+        return f"Did you mean {quoted_name(folded[close[0]])}?"
+    return f"The columns are: {shown_names(names, fields)}."
+
+
+def shown_names(names: Sequence[str], fields: Sequence[Field] | None = None) -> str:
+    """Return the first names, made safe, and how many more there are.
+
+    Args:
+        names: of columns; of doubtful ones those that scores, labels and ids have are shown.
+        fields: all columns of the file; None where it is known that they have names.
+    """
+    doubtful = is_doubtful(names, fields)
+    listed = ", ".join(
+        f"(column {at})" if doubtful and not is_known(name) else safe_name(name)
+        for at, name in enumerate(names[:_SHOWN], start=1)
+    )
+    more = len(names) - _SHOWN
+    return listed if more <= 0 else f"{listed} and {more} more"
+
+
+def shown_column(name: str, fields: Sequence[Field]) -> str:
+    """Return one of the fields' names in quotes, or its place where that may be a record's."""
+    names = [field.name for field in fields]
+    if is_known(name) or not is_doubtful(names, fields):
+        return quoted_name(name)
+    return f"number {names.index(name) + 1}"
+
+
+def is_doubtful(names: Sequence[str], fields: Sequence[Field] | None) -> bool:
+    """Tell whether the first line of a file may be a record.
+
+    A name looks like a record's key, such as PATIENT00001, or nothing tells names from words.
+    """
+    if any(_KEY.search(name) and not is_known(name) for name in names):
+        return True
+    return fields is not None and not any(
+        is_known(one.name) or (one.kind in NUMBERS and not is_cell(one.name)) for one in fields
+    )
+
+
+def is_cell(name: str) -> bool:
+    """Tell whether ``name`` may be how a record writes that a number is missing or infinite."""
+    folded = name.strip().casefold().lstrip("+-")
+    return folded in _CELLS or folded.startswith("unnamed:")
+
+
+def is_known(name: str) -> bool:
+    """Tell whether ``name`` is one that columns of scores, labels, ids or membership have."""
+    return is_candidate(name) or is_score_like(name) or is_plain_word(name)

@@ -55,7 +55,7 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
     Raises:
         InputError: ``identical_parts`` or ``copied_rows``.
     """
-    total = source.rows_hint or 0
+    total = source.rows_hint
     if request.unit_column is not None or source.remote or total > _LOOKED_AT:
         return ()
     look = _Look(places=_fine_places(source), bits=max(0, (total // _COUNTED).bit_length() - 1))

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.membership import label_error
-from mipaudit.reading.rows.missing_scores import missing_findings
 from mipaudit.statements.copies import Copies, unread_findings
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.verdict import BLUNTED
+from mipaudit.statements.verdict import BLUNTED, MISSING
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.membership import Label
@@ -30,6 +29,8 @@ _SENTINELS: Final = frozenset(
 )
 _SORTED: Final = np.array(sorted(_SENTINELS))
 _REPEATED: Final = 2
+# How likely, at most, the classes of an honest file differ so much in what is missing.
+_SURE: Final = 0.001
 # Rows, by class: present; left out of a file given for the other class, because a score is missing,
 # or because their person has another; of those present, with a score missing and kept, released
 # word for word, and told whether they were, or told in words that say neither.
@@ -43,23 +44,6 @@ _CLASSES: Final = (True, False)
 _ENDING: Final[frozenset[Wrong]] = frozenset(
     {"unknown_labels", "null_labels", "null_keys", "null_groups", "inexact", "overflowed"}
 )
-_OF_ROWS: Final[Mapping[Wrong, tuple[str, str, str | None]]] = {
-    "null_labels": (
-        "null_membership",
-        "Membership column {column} is empty in {where}.",
-        "Remove these rows or fill them in.",
-    ),
-    "null_keys": (
-        "missing_key",
-        "Column {column}, which identifies the rows, is empty in {where}.",
-        None,
-    ),
-    "null_groups": (
-        "missing_run",
-        "The column of `run_col` is empty in {where}: no run is known for them.",
-        "Remove these rows or fill them in.",
-    ),
-}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -252,15 +236,27 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
         found.append(Finding.of("unit_rows_dropped", **dropped))
     if any(other_side.values()):
         found.append(Finding.of("other_side_rows", rows=sum(other_side.values())))
-    if missing and not category:
-        found += missing_findings(*((rows["nan", one], rows["present", one]) for one in _CLASSES))
-    found += unread_findings(rows["unclear", True])
-    return tuple(found)
+    if (
+        missing
+        and not category
+        and _unlike(*((rows["nan", s], rows["present", s]) for s in _CLASSES))
+    ):
+        found.append(Finding.of(MISSING))
+    return (*found, *unread_findings(rows["unclear", True]))
 
 
-def types_finding(name: str) -> Finding:
-    """Return that a column is stored in different ways in different files."""
-    return Finding.of("types_differ", column=name)
+def _unlike(members: tuple[int, int], holdout: tuple[int, int]) -> bool:
+    """Tell whether the classes surely differ in how many rows lack a score, and have one.
+
+    That is Fisher's exact test in both directions, p below .001 together.
+    """
+    from mipaudit.maths.exact_tests import larger_share_p
+
+    sides = [(gone, gone + left) for gone, left in (members, holdout)]
+    if not all(whole for _, whole in sides):
+        return False
+    p_values = (larger_share_p(*one, *other) for one, other in (sides, sides[::-1]))
+    return min(p_values) <= _SURE / 2
 
 
 def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Finding]:
@@ -271,7 +267,7 @@ def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Fin
         coarse: that type and those files, by column.
     """
     found = []
-    blunted = set(intake.blunted)
+    blunted = intake.blunted
     for name, one in coarse.items():
         rows = intake.coarse[name, True] + intake.coarse[name, False]
         stored = {"column": name, "precision": one.precision, "where": one.where}
@@ -299,52 +295,59 @@ def fault_of(
     """
     if intake.of("unknown_labels"):
         return label_error(member_column or "", len(intake.labels))
-    for wrong, (code, sentence, hint) in _OF_ROWS.items():
-        if found := intake.of(wrong):
-            name = quoted_name((member_column if wrong == "null_labels" else key_column) or "")
-            text = sentence.format(column=name, where=found[""].told)
-            return InputError(code, text, hint=hint)
-    if (merging := _merging(intake, coarse)) is not None:
-        return merging
+    if found := intake.of("null_labels"):
+        return InputError(
+            "null_membership",
+            f"Membership column {quoted_name(member_column or '')} is empty in {found[''].told}.",
+            hint="Remove these rows or fill them in.",
+        )
+    if found := intake.of("null_keys"):
+        return InputError(
+            "missing_key",
+            f"Column {quoted_name(key_column or '')}, which identifies the rows, is empty in "
+            f"{found[''].told}.",
+        )
+    if found := intake.of("null_groups"):
+        return InputError(
+            "missing_run",
+            f"The column of `run_col` is empty in {found[''].told}: no run is known for them.",
+            hint="Remove these rows or fill them in.",
+        )
+    return _fault_of_scores(intake, coarse)
+
+
+def _fault_of_scores(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError:
+    """Return the error for different scores that would become one, or for missing ones."""
+    if found := intake.of("inexact"):
+        return InputError(
+            "large_integers",
+            "Integers beyond 2^53, or numbers of more digits than 64 bits hold, which cannot be "
+            f"told apart: {_columns(found)}.",
+            hint="Subtract a constant, write numbers of at most 15 digits, replace them by their "
+            "ranks, or name another column with `score_col`.",
+        )
+    if found := intake.of("overflowed"):
+        name, fault = next(iter(found.items()))
+        one = coarse[name]
+        return InputError(
+            "coarse_overflow",
+            f"Column {quoted_name(name)} is stored as {one.precision} in {one.where} and more "
+            f"finely elsewhere, where scores are beyond all that {one.precision} holds, in "
+            f"{fault.told}: rounded alike, they would all become infinite.",
+            hint="Store the column in the same type everywhere, or leave that file out.",
+        )
+    if found := intake.merged:
+        return InputError(
+            "lowest_scores",
+            "With `nan` category, minus infinity takes the place of the lowest number there is, "
+            f"which is a score too: {_columns(found)}.",
+            hint="Use `nan` drop, or replace the scores by their ranks.",
+        )
     return InputError(
         "nan_scores",
         f"Missing scores (NaN): {_columns(intake.of('missing'))}.",
         hint="Use `nan` drop to leave these rows out, or `nan` category to count "
         "a missing score as a value of its own.",
-    )
-
-
-def _merging(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError | None:
-    """Return the error for different scores that would become one; None for none."""
-    if intake.of("inexact"):
-        return InputError(
-            "large_integers",
-            "Integers beyond 2^53, or numbers of more digits than 64 bits hold, which cannot be "
-            f"told apart: {_columns(intake.of('inexact'))}.",
-            hint="Subtract a constant, write numbers of at most 15 digits, replace them by their "
-            "ranks, or name another column with `score_col`.",
-        )
-    if intake.of("overflowed"):
-        return _overflow(intake, coarse)
-    if intake.merged:
-        return InputError(
-            "lowest_scores",
-            "With `nan` category, minus infinity takes the place of the lowest number there is, "
-            f"which is a score too: {_columns(intake.merged)}.",
-            hint="Use `nan` drop, or replace the scores by their ranks.",
-        )
-    return None
-
-
-def _overflow(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError:
-    name, fault = next(iter(intake.of("overflowed").items()))
-    one = coarse[name]
-    return InputError(
-        "coarse_overflow",
-        f"Column {quoted_name(name)} is stored as {one.precision} in {one.where} and more finely "
-        f"elsewhere, where scores are beyond all that {one.precision} holds, in {fault.told}: "
-        "rounded alike, they would all become infinite.",
-        hint="Store the column in the same type everywhere, or leave that file out.",
     )
 
 

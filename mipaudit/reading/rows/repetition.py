@@ -20,7 +20,6 @@ from mipaudit.summaries.identity.row_rank import splitmix64
 if TYPE_CHECKING:
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import PiecePartition, ScoreSource
-    from mipaudit.reading.columns.layout import Layout
 
 
 Hashes = NDArray[np.uint64]
@@ -50,7 +49,7 @@ class Repetition:
     both: bool
 
 
-def check_ids(source: ScoreSource, layout: Layout, request: ReadRequest) -> tuple[Finding, ...]:
+def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
     """Look for ids that repeat.
 
     Up to 4,194,304 rows all are compared; of a larger input about 2,097,152 rows from 32
@@ -63,7 +62,7 @@ def check_ids(source: ScoreSource, layout: Layout, request: ReadRequest) -> tupl
         InputError: ``repeated_ids`` for rows of one class with the same id, ``duplicate_ids``
             for an id in both classes.
     """
-    ids = tuple(name for name in layout.ids if name != source.member_column)
+    ids = tuple(name for name in source.choice.ids if name != source.member_column)
     if not ids:
         return ()
     units = request.unit_column
@@ -75,8 +74,10 @@ def check_ids(source: ScoreSource, layout: Layout, request: ReadRequest) -> tupl
         return ()
     if request.rows_are == "independent":
         return (_taken(found),)
-    seen = _Seen.of(source, (found.column, *layout.splits))
-    splits = (name for name in layout.splits if name not in {found.column, source.member_column})
+    seen = _Seen.of(source, (found.column, *source.choice.splits))
+    splits = (
+        name for name in source.choice.splits if name not in {found.column, source.member_column}
+    )
     raise _error(found, tuple(name for name in splits if _tells(name, found, seen)))
 
 
@@ -152,7 +153,7 @@ def _collected(
 def _places(source: ScoreSource) -> Iterator[tuple[PiecePartition, int]]:
     """Yield the partitions to look at, each with the most rows to read of it."""
     partitions = source.every_row()
-    total = source.rows_hint or 0
+    total = source.rows_hint
     if total <= _COMPARED:
         for one in partitions:
             yield one, total

@@ -5,8 +5,9 @@ A group has one hash for the values of several columns, and what it stands for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,6 @@ from mipaudit.reading.columns.column import (
     Column,
     Field,
     Labels,
-    Numbers,
     at_precision,
     column_hashes,
     column_missing,
@@ -34,15 +34,24 @@ from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from mipaudit.data.request import NanPolicy
+    from mipaudit.data.request import NanPolicy, ReadRequest
+    from mipaudit.reading.columns.choice import Choice
     from mipaudit.reading.columns.membership import Where
     from mipaudit.reading.rows.intake import Wrong
+
+Mask = NDArray[np.bool_]
+# Counts the rows of a mask, where there is one, as wrong, in a column or as such.
+Note = Callable[["Wrong", Mask | None, str], None]
 
 MOST_GROUPS: Final = 1024
 _MISSING_WORD: Final = "missing"
 # A name is column=word, column=word: what would read otherwise is quoted.
 _QUOTED: Final = frozenset(',="')
 _MISSING_HASH: Final = np.uint64(0x6D697373696E6721)
+# With --nan category a missing score takes the lowest place, and what was there
+# moves up to the lowest finite number.
+_LOWEST: Final = float(np.finfo(np.float64).min)
+_LABELS_COUNTED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,37 +83,34 @@ class GroupColumns:
         Raises:
             InputError: ``too_many_groups``.
         """
-        total: NDArray[np.uint64] | None = None
-        for name in self.columns:
-            one = _hashes(columns[name])
-            total = one if total is None else mix64(total) ^ one
-        assert total is not None  # noqa: S101 - there is at least one column
-        if kept is not None:
-            total = total[kept]
+        each = (_hashes(columns[name]) for name in self.columns)
+        total = reduce(lambda before, one: mix64(before) ^ one, each)
+        total = total if kept is None else total[kept]
         values, first = np.unique(total, return_index=True)
-        for value, row in zip(values.tolist(), first.tolist(), strict=True):
-            if value not in self.found:
-                at = row if kept is None else int(kept[row])
-                self.found[value] = tuple(_word(columns[name], at) for name in self.columns)
-        self._require_few()
+        rows = first if kept is None else kept[first]
+        found = zip(values.tolist(), rows.tolist(), strict=True)
+        self.learn(
+            {
+                value: tuple(_word(columns[name], row) for name in self.columns)
+                for value, row in found
+                if value not in self.found
+            }
+        )
         return total
 
-    def unnamed(self, columns: Mapping[str, Column]) -> NDArray[np.bool_] | None:
+    def unnamed(self, columns: Mapping[str, Column]) -> Mask | None:
         """Return which rows lack a value that they must have, None for none."""
         masks = [_missing(columns[name]) for name in self.columns if self.required]
         found = [mask for mask in masks if mask is not None]
         return np.logical_or.reduce(found) if found else None
 
     def learn(self, found: Mapping[int, tuple[str, ...]]) -> None:
-        """Take in what other processes saw.
+        """Take in what hashes stand for, as this or another process saw it.
 
         Raises:
             InputError: ``too_many_groups``.
         """
         self.found.update(found)
-        self._require_few()
-
-    def _require_few(self) -> None:
         if len(self.found) > MOST_GROUPS:
             raise InputError(
                 "too_many_groups",
@@ -115,13 +121,11 @@ class GroupColumns:
 
 
 def _hashes(column: Column) -> NDArray[np.uint64]:
-    found = column_hashes(column)
-    missing = _missing(column)
-    values = found.values
+    missing, values = _missing(column), column_hashes(column).values
     return values if missing is None else np.where(missing, _MISSING_HASH, values)
 
 
-def _missing(column: Column) -> NDArray[np.bool_] | None:
+def _missing(column: Column) -> Mask | None:
     """Return where a cell has no value; an empty text is none, as in a file without types."""
     missing = column_missing(column)
     if not isinstance(column, Labels) or "" not in column.vocabulary.words:
@@ -131,48 +135,29 @@ def _missing(column: Column) -> NDArray[np.bool_] | None:
 
 
 def _word(column: Column, row: int) -> str:
-    """Return a cell as a group's name has it."""
-    match column:
-        case Labels():
-            code = int(column.codes[row])
-            word = "" if code < 0 else column.vocabulary.words[code]
-            return _text_word(word) if word else _MISSING_WORD
-        case Numbers():
-            gap = column.missing is not None and bool(column.missing[row])
-            value = column.values[row]
-            if gap or value != value:  # noqa: PLR0124 - NaN
-                return _MISSING_WORD
-            if value.dtype == np.bool_:
-                return "true" if value else "false"
-            return number_word(value.item())
-        case _:
-            raise TypeError("a group column is read with its values")
-
-
-def _text_word(text: str) -> str:
-    """Return a text so that no two groups get the same name."""
-    if text != _MISSING_WORD and _QUOTED.isdisjoint(text):
-        return text
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
+    """Return a cell as a group's name has it: no two groups get the same name."""
+    if isinstance(column, Labels):
+        code = int(column.codes[row])
+        word = column.vocabulary.words[code] if code >= 0 else ""
+        if word != _MISSING_WORD and _QUOTED.isdisjoint(word):
+            return word or _MISSING_WORD
+        doubled = word.replace('"', '""')
+        return f'"{doubled}"'
+    value = column.values[row]
+    gap = column.missing is not None and bool(column.missing[row])
+    if gap or value != value:  # noqa: PLR0124 - NaN
+        return _MISSING_WORD
+    if value.dtype == np.bool_:
+        return "true" if value else "false"
+    return number_word(value.item())
 
 
 def column_values(column: Column) -> NDArray[Any]:
     """Return the values of a key column as they are: numbers, or text as objects."""
-    match column:
-        case Labels():
-            words = np.array([*column.vocabulary.words, None], dtype=object)
-            return np.asarray(words[column.codes])
-        case Numbers():
-            return column.values
-        case _:
-            raise TypeError("a key that is written out is read with its values")
-
-
-# With --nan category a missing score takes the lowest place, and what was there
-# moves up to the lowest finite number.
-_LOWEST: Final = float(np.finfo(np.float64).min)
-_LABELS_COUNTED: Final = 1000
+    if not isinstance(column, Labels):
+        return column.values
+    words = np.array([*column.vocabulary.words, None], dtype=object)
+    return np.asarray(words[column.codes])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +191,25 @@ class Assembly:
     groups: GroupColumns | None = None
     named: bool = False
 
+    @classmethod
+    def of(cls, choice: Choice, request: ReadRequest, precision: Mapping[str, str]) -> Assembly:
+        """Return how rows are made of the chosen columns, but for who is a member."""
+        groups = GroupColumns(
+            columns=request.group_columns,
+            option=request.group_option,
+            required=request.run_column is not None,
+        )
+        return cls(
+            scores=choice.scores,
+            where=choice.where,
+            key=request.unit_column or request.key_column,
+            nan=request.nan,
+            precision=precision,
+            copies=choice.copies,
+            groups=groups if request.group_columns else None,
+            named=request.named,
+        )
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are needed, each once."""
@@ -222,154 +226,110 @@ class Assembly:
 
         Faults are counted, not raised: only the whole input knows their number.
         """
-        where = self.where
-        keep = None if where is None else where.mask(chunk.columns[where.column])
-        member, keep = self._membership(chunk, keep, intake)
-        self._count_inexact(chunk, keep, intake)
-        scores = [self._scored(chunk, one.name, keep, intake) for one in self.scores]
+        columns, where = chunk.columns, self.where
+        keep = None if where is None else where.mask(columns[where.column])
+
+        def note(wrong: Wrong, mask: Mask | None, column: str = "") -> None:
+            """Count rows of those that are left by now."""
+            if mask is not None:
+                intake.note(wrong, column, _and(mask, keep), chunk.first_row)
+
+        member = self._member(columns, chunk.rows, note, intake)
+        if self.rule is not None and self.side is not None:
+            ours = _and(member if self.side else ~member, keep)
+            before = chunk.rows if keep is None else int(np.count_nonzero(keep))
+            intake.rows["other_side", self.side] += before - int(np.count_nonzero(ours))
+            keep = ours
+        scores = [self._scored(columns[one.name], one.name, note) for one in self.scores]
         if self.copies:
             # Who leaves the copies out of the rows has not left them out of the release: neither
             # by a filter on them, nor with scores that are missing.
             every = keep is None or (where is not None and where.column == COPY_COLUMN)
             of = slice(None) if every else keep
-            intake.count_copies(said_of(chunk.columns[COPY_COLUMN])[of], member[of])
-        keep = self._complete(scores, member, keep, chunk, intake)
-        keys = None if self.key is None else self._keys(chunk, keep, intake)
-        names = column_values(chunk.columns[self.key]) if self.named and self.key else None
-        unnamed = None if self.groups is None else self.groups.unnamed(chunk.columns)
-        if unnamed is not None:
-            intake.note("null_groups", "", _and(unnamed, keep), chunk.first_row)
+            intake.count_copies(said_of(columns[COPY_COLUMN])[of], member[of])
+        gaps = self._fill_gaps(scores, note)
+        if gaps is not None:
+            intake.classes("nan", member[_and(gaps, keep)])
+            keep = keep if self.nan == "category" else _and(~gaps, keep)
+        keys = None if self.key is None else column_hashes(columns[self.key])
+        if keys is not None:
+            note("null_keys", keys.missing)
+        names = column_values(columns[self.key]) if self.named and self.key else None
+        if self.groups is not None:
+            note("null_groups", self.groups.unnamed(columns))
         kept = None if keep is None else np.flatnonzero(keep)
-        groups = None if self.groups is None else self.groups.hashes(chunk.columns, kept)
-        if kept is not None:
-            member, scores = member[kept], [score[kept] for score in scores]
-            keys = None if keys is None else keys[kept]
-            names = None if names is None else names[kept]
-        self._count_spread(scores, intake)
-        intake.classes("present", member)
-        for name, side in product(self.coarse, (True, False)):
-            intake.coarse[name, side] += int(np.count_nonzero(member == side))
-        return Rows(
+        present = slice(None) if kept is None else kept
+        rows = Rows(
             first_row=chunk.first_row,
             source_rows=chunk.rows,
             kept=kept,
-            keys=keys,
-            member=member,
-            scores=tuple(scores),
-            groups=groups,
-            names=names,
+            keys=None if keys is None else keys.values[present],
+            member=member[present],
+            scores=tuple(score[present] for score in scores),
+            groups=None if self.groups is None else self.groups.hashes(columns, kept),
+            names=None if names is None else names[present],
         )
+        self._count_present(rows, intake)
+        return rows
 
-    def _membership(
-        self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+    def _member(self, columns: Mapping[str, Column], rows: int, note: Note, intake: Intake) -> Mask:
+        """Return who is a member, bool, shape (rows,), and count whose label does not say it."""
         if self.rule is None:
-            return np.full(chunk.rows, bool(self.side)), keep
-        column = chunk.columns[self.rule.column]
+            return np.full(rows, bool(self.side))
+        column = columns[self.rule.column]
         member, unknown, null = self.rule.decode(column)
-        if null is not None:
-            intake.note("null_labels", "", _and(null, keep), chunk.first_row)
-        if unknown is not None:
-            intake.note("unknown_labels", "", _and(unknown, keep), chunk.first_row)
-            if len(intake.labels) < _LABELS_COUNTED:
-                intake.labels |= distinct_labels(column)
-        if self.side is None:
-            return member, keep
-        own = member if self.side else ~member
-        ours = _and(own, keep)
-        before = chunk.rows if keep is None else int(np.count_nonzero(keep))
-        intake.rows["other_side", self.side] += before - int(np.count_nonzero(ours))
-        return member, ours
+        note("null_labels", null, "")
+        note("unknown_labels", unknown, "")
+        if unknown is not None and len(intake.labels) < _LABELS_COUNTED:
+            intake.labels |= distinct_labels(column)
+        return member
 
-    def _count_inexact(self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake) -> None:
-        for one in self.scores:
-            mask = merged_numbers(chunk.columns[one.name])
-            if mask is not None:
-                intake.note("inexact", one.name, _and(mask, keep), chunk.first_row)
-
-    def _scored(
-        self, chunk: Chunk, name: str, keep: NDArray[np.bool_] | None, intake: Intake
-    ) -> NDArray[np.float64]:
+    def _scored(self, column: Column, name: str, note: Note) -> NDArray[np.float64]:
         """Return a column's scores as all parts can tell them; count what is lost by that."""
-        scores = column_scores(chunk.columns[name])
+        note("inexact", merged_numbers(column), name)
+        scores = column_scores(column)
         precision = self.precision.get(name)
         if precision is None or name in self.coarse:
             return scores
         rounded = at_precision(scores, precision)
-        beyond = np.isinf(rounded) & np.isfinite(scores)
-        moved = (rounded != scores) & ~np.isnan(scores)
-        intake.note("overflowed", name, _and(beyond, keep), chunk.first_row)
-        intake.note("moved", name, _and(moved, keep), chunk.first_row)
+        note("overflowed", np.isinf(rounded) & np.isfinite(scores), name)
+        note("moved", (rounded != scores) & ~np.isnan(scores), name)
         return rounded
 
-    def _complete(
-        self,
-        scores: list[NDArray[np.float64]],
-        member: NDArray[np.bool_],
-        keep: NDArray[np.bool_] | None,
-        chunk: Chunk,
-        intake: Intake,
-    ) -> NDArray[np.bool_] | None:
-        """Apply the NaN policy to ``scores`` in place; return which rows are left."""
-        gaps: NDArray[np.bool_] | None = None
+    def _fill_gaps(self, scores: list[NDArray[np.float64]], note: Note) -> Mask | None:
+        """Give missing scores their place where they have one; return which rows lack a score."""
+        gaps: Mask | None = None
         category = self.nan == "category"
-        if category:
-            self._count_extremes(scores, keep, chunk, intake)
-        for at, score in enumerate(scores):
+        for at, (one, score) in enumerate(zip(self.scores, scores, strict=True)):
             if category:
+                # What the place of missing scores would hide, before they are given it.
+                note("infinite", np.isinf(score), one.name)
+                note("endless", score == -np.inf, one.name)
+                note("lowest", score == _LOWEST, one.name)
                 # Minus infinity moves up, to make room below it.
                 scores[at] = np.maximum(score, _LOWEST)
-            if not _has_nan(score):
+            # With a NaN the minimum is one, and costs one quick pass.
+            if not score.size or not np.isnan(score.min()):
                 continue
             mask = np.isnan(score)
-            intake.note("missing", self.scores[at].name, _and(mask, keep), chunk.first_row)
+            note("missing", mask, one.name)
             gaps = mask if gaps is None else gaps | mask
             if category:
                 scores[at] = np.where(mask, -np.inf, scores[at])
-        if gaps is None:
-            return keep
-        intake.classes("nan", member[_and(gaps, keep)])
-        return keep if category else _and(~gaps, keep)
+        return gaps
 
-    def _count_extremes(
-        self,
-        scores: list[NDArray[np.float64]],
-        keep: NDArray[np.bool_] | None,
-        chunk: Chunk,
-        intake: Intake,
-    ) -> None:
-        """Count what the place of missing scores would hide, before they are given it."""
-        for one, score in zip(self.scores, scores, strict=True):
-            masks: tuple[tuple[Wrong, NDArray[np.bool_]], ...] = (
-                ("infinite", np.isinf(score)),
-                ("endless", score == -np.inf),
-                ("lowest", score == _LOWEST),
-            )
-            for wrong, mask in masks:
-                intake.note(wrong, one.name, _and(mask, keep), chunk.first_row)
-
-    def _count_spread(self, scores: list[NDArray[np.float64]], intake: Intake) -> None:
-        for one, score in zip(self.scores, scores, strict=True):
+    def _count_present(self, rows: Rows, intake: Intake) -> None:
+        """Count the rows that are left by their class, and where their scores lie."""
+        intake.classes("present", rows.member)
+        for name, side in product(self.coarse, (True, False)):
+            intake.coarse[name, side] += int(np.count_nonzero(rows.member == side))
+        for one, score in zip(self.scores, rows.scores, strict=True):
             # Texts are hashes here.
             if one.kind in {"float", "integer"}:
                 # Missing scores have the lowest place by now, where they are kept.
                 present = score[score != -np.inf] if self.nan == "category" else score
                 intake.spread.setdefault(one.name, Spread()).add(present)
 
-    def _keys(
-        self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake
-    ) -> NDArray[np.uint64]:
-        assert self.key is not None  # noqa: S101 - the caller asked
-        hashes = column_hashes(chunk.columns[self.key])
-        if hashes.missing is not None:
-            intake.note("null_keys", "", _and(hashes.missing, keep), chunk.first_row)
-        return hashes.values
 
-
-def _and(mask: NDArray[np.bool_], keep: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _and(mask: Mask, keep: Mask | None) -> Mask:
     return mask if keep is None else mask & keep
-
-
-def _has_nan(scores: NDArray[np.float64]) -> bool:
-    """Tell whether a NaN is there: the minimum is NaN then, and costs one quick pass."""
-    return scores.size > 0 and bool(np.isnan(scores.min()))

@@ -14,12 +14,13 @@ from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.reading.columns.column import mix64
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.held_rows import HeldRows
 from mipaudit.summaries.unit_scores import UnitRule, one_class_each, rows_seed, unit_scores
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import ScoreColumn
     from mipaudit.data.request import ReadRequest
+    from mipaudit.summaries.rows import Rows
 
 # Persons with the same number of rows in both classes are warned of so rarely.
 _UNLIKE: Final = 0.05
@@ -40,33 +41,25 @@ class Chosen:
 
     def within(self, first_row: int, rows: int) -> Chosen:
         """Return those of ``rows`` consecutive rows from ``first_row`` on."""
-        start, end = np.searchsorted(self.positions, (first_row, first_row + rows))
+        place = slice(*np.searchsorted(self.positions, (first_row, first_row + rows)))
         # A copy, so that it does not drag the others along.
-        return Chosen(
-            positions=self.positions[start:end].copy(),
-            scores=None
-            if self.scores is None
-            else tuple(score[start:end].copy() for score in self.scores),
-        )
+        scores = None if self.scores is None else tuple(one[place].copy() for one in self.scores)
+        return Chosen(positions=self.positions[place].copy(), scores=scores)
 
     def among(self, rows: Rows) -> Rows:
         """Return the chosen rows of ``rows``."""
         stop = rows.first_row + rows.source_rows
-        start, end = np.searchsorted(self.positions, (rows.first_row, stop))
-        kept = self.positions[start:end] - rows.first_row
-        at = np.searchsorted(rows.positions(), self.positions[start:end])
-        return Rows(
+        place = slice(*np.searchsorted(self.positions, (rows.first_row, stop)))
+        positions = self.positions[place]
+        found = rows.picked(
+            np.searchsorted(rows.positions(), positions),
             first_row=rows.first_row,
             source_rows=rows.source_rows,
-            kept=kept,
-            keys=None if rows.keys is None else rows.keys[at],
-            member=rows.member[at],
-            scores=tuple(score[at] for score in rows.scores)
-            if self.scores is None
-            else tuple(score[start:end] for score in self.scores),
-            groups=None if rows.groups is None else rows.groups[at],
-            names=None if rows.names is None else rows.names[at],
+            kept=positions - rows.first_row,
         )
+        if self.scores is None:
+            return found
+        return replace(found, scores=tuple(score[place] for score in self.scores))
 
 
 def choose_units(batches: Iterable[Rows], seed: int) -> Chosen:
@@ -79,12 +72,12 @@ def choose_units(batches: Iterable[Rows], seed: int) -> Chosen:
         batches: all rows, with the hash of their person as keys.
         seed: of the run.
     """
-    rows = _stacked(one.of_columns(()) for one in batches)
-    if rows is None:
+    rows = _joined(one.of_columns(()) for one in batches)
+    if rows is None or rows.keys is None:
         return Chosen(positions=np.empty(0, np.int64))
-    persons, places, member, _ = rows
+    persons, member = rows.keys, rows.member
     salt = mix64(np.array([seed % 2**64], dtype=np.uint64))
-    rank = mix64(places.view(np.uint64) ^ salt)
+    rank = mix64(rows.positions().view(np.uint64) ^ salt)
     order = np.lexsort((rank, member, persons))
     new = np.ones(order.size, dtype=np.bool_)
     new[1:] = (persons[order[1:]] != persons[order[:-1]]) | (
@@ -93,32 +86,17 @@ def choose_units(batches: Iterable[Rows], seed: int) -> Chosen:
     dropped = member[order[~new]]
     members = int(np.count_nonzero(dropped))
     return Chosen(
-        positions=np.sort(places[order[new]]),
+        positions=np.sort(rows.positions()[order[new]]),
         dropped_members=members,
         dropped_holdout=dropped.size - members,
     )
 
 
-_Persons = tuple[
-    NDArray[np.uint64], NDArray[np.int64], NDArray[np.bool_], tuple[NDArray[np.float64], ...]
-]
-
-
-def _stacked(batches: Iterable[Rows]) -> _Persons | None:
-    """Return persons, global positions, classes and scores of all rows; None for no rows."""
-    kept = []
+def _joined(batches: Iterable[Rows]) -> Rows | None:
+    held = HeldRows()
     for rows in batches:
-        assert rows.keys is not None  # noqa: S101 - read with a key column
-        kept.append((rows.keys, rows.positions(), rows.member, rows.scores))
-    if not kept:
-        return None
-    persons, places, member, scores = zip(*kept, strict=True)
-    return (
-        np.concatenate(persons),
-        np.concatenate(places),
-        np.concatenate(member),
-        tuple(map(np.concatenate, zip(*scores, strict=True))),
-    )
+        held.add(rows)
+    return held.joined()
 
 
 def stand_for_units(
@@ -141,52 +119,44 @@ def stand_for_units(
         UsageError: ``unit_rows`` for labels, which have no mean and no order.
         InputError: ``unit_infinite`` for persons whose scores have no sum.
     """
-    column, rule = request.unit_column, request.unit_rows
-    assert column is not None  # noqa: S101 - the caller looked
+    column, rule = str(request.unit_column), request.unit_rows
     made = None if rule == "one" else rule
     taken = tuple(columns if made is None else (_column(one, made) for one in columns))
-    rows = _stacked(batches)
-    if rows is None:
+    rows = _joined(batches)
+    if rows is None or rows.keys is None:
         return taken, None, ()
-    persons, places, member, scores = rows
+    persons, places, member, scores = rows.keys, rows.positions(), rows.member, rows.scores
     seed = rows_seed(persons, member, scores, request.seed)
     left, both = one_class_each(persons, member, seed)
     standing: Chosen | None = None
     told: tuple[Finding, ...] = ()
     if both:
+        dropped = int(np.count_nonzero(~left))
         persons, places, member = persons[left], places[left], member[left]
         scores = tuple(score[left] for score in scores)
         standing = Chosen(positions=places)
-        told = (both_finding(both, left.size - places.size, column),)
+        told = (Finding.of("units_in_both_classes", persons=both, rows=dropped, column=column),)
     if made is None:
         return taken, standing, told
     of_each = unit_scores(persons, scores, made)
     if of_each.undefined:
-        raise _infinite(made, of_each.undefined, column)
+        raise InputError(
+            "unit_infinite",
+            f"`unit_rows` {made}: {of_each.undefined:,} values of column {quoted_name(column)} "
+            "have scores of both infinities (a missing one counts as minus infinity), which have "
+            f"no {made}.",
+            hint="Give `unit_rows` one, max or min.",
+        )
     positions = places[of_each.rows]
     order = np.argsort(positions)
     standing = Chosen(
         positions=positions[order], scores=tuple(score[order] for score in of_each.scores)
     )
-    told += made_findings(made, of_each.sizes, member[of_each.rows], column, seed)
+    told += _made_findings(made, of_each.sizes, member[of_each.rows], column, seed)
     return taken, standing, told
 
 
-def _infinite(rule: UnitRule, persons: int, column: str) -> InputError:
-    return InputError(
-        "unit_infinite",
-        f"`unit_rows` {rule}: {persons:,} values of column {quoted_name(column)} have scores of "
-        f"both infinities (a missing one counts as minus infinity), which have no {rule}.",
-        hint="Give `unit_rows` one, max or min.",
-    )
-
-
-def both_finding(persons: int, rows: int, column: str) -> Finding:
-    """Return that persons with rows of both classes are counted in one, and others left out."""
-    return Finding.of("units_in_both_classes", persons=int(persons), rows=int(rows), column=column)
-
-
-def made_findings(
+def _made_findings(
     rule: UnitRule,
     sizes: NDArray[np.int64],
     member: NDArray[np.bool_],
@@ -202,20 +172,14 @@ def made_findings(
         column: names the persons.
         seed: of the test.
     """
-    found = [
-        Finding.of(
-            "unit_scores_made",
-            rule=rule,
-            column=column,
-            scores=member.size,
-            rows=int(sizes.sum()),
-        )
-    ]
+    made = {"rule": rule, "column": column}
+    counts = {"scores": member.size, "rows": int(sizes.sum())}
+    found = Finding.of("unit_scores_made", **made, **counts)
     rng = np.random.default_rng((seed % 2**64, _ROWS_STREAM))
     p = counts_alike(sizes[member], sizes[~member], rng)
-    if p <= _UNLIKE:
-        found.append(Finding.of("unit_rows_unlike", rule=rule, column=column, p_value=float(p)))
-    return tuple(found)
+    if p > _UNLIKE:
+        return (found,)
+    return found, Finding.of("unit_rows_unlike", **made, p_value=float(p))
 
 
 def _column(one: ScoreColumn, rule: UnitRule) -> ScoreColumn:

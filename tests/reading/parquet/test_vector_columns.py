@@ -7,28 +7,21 @@ from operator import methodcaller
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
-from mipaudit.errors import UsageError
+from mipaudit.reading.columns.choice import choose_named
 from mipaudit.reading.columns.column import Field
-from mipaudit.reading.columns.score_selection import select_named
 
 FIELDS = tuple(Field(name=name, kind="float") for name in ("a", "b", "c", "d"))
 
 
 def test_a_list_keeps_its_order_and_its_columns_are_read_once_in_file_order():
-    found = select_named(FIELDS, ("c,a", "a", "c , a"), vectors=True)
+    found = choose_named(FIELDS, ("c,a", "a", "c , a"), vectors=True)
     assert found.vectors == (("c", "a"),)
     assert [field.name for field in found.scores] == ["a", "c"]
     assert found.scalars == {"a"}
     assert [name for name, _ in found.skipped] == ["b", "d"]
-
-
-def test_lists_are_for_those_who_can_take_them():
-    with pytest.raises(UsageError, match="this command cannot take"):
-        select_named(FIELDS, ("a,b",))
 
 
 def test_rows_with_other_scores():

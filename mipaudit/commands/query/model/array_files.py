@@ -13,8 +13,7 @@ from mipaudit.data.tables.table import AnyTable, ArrayTable, Table, Whole, open_
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.class_outputs import class_columns, lone_column
 from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
-from mipaudit.reading.columns.names import is_id_like, says_score
-from mipaudit.reading.columns.score_selection import find_column
+from mipaudit.reading.columns.names import find_column, is_id_like, says_score
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 

@@ -17,7 +17,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import Precision, coarsest, precision_of, rounded_to
 from mipaudit.reading.columns.class_outputs import LABELS, ROUNDING, add_up, sum_tolerance, within
 from mipaudit.reading.columns.membership import CANDIDATES
-from mipaudit.reading.columns.score_selection import shown_names
+from mipaudit.reading.columns.names import shown_names
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.sources import InputFile
 

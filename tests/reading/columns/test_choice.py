@@ -8,16 +8,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
+from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Message
+from mipaudit.reading.columns.choice import choice_findings, choose_by_rules, choose_named
 from mipaudit.reading.columns.column import Field
-from mipaudit.reading.columns.names import is_id_like, is_score_like
-from mipaudit.reading.columns.score_selection import (
+from mipaudit.reading.columns.names import (
     candidate_columns,
     find_column,
-    select_named,
-    select_scores,
-    selection_findings,
+    is_id_like,
+    is_score_like,
     shown_names,
 )
 from mipaudit.reading.parquet.arrow import arrow_fields
@@ -26,6 +26,13 @@ from mipaudit.report.messages.told import told
 
 def fields(**kinds):
     return tuple(Field(name=name, kind=kind) for name, kind in kinds.items())
+
+
+def by_rules(*others, reserved=(), **kinds):
+    """Return the scores by the rules, what may be one besides, and what is said of it."""
+    choice = choose_by_rules((*fields(**kinds), *others), reserved)
+    left = [name for name, _ in choice.unaudited]
+    return choice.names, left, choice_findings(choice, ReadRequest())
 
 
 @pytest.mark.parametrize(
@@ -73,20 +80,16 @@ def test_every_query_names_its_columns_as_scores():
 )
 @pytest.mark.parametrize("kind", ["integer", "bool"])
 def test_a_name_makes_a_score_beside_floats(name, kind):
-    selection = select_scores(fields(**{name: kind, "latency_ms": "float"}), frozenset())
-    assert [f.name for f in selection.scores] == [name, "latency_ms"]
-    assert selection.unaudited == ()
-    assert [one.code for one in selection_findings(selection)] == ["scores_found"]
+    names, left, findings = by_rules(**{name: kind, "latency_ms": "float"})
+    assert (names, left) == ([name, "latency_ms"], [])
+    assert [one.code for one in findings] == ["scores_found"]
 
 
 def test_integers_are_scores_only_where_there_is_none_yet():
-    selection = select_scores(fields(score="integer", age="integer", sex="bool"), frozenset())
-    assert [f.name for f in selection.scores] == ["score"]
-    assert [name for name, _ in selection.unaudited] == ["age", "sex"]
+    assert by_rules(score="integer", age="integer", sex="bool")[:2] == (["score"], ["age", "sex"])
     # Adult's attribute is no score for its name, and floats are as ever.
-    people = select_scores(fields(age="integer", capital_loss="integer"), frozenset())
-    assert len(people.scores) == 2
-    assert people.unaudited == ()
+    people = by_rules(age="integer", capital_loss="integer")
+    assert people[:2] == (["age", "capital_loss"], [])
 
 
 @pytest.mark.parametrize(
@@ -99,26 +102,15 @@ def test_integers_are_scores_only_where_there_is_none_yet():
         *(("prediction", "float"), ("y_pred", "float"), ("logits", "other"), ("probs", "other")),
         # No id has a fraction, and a target may be what an attack aims at.
         *(("id", "float"), ("index", "float"), ("row_id", "float"), ("target_x", "float")),
+        *((name, "lists") for name in ("embedding", "outputs", "label", "losses", "per_token")),
     ],
 )
-def test_what_says_score_and_is_left_out_is_told(name, kind):
-    selection = select_scores(fields(**{name: kind, "latency_ms": "float"}), frozenset())
-    assert [f.name for f in selection.scores] == ["latency_ms"]
-    assert [one for one, _ in selection.unaudited] == [name]
-    (finding,) = selection_findings(selection)
-    assert finding.code == "score_left_out"
+def test_what_may_be_a_score_and_is_left_out_is_told(name, kind):
+    one = Field(name=name, kind="other" if kind == "lists" else kind, lists=kind == "lists")
+    names, left, (finding,) = by_rules(one, latency_ms="float")
+    assert (names, left, finding.code) == (["latency_ms"], [name], "score_left_out")
     assert name in told(finding)
-
-
-@pytest.mark.parametrize("name", ["embedding", "outputs", "label", "losses", "per_token"])
-def test_lists_of_numbers_are_told_whatever_their_name(name):
-    lists = Field(name=name, kind="other", lists=True)
-    selection = select_scores((*fields(latency_ms="float"), lists), frozenset())
-    assert selection.unaudited == ((name, Message("lists")),)
-    (finding,) = selection_findings(selection)
-    assert finding.code == "score_left_out"
-    assert name in told(finding)
-    assert not select_scores((*fields(latency_ms="float"), lists), frozenset({name})).unaudited
+    assert by_rules(one, latency_ms="float", reserved={name})[1] == []
 
 
 @pytest.mark.parametrize(
@@ -153,7 +145,7 @@ def test_a_list_beside_the_scores_is_told_until_they_are_named(tmp_path):
 
 @pytest.mark.parametrize("name", ["conf_label", "loss_target", "score_pred", "conf_true"])
 def test_floats_are_no_labels(name):
-    assert [f.name for f in select_scores(fields(**{name: "float"}), frozenset()).scores] == [name]
+    assert by_rules(**{name: "float"})[0] == [name]
 
 
 @pytest.mark.parametrize(
@@ -167,44 +159,39 @@ def test_floats_are_no_labels(name):
     ],
 )
 def test_what_is_no_score_is_left_out_without_a_word(name, kind):
-    selection = select_scores(fields(**{name: kind, "loss": "float"}), frozenset())
-    assert [f.name for f in selection.scores] == ["loss"]
-    assert selection_findings(selection) == ()
+    assert by_rules(**{name: kind, "loss": "float"}) == (["loss"], [], ())
 
 
 def test_named_columns_are_told_nothing_of():
-    selection = select_named(fields(loss="float", score="integer"), ("loss",))
-    assert selection_findings(selection) == ()
+    choice = choose_named(fields(loss="float", score="integer"), ("loss",))
+    assert choice_findings(choice, ReadRequest(score_columns=("loss",))) == ()
 
 
 def test_floats_before_integers_before_booleans():
     columns = {"loss": "float", "hits": "integer", "right": "bool", "sex": "string"}
-    assert [f.name for f in select_scores(fields(**columns), frozenset()).scores] == ["loss"]
-    del columns["loss"]
-    assert [f.name for f in select_scores(fields(**columns), frozenset()).scores] == ["hits"]
-    del columns["hits"]
-    assert [f.name for f in select_scores(fields(**columns), frozenset()).scores] == ["right"]
-    del columns["right"]
+    for first in ("loss", "hits", "right"):
+        assert by_rules(**columns)[0] == [first]
+        del columns[first]
     with pytest.raises(InputError) as caught:
-        select_scores(fields(**columns), frozenset())
+        by_rules(**columns)
     assert caught.value.code == "no_score_column"
-
-
-def test_membership_candidates_and_reserved_columns_are_no_scores():
-    selection = select_scores(
-        fields(member="float", split="float", age="float", loss="float"), frozenset({"age"})
-    )
-    assert [f.name for f in selection.scores] == ["loss"]
-    assert dict(selection.skipped)["age"].code == "role"
 
 
 def test_every_column_is_taken_or_skipped_with_a_reason():
     columns = fields(a="float", b="integer", c="bool", d="string", e="empty", f="other", id="float")
-    selection = select_scores(columns, frozenset())
-    assert {f.name for f in selection.scores} | {n for n, _ in selection.skipped} == {
-        f.name for f in columns
+    roles = fields(member="float", split="float", age="float")
+    choice = choose_by_rules((*columns, *roles), {"age"})
+    assert choice.names == ["a"]
+    assert {name: why.code for name, why in choice.skipped} == {
+        "b": "other_kind",
+        "c": "other_kind",
+        "d": "text_column",
+        "e": "empty_column",
+        "f": "unreadable_column",
+        "id": "named_like_id",
+        "age": "role",
+        **dict.fromkeys(("member", "split"), "membership_like"),
     }
-    assert all(why for _, why in selection.skipped)
 
 
 def test_candidates_in_order_of_priority():
@@ -221,21 +208,20 @@ def test_unknown_column_gets_a_suggestion():
 
 def test_named_columns_come_in_file_order_once():
     columns = fields(loss="float", label="integer", name="string")
-    selection = select_named(columns, ("name", "label", "name"))
-    assert [f.name for f in selection.scores] == ["label", "name"]
-    assert selection.skipped == (("loss", Message("not_named")),)
+    choice = choose_named(columns, ("name", "label", "name"))
+    assert [f.name for f in choice.scores] == ["label", "name"]
+    assert choice.skipped == (("loss", Message("not_named")),)
 
 
 def test_comma_list_is_a_vector_unless_a_column_is_called_so():
-    with pytest.raises(UsageError) as caught:
-        select_named(fields(a="float", b="float"), ("a,b",))
-    assert caught.value.code == "vector_score"
-    assert len(select_named((Field(name="a,b", kind="float"),), ("a,b",)).scores) == 1
+    with pytest.raises(UsageError, match="this command cannot take"):
+        choose_named(fields(a="float", b="float"), ("a,b",))
+    assert len(choose_named((Field(name="a,b", kind="float"),), ("a,b",)).scores) == 1
 
 
 def test_a_date_is_no_score():
     with pytest.raises(InputError) as caught:
-        select_named(fields(when="other"), ("when",))
+        choose_named(fields(when="other"), ("when",))
     assert caught.value.code == "not_a_score"
 
 
