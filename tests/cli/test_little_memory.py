@@ -12,7 +12,7 @@ import pytest
 # Runs in the child, once all that a command loads is loaded and the given room is left.
 CHILD = """
 import resource, sys
-import mipaudit.commands.shift.opening, mipaudit.commands.shift.run
+import mipaudit.commands.shift.run, mipaudit.data.records.features
 import mipaudit.reading.bytes.unpacked as unpacked
 import numpy as np
 from pathlib import Path
@@ -43,11 +43,11 @@ def test_the_buffer_of_linear_algebra_is_claimed_before_the_input_is_read():
 @pytest.mark.parametrize("command", ["estimate", "shift"])
 def test_inputs_are_opened_with_the_buffer(monkeypatch, tmp_path, command):
     import mipaudit
-    from mipaudit.commands.shift import opening as feature_opening
     from mipaudit.data import opening
+    from mipaudit.data.records import tables
 
     claimed = []
-    module = opening if command == "estimate" else feature_opening
+    module = opening if command == "estimate" else tables
     monkeypatch.setattr(module, "claim_buffers", lambda: claimed.append(True))
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"member": [True, False] * 60, "score": rng.normal(size=120)})

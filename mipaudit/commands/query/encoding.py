@@ -1,29 +1,34 @@
 """How tables of records become points: fitted on what was released, or a reference, alone."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.query.columns import AS_WRITTEN, PlainWord, RecordColumn, plain_word
 from mipaudit.commands.query.options import QueryOptions, Scale
 from mipaudit.commands.query.search.points import Geometry, Points
-from mipaudit.commands.query.table import Role
+from mipaudit.data.csv.cells import FALSE, TRUE, is_number
+from mipaudit.data.records.tables import RecordColumn, Role
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.reading.columns.column import are_days, number_word, word_days
 from mipaudit.statements.text.printable_names import quoted_name
 
 Treated = Literal["number", "date", "category"]
-Table = dict[str, "RecordColumn"]
+Spelling = Callable[[str], str]
+Table = dict[str, RecordColumn]
 
 # The robust range lies between these quantiles.
 _QUANTILES: Final = (0.05, 0.95)
 _FORMS: Final = {"date": "days", "time": "times of day", "duration": "durations"}
 # In units of the scale: squares of more would swamp the other columns, and single precision.
 _FARTHEST: Final = 1e12
+# A code such as 007 is no number, unless another table holds it as one.
+_NUMBER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+(\.0*)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,7 +57,7 @@ class ColumnCode:
     blanks: bool = False
     constant: bool = False
     bits: int = DOUBLE_BITS
-    plain: PlainWord = AS_WRITTEN
+    plain: Spelling = str
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -60,6 +65,57 @@ class ColumnCode:
         if self.treated == "category":
             return (len(self.words) + 1 + self.blanks,)
         return (2,) if self.blanks else ()
+
+    def numbers(self, column: RecordColumn) -> NDArray[np.float64]:
+        """Return numbers or days, anything where missing."""
+        if column.words is None:
+            return rounded_to_bits(column.values, self.bits)
+        days = word_days(column.words)
+        table = np.append(np.empty(0) if days is None else days, 0.0)
+        return np.asarray(table[column.values], dtype=np.float64)
+
+    def scaled(self, column: RecordColumn) -> NDArray[np.float64]:
+        """Return numbers in units of the scale, 0 where missing.
+
+        Raises:
+            InputError: ``too_far``.
+        """
+        with np.errstate(over="ignore"):
+            found = (self.numbers(column) - self.centre) / self.width
+        found = np.where(column.missing, 0.0, found)
+        far = np.flatnonzero(~(np.abs(found) < _FARTHEST))
+        if far.size:
+            raise InputError(
+                "too_far",
+                f"Column {quoted_name(self.name)}: {far.size:,} cells of a table lie more than "
+                f"10^12 times the column's range away, the first in row {far[0] + 1:,}: no "
+                "distance is exact.",
+                hint="Is it a code for a missing value? Mend it, give `range`, or use `ignore`.",
+            )
+        return found
+
+    def said(self, column: RecordColumn) -> tuple[str, ...]:
+        """Return the words of a category, numbers written out."""
+        if column.words is not None:
+            return tuple(map(self.plain, column.words))
+        held = rounded_to_bits(column.values[~column.missing], self.bits)
+        return tuple(map(number_word, np.unique(held).tolist()))
+
+    def coded(
+        self, column: RecordColumn, words: Mapping[str, int], *, other: int, missing: int
+    ) -> NDArray[np.int32]:
+        """Return the level of each row, given those of the words."""
+        codes = column.values
+        if column.words is None:
+            numbers, codes = np.unique(
+                rounded_to_bits(column.values, self.bits), return_inverse=True
+            )
+            codes[column.missing] = -1
+            said = map(number_word, numbers.tolist())
+        else:
+            said = map(self.plain, column.words)
+        levels = np.array([*(words.get(word, other) for word in said), missing])
+        return np.asarray(levels[codes], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,42 +131,43 @@ class Encoding:
         Records are equal in all columns just where these points are: scaling can make
         different numbers the same, and words that were not released share a level.
         """
+        words: dict[str, dict[str, int]] = {}
+        for code in self.columns:
+            if code.treated == "category":
+                every = (code.said(table[code.name]) for table in tables.values())
+                known = dict.fromkeys(word for said in every for word in said)
+                words[code.name] = {word: at for at, word in enumerate(known)}
 
-        def known(code: ColumnCode) -> dict[str, int]:
-            every = (_words(table[code.name], code.plain) for table in tables.values())
-            words = dict.fromkeys(word for words in every for word in words)
-            return {word: at for at, word in enumerate(words)}
+        def levels(code: ColumnCode, column: RecordColumn) -> NDArray[np.int32]:
+            return code.coded(column, words[code.name], other=-1, missing=-2)
 
-        places = {code.name: known(code) for code in self.columns if code.treated == "category"}
-
-        def coded(column: RecordColumn, code: ColumnCode) -> NDArray[np.int32]:
-            return _word_codes(column, code, places[code.name], other=-1, missing=-2)
-
-        return {role: self._stacked(table, _plain_numbers, coded) for role, table in tables.items()}
+        return {
+            role: self._stacked(table, ColumnCode.numbers, levels) for role, table in tables.items()
+        }
 
     def points(self, table: Table) -> Points:
         """Return a table's records as points."""
 
-        def coded(column: RecordColumn, code: ColumnCode) -> NDArray[np.int32]:
-            place = {word: at for at, word in enumerate(code.words)}
-            return _word_codes(column, code, place, other=len(place), missing=len(place) + 1)
+        def levels(code: ColumnCode, column: RecordColumn) -> NDArray[np.int32]:
+            words = {word: at for at, word in enumerate(code.words)}
+            return code.coded(column, words, other=len(words), missing=len(words) + 1)
 
-        return self._stacked(table, _scaled, coded)
+        return self._stacked(table, ColumnCode.scaled, levels)
 
     def _stacked(
         self,
         table: Table,
-        numbered: Callable[[RecordColumn, ColumnCode], NDArray[np.float64]],
-        coded: Callable[[RecordColumn, ColumnCode], NDArray[np.int32]],
+        numbered: Callable[[ColumnCode, RecordColumn], NDArray[np.float64]],
+        levelled: Callable[[ColumnCode, RecordColumn], NDArray[np.int32]],
     ) -> Points:
         rows = len(next(iter(table.values())).missing)
         numbers, codes = [], []
         for code in self.columns:
             column = table[code.name]
             if code.treated == "category":
-                codes.append(coded(column, code))
+                codes.append(levelled(code, column))
                 continue
-            numbers.append(np.where(column.missing, 0.0, numbered(column, code)) + 0.0)
+            numbers.append(np.where(column.missing, 0.0, numbered(code, column)) + 0.0)
             if code.blanks:
                 codes.append(column.missing.astype(np.int32))
         return Points(
@@ -118,21 +175,14 @@ class Encoding:
             codes=np.stack(codes, axis=1) if codes else np.empty((rows, 0), dtype=np.int32),
         )
 
-
-def _scaled(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64]:
-    with np.errstate(over="ignore"):
-        found = (_plain_numbers(column, code) - code.centre) / code.width
-    found = np.where(column.missing, 0.0, found)
-    far = np.flatnonzero(~(np.abs(found) < _FARTHEST))
-    if far.size:
-        raise InputError(
-            "too_far",
-            f"Column {quoted_name(code.name)}: {far.size:,} cells of a table lie more than 10^12 "
-            f"times the column's range away, the first in row {far[0] + 1:,}: no distance is "
-            "exact.",
-            hint="Is it a code for a missing value? Mend it, give `range`, or use `ignore`.",
-        )
-    return found
+    def unseen(self, points: Points) -> dict[str, int]:
+        """Return by column how many records hold a word that the released tables lack."""
+        found, at = {}, 0
+        for code in self.columns:
+            if code.treated == "category":
+                found[code.name] = int(np.count_nonzero(points.codes[:, at] == len(code.words)))
+            at += len(code.levels)
+        return found
 
 
 def fit_encoding(tables: Mapping[Role, Table], asked: QueryOptions) -> Encoding:
@@ -159,56 +209,6 @@ def fit_encoding(tables: Mapping[Role, Table], asked: QueryOptions) -> Encoding:
     return Encoding(columns=codes, geometry=geometry)
 
 
-def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) -> Treated:
-    kinds = {column.kind for column in held.values()}
-    if category or kinds == {"bool"}:
-        return "category"
-    words = [role for role, column in held.items() if column.kind == "string"]
-    if not words:
-        (first, what), *forms = [
-            (role, _FORMS.get(column.kind, "numbers")) for role, column in held.items()
-        ]
-        for other, form in forms:
-            if form != what:
-                raise _differ(name, first, what, other, form)
-        return "date" if what == _FORMS["date"] else "number"
-    others = [role for role in held if role not in words]
-    dated = {role: are_days(held[role].words) for role in words}
-    for other in others:
-        if held[other].kind != "date":
-            raise _differ(name, words[0], "words", other, _FORMS.get(held[other].kind, "numbers"))
-    if all(dated.values()):
-        return "date"
-    # Where what was released holds days, a cell that is none is a fault.
-    if others or dated.get("synthetic", False):
-        role = next(role for role in words if not dated[role])
-        raise InputError(
-            "not_a_date",
-            f"The {role} table: column {quoted_name(name)} holds days in other tables, and cells "
-            "here that are none.",
-            hint="Write days as 2024-12-31, or name the column in `categorical`.",
-        )
-    return "category"
-
-
-def _differ(name: str, one: str, what: str, other: str, else_: str) -> InputError:
-    return InputError(
-        "types_differ",
-        f"Column {quoted_name(name)} holds {what} in the {one} table and {else_} in the {other} "
-        "table.",
-        hint="Mend the cells, or name the column in `categorical` or `ignore`.",
-    )
-
-
-def _plain_numbers(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64]:
-    """Return numbers or days, anything where missing."""
-    if column.numbers is not None:
-        return rounded_to_bits(column.numbers, code.bits)
-    assert column.codes is not None  # noqa: S101 - words have codes
-    days = word_days(column.words)
-    return np.append(np.empty(0) if days is None else days, 0.0)[column.codes]
-
-
 def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> ColumnCode:
     for role, column in held.items():
         if column.missing.all():
@@ -219,17 +219,16 @@ def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> C
             )
     fit, named = held[asked.encode_on], name in asked.categorical
     given = (asked.range or {}).get(name)
-    treated = _treated(name, held, category=named)
     kept = {column.bits for column in held.values() if column.kind != "empty"}
     code = ColumnCode(
         name=name,
-        treated=treated,
+        treated=_treated(name, held, category=named),
         scale="equal or not",
         blanks=any(bool(column.missing.any()) for column in held.values()),
         bits=min(kept) if len(kept) > 1 else DOUBLE_BITS,
     )
-    if treated != "category":
-        values = _plain_numbers(fit, code)[~fit.missing]
+    if code.treated != "category":
+        values = code.numbers(fit)[~fit.missing]
         centre, width, said = _range(values, asked.scale, given)
         if width > 0:
             return replace(code, scale=said, centre=centre, width=width)
@@ -240,15 +239,48 @@ def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> C
             f"`range`: column {quoted_name(name)} holds no numbers.",
             hint="A range is for columns of numbers or days.",
         )
-    plain = plain_word({column.kind for column in held.values()}, named=named, bits=code.bits)
+    plain = _spelling({column.kind for column in held.values()}, named=named, bits=code.bits)
+    code = replace(code, treated="category", plain=plain)
     released = [column for role, column in held.items() if role in {"synthetic", "reference"}]
     return replace(
         code,
-        treated="category",
-        plain=plain,
-        words=tuple(sorted({word for column in released for word in _words(column, plain)})),
-        constant=len(set(_words(fit, plain))) == 1,
+        words=tuple(sorted({word for column in released for word in code.said(column)})),
+        constant=len(set(code.said(fit))) == 1,
     )
+
+
+def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) -> Treated:
+    if category or {column.kind for column in held.values()} == {"bool"}:
+        return "category"
+    forms = {
+        role: "words" if column.kind == "string" else _FORMS.get(column.kind, "numbers")
+        for role, column in held.items()
+    }
+    texts = {role: held[role].words or () for role, form in forms.items() if form == "words"}
+    # Words may be days, beside days or alone; anything else is one thing in all tables.
+    first = next(iter(texts or forms))
+    for role, form in forms.items():
+        if form != forms[first] and not (texts and form in {"words", _FORMS["date"]}):
+            raise InputError(
+                "types_differ",
+                f"Column {quoted_name(name)} holds {forms[first]} in the {first} table and "
+                f"{form} in the {role} table.",
+                hint="Mend the cells, or name the column in `categorical` or `ignore`.",
+            )
+    if not texts:
+        return "date" if forms[first] == _FORMS["date"] else "number"
+    undated = [role for role, words in texts.items() if not are_days(words)]
+    if not undated:
+        return "date"
+    # Where what was released holds days, a cell that is none is a fault.
+    if len(texts) < len(held) or ("synthetic" in texts and "synthetic" not in undated):
+        raise InputError(
+            "not_a_date",
+            f"The {undated[0]} table: column {quoted_name(name)} holds days in other tables, and "
+            "cells here that are none.",
+            hint="Write days as 2024-12-31, or name the column in `categorical`.",
+        )
+    return "category"
 
 
 def _range(
@@ -267,34 +299,33 @@ def _range(
     return centre, width, said
 
 
-def _words(column: RecordColumn, plain: PlainWord) -> tuple[str, ...]:
-    """Return the words of a category, numbers written out."""
-    if column.numbers is None:
-        return tuple(map(plain, column.words))
-    held = rounded_to_bits(column.numbers[~column.missing], plain.bits)
-    return tuple(map(number_word, np.unique(held).tolist()))
+def _spelling(kinds: Collection[str], *, named: bool, bits: int) -> Spelling:
+    """Return the plain spelling of the words of a category.
+
+    Args:
+        kinds: of its columns in the tables.
+        named: whether the user says that it is one: its numbers may be written in two ways.
+        bits: of the coarsest table, 53 where all are alike.
+    """
+    numbers = named or not {"integer", "float", "bool", "date"}.isdisjoint(kinds)
+    # 007 is 7 where a table holds numbers.
+    padded = not {"integer", "float"}.isdisjoint(kinds)
+    truths = named or "bool" in kinds
+
+    def plain(word: str) -> str:
+        text = word.strip()
+        if truths and text in TRUE | FALSE:
+            return "1" if text in TRUE else "0"
+        if "date" in kinds and (days := word_days((text,))) is not None:
+            return number_word(float(days[0]))
+        taken = padded if _NUMBER.fullmatch(text) is None else numbers
+        return _number(text, bits) if taken and is_number(text) else word
+
+    return plain
 
 
-def _word_codes(
-    column: RecordColumn, code: ColumnCode, place: Mapping[str, int], *, other: int, missing: int
-) -> NDArray[np.int32]:
-    if column.numbers is None:
-        assert column.codes is not None  # noqa: S101 - words have codes
-        words = map(code.plain, column.words)
-        table = np.array([*(place.get(word, other) for word in words), missing])
-        return np.asarray(table[column.codes], dtype=np.int32)
-    values, inverse = np.unique(rounded_to_bits(column.numbers, code.bits), return_inverse=True)
-    table = np.array([place.get(number_word(value), other) for value in values.tolist()])
-    found = table[inverse]
-    found[column.missing] = missing
-    return np.asarray(found, dtype=np.int32)
-
-
-def unseen_rows(points: Points, encoding: Encoding) -> dict[str, int]:
-    """Return by column how many records hold a word that the released tables lack."""
-    found, at = {}, 0
-    for code in encoding.columns:
-        if code.treated == "category":
-            found[code.name] = int(np.count_nonzero(points.codes[:, at] == len(code.words)))
-        at += len(code.levels)
-    return found
+def _number(text: str, bits: int) -> str:
+    if bits < DOUBLE_BITS:
+        return number_word(float(rounded_to_bits(np.array(float(text)), bits)))
+    # Long numbers keep all of their digits.
+    return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else number_word(float(text))

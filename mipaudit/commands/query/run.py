@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, BinaryIO, Final, Literal, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.query.columns import RecordColumn
-from mipaudit.commands.query.encoding import Encoding, fit_encoding, unseen_rows
+from mipaudit.commands.query.encoding import Encoding, fit_encoding
 from mipaudit.commands.query.findings import LIMITATIONS, query_findings, query_says
+from mipaudit.commands.query.kept import check_kept, read_kept
 from mipaudit.commands.query.options import Query, QueryOptions, QueryShown
 from mipaudit.commands.query.report import (
     ExactCopies,
@@ -25,14 +25,13 @@ from mipaudit.commands.query.report import (
 )
 from mipaudit.commands.query.scores import Scored, Scoring
 from mipaudit.commands.query.search.points import Points, SameRecords, same_records
-from mipaudit.commands.query.table import (
+from mipaudit.data.records.tables import (
     CommonColumns,
+    RecordColumn,
     RecordTable,
     Role,
-    check_kept,
     common_columns,
-    open_table,
-    read_kept,
+    open_records,
 )
 from mipaudit.errors import InputError, UsageError, as_typed
 from mipaudit.evidence.scores.curves import spread_alone
@@ -42,7 +41,6 @@ from mipaudit.output.beside import report_beside
 from mipaudit.output.destination import Destination, row_file
 from mipaudit.output.presentation import present
 from mipaudit.output.terminal import note_written, progress_bar
-from mipaudit.reading.bytes.paths import check_different
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
 from mipaudit.reading.rows.output import RowFormat, write_rows
 from mipaudit.statements.copies import COPY_COLUMN
@@ -118,14 +116,9 @@ class Answer:
             {name: values[start : start + _CHUNK] for name, values in self.columns.items()}
             for start in range(0, len(self.columns["member"]), _CHUNK)
         )
-        write_rows(
-            file,
-            chunks,
-            form,
-            columns=tuple(self.columns),
-            repeating=self.kept,
-            quoted=bool(self.kept),
-        )
+        names = tuple(self.columns)
+        quoted = bool(self.kept)
+        write_rows(file, chunks, form, columns=names, repeating=self.kept, quoted=quoted)
 
 
 class _Found(NamedTuple):
@@ -152,26 +145,26 @@ def query_tables(asked: QueryOptions) -> Answer:
     """
     begun = time.perf_counter()
     with ExitStack() as held:
-        opened: list[RecordTable] = []
-        for role, source in asked.tables.items():
-            opened.append(open_table(role, source))  # type: ignore[arg-type]
-            held.callback(opened[-1].opened.close)
-        check_different((one.role, one.opened.blobs) for one in opened)
-        common = common_columns(opened, columns=asked.columns, ignore=asked.ignore)
+        opened = open_records(asked.tables)
+        for one in opened.values():
+            held.callback(one.close)
+        tables = [RecordTable.of(cast("Role", role), one) for role, one in opened.items()]
+        common = common_columns(tables, columns=asked.columns, ignore=asked.ignore)
         _check_named(asked, common)
         own = {"member", COPY_COLUMN, *(query.column for query in asked.queries)}
-        check_kept(opened, asked.keep, scores=own)
-        _check_memory(opened, len(common.taken), asked.memory_bytes)
-        mixed = len(frozenset[bool]().union(*(table.texts for table in opened))) > 1
+        scored = tables[:2]  # members and holdout
+        check_kept(scored, asked.keep, scores=own)
+        _check_memory(tables, len(common.taken), asked.memory_bytes)
+        mixed = len(set[bool]().union(*(table.texts for table in tables))) > 1
         read = {
             table.role: table.read(common.taken, categorical=asked.categorical, mixed=mixed)
-            for table in opened
+            for table in tables
         }
-        kept = read_kept(opened, asked.keep) if asked.keep else {}
+        kept = read_kept(scored, asked.keep)
         found = _found(asked, read)
-        report = _report(asked, opened, common, found, begun)
-        columns = {**kept, **found.scored.columns, COPY_COLUMN: found.same.copied}
-        return Answer(columns={"member": found.member, **columns}, kept=(*kept,), report=report)
+        report = _report(asked, tables, common, found, begun)
+    columns = {**kept, **found.scored.columns, COPY_COLUMN: found.same.copied}
+    return Answer(columns={"member": found.member, **columns}, kept=(*kept,), report=report)
 
 
 def _found(asked: QueryOptions, read: dict[Role, dict[str, RecordColumn]]) -> _Found:
@@ -206,15 +199,18 @@ def _found(asked: QueryOptions, read: dict[Role, dict[str, RecordColumn]]) -> _F
 
 def _report(
     asked: QueryOptions,
-    opened: Sequence[RecordTable],
+    tables: Sequence[RecordTable],
     common: CommonColumns,
     found: _Found,
     begun: float,
 ) -> QueryReport:
     rows = {role: len(points) for role, points in found.points.items()}
-    copies = (_copies("members", found, found.member), _copies("holdout", found, ~found.member))
+    member, copied, scored = found.member, found.same.copied, found.scored
+    copies = (
+        ExactCopies(role="members", copied=int(copied[member].sum()), rows=rows["members"]),
+        ExactCopies(role="holdout", copied=int(copied[~member].sum()), rows=rows["holdout"]),
+    )
     columns = _described(found)
-    scored = found.scored
     scores = tuple(_score(query, scored) for query in asked.queries)
     # Whoever sets it wants equal bytes of equal runs.
     untimed = os.environ.get("SOURCE_DATE_EPOCH")
@@ -223,7 +219,7 @@ def _report(
         copies=copies,
         tables=tuple(
             QueriedTable(role=one.role, rows=rows[one.role], columns=len(one.fields))
-            for one in opened
+            for one in tables
         ),
         columns=columns,
         skipped=common.skipped,
@@ -239,7 +235,7 @@ def _report(
             flat=[name for name, one in scored.columns.items() if (one == one[0]).all()],
         ),
         curves=tuple(
-            spread_alone(query.column, scored.columns[query.column], found.member, query.side)
+            spread_alone(query.column, scored.columns[query.column], member, query.side)
             for query in asked.queries
         ),
         limitations=LIMITATIONS,
@@ -252,22 +248,15 @@ def _report(
         provenance=provenance(
             seed=asked.chosen_seed,
             seeds={} if scored.seed is None else {None: scored.seed},
-            inputs=[one for table in opened for one in table.described(rows[table.role])],
+            inputs=[one for table in tables for one in table.described(rows[table.role])],
             settings=asked.recorded(),
         ),
     )
 
 
-def _copies(
-    role: Literal["members", "holdout"], found: _Found, chosen: NDArray[np.bool_]
-) -> ExactCopies:
-    copied = int(found.same.copied[chosen].sum())
-    return ExactCopies(role=role, copied=copied, rows=int(chosen.sum()))
-
-
 def _described(found: _Found) -> tuple[QueriedColumn, ...]:
     members, holdout = (
-        unseen_rows(found.points[role], found.encoding) for role in ("members", "holdout")
+        found.encoding.unseen(found.points[role]) for role in ("members", "holdout")
     )
     return tuple(
         QueriedColumn(

@@ -6,9 +6,8 @@ an attacker does with a learned score is something that can be done with the rec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,15 +15,16 @@ from numpy.typing import NDArray
 
 from mipaudit.evidence.vectors.derived_scores import (
     BurnInRows,
+    Derivation,
     DerivedScore,
-    derive,
+    choose_among,
     single_scores,
     split_burn_in,
     telling_order,
-    threshold_value,
 )
+from mipaudit.evidence.vectors.plan import column_plans
 from mipaudit.maths.learners import Boosting, fit_boosting, fit_logistic, robust_scale
-from mipaudit.summaries.plan import Plan, column_plan, kept_exactly
+from mipaudit.summaries.plan import Plan, kept_exactly
 
 if TYPE_CHECKING:
     from mipaudit.summaries.sample import BurnInSample
@@ -39,7 +39,6 @@ _MOST_COORDINATES: Final = 64
 _MOST_TO_FIT: Final = 1 << 20  # numbers: rows by coordinates
 _FEWEST_TO_FIT: Final = 8
 _ROWS_AT_ONCE: Final = 1 << 14
-_CLEARLY: Final = 2.0  # standard errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,51 +55,33 @@ class FilledIn:
         return np.where(missing, self.median, values) if missing.any() else values
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """1 where a cell is missing, else 0."""
-
-    column: int
-
-    def of(self, columns: Sequence[Floats]) -> Floats:
-        """Return the coordinate, shape (n,)."""
-        return np.isnan(columns[self.column]).astype(np.float64)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneOf:
-    """1 where a text is one certain text, else 0."""
-
-    column: int
-    word: float
-
-    def of(self, columns: Sequence[Floats]) -> Floats:
-        """Return the coordinate, shape (n,)."""
-        return np.asarray(columns[self.column] == self.word, dtype=np.float64)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Frequency:
-    """How frequent a text is in the burn-in: log(1 + rows), 0 for one that is not there.
+class LookedUp:
+    """What stands for each of some values: 1 for one text, or log(1 + rows) of many.
 
     Attributes:
         column: which.
-        words: in increasing order, shape (k,).
-        rows: of each, shape (k,).
+        values: in increasing order, shape (k,).
+        worth: of each, shape (k,); of all others it is 0.
+        missing: of a missing cell.
     """
 
     column: int
-    words: Floats
-    rows: Floats
+    values: Floats
+    worth: Floats
+    missing: float = 0.0
 
     def of(self, columns: Sequence[Floats]) -> Floats:
         """Return the coordinate, shape (n,)."""
-        values = columns[self.column]
-        at = np.minimum(np.searchsorted(self.words, values), self.words.size - 1)
-        return np.where(self.words[at] == values, np.log1p(self.rows[at]), 0.0)
+        given = columns[self.column]
+        found = np.where(np.isnan(given), self.missing, 0.0)
+        if self.values.size:
+            at = np.minimum(np.searchsorted(self.values, given), self.values.size - 1)
+            found = np.where(self.values[at] == given, self.worth[at], found)
+        return found
 
 
-Coordinate = FilledIn | Missing | OneOf | Frequency
+Coordinate = FilledIn | LookedUp
 
 
 def fit_encoding(values: Floats, categories: Sequence[bool]) -> tuple[Coordinate, ...]:
@@ -110,40 +91,40 @@ def fit_encoding(values: Floats, categories: Sequence[bool]) -> tuple[Coordinate
         values: shape (n, d), NaN where missing.
         categories: for each column, whether its numbers stand for texts.
     """
-    found: list[Coordinate] = []
-    for at, category in enumerate(categories):
-        column = values[:, at]
-        missing = np.isnan(column)
-        if missing.any() and not missing.all():
-            found.append(Missing(column=at))
-        present = column[~missing]
-        if not present.size:
-            continue
-        if category:
-            found += _words(at, present)
-        elif present.min() < present.max():
-            found.append(FilledIn(column=at, median=_middle(present)))
-    return tuple(found)
+    return tuple(
+        coordinate
+        for at, category in enumerate(categories)
+        for coordinate in _of_column(at, values[:, at], category=category)
+    )
 
 
-def _middle(values: Floats) -> float:
-    """Return a value in the middle: a mean of two could be one of infinities."""
-    at = values.size // 2
-    return float(np.partition(values, at)[at])
+def _of_column(at: int, column: Floats, *, category: bool) -> Iterator[Coordinate]:
+    missing = np.isnan(column)
+    present = column[~missing]
+    if not present.size:
+        return
+    if missing.any():
+        yield LookedUp(column=at, values=np.empty(0), worth=np.empty(0), missing=1.0)
+    if category:
+        yield from _words(at, present)
+    elif present.min() < present.max():
+        # A value in the middle: a mean of two could be one of infinities.
+        middle = present.size // 2
+        yield FilledIn(column=at, median=float(np.partition(present, middle)[middle]))
 
 
-def _words(at: int, present: Floats) -> list[Coordinate]:
+def _words(at: int, present: Floats) -> Iterator[Coordinate]:
     words, rows = np.unique(present, return_counts=True)
     if words.size == 1:
-        return []
+        return
     frequent = np.argsort(-rows, kind="stable")[:MOST_WORDS]
     kept = [word for word in frequent.tolist() if rows[word] >= _FEWEST_OF_A_WORD]
     if words.size == len(kept) == 2:  # noqa: PLR2004 - the other says the same
         kept = kept[:1]
-    found: list[Coordinate] = [OneOf(column=at, word=float(words[word])) for word in kept]
+    for word in kept:
+        yield LookedUp(column=at, values=words[[word]], worth=np.ones(1))
     if words.size > MOST_WORDS or not kept:
-        found.append(Frequency(column=at, words=words, rows=rows.astype(np.float64)))
-    return found
+        yield LookedUp(column=at, values=words, worth=np.log1p(rows.astype(np.float64)))
 
 
 def little_known(values: Floats, categories: Sequence[bool]) -> tuple[bool, ...]:
@@ -162,40 +143,48 @@ def little_known(values: Floats, categories: Sequence[bool]) -> tuple[bool, ...]
     return tuple(found)
 
 
-def encode(coordinates: Sequence[Coordinate], columns: Sequence[Floats]) -> list[Floats]:
-    """Return each coordinate of rows whose columns are given, each of shape (n,)."""
-    return [one.of(columns) for one in coordinates]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Learner:
     """The learned scores of records, and how they are counted.
 
     Attributes:
         coordinates: made of a record's columns.
-        derived: scores made of the coordinates.
-        chosen: which of them is the one that has class limits.
-        library: name and version of the library that grew trees, None if none did.
-        plan: of the counts of ``derived``.
+        derivation: scores made of the coordinates.
+        plan: of the counts of those scores.
         fit_blocks: leading micro-blocks that hold rows that were fitted on.
     """
 
     coordinates: tuple[Coordinate, ...]
-    derived: tuple[DerivedScore, ...]
-    chosen: int
-    library: str | None
+    derivation: Derivation
     plan: Plan
     fit_blocks: int
+
+    @property
+    def chosen(self) -> int:
+        """Which of the scores is the one that has class limits."""
+        return self.derivation.strongest
+
+    @property
+    def best(self) -> DerivedScore:
+        """That score."""
+        return self.derivation.derived[self.chosen]
+
+    @property
+    def library(self) -> str | None:
+        """Name and version of the library that grew the trees that are counted, None for none."""
+        fitted = [one.fitted for one in self.derivation.derived]
+        return next((one.library for one in fitted if isinstance(one, Boosting)), None)
 
     def scores(self, columns: Sequence[NDArray[np.float64]]) -> Columns:
         """Return every score of rows whose columns are given, each of shape (n,)."""
         rows = columns[0].size
-        found = tuple(np.empty(rows) for _ in self.derived)
+        found = tuple(np.empty(rows) for _ in self.derivation.derived)
         # A few rows at a time: the coordinates are several times as wide as the columns.
         for start in range(0, rows, _ROWS_AT_ONCE):
             part = slice(start, start + _ROWS_AT_ONCE)
-            coordinates = encode(self.coordinates, [column[part] for column in columns])
-            for whole, scores in zip(found, derive(self.derived, coordinates), strict=True):
+            some = [column[part] for column in columns]
+            coordinates = [one.of(some) for one in self.coordinates]
+            for whole, scores in zip(found, self.derivation.scores(coordinates), strict=True):
                 whole[part] = scores
         return found
 
@@ -221,77 +210,32 @@ def learn(sample: BurnInSample, categories: Sequence[bool], *, seed: int) -> Lea
         fitting = replace(fitting, values=np.ascontiguousarray(fitting.values[:, kept]))
         order = [kept.index(at) for at in order[:_MOST_COORDINATES]]
     choosing = _encoded(coordinates, burn_in.choosing)
-    derived, chosen = _chosen([*_fitted(fitting, seed), *single_scores(order)], choosing)
+    fitted = [*_fitted(fitting, seed), *single_scores(order)]
+    derivation = choose_among(fitted, choosing, PRIOR, rivals=len(fitted))
     rows = sample.members.rows + sample.holdout.rows
+    exact = kept_exactly(rows, len(derivation.derived))
+    columns = column_plans(derivation, choosing, prior=PRIOR, rows=rows, exact=exact)
     return Learner(
         coordinates=coordinates,
-        derived=derived,
-        chosen=chosen,
-        library=next(
-            (one.fitted.library for one in derived if isinstance(one.fitted, Boosting)), None
-        ),
-        plan=_plan(derived, choosing, rows=rows, burn_in=burn_in.blocks, seed=seed),
+        derivation=derivation,
+        plan=Plan(columns=tuple(columns), burn_in=burn_in.blocks, seed=seed, exact=exact),
         fit_blocks=burn_in.fit_blocks,
     )
 
 
 def _encoded(coordinates: Sequence[Coordinate], rows: BurnInRows) -> BurnInRows:
-    columns = [np.ascontiguousarray(column) for column in rows.values.T]
-    values = np.stack(encode(coordinates, columns), axis=1)
-    return BurnInRows(values=values, member=rows.member)
+    columns = rows.columns(tuple(range(rows.values.shape[1])))
+    return replace(rows, values=np.stack([one.of(columns) for one in coordinates], axis=1))
 
 
-def _fitted(rows: BurnInRows, seed: int) -> list[DerivedScore]:
-    """Return the learned scores, fitted on these rows; there is always the logistic one."""
+def _fitted(rows: BurnInRows, seed: int) -> Iterator[DerivedScore]:
+    """Yield the learned scores, fitted on these rows; there is always the logistic one."""
     most = _MOST_TO_FIT // rows.values.shape[1]
     values, member = rows.values[:most], rows.member[:most]
     scale = robust_scale(values)
     scaled = scale.matrix(values)
-    found = [DerivedScore(form="logistic", fitted=fit_logistic(scaled, member), scale=scale)]
+    yield DerivedScore(form="logistic", fitted=fit_logistic(scaled, member), scale=scale)
     if min(int(member.sum()), int((~member).sum())) >= _FEWEST_TO_FIT:
         boosting = fit_boosting(scaled, member, seed=seed)
         if boosting is not None:
-            found.append(DerivedScore(form="boosting", fitted=boosting, scale=scale))
-    return found
-
-
-def _chosen(
-    fitted: Sequence[DerivedScore], rows: BurnInRows
-) -> tuple[tuple[DerivedScore, ...], int]:
-    """Return the scores that are counted, and which is the best on these rows.
-
-    A learned score is left out where another does clearly better.
-    """
-    scores = derive(fitted, rows.columns(tuple(range(rows.values.shape[1]))))
-    values = [threshold_value(one, rows.member, PRIOR) for one in scores]
-    inside = max(1, int(rows.member.sum()))
-    outside = max(1, rows.member.size - inside)
-    slack = _CLEARLY * PRIOR * sqrt(1 / inside + 1 / outside)
-    kept = [
-        at
-        for at, value in enumerate(values)
-        if value >= max(values) - slack or not fitted[at].learned
-    ]
-    best = max(range(len(kept)), key=lambda place: values[kept[place]])
-    return tuple(fitted[at] for at in kept), best
-
-
-def _plan(
-    derived: Sequence[DerivedScore], rows_seen: BurnInRows, *, rows: int, burn_in: int, seed: int
-) -> Plan:
-    scores = derive(derived, rows_seen.columns(tuple(range(rows_seen.values.shape[1]))))
-    exact = kept_exactly(rows, len(derived))
-    member = rows_seen.member
-    columns = (
-        column_plan(
-            values[member],
-            values[~member],
-            "float",
-            prior=PRIOR,
-            discrete=False,
-            rows=rows,
-            exact=exact,
-        )
-        for values in scores
-    )
-    return Plan(columns=tuple(columns), burn_in=burn_in, seed=seed, exact=exact)
+            yield DerivedScore(form="boosting", fitted=boosting, scale=scale)

@@ -106,41 +106,30 @@ def whole_evidence(counts: ScoreCounts, *, strict: bool, seed: int) -> Evidence:
     )
 
 
-def everyone_limit(
-    evidence: BlindEvidence | None, whole: Evidence | None, asked: ShiftOptions
-) -> float | None:
-    """Return the upper limit for every attacker on the records; None where there is none.
-
-    Args:
-        evidence: of the learned scores; None where nothing was learned.
-        whole: of whole records; None where they have too many combinations of values.
-        asked: of the comparison, at whose error the limit holds.
-    """
-    if evidence is None or whole is None:
-        return None
-    upper = whole.upper("any", _error(asked))
-    return 1.0 if upper is None else max(upper, evidence.lower(_error(asked)))
-
-
 def blind_estimates(
-    evidence: BlindEvidence | None, everyone: float | None, asked: ShiftOptions
+    evidence: BlindEvidence | None, whole: Evidence | None, asked: ShiftOptions
 ) -> list[Estimate]:
     """Return the rows of the table: any attacker first, then the classes on what was learned.
 
     Args:
         evidence: of the learned scores; None where nothing was learned.
-        everyone: the upper limit for every attacker, if there is one.
+        whole: of whole records, which limit every attacker; None where they have too many
+            combinations of values.
         asked: of the comparison.
     """
     if evidence is None:
         return [_nothing_learned(asked)]
-    first, *classes = advantage_estimates(
-        evidence, ErrorShare(confidence=asked.confidence, columns=1)
-    )
-    limited = everyone is not None and everyone < 1
-    why = _NO_UPPER if everyone is None else _ALL_EXPLAINED
+    upper, why = None, _NO_UPPER
+    if whole is not None:
+        error = (1 - asked.confidence) / 2
+        limit = whole.upper("any", error)
+        upper = None if limit is None else max(limit, evidence.lower(error))
+        why = _ALL_EXPLAINED
+    limited = upper is not None and upper < 1
+    share = ErrorShare(confidence=asked.confidence, columns=1)
+    first, *classes = advantage_estimates(evidence, share)
     return [
-        replace(first, upper=everyone if limited else None, upper_reason=None if limited else why),
+        replace(first, upper=upper if limited else None, upper_reason=None if limited else why),
         *(replace(one, selection=f"learned on the burn-in; {_counted(one)}") for one in classes),
     ]
 
@@ -157,10 +146,6 @@ def shown_at(evidence: BlindEvidence | None, tests: Sequence[ColumnTest]) -> flo
         found += [error for error in _ERRORS if evidence.lower(error) > 0]
     least = min(found, default=1.0)
     return least if least <= _ERRORS[0] else None
-
-
-def _error(asked: ShiftOptions) -> float:
-    return (1 - asked.confidence) / 2
 
 
 def _counted(row: Estimate) -> str:

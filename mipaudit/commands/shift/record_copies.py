@@ -14,7 +14,7 @@ import numpy as np
 from mipaudit.summaries.identity.row_rank import ranks, splitmix64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -60,21 +60,20 @@ class SharedRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyForm:
-    """What is compared: how many columns, which hold fractions, whether there are ids."""
+    """What is compared: columns, each of which may hold fractions, and whether there are ids."""
 
-    columns: int
     fractions: tuple[bool, ...]
     persons: bool
 
     @property
     def each(self) -> bool:
         """Whether all columns but one are compared."""
-        return self.columns >= _FEWEST_COLUMNS
+        return len(self.fractions) >= _FEWEST_COLUMNS
 
     @property
     def count(self) -> int:
         """Keys of a row: exact, rounded, person, and one without each column."""
-        return 3 + self.columns * self.each
+        return 3 + len(self.fractions) * self.each
 
     @property
     def most_rows(self) -> int:
@@ -87,28 +86,28 @@ class KeyForm:
         for start in range(0, rows, step):
             yield slice(start, start + step)
 
-    def keys(self, columns: Sequence[Floats], persons: Words | None) -> list[Words]:
-        """Return the keys of rows, each of shape (n,)."""
-        parts = [_hashed(column, at) for at, column in enumerate(columns)]
-        whole = np.add.reduce(parts) if parts else np.empty(0, np.uint64)
-        found = [whole, whole if not any(self.fractions) else self._rounded(columns, parts)]
-        found.append(whole if persons is None else persons)
+    def keys(self, rows: Rows, at: NDArray[np.intp] | slice) -> list[Words]:
+        """Return the keys of some rows, each of shape (n,)."""
+        columns = [column[at] for column in rows.scores]
+        parts = [_hashed(column, place) for place, column in enumerate(columns)]
+        whole = np.add.reduce(parts)
+        rounded = whole
+        if any(self.fractions):
+            rounded = np.zeros(whole.size, dtype=np.uint64)
+            for place, fraction in enumerate(self.fractions):
+                digits = _to_digits(columns[place]) if fraction else None
+                rounded += parts[place] if digits is None else _hashed(digits, _ROUNDED + place)
+        found = [whole, rounded, whole if rows.keys is None else rows.keys[at]]
         if self.each:
             # A salt for each column: the rest of two columns may not be confused.
-            found += [splitmix64(whole - part, at) for at, part in enumerate(parts)]
+            found += [splitmix64(whole - part, place) for place, part in enumerate(parts)]
         return found
 
-    def _rounded(self, columns: Sequence[Floats], parts: Sequence[Words]) -> Words:
-        total = np.zeros(parts[0].size, dtype=np.uint64)
-        for at, (column, part) in enumerate(zip(columns, parts, strict=True)):
-            total += _hashed(_to_digits(column), _ROUNDED + at) if self.fractions[at] else part
-        return total
 
-
-def _hashed(column: Floats, at: int) -> Words:
+def _hashed(column: Floats, salt: int) -> Words:
     values = column + 0.0  # minus zero is zero
     values[np.isnan(values)] = np.nan  # one kind of NaN
-    return splitmix64(values.view(np.uint64), at)
+    return splitmix64(values.view(np.uint64), salt)
 
 
 def _to_digits(column: Floats) -> Floats:
@@ -124,7 +123,7 @@ def _to_digits(column: Floats) -> Floats:
 class HoldoutKeys:
     """The keys of the holdout records of smallest rank; mergeable."""
 
-    __slots__ = ("_form", "_limit", "_pending", "_seed", "_waiting", "rows")
+    __slots__ = ("_form", "_limit", "_pending", "_seed", "rows")
 
     def __init__(self, form: KeyForm, seed: int) -> None:
         """Start empty."""
@@ -132,44 +131,35 @@ class HoldoutKeys:
         self._seed = seed
         self._limit = np.uint64((1 << 64) - 1)
         self._pending: list[tuple[Words, Words]] = []
-        self._waiting = 0
         self.rows = 0
 
     def take(self, rows: Rows, top: NDArray[np.uint8]) -> None:
         """Consider the holdout records of a batch, given the rows' top rank bytes."""
         chosen = np.flatnonzero(~rows.member)
-        if not chosen.size:
-            return
         self.rows += chosen.size
         rank = ranks(rows, self._seed, chosen, top[chosen])
-        inside = rank <= self._limit
-        chosen, rank = chosen[inside], rank[inside]
         for part in self._form.slices(chosen.size):
-            # A smaller limit by now leaves more of them out.
-            at = chosen[part][rank[part] <= self._limit]
-            columns = [column[at] for column in rows.scores]
-            persons = None if rows.keys is None else rows.keys[at]
-            keys = np.stack(self._form.keys(columns, persons), axis=1)
-            self._offer(rank[part][rank[part] <= self._limit], keys)
+            # The limit falls from part to part.
+            inside = rank[part] <= self._limit
+            keys = self._form.keys(rows, chosen[part][inside])
+            self._offer(rank[part][inside], np.stack(keys, axis=1))
 
     def _offer(self, rank: Words, keys: Words) -> None:
         self._pending.append((rank, keys))
-        self._waiting += rank.size
-        if self._waiting > self._form.most_rows * 5 // 4:
+        if sum(part.size for part, _ in self._pending) > self._form.most_rows * 5 // 4:
             self.prune()
 
     def prune(self) -> None:
         """Keep the rows of smallest rank."""
-        if not self._pending:
-            return
-        rank = np.concatenate([part for part, _ in self._pending])
-        keys = np.concatenate([part for _, part in self._pending])
+        none = np.empty(0, np.uint64), np.empty((0, self._form.count), np.uint64)
+        ranked, keyed = zip(*self._pending or [none], strict=True)
+        rank, keys = np.concatenate(ranked), np.concatenate(keyed)
         most = self._form.most_rows
         if rank.size > most:
             order = np.lexsort((keys[:, 0], rank))[:most]
             rank, keys = rank[order], keys[order]
             self._limit = rank[-1]
-        self._pending, self._waiting = [(rank, keys)], rank.size
+        self._pending = [(rank, keys)]
 
     def merge(self, other: Self) -> None:
         """Take in the keys of another part."""
@@ -180,32 +170,63 @@ class HoldoutKeys:
     def finish(self) -> Wanted:
         """Return what is looked for among the members."""
         self.prune()
-        keys = self._pending[0][1] if self._pending else np.empty((0, self._form.count), np.uint64)
-        return Wanted(self._form, keys, self.rows)
+        keys = self._pending[0][1]
+        size = min(_LARGEST_SIEVE, 1 << (_SIEVE_A_ROW * len(keys)).bit_length())
+        return Wanted(
+            form=self._form,
+            holdout=self.rows,
+            rows=len(keys),
+            sought=tuple(_sought(column, size) for column in keys.T),
+        )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sought:
+    """Keys of one kind, ready to be looked up; read by several threads.
+
+    Attributes:
+        values: the different ones, in increasing order, shape (k,).
+        inverse: which of them each record has, shape (n,).
+        sieve: whether any has these last bits.
+    """
+
+    values: Words
+    inverse: NDArray[np.intp]
+    sieve: NDArray[np.bool_]
+
+    def found(self, keys: Words) -> NDArray[np.intp]:
+        """Return the places of those that are among the keys."""
+        likely = keys[self.sieve[_last_bits(keys, self.sieve.size)]]
+        place = np.minimum(np.searchsorted(self.values, likely), self.values.size - 1)
+        return np.asarray(place[self.values[place] == likely])
+
+
+def _sought(keys: Words, size: int) -> Sought:
+    values, inverse = np.unique(keys, return_inverse=True)
+    sieve = np.zeros(size, dtype=np.bool_)
+    sieve[_last_bits(values, size)] = True
+    return Sought(values=values, inverse=inverse.ravel(), sieve=sieve)
+
+
+def _last_bits(keys: Words, size: int) -> NDArray[np.intp]:
+    return (keys & np.uint64(size - 1)).astype(np.intp)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Wanted:
-    """Keys of holdout records, ready to be looked up; read by several threads."""
+    """The holdout records that are looked for.
 
-    __slots__ = ("form", "holdout", "inverse", "rows", "sieve", "sieves", "sorted")
+    Attributes:
+        form: of their keys.
+        holdout: holdout records in all.
+        rows: how many are looked for.
+        sought: their keys, of each kind.
+    """
 
-    def __init__(self, form: KeyForm, keys: Words, holdout: int) -> None:
-        """Sort the keys, shape (n, form.count), of a holdout of so many records."""
-        self.form = form
-        self.holdout = holdout
-        self.rows = len(keys)
-        self.sorted: list[Words] = []
-        self.inverse: list[NDArray[np.intp]] = []
-        size = min(_LARGEST_SIEVE, 1 << (_SIEVE_A_ROW * self.rows).bit_length())
-        self.sieve = np.uint64(size - 1)
-        self.sieves: list[NDArray[np.bool_]] = []
-        for column in keys.T:
-            values, inverse = np.unique(column, return_inverse=True)
-            sieve = np.zeros(size, dtype=np.bool_)
-            sieve[(values & self.sieve).astype(np.intp)] = True
-            self.sorted.append(values)
-            self.inverse.append(inverse.ravel())
-            self.sieves.append(sieve)
+    form: KeyForm
+    holdout: int
+    rows: int
+    sought: tuple[Sought, ...]
 
 
 class CopyCount:
@@ -216,28 +237,16 @@ class CopyCount:
     def __init__(self, wanted: Wanted) -> None:
         """Start with none."""
         self._wanted = wanted
-        self._found = [np.zeros(one.size, dtype=np.bool_) for one in wanted.sorted]
+        self._found = [np.zeros(one.values.size, dtype=np.bool_) for one in wanted.sought]
 
     def take(self, rows: Rows) -> None:
         """Look for the members of a batch."""
-        member = rows.member
-        if not member.any() or not self._wanted.rows:
-            return
-        every = bool(member.all())
-        columns = [column if every else column[member] for column in rows.scores]
-        persons = rows.keys if rows.keys is None or every else rows.keys[member]
-        for part in self._wanted.form.slices(columns[0].size):
-            self._look(
-                [column[part] for column in columns], None if persons is None else persons[part]
-            )
-
-    def _look(self, columns: Sequence[Floats], persons: Words | None) -> None:
-        wanted = self._wanted
-        for at, keys in enumerate(wanted.form.keys(columns, persons)):
-            likely = keys[wanted.sieves[at][(keys & wanted.sieve).astype(np.intp)]]
-            place = np.searchsorted(wanted.sorted[at], likely)
-            place = np.minimum(place, wanted.sorted[at].size - 1)
-            self._found[at][place[wanted.sorted[at][place] == likely]] = True
+        members = np.flatnonzero(rows.member)
+        for part in self._wanted.form.slices(members.size if self._wanted.rows else 0):
+            every = members.size == rows.member.size
+            keys = self._wanted.form.keys(rows, part if every else members[part])
+            for found, one, own in zip(self._found, self._wanted.sought, keys, strict=True):
+                found[one.found(own)] = True
 
     def merge(self, other: Self) -> None:
         """Add what another part found."""
@@ -247,16 +256,16 @@ class CopyCount:
     def copies(self) -> SharedRecords:
         """Return how many holdout records have a like among the members."""
         wanted, form = self._wanted, self._wanted.form
-        hits = [found[inverse] for found, inverse in zip(self._found, wanted.inverse, strict=True)]
-        exact = hits[0]
-        near = np.logical_or.reduce(hits[3:]) & ~exact if form.each else None
-        times = np.bincount(wanted.inverse[0], minlength=1) if wanted.rows else np.zeros(1)
+        pairs = zip(self._found, wanted.sought, strict=True)
+        exact, rounded, persons, *near = (found[one.inverse] for found, one in pairs)
+        times = np.bincount(wanted.sought[0].inverse, minlength=1)
+        but_one = np.logical_or.reduce(near) & ~exact if near else None
         return SharedRecords(
             searched=wanted.rows,
             holdout=wanted.holdout,
             exact=int(exact.sum()),
             exact_within=int(times[times > 1].sum()) if wanted.rows == wanted.holdout else None,
-            but_one=None if near is None else int(near.sum()),
-            rounded=int((hits[1] & ~exact).sum()) if any(form.fractions) else None,
-            persons=int(hits[2].sum()) if form.persons else None,
+            but_one=None if but_one is None else int(but_one.sum()),
+            rounded=int((rounded & ~exact).sum()) if any(form.fractions) else None,
+            persons=int(persons.sum()) if form.persons else None,
         )

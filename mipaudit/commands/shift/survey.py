@@ -11,7 +11,8 @@ whatever the law of the records.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, Self
 
@@ -162,46 +163,39 @@ class ColumnTallies:
             present, missing = table[:-1], table[-1]
             # By the sums over the classes alone: what is left out says nothing of them.
             if np.count_nonzero(present.sum(axis=1)) > 1:
-                found.append(_values_test(name, kind, present, category=cells.category))
+                found.append(_test(name, kind, present, category=cells.category))
             if missing.any() and present.any():
                 both = np.stack([missing, present.sum(axis=0)])
-                found.append(_values_test(name, "missing", both, category=True))
-        adjusted = holm(np.array([one[2] for one in found]))
-        tests = [
-            ColumnTest(
-                column=name,
-                aspect=aspect,
-                effect=effect,
-                p_value=p_value,
-                adjusted=float(together),
-                n_members=int(sizes[1]),
-                n_holdout=int(sizes[0]),
-            )
-            for (name, aspect, p_value, effect, sizes), together in zip(
-                found, adjusted, strict=True
-            )
-        ]
+                found.append(_test(name, "missing", both, category=True))
+        adjusted = holm(np.array([one.p_value for one in found])).tolist()
+        tests = [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
         return tuple(sorted(tests, key=lambda one: (one.p_value, -abs(one.effect))))
 
 
-def _values_test(
-    name: str, aspect: Aspect, table: NDArray[np.int64], *, category: bool
-) -> tuple[str, Aspect, float, float, NDArray[np.int64]]:
-    """Return (name, aspect, p-value, effect, sizes) of counts of shape (k, 2).
+def _test(name: str, aspect: Aspect, table: NDArray[np.int64], *, category: bool) -> ColumnTest:
+    """Return the test of counts of shape (k, 2), not yet adjusted for the others.
 
     Texts are tested one by one, numbers up to each edge; the error is shared over them
     (Bonferroni).
     """
-    sizes = table.sum(axis=0)
+    n_holdout, n_members = table.sum(axis=0).tolist()
     inside = table if category else np.cumsum(table, axis=0)[:-1]
     if len(table) == 2:  # noqa: PLR2004 - the second text says the same as the first
         inside = inside[:1]
-    share = inside / np.maximum(sizes, 1)
+    share = inside / np.maximum([n_holdout, n_members], 1)
     difference = share[:, 1] - share[:, 0]
-    effect = float(difference[np.abs(difference).argmax()]) if min(sizes) else 0.0
-    p_values = independence_p(inside[:, 1], inside.sum(axis=1), int(sizes[1]), int(sizes.sum()))
+    largest = float(difference[np.abs(difference).argmax()])
+    p_values = independence_p(inside[:, 1], inside.sum(axis=1), n_members, n_members + n_holdout)
     p_value = min(1.0, float(p_values.min()) * len(p_values))
-    return name, aspect, p_value, effect, sizes
+    return ColumnTest(
+        column=name,
+        aspect=aspect,
+        effect=largest if min(n_members, n_holdout) else 0.0,
+        p_value=p_value,
+        adjusted=p_value,
+        n_members=n_members,
+        n_holdout=n_holdout,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -216,9 +210,9 @@ class WholeRecords:
     alphabet: JointAlphabet
     plan: Plan
 
-    def score(self, columns: Columns) -> NDArray[np.float64]:
+    def scores(self, columns: Columns) -> tuple[NDArray[np.float64]]:
         """Return the number of each row's combination, shape (n,)."""
-        return self.alphabet.score(_one_missing(columns))
+        return (self.alphabet.score(_one_missing(columns)),)
 
 
 def whole_records(
@@ -254,21 +248,19 @@ class ShiftSurvey:
     Attributes:
         sample: rows of smallest rank of each class, NaN where missing.
         keys: of the holdout.
-        low: smallest value of each column, infinite where there is none.
-        high: the largest.
-        missing: whether a column has a missing value.
+        varying: places of the columns that have two values, a missing one among them.
     """
 
-    __slots__ = ("_seed", "high", "keys", "low", "missing", "sample")
+    __slots__ = ("_first", "_seed", "keys", "sample", "varying")
 
     def __init__(self, form: KeyForm, seed: int) -> None:
         """Start empty."""
+        columns = len(form.fractions)
         self._seed = seed
-        self.sample = BurnInSample(form.columns, seed, sample_size(form.columns))
+        self._first: dict[int, float] = {}
+        self.sample = BurnInSample(columns, seed, sample_size(columns))
         self.keys = HoldoutKeys(form, seed)
-        self.low = np.full(form.columns, np.inf)
-        self.high = np.full(form.columns, -np.inf)
-        self.missing = np.zeros(form.columns, dtype=np.bool_)
+        self.varying: set[int] = set()
 
     def add(self, rows: Rows) -> None:
         """Take in a batch."""
@@ -276,28 +268,22 @@ class ShiftSurvey:
         self.sample.take(rows, top)
         self.keys.take(rows, top)
         for at, values in enumerate(rows.scores):
-            if not values.size:
-                continue
-            # fmin and fmax pass over NaN.
-            low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
-            self.missing[at] |= bool(np.isnan(values).any())
-            if low <= high:
-                self.low[at] = min(self.low[at], low)
-                self.high[at] = max(self.high[at], high)
+            if values.size and at not in self.varying:
+                self._note(at, values)
+
+    def _note(self, at: int, values: Floats) -> None:
+        first = self._first.setdefault(at, float(values[0]))
+        same = np.isnan(values) if math.isnan(first) else values == first
+        if not same.all():
+            self.varying.add(at)
 
     def merge(self, other: Self) -> None:
         """Take in the survey of another part."""
         self.sample.merge(other.sample)
         self.keys.merge(other.keys)
-        self.low = np.minimum(self.low, other.low)
-        self.high = np.maximum(self.high, other.high)
-        self.missing |= other.missing
-
-    def constant(self, at: int) -> bool:
-        """Tell whether a column is the same in all rows, missing ones included."""
-        if self.low[at] > self.high[at]:
-            return True
-        return bool(self.low[at] == self.high[at]) and not self.missing[at]
+        self.varying |= other.varying
+        for at, first in other._first.items():
+            self._note(at, np.array([first]))
 
 
 class ShiftCount:
@@ -306,18 +292,17 @@ class ShiftCount:
     Attributes:
         columns: the rows outside the burn-in, by the cells of each column.
         copies: among all rows.
-        scores: all rows by learned score; None where nothing was learned.
-        whole: all rows by their combination of values; None where there are too many.
+        scores: all rows by what scores them: by learned score, and by their combination of
+            values.
     """
 
-    __slots__ = ("_burn_in", "_learner", "_seed", "_whole", "columns", "copies", "scores", "whole")
+    __slots__ = ("_burn_in", "_scorers", "_seed", "columns", "copies", "scores")
 
     def __init__(
         self,
         cells: Sequence[ColumnCells],
         wanted: Wanted,
-        learner: Learner | None,
-        whole: WholeRecords | None,
+        scorers: Mapping[str, Learner | WholeRecords],
         *,
         burn_in: int,
         seed: int,
@@ -325,12 +310,10 @@ class ShiftCount:
         """Start empty."""
         self._burn_in = burn_in
         self._seed = seed
-        self._learner = learner
-        self._whole = whole
+        self._scorers = scorers
         self.columns = ColumnTallies(cells)
         self.copies = CopyCount(wanted)
-        self.scores = None if learner is None else Tally(learner.plan)
-        self.whole = None if whole is None else Tally(whole.plan)
+        self.scores = {name: Tally(one.plan) for name, one in scorers.items()}
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
@@ -338,17 +321,12 @@ class ShiftCount:
         self.copies.take(rows)
         late = np.flatnonzero(micro_blocks(top) >= self._burn_in)
         self.columns.add([column[late] for column in rows.scores], rows.member[late])
-        if self.scores is not None and self._learner is not None:
-            scored = replace(rows, scores=self._learner.scores(rows.scores))
-            self.scores.take(scored, top)
-        if self.whole is not None and self._whole is not None:
-            self.whole.take(replace(rows, scores=(self._whole.score(rows.scores),)), top)
+        for name, scorer in self._scorers.items():
+            self.scores[name].take(replace(rows, scores=scorer.scores(rows.scores)), top)
 
     def merge(self, other: Self) -> None:
         """Add the counts of another part."""
         self.columns.merge(other.columns)
         self.copies.merge(other.copies)
-        if self.scores is not None and other.scores is not None:
-            self.scores.merge(other.scores)
-        if self.whole is not None and other.whole is not None:
-            self.whole.merge(other.whole)
+        for name, tally in self.scores.items():
+            tally.merge(other.scores[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.learner import MOST_WORDS
@@ -37,81 +37,64 @@ def shift_limitations(
     return tuple(map(Message, codes))
 
 
-def copy_findings(copies: SharedRecords) -> Iterator[Finding]:
-    """Yield what is said of records that are in both classes."""
-    searched = copies.searched
-    if searched < copies.holdout:
-        yield Finding.of("copies_sampled", searched=searched, holdout=copies.holdout)
-    if copies.exact:
-        yield Finding.of(
-            "exact_copies",
-            case="of_members" if copies.exact_within is None else "of_both",
-            count=copies.exact,
-            searched=searched,
-            within=copies.exact_within,
-        )
-    for count, code in (
-        (copies.but_one, "near_copies"),
-        (copies.rounded, "rounded_copies"),
-        (copies.persons, "shared_persons"),
+def column_findings(design: ShiftDesign, rounded: Iterable[str], dropped: int) -> Iterator[Finding]:
+    """Yield what is said of columns and rows that were changed or left out.
+
+    Args:
+        design: with the columns that were not compared.
+        rounded: names of columns that some files store more coarsely than others.
+        dropped: rows of persons who have another row in the same class.
+    """
+
+    def skipped(code: str) -> str:
+        return _quoted(one.column for one in design.skipped if one.why.code == code)
+
+    for code, case, columns in (
+        ("constant_column", "columns", skipped("same_in_all_rows")),
+        ("rounded_numbers", "columns", _quoted(rounded)),
+        ("parted_numbers", None, skipped("numbers_apart")),
+        ("column_in_one_table", None, skipped("in_one_table")),
     ):
-        if count:
-            yield Finding.of(code, count=count, searched=searched)
+        if columns:
+            yield Finding.of(code, case=case, columns=columns)
+    if dropped:
+        yield Finding.of("rows_of_a_person", rows=dropped)
 
 
-def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Finding]:
-    """Return what is said of columns that tell all, and of those that few texts are known of.
+def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> Iterator[Finding]:
+    """Yield what is said of columns that tell all, and of those that few texts are known of.
 
     Args:
         telling: names of columns each of which tells nearly all records apart by itself.
         unknown: names of columns most of whose texts were not looked at.
     """
-    found = []
     if telling:
         ignore = ",".join(map(safe_name, telling))
-        found.append(Finding.of("telling_column", columns=_quoted(telling), ignore=ignore))
+        yield Finding.of("telling_column", columns=_quoted(telling), ignore=ignore)
     if unknown:
-        found.append(Finding.of("many_texts", columns=_quoted(unknown), words=MOST_WORDS))
-    return found
+        yield Finding.of("many_texts", columns=_quoted(unknown), words=MOST_WORDS)
 
 
-def _quoted(names: Sequence[str]) -> str:
+def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f"'{safe_name(name)}'" for name in names)
 
 
-def repeated_findings(copies: SharedRecords, design: ShiftDesign) -> list[Finding]:
-    """Return what is said of records with a copy in their own class."""
-    few = len(design.features) < _COLUMNS_TO_REPEAT
-    if not copies.exact_within or few or design.id_column is not None:
-        return []
-    return [Finding.of("repeated_rows", count=copies.exact_within, searched=copies.searched)]
-
-
-def column_findings(
-    constant: Sequence[str],
-    rounded: Sequence[str],
-    skipped: Sequence[tuple[str, str]],
-    dropped: int,
-) -> list[Finding]:
-    """Return what is said of columns and rows that were changed or left out.
-
-    Args:
-        constant: names of columns that are the same in all rows.
-        rounded: names of columns that some files store more coarsely than others.
-        skipped: (name, why) of columns that were not read, why as a code.
-        dropped: rows of persons who have another row in the same class.
-    """
-    found = []
-    if constant:
-        found.append(Finding.of("constant_column", case="columns", columns=_quoted(constant)))
-    if rounded:
-        found.append(Finding.of("rounded_numbers", case="columns", columns=_quoted(rounded)))
-    parted = [name for name, why in skipped if why == "numbers_apart"]
-    if parted:
-        found.append(Finding.of("parted_numbers", columns=_quoted(parted)))
-    lone = [name for name, why in skipped if why == "in_one_table"]
-    if lone:
-        found.append(Finding.of("column_in_one_table", columns=_quoted(lone)))
-    if dropped:
-        found.append(Finding.of("rows_of_a_person", rows=dropped))
-    return found
+def copy_findings(copies: SharedRecords, design: ShiftDesign) -> Iterator[Finding]:
+    """Yield what is said of records that are in both classes, or twice in their own."""
+    searched, within = copies.searched, copies.exact_within
+    if searched < copies.holdout:
+        yield Finding.of("copies_sampled", searched=searched, holdout=copies.holdout)
+    if copies.exact:
+        case = "of_members" if within is None else "of_both"
+        yield Finding.of(
+            "exact_copies", case=case, count=copies.exact, searched=searched, within=within
+        )
+    repeated = within if len(design.features) >= _COLUMNS_TO_REPEAT else None
+    for count, code in (
+        (copies.but_one, "near_copies"),
+        (copies.rounded, "rounded_copies"),
+        (copies.persons, "shared_persons"),
+        (repeated if design.id_column is None else None, "repeated_rows"),
+    ):
+        if count:
+            yield Finding.of(code, count=count, searched=searched)

@@ -248,7 +248,7 @@ def make_derivation(
 ) -> Derivation:
     """Return what is derived from a vector.
 
-    A learned score is left out where another does clearly better on the choosing rows.
+    A learned score is left out where another learned one does clearly better on the choosing rows.
 
     Args:
         burn_in: both parts.
@@ -268,9 +268,24 @@ def make_derivation(
         *single_scores(order),
     ]
     fitted = [*learned, *(one for one in others if one is not None)]
-    values = _values(fitted, burn_in.choosing, prior)
-    best = max(values[: len(learned)])
-    slack = _CLEARLY * _standard_error(burn_in.choosing, prior)
+    return choose_among(fitted, burn_in.choosing, prior, rivals=len(learned))
+
+
+def choose_among(
+    fitted: Sequence[DerivedScore], rows: BurnInRows, prior: float, *, rivals: int
+) -> Derivation:
+    """Return which derived scores are counted: a learned one is not where another is better.
+
+    Args:
+        fitted: all of them.
+        rows: that choose.
+        prior: p in (0, 1).
+        rivals: the first so many are what learned ones are held against; one must do clearly
+            better.
+    """
+    values = _values(fitted, rows, prior)
+    best = max(values[:rivals])
+    slack = _CLEARLY * _standard_error(rows, prior)
     kept = [at for at, one in enumerate(fitted) if not one.learned or values[at] >= best - slack]
     return Derivation(
         derived=tuple(fitted[at] for at in kept),
@@ -283,12 +298,12 @@ def make_derivation(
     )
 
 
-def _rank(fitted: list[DerivedScore], values: list[float], at: int) -> float:
+def _rank(fitted: Sequence[DerivedScore], values: Sequence[float], at: int) -> float:
     """Return the value of a learned score; others are never the chosen one."""
     return values[at] if fitted[at].learned else -1.0
 
 
-def _values(fitted: list[DerivedScore], rows: BurnInRows, prior: float) -> list[float]:
+def _values(fitted: Sequence[DerivedScore], rows: BurnInRows, prior: float) -> list[float]:
     columns = rows.columns(tuple(range(rows.values.shape[1])))
     return [threshold_value(scores, rows.member, prior) for scores in derive(fitted, columns)]
 

@@ -112,7 +112,7 @@ def make_vector_plan(
     columns = [
         column
         for derivation, choosing in derivations
-        for column in _column_plans(derivation, choosing, prior=prior, rows=rows, exact=exact)
+        for column in column_plans(derivation, choosing, prior=prior, rows=rows, exact=exact)
     ]
     return VectorPlan(
         coordinates=tuple(vectors),
@@ -126,10 +126,18 @@ def _narrowed(rows: BurnInRows, coordinates: tuple[int, ...]) -> BurnInRows:
     return BurnInRows(values=rows.values[:, list(coordinates)], member=rows.member)
 
 
-def _column_plans(
+def column_plans(
     derivation: Derivation, choosing: BurnInRows, *, prior: float, rows: int, exact: bool
 ) -> list[ColumnPlan]:
-    """Return the cells of every derived score, cut on the rows that chose among them."""
+    """Return the cells of every derived score, cut on the rows that chose among them.
+
+    Args:
+        derivation: of the scores.
+        choosing: rows that chose among them.
+        prior: p in (0, 1).
+        rows: of the whole input.
+        exact: whether the scores are kept.
+    """
     scores = derivation.scores(choosing.columns(tuple(range(choosing.values.shape[1]))))
     return [
         _known_cells(one)

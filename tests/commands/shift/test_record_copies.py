@@ -22,7 +22,6 @@ def rows_of(values, member, first=0, keys=None):
 
 def count(values, member, *, fractions=None, keys=None, parts=1):
     form = KeyForm(
-        columns=values.shape[1],
         fractions=fractions or (False,) * values.shape[1],
         persons=keys is not None,
     )
@@ -126,9 +125,9 @@ def test_wide_tables_are_looked_through_in_pieces(monkeypatch):
 
 
 def test_a_thousand_columns_take_little_memory():
-    form = KeyForm(columns=1000, fractions=(False,) * 1000, persons=False)
+    form = KeyForm(fractions=(False,) * 1000, persons=False)
     assert form.most_rows * form.count * 8 < 1 << 25
     assert max(part.stop - part.start for part in form.slices(70_000)) * form.count <= 1 << 20
-    sieves = CopyCount(HoldoutKeys(form, 3).finish())._wanted.sieves
-    assert len(sieves) == form.count
-    assert sum(one.size for one in sieves) < 1 << 12
+    sought = HoldoutKeys(form, 3).finish().sought
+    assert len(sought) == form.count
+    assert sum(one.sieve.size for one in sought) < 1 << 12

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.commands.shift.opening import open_tables
 from mipaudit.commands.shift.options import ShiftOptions
+from mipaudit.data.records.features import open_features
 from mipaudit.errors import InputError, UsageError
 
 
@@ -19,13 +19,20 @@ def write(folder, name, text):
 
 def columns_of(source):
     """Return the features of all rows, in order, and whose they are."""
-    batches = [rows for part in source.partitions() for rows in part.batches()]
+    batches = list(source.batches())
     values = [np.concatenate(found) for found in zip(*(b.scores for b in batches), strict=True)]
     return values, np.concatenate([rows.member for rows in batches])
 
 
 def opened(members, holdout, **request):
-    return open_tables(ShiftOptions(members, holdout, **request))
+    asked = ShiftOptions(members, holdout, **request)
+    return open_features(
+        asked.members,
+        asked.holdout,
+        columns=asked.columns,
+        ignore=asked.ignore,
+        id_col=asked.id_col,
+    )
 
 
 @pytest.fixture

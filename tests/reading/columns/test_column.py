@@ -10,8 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.shift.conclusion import differing
-from mipaudit.commands.shift.opening import open_tables
-from mipaudit.commands.shift.options import ShiftOptions
+from mipaudit.data.records.features import open_features
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import column_scores, is_day, moment_of, word_days
 from mipaudit.reading.parquet.arrow import ArrowReader
@@ -97,9 +96,9 @@ def table(**columns):
 
 
 def features(members, holdout, **request):
-    with open_tables(ShiftOptions(members, holdout, **request)) as source:
+    with open_features(members, holdout, **request) as source:
         kinds = {one.name: one.kind for one in source.columns}
-        rows = [rows for part in source.partitions() for rows in part.batches()]
+        rows = list(source.batches())
         values = [np.concatenate(found) for found in zip(*(r.scores for r in rows), strict=True)]
         return kinds, dict(zip(kinds, values, strict=True)), dict(source.skipped)
 

@@ -1,0 +1,509 @@
+"""Two tables of records, members and holdout, as features: columns of numbers.
+
+A number is itself and NaN where it is missing; a text is a hash of itself, which orders
+nothing but tells texts apart; a day, a time or a duration counts in days.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal, Self
+
+import numpy as np
+
+from mipaudit.data.parts import Opened, other_hints, part_rows
+from mipaudit.data.records.tables import open_records
+from mipaudit.errors import InputError
+from mipaudit.reading.columns.choice import unreadable_column
+from mipaudit.reading.columns.column import (
+    Labels,
+    Numbers,
+    are_days,
+    column_hashes,
+    column_scores,
+    is_day,
+    word_days,
+)
+from mipaudit.reading.columns.fields import merge_fields, merged_kind, uneven_storage
+from mipaudit.reading.columns.membership import CANDIDATES
+from mipaudit.reading.columns.names import find_column, is_id_like
+from mipaudit.reading.rows.units import Chosen, choose_units
+from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.summaries.plan import kept_exactly
+from mipaudit.summaries.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.data.parts import Part, Piece
+    from mipaudit.reading.columns.column import Chunk, Column, Field
+    from mipaudit.reading.rows.intake import Intake
+
+FeatureKind = Literal["number", "category", "date"]
+# The parts of the members' table, and of the holdout's.
+Sides = tuple[tuple["Part", ...], tuple["Part", ...]]
+
+_NO_NUMBER: Final = "Mend the cell, or leave the column out with `ignore`."
+_WORDS_LOOKED_AT: Final = 1000
+_ROWS_TO_TELL: Final = 20  # fewer may differ by chance
+_MEMBERSHIP: Final = frozenset({*CANDIDATES, "part"})
+# Names of records: other names like an id are labels, features as any other.
+_OF_RECORDS: Final = re.compile(
+    r"(^|[_\W])(id|idx|index|uuid|key|row|rownum|row_number)$|^unnamed|^__index_level"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureColumn:
+    """A column that both tables have.
+
+    Attributes:
+        name: of the column.
+        kind: what its cells are.
+        fractions: whether its numbers are stored as such.
+        precision: the float type that its numbers are rounded to, because some files are.
+    """
+
+    name: str
+    kind: FeatureKind
+    fractions: bool = False
+    precision: str | None = None
+
+    def numbers(self, chunk: Chunk) -> NDArray[np.float64]:
+        """Return the feature of some rows, shape (n,), NaN where missing.
+
+        Raises:
+            InputError: ``mixed_column`` or ``not_a_date``.
+        """
+        found = chunk.columns[self.name]
+        if not isinstance(found, Labels) or self.kind == "category":
+            return column_scores(found, self.precision)
+        if self.kind == "number":
+            raise _mixed_column(self.name)
+        # A dictionary may hold words that no row has.
+        used = np.unique(found.codes[found.codes >= 0])
+        days = word_days([found.vocabulary.words[at] for at in used.tolist()])
+        if days is None:
+            raise InputError(
+                "not_a_date",
+                f"Column {quoted_name(self.name)} holds days in its first rows, and text that is "
+                "no day further down.",
+                hint="Write days as 2024-05-31 and leave unknown ones empty, or leave the column "
+                "out with `ignore`.",
+            )
+        table = np.full(len(found.vocabulary.words) + 1, np.nan)
+        table[used] = days
+        return np.asarray(table[found.codes], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FeaturePartition:
+    """A piece of one table."""
+
+    piece: Piece
+    member: bool
+    first_row: int
+    source: FeatureSource
+
+    @property
+    def stays(self) -> bool:
+        """Rows are read in this process: its threads share what ids stand for."""
+        return True
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the rows in order: their scores are the features, NaN where missing."""
+        del intake  # nothing is left out
+        columns, person = self.source.columns, self.source.id_column
+        wanted = {*(column.name for column in columns), *([person] if person else [])}
+        for chunk in self.piece.chunks(wanted, self.first_row):
+            rows = Rows(
+                first_row=chunk.first_row,
+                source_rows=chunk.rows,
+                kept=None,
+                keys=None if person is None else self._ids(chunk.columns[person]),
+                member=np.full(chunk.rows, self.member),
+                scores=tuple(column.numbers(chunk) for column in columns),
+            )
+            yield rows if self.source.chosen is None else self.source.chosen.among(rows)
+
+    def _ids(self, column: Column) -> NDArray[np.uint64]:
+        """Return the hash of each row's person."""
+        hashes = column_hashes(column)
+        if hashes.missing is not None and hashes.missing.any():
+            raise InputError(
+                "missing_id",
+                f"Column {quoted_name(str(self.source.id_column))} is missing in some rows: whose "
+                "they are is not known.",
+                hint="Fill it in, or leave `id_col` out.",
+            )
+        return hashes.values
+
+
+@dataclass(kw_only=True, eq=False)
+class FeatureSource:
+    """The opened tables. Use it as a context manager, or close it.
+
+    Attributes:
+        columns: the features, in the order of the members' table.
+        skipped: (column, code of why) for every column that is left out.
+        id_column: names the person behind a row.
+        held: whether all rows fit in memory, so that no order of them can tell.
+        opened: what they are read from.
+        chosen: the rows that stand for their persons; None for every row.
+        partitions: in row order, members first.
+        rows: how many there are.
+    """
+
+    columns: tuple[FeatureColumn, ...]
+    skipped: tuple[tuple[str, str], ...]
+    id_column: str | None
+    held: bool
+    opened: Opened
+    chosen: Chosen | None = None
+    partitions: list[FeaturePartition] = field(default_factory=list)
+    rows: int = 0
+
+    def take(self, parts: Sequence[Part], *, member: bool) -> None:
+        """Number the rows of one table behind those that are there."""
+        for piece in (piece for part in parts for piece in part.pieces()):
+            one = FeaturePartition(piece=piece, member=member, first_row=self.rows, source=self)
+            self.partitions.append(one)
+            self.rows += piece.rows
+
+    def batches(self) -> Iterator[Rows]:
+        """Yield all rows in order."""
+        for partition in self.partitions:
+            yield from partition.batches()
+
+    def choose(self, seed: int) -> Chosen:
+        """Let one row of each person and class stand for them from now on.
+
+        Args:
+            seed: in use for the positions of the rows.
+
+        Raises:
+            InputError: ``missing_id``.
+        """
+        self.chosen = choose_units(self.batches(), seed)
+        return self.chosen
+
+    def __enter__(self) -> Self:
+        """Return the source itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Release files and memory."""
+        self.opened.close()
+
+
+def open_features(
+    members: object,
+    holdout: object,
+    *,
+    columns: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    id_col: str | None = None,
+) -> FeatureSource:
+    """Open two tables of records, and choose what is compared of them.
+
+    Args:
+        members: a file, a directory or a glob of parts, ``-``, or a frame.
+        holdout: likewise.
+        columns: what to take; by default all but ids and membership.
+        ignore: what to leave out.
+        id_col: names the person behind a row.
+
+    Raises:
+        InputError: a table cannot be read or is empty, or they have no column in common.
+    """
+    tables = open_records({"members": members, "holdout": holdout})
+    with ExitStack() as held:
+        for one in tables.values():
+            held.callback(one.close)
+        sides = (tables["members"].parts, tables["holdout"].parts)
+        parts = [part for side in sides for part in side]
+        kept, skipped = _selected(sides, columns, ignore, id_col)
+        nested = _nested_columns(kept, parts, asked=bool(columns))
+        skipped += [(name, "not_comparable_values") for name in nested]
+        names = [name for name in kept if name not in nested]
+        person = [] if id_col is None else [id_col]
+        _require_one_kind(parts, id_col)
+        for part in parts:
+            _require_columns(part, {*names, *person})
+            with other_hints({"unparsable": _NO_NUMBER}):
+                part.load({*names, *person}, person)
+        whole = kept_exactly(sum(map(part_rows, parts)), len(names))
+        found, none = _features(names, _Loaded(sides=sides, whole=whole), asked=bool(columns))
+        source = FeatureSource(
+            columns=tuple(found),
+            skipped=(*skipped, *none),
+            id_column=id_col,
+            held=whole,
+            opened=Opened(
+                parts=tuple(parts), bare=(*tables["members"].bare, *tables["holdout"].bare)
+            ),
+        )
+        for side, which, member in zip(
+            sides, ("members'", "holdout's"), (True, False), strict=True
+        ):
+            if not sum(map(part_rows, side)):
+                raise InputError("empty_class", f"The {which} table has no rows.")
+            source.take(side, member=member)
+        held.pop_all()
+    return source
+
+
+def _selected(
+    sides: Sides, columns: Sequence[str], ignore: Sequence[str], id_column: str | None
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the columns to read and those that are left out, with the code of why."""
+    inside, outside = map(merge_fields, sides)
+    person = () if id_column is None else (id_column,)
+    for option, names in (("`columns`", columns), ("`id_col`", person)):
+        for name in names:
+            find_column(inside, name, option=option)
+            find_column(outside, name, option=option)
+    for name in ignore:
+        find_column((*inside, *outside), name, option="`ignore`")
+    both = {one.name for one in inside} & {one.name for one in outside}
+    if not both:
+        raise InputError(
+            "no_common_columns",
+            "The two tables have no column in common: nothing can be compared.",
+            hint="Give both tables the same header.",
+        )
+
+    def why_not(name: str) -> str | None:
+        if name not in both:
+            return "in_one_table"
+        if columns:
+            return None if name in columns else "not_asked_for"
+        if name in ignore:
+            return "ignored_as_asked"
+        if name.casefold() in _MEMBERSHIP:
+            return "says_membership"
+        named = is_id_like(name) and _OF_RECORDS.search(name.casefold())
+        return "names_a_record" if named else None
+
+    reasons = [
+        (one.name, why_not(one.name))
+        for one in merge_fields([part for side in sides for part in side])
+        if one.name != id_column
+    ]
+    kept = [name for name, why in reasons if why is None]
+    return kept, [(name, why) for name, why in reasons if why is not None]
+
+
+def _with_values(parts: Sequence[Part]) -> dict[str, list[Field]]:
+    """Return every column as each part that has a value of it stores it."""
+    found: dict[str, list[Field]] = {}
+    for one in (one for part in parts for one in part.fields):
+        if one.kind != "empty":
+            found.setdefault(one.name, []).append(one)
+    return found
+
+
+def _nested_columns(names: Sequence[str], parts: Sequence[Part], *, asked: bool) -> list[str]:
+    """Return the columns that hold lists and the like everywhere.
+
+    Raises:
+        InputError: ``unreadable_column`` where they are asked for, ``mixed_column`` where
+            one holds something else in another place.
+    """
+    found = []
+    fields = _with_values(parts)
+    for name in names:
+        nested = {one.kind == "other" and one.moment is None for one in fields.get(name, [])}
+        if len(nested) > 1:
+            raise _mixed_column(name)
+        if nested == {True}:
+            if asked:
+                raise unreadable_column(name, option="`columns`")
+            found.append(name)
+    return found
+
+
+def _require_one_kind(parts: Sequence[Part], id_column: str | None) -> None:
+    """Refuse ids that are numbers in one place and text in another: none would be shared."""
+    if id_column is None:
+        return
+    fields = _with_values(parts).get(id_column, [])
+    forms = {(one.kind, one.moment) for one in fields}
+    if forms == {("other", None)}:
+        raise unreadable_column(id_column, option="`id_col`")
+    if len(forms) > 1 and merged_kind({one.kind for one in fields}) == "other":
+        raise _mixed_column(id_column)
+
+
+def _require_columns(part: Part, names: set[str]) -> None:
+    missing = names - {one.name for one in part.fields}
+    if missing:
+        shown = ", ".join(quoted_name(name) for name in sorted(missing)[:5])
+        raise InputError(
+            "missing_column",
+            f"{part.name}: columns that other files of the table have are missing: {shown}.",
+            hint="Give all files of a table the same columns, or leave them out with `ignore`.",
+        )
+
+
+def _mixed_column(name: str) -> InputError:
+    return InputError(
+        "mixed_column",
+        f"Column {quoted_name(name)} holds numbers in one place and text in another.",
+        hint="Write it the same way everywhere, or leave it out with `ignore`.",
+    )
+
+
+def _features(
+    names: Sequence[str], tables: _Loaded, *, asked: bool
+) -> tuple[list[FeatureColumn], list[tuple[str, str]]]:
+    """Return the features, and which columns are none, with the code of why.
+
+    Args:
+        names: of the columns that were read.
+        tables: loaded.
+        asked: whether the columns were named.
+
+    Raises:
+        InputError: ``mixed_column`` or ``no_features``.
+    """
+    parts = [part for side in tables.sides for part in side]
+    kinds = {one.name: one.kind for one in merge_fields(parts)}
+    rounded, _ = uneven_storage(names, parts)
+    stored = _with_values(parts)
+    found: list[FeatureColumn] = []
+    skipped: list[tuple[str, str]] = []
+    for name in names:
+        kind = kinds[name]
+        if kind == "empty":
+            skipped.append((name, "without_values"))
+        elif kind == "other":
+            found.append(FeatureColumn(name=name, kind=tables.of_time(name, stored[name])))
+        elif not asked and kind != "float" and tables.tells_rows_apart(name):
+            parted = kind == "integer" and tables.is_parted(name)
+            skipped.append((name, "numbers_apart" if parted else "another_in_every_row"))
+        elif kind == "string":
+            days = tables.holds_days(name)
+            found.append(FeatureColumn(name=name, kind="date" if days else "category"))
+        else:
+            precision = rounded[name].precision if name in rounded else None
+            found.append(
+                FeatureColumn(
+                    name=name, kind="number", fractions=kind == "float", precision=precision
+                )
+            )
+    if not found:
+        raise InputError(
+            "no_features",
+            "No column is left to compare: all are empty, ids, or left out.",
+            hint="Name them with `columns`.",
+        )
+    return found, skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Loaded:
+    """Both tables, their columns ready to be looked at.
+
+    Attributes:
+        sides: their parts.
+        whole: all rows are looked at where the first do not tell, so that no order of the
+            rows can decide.
+    """
+
+    sides: Sides
+    whole: bool
+
+    def _every(self, name: str, parts: Sequence[Part]) -> Iterator[tuple[Column, int]]:
+        """Yield a column of one table and its rows, piece by piece, or the first alone."""
+        chunks = (
+            chunk for part in parts for piece in part.pieces() for chunk in piece.chunks({name}, 0)
+        )
+        for chunk in chunks if self.whole else islice(chunks, 1):
+            yield chunk.columns[name], chunk.rows
+
+    def of_time(self, name: str, stored: Sequence[Field]) -> FeatureKind:
+        """Return what a column is that holds times somewhere.
+
+        Raises:
+            InputError: ``mixed_column``.
+        """
+        moments = {one.moment for one in stored if one.kind == "other"}
+        if moments == {"day", "zoned"}:
+            raise InputError(
+                "mixed_column",
+                f"Column {quoted_name(name)} holds times with a time zone in one place, and days "
+                "or times without a zone in another.",
+                hint="Write it the same way everywhere, or leave it out with `ignore`.",
+            )
+        others = {one.kind for one in stored} - {"other"}
+        dated = moments <= {"day", "zoned"}
+        fits = len(moments) == 1 and others <= {"string"}
+        if not fits or (others and not (dated and self.holds_days(name))):
+            raise _mixed_column(name)
+        return "date" if dated else "number"
+
+    def holds_days(self, name: str) -> bool:
+        """Tell whether the texts of both tables, or the first, are days as 2024-05-31."""
+        found: set[str] = set()
+        for side in self.sides:
+            texts = [
+                part
+                for part in side
+                if any(one.name == name and one.kind == "string" for one in part.fields)
+            ]
+            for column, rows in self._every(name, texts):
+                words = _words(column, most=rows if self.whole else _WORDS_LOOKED_AT)
+                if not all(map(is_day, words)):
+                    return False
+                found.update(words)
+        return are_days(sorted(found))
+
+    def is_parted(self, name: str) -> bool:
+        """Tell whether all numbers of one table lie below all of the other."""
+        ends = []
+        for side in self.sides:
+            values = [
+                column.values
+                for column, rows in self._every(name, side)
+                if rows and isinstance(column, Numbers)
+            ]
+            ends.append((min(int(v.min()) for v in values), max(int(v.max()) for v in values)))
+        (low, high), (other_low, other_high) = ends
+        return high < other_low or other_high < low
+
+    def tells_rows_apart(self, name: str) -> bool:
+        """Tell whether the rows of both tables hold as many texts, or numbers without a gap."""
+        return all(_apart(self._every(name, side)) for side in self.sides)
+
+
+def _words(column: Column, *, most: int) -> tuple[str, ...]:
+    """Return some of the words of a column's rows; a dictionary may hold others, too."""
+    if not isinstance(column, Labels):
+        return ()
+    used = np.unique(column.codes[column.codes >= 0])[:most]
+    return tuple(column.vocabulary.words[at] for at in used.tolist())
+
+
+def _apart(pieces: Iterator[tuple[Column, int]]) -> bool:
+    hashes, ends, looked, days = [], [], 0, True
+    for column, rows in pieces:
+        own = column_hashes(column)
+        named = isinstance(column, Labels)
+        if isinstance(column, Numbers) and column.values.dtype.kind in "iu":
+            named = True
+            ends += [int(column.values.min()), int(column.values.max())] if rows else []
+        # Most columns repeat a value soon, and need no further look.
+        if not named or own.missing is not None or np.unique(own.values).size < rows:
+            return False
+        days = days and isinstance(column, Labels) and all(map(is_day, _words(column, most=rows)))
+        hashes.append(own.values)
+        looked += rows
+    if looked < _ROWS_TO_TELL or np.unique(np.concatenate(hashes)).size < looked:
+        return False
+    return max(ends) - min(ends) == looked - 1 if ends else not days
