@@ -138,24 +138,27 @@ def _require_files(report: Stored, stated: set[str], asked: VerifyOptions) -> No
     command, made_of = report.command, kind_of(report.command).made_of
     given = {name for name in _FILES if not _is_absent(getattr(asked, name))}
     scores: set[str] = set()
-    needed = stated & {"claimed_curve"}
     if made_of == "tables":
-        scores = {"members", "holdout"}
-        needed = {"synthetic"} | ({"reference"} & {one.role for one in report.tables})
-    elif made_of != "nothing" and not (command == "epsilon" and stated & {"tp", "canaries"}):
-        scores = {"members", "holdout"} if command == "shift" else {"members", "holdout", "input"}
-    for name in sorted((needed ^ given) - scores):
-        of_file = name in {"claimed_curve", "reference"}
-        if name in given:
+        # The command says which of its tables it lacks.
+        of_file, taken = "reference", {"members", "holdout", "synthetic"}
+        needed = {of_file} & {one.role for one in report.tables}
+    else:
+        of_file, needed = "claimed_curve", stated & {"claimed_curve"}
+        if made_of != "nothing" and not (command == "epsilon" and stated & {"tp", "canaries"}):
+            scores = {"members", "holdout"} | (set() if command == "shift" else {"input"})
+        taken = scores
+    for name in sorted((needed ^ given) - taken):
+        if name in needed:
             raise UsageError(
-                name if of_file else "needless_input",
-                f"The report of {command} was made without `{name}`.",
-                hint=f"Leave `{name}` out: it is verified without it, too.",
+                of_file,
+                f"The report of {command} was made with `{name}`, which is needed to compute it "
+                "again.",
+                hint=f"Add `{name}` FILE.",
             )
         raise UsageError(
-            name if of_file else "no_input",
-            f"The report of {command} was made with `{name}`, which is needed to compute it again.",
-            hint=f"Add `{name}` FILE.",
+            of_file if name == of_file else "no_input" if command == "shift" else "needless_input",
+            f"The report of {command} was made without `{name}`.",
+            hint=f"Leave `{name}` out: it is verified without it, too.",
         )
     files = "`members` FILE `holdout` FILE."
     require(
