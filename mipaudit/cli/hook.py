@@ -51,7 +51,7 @@ def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
         UsageError: no such command, no file is named, options stand behind a file, or one
             report would take the place of another.
     """
-    from mipaudit.cli.program import application, load_options
+    from mipaudit.cli.program import application
 
     if command not in _COMMANDS:
         raise UsageError(
@@ -62,7 +62,7 @@ def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
     if not words:
         raise UsageError("no_files", "No score file is named.", hint=_ORDER)
     parser = application([command]).commands[command]
-    context = parser.make_context(command, list(words), allow_extra_args=True, obj=load_options)
+    context = parser.make_context(command, list(words), allow_extra_args=True)
     first = context.params.get("data") or context.params.get("scores") or []
     files = [*([first] if isinstance(first, str) else first), *context.args]
     options = list(words[: len(words) - len(files)])

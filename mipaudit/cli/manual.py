@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from mipaudit.cli.declared_command import declared_command
+from mipaudit.cli.command import declared_command
 from mipaudit.cli.program import application
 from mipaudit.options.commands import TABLE
 from mipaudit.version import __version__

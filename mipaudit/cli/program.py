@@ -9,17 +9,14 @@ import typer
 from typer.core import TyperCommand, TyperOption
 from typer.main import get_install_completion_arguments
 
-from mipaudit.cli.configured_command import options_of, usage_place
+from mipaudit.cli.command import declared_command, finished_words, usage_place
 from mipaudit.cli.help_page import OfParser, Program
-from mipaudit.cli.policy_keys import DECLARE
 from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.output import exit_code
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from mipaudit.cli.policy_keys import Options
 
 
 _HELP = """Measure how much a release leaks about who was in its training data.
@@ -62,8 +59,6 @@ def application(arguments: Sequence[str] = ()) -> Program:
     wanted = next((word for word in arguments if not word.startswith("-")), None)
     if wanted in COMMANDS and not _HELP_WORDS & set(arguments[: arguments.index(wanted)]):
         # Alone: making the others' help costs more than many an answer.
-        from mipaudit.cli.declared_command import declared_command
-
         commands: dict[str, Any] = {wanted: declared_command(BY_NAME[wanted])}
     else:
         commands = {name: TyperCommand(name, help=said) for name, said in COMMANDS.items()}
@@ -98,25 +93,6 @@ def joined_name(arguments: Sequence[str]) -> Sequence[str]:
     return [*arguments[:at], " ".join(arguments[at : at + 2]), *arguments[at + 2 :]]
 
 
-def load_options(name: str) -> Options:
-    """Return the options of a command that a policy file may set, by key; or what it declares."""
-    if name == DECLARE:
-        from mipaudit.cli.declared_command import parameters_of
-        from mipaudit.options.groups.shown import Declared
-
-        return {one.declared.recorded_name: one for one in parameters_of(Declared)}
-    return options_of(_command(name))
-
-
-def _parameters(name: str) -> Sequence[Any]:
-    """Return what a command takes."""
-    return _command(name).params
-
-
-def _command(name: str) -> TyperCommand:
-    return cast("TyperCommand", application((name,)).commands[name])
-
-
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code.
 
@@ -127,8 +103,6 @@ def run(arguments: Sequence[str]) -> int:
     """
     if is_completing():
         # The shell gives the words in the environment.
-        from mipaudit.cli.declared_command import finished_words
-
         keep_help_on_one_line()
         arguments = finished_words()
     arguments = joined_name(arguments)
@@ -137,9 +111,7 @@ def run(arguments: Sequence[str]) -> int:
     # parser this version of typer carries.
     usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
     try:
-        status = command.main(
-            list(arguments), prog_name="mipaudit", standalone_mode=False, obj=load_options
-        )
+        status = command.main(list(arguments), prog_name="mipaudit", standalone_mode=False)
     except usage_error as error:
         return _report(error, arguments)
     if status == exit_code.INTERRUPTED:
@@ -156,7 +128,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
         # The message is the help itself.
         typer.echo(str(error), err=True)
         return exit_code.USAGE
-    better = misplaced(error, arguments, _parameters)
+    better = misplaced(error, arguments)
     failure = usage_failure(error, usage_place(error), better)
     show(failure, error_style(arguments))
     return failure.status

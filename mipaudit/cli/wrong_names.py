@@ -10,10 +10,7 @@ from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.options.other_names import CLOSE, MEANT, near
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    # The parameters of a command, of the parser.
-    Parameters = Callable[[str], Sequence[Any]]
+    from collections.abc import Iterable, Sequence
 
 _CLASSES: Final = "Give the classes in files of their own as --members FILE --holdout FILE."
 # What to do with a file that a command has no place for.
@@ -50,19 +47,18 @@ _RANGE: Final = re.compile(r" \([^()]*\)$")
 _TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".summary", ".gz", ".zst")
 
 
-def misplaced(error: Exception, words: Sequence[str], parameters: Parameters) -> str | None:
+def misplaced(error: Exception, words: Sequence[str]) -> str | None:
     """Return what to try, or None where nothing better is known than the parser says.
 
     Args:
         error: one of the parser's usage errors.
         words: all that were typed.
-        parameters: returns those of a command.
     """
     context, message = getattr(error, "ctx", None), str(getattr(error, "message", ""))
     name = str(getattr(context, "info_name", ""))
     option = getattr(error, "option_name", None)
     if type(error).__name__ == "NoSuchOption" and isinstance(option, str):
-        return _for_option(option, name, context.command.params if context else (), parameters)
+        return _for_option(option, name, context.command.params if context else ())
     if "unexpected extra argument" in message:
         return _FILES.get(name)
     command = _NO_COMMAND.match(message)
@@ -76,13 +72,15 @@ def misplaced(error: Exception, words: Sequence[str], parameters: Parameters) ->
     return None
 
 
-def _for_option(option: str, name: str, own: Sequence[Any], parameters: Parameters) -> str | None:
+def _for_option(option: str, name: str, own: Sequence[Any]) -> str | None:
     meant = MEANT.get(option.removeprefix("--").replace("-", "_"))
     said = _INSTEAD.get(f"{name} {option}") or _INSTEAD.get(option)
     said = said or _described(meant, own) or _as_choice(option, own)
     if said is not None or not option.startswith("--"):
         return said
-    of_commands = {one.name: parameters(one.name) for one in TABLE}
+    from mipaudit.cli.command import declared_command
+
+    of_commands = {one.name: declared_command(one).params for one in TABLE}
     owners = [one for one, params in of_commands.items() if _has(option, params)]
     if owners:
         return _of_others(option, name, owners)

@@ -169,6 +169,25 @@ class Declared(NamedTuple):
         return self.option.recorded_as or self.name
 
     @property
+    def key(self) -> str | None:
+        """Its name in a policy file and in a variable: the long flag; None where it has none."""
+        flag = self.option.flag
+        if flag is None or flag[0] != "-":
+            return None
+        return flag.rpartition("/")[2].lstrip("-").replace("-", "_")
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that it may have; none where it may have other values."""
+        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it is typed once for each value."""
+        repeated = self.option.repeated
+        return self.many and self.option.read is None if repeated is None else repeated
+
+    @property
     def word(self) -> str:
         """What sentences call it: as it is typed, or as Python has it where it is not."""
         flag = self.option.flag
@@ -392,11 +411,10 @@ def _plain(one: Declared, value: Given) -> Given:
         except (TypeError, ValueError, OverflowError):
             within = "" if one.option.within is None else f", {one.option.within.text}"
             raise _refused(one, f"must be {accepted}{within}", number_hint(value)) from None
-    if get_origin(one.kind) is Literal:
-        allowed = get_args(one.kind)
-        if isinstance(value, str) and value in allowed:
+    if one.words:
+        if isinstance(value, str) and value in one.words:
             return value
-        raise _refused(one, f"must be one of: {', '.join(allowed)}")
+        raise _refused(one, f"must be one of: {', '.join(one.words)}")
     return value
 
 

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from mipaudit.options.commands import TABLE
+from mipaudit.cli.command import declared_command
+from mipaudit.options.commands import BY_NAME, TABLE
 
 HEADINGS = re.compile(r"^(\S.*):$", re.MULTILINE)
 
@@ -35,10 +36,13 @@ def test_the_ten_options_that_matter_come_first(mipaudit):
 
 @pytest.mark.parametrize("name", ["estimate", "bounds", "query", "records", "noise", "epsilon"])
 def test_no_option_is_lost_or_told_twice(mipaudit, name):
-    from mipaudit.cli.program import _parameters
-
     text = mipaudit(name, "--help").stdout.partition("Options:")[2]
-    wanted = {flag for one in _parameters(name) for flag in one.opts if flag.startswith("--")}
+    wanted = {
+        flag
+        for one in declared_command(BY_NAME[name]).params
+        for flag in one.opts
+        if flag.startswith("--")
+    }
     told = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)(?:[, ]+(--[a-z-]+))?", text, re.MULTILINE)
 
     assert wanted <= {flag for flags in told for flag in flags}

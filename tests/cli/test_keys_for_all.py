@@ -7,7 +7,8 @@ from typing import Literal, get_args, get_origin
 
 import pytest
 
-from mipaudit.cli import app, declared_command
+from mipaudit.cli import app
+from mipaudit.cli import command as parsed
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import declared
 from mipaudit.statements.reports.kinds import named
@@ -99,15 +100,13 @@ EVERY = {key: one for command in CONFIGURED for key, one in keys_of(command).ite
 def asked(monkeypatch, capsys, tmp_path):
     """Make the options of a command with a policy file; return the exit code and what is said."""
 
-    def make(row, asked, shown, context):
-        declared_command.forget_idle(context, declared_command.config_of(context), asked)
-        declared_command.options_from(context.params, shown)
-        declared_command.options_from(
-            context.params, asked, **declared_command._unparsed(asked, context)
-        )
+    def make(row, settings):
+        settings.leave_out_idle(named(row.asked))
+        settings.options_of(named(row.shown))
+        settings.options_of(named(row.asked))
         return 0
 
-    monkeypatch.setattr(declared_command, "_run", make)
+    monkeypatch.setattr(parsed, "_run", make)
     monkeypatch.chdir(tmp_path)
 
     def run(command, text):

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import typer
 
-from mipaudit.cli.declared_command import declared_command
+from mipaudit.cli.command import declared_command
 from mipaudit.cli.manual import Page, manual_pages
 from mipaudit.cli.program import COMMANDS
 from mipaudit.options.commands import BY_NAME

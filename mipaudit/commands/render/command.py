@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.policy_file import read_config
-from mipaudit.cli.policy_keys import defaults_of, scores_of
+from mipaudit.cli.settings import of_file
 from mipaudit.commands.render.forms import exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.options.declare import declared
@@ -97,10 +97,8 @@ def limits_for(
 
 def _of_file(config: ConfigFile) -> dict[str, Any]:
     """Return what the file says, as ``estimate`` would read it."""
-    from mipaudit.cli.program import load_options
-
-    config, _ = scores_of(config)  # a report has its own
-    found = defaults_of(config, "estimate", load_options("estimate"), load_options)
+    # The scores of a report are its own.
+    found = {name: one.value for name, one in of_file(config, "estimate").items() if name != "data"}
     tables = {name: listed(name, getattr(config, name)) for name in ("limits", "waivers")}
     return {**found, **{name: rows for name, rows in tables.items() if rows}}
 

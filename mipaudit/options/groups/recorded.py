@@ -51,6 +51,57 @@ class Recorded(Options):
     ] = None
 
 
+class PolicyFile(Options):
+    """Which policy file is used: of every command that one may set options of."""
+
+    GROUP = "Policy"
+
+    no_config: Annotated[bool, Act("--no-config", "Use no policy file.", recorded=False)] = False
+    config: Annotated[
+        str | None,
+        Act(
+            "--config",
+            "Settings and limits. Default: mipaudit.toml or pyproject.toml, here or above.",
+            metavar="FILE",
+            recorded=False,
+        ),
+    ] = None
+
+
+class Stores(Options):
+    """How stores are read: what is said stands in the environment while the command runs."""
+
+    GROUP = "Input"
+
+    allow_scheme: Annotated[
+        Sequence[str],
+        Act(
+            "--allow-scheme",
+            "Read addresses of this scheme too, as sftp, with what fsspec has installed for it; "
+            "repeat for several.",
+            metavar="NAME",
+            recorded=False,
+        ),
+    ] = ()
+    anonymous: Annotated[
+        bool,
+        Free(
+            "--anonymous",
+            "Read s3://, gs:// and az:// without credentials: what is public.",
+            recorded=False,
+        ),
+    ] = False
+    store_timeout: Annotated[
+        str | None,
+        Free(
+            "--store-timeout",
+            "How long a store may take to connect, and send no byte. [default: 30]",
+            metavar="SECONDS",
+            recorded=False,
+        ),
+    ] = None
+
+
 class FixedSeed(Options):
     """The seed of whatever is drawn, used as it is."""
 

@@ -1,0 +1,583 @@
+"""One merge of settings: default < policy file < environment < typed.
+
+Every value keeps where it is from: a report records it, an error says it, and what is set for all
+commands together is left out where it means nothing beside what is asked. Nothing is passed over
+in silence: what is no name of any option is refused, and limits that are not judged are told.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
+
+from mipaudit.errors import UsageError
+from mipaudit.options.commands import BY_NAME, CONFIGURED
+from mipaudit.options.declare import checked, declared
+from mipaudit.options.groups.recorded import PolicyFile, Stores
+from mipaudit.options.groups.shown import Declared as OfRelease
+from mipaudit.statements.origin import FOREIGN
+from mipaudit.statements.reports.kinds import named
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from mipaudit.cli.policy_file import ConfigFile
+    from mipaudit.options.commands import Command
+    from mipaudit.options.declare import Declared, Options
+    from mipaudit.options.plain_values import Given as Value
+    from mipaudit.statements.origin import Setting
+
+Source = Literal["default", "file", "environment", "command line"]
+# What comes later goes before.
+_ORDER: Final[tuple[Source, ...]] = ("default", "file", "environment", "command line")
+PREFIX: Final = "MIPAUDIT_"
+# It holds for whatever is read, and is no command's option.
+_EVERYWHERE: Final = frozenset({"MIPAUDIT_MAX_UNPACKED"})
+# Of a policy file: the input, which is no option, and the table of what is declared of a release.
+SCORES: Final = "scores"
+_DECLARE: Final = "declare"
+_LISTS: Final = ("limits", "waivers")
+# They read nothing. What is audited by the other are runs and canaries, not scores of a release.
+_WITHOUT_STORES: Final = frozenset({"bounds", "simulate", "validate"})
+_OTHER_SCORES: Final = frozenset({"epsilon"})
+# The quantity within groups that is that of a class of attackers, and the key of the class.
+_OF_CLASS: Final = "advantage"
+_AGAINST: Final = "against"
+_CHOOSE_FILE: Final = ("config", "no_config")
+# The last two of what may be repeated.
+_LEFT_OUT: Final[tuple[object, ...]] = (None, [], ())
+# Those whose exit code says whether a limit is kept, and what else they could be thought to judge.
+_GATES: Final = frozenset({"estimate", "records", "compare", "epsilon", "attack", "attribute"})
+LIMITS: Final = (
+    *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric", "max_copies"),
+    *("max_risk", "max_increase", "max_attribute_advantage", "claimed_epsilon"),
+    *("max_blind", "claimed_mu", "claimed_curve"),
+)
+# What excuses, at which value, and how.
+_EXCUSES: Final = (
+    ("exit_zero", True, "the exit code is 0 whatever the verdict is"),
+    ("on_inconclusive", "pass", "an open answer passes"),
+)
+_YES: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
+Keys: TypeAlias = "Mapping[str, Declared]"
+AskedT = TypeVar("AskedT", bound="Options")
+
+
+class Given(NamedTuple):
+    """A value, and who set it.
+
+    Attributes:
+        value: as it was typed or written.
+        source: who.
+        where: the variable, or the policy file.
+        own: whether the file has it under the name of the command, and not for all of them.
+    """
+
+    value: Any
+    source: Source = "default"
+    where: str | None = None
+    own: bool = False
+
+
+@cache
+def keys_of(command: str) -> Keys:
+    """Return the options of a command by their keys, those of a policy file and of variables.
+
+    Args:
+        command: of `CONFIGURED`; or the table of what is declared of a release.
+    """
+    if command == _DECLARE:
+        return {one.recorded_name: one for one in declared(OfRelease)}
+    row = BY_NAME[command]
+    kinds: list[type[Options]] = [named(row.asked), named(row.shown)]
+    kinds += [Stores] * (command not in _WITHOUT_STORES)
+    return {one.key: one for kind in kinds for one in declared(kind) if one.key is not None}
+
+
+def scores_option(command: str) -> Declared | None:
+    """Return the option of the scores; None of a command that audits something else."""
+    options = () if command in _OTHER_SCORES else declared(named(BY_NAME[command].asked))
+    return next((one for one in options if one.option.flag in {"SCORES", "SCORES..."}), None)
+
+
+def policy_of(typed: Mapping[str, Any]) -> tuple[ConfigFile | None, Source, bool]:
+    """Return the policy file, who named it or wants none, and whether none is wanted.
+
+    Args:
+        typed: what was typed, by the name of the option.
+
+    Raises:
+        UsageError: ``config``: the file cannot be read, or might be anybody's.
+    """
+    from mipaudit.cli.policy_file import find_config, read_config
+
+    if "config" in typed:
+        return read_config(typed["config"]), "command line", False
+    if typed.get("no_config"):
+        return None, "command line", True
+    if os.environ.get(f"{PREFIX}NO_CONFIG", "").strip().lower() in _YES:
+        return None, "environment", True
+    path = os.environ.get(f"{PREFIX}CONFIG")
+    if path:
+        return read_config(path), "environment", False
+    return find_config(), "default", False
+
+
+def of_environment(command: str) -> dict[str, Given]:
+    """Return what variables set, by the name of the option."""
+    found = {}
+    options = {one.key: one for one in declared(PolicyFile)} | {**keys_of(command)}
+    for key, one in options.items():
+        variable = variable_name(str(key))
+        text = os.environ.get(variable)
+        if text:
+            value = text.split() if one.repeated else text
+            found[one.name] = Given(value, "environment", variable)
+    return found
+
+
+def variable_name(key: str) -> str:
+    """Return the environment variable that stands for an option."""
+    return PREFIX + key.upper()
+
+
+def of_file(config: ConfigFile, command: str) -> dict[str, Given]:
+    """Return what a policy file sets of a command, by the name of the option.
+
+    A key in the command's own table goes before what is declared, and that before the top.
+
+    Raises:
+        UsageError: ``config``: an unknown key, one that this file may not have, none at all, or a
+            value of the wrong kind.
+    """
+    own = keys_of(command)
+    found: dict[str, Given] = {}
+    tables = {key: value for key, value in config.table.items() if isinstance(value, dict)}
+    plain = {key: value for key, value in config.table.items() if key not in tables}
+    if SCORES in plain:
+        found |= _scores(config, command, plain.pop(SCORES))
+    for key, given in _tidied(config, plain).items():
+        one = _option_of_any(config, command, key)
+        value = _checked(one, given, f"'{key}' in '{config.name}'")
+        if key in own and not _is_anothers(command, key, value):
+            found[one.name] = Given(value, "file", config.name)
+    for name, table in sorted(tables.items(), key=lambda item: item[0] != _DECLARE):
+        if name not in {*CONFIGURED, _DECLARE}:  # an empty one says nothing, and is a mistake
+            _unknown(config, name, {*CONFIGURED, _DECLARE, "limit", "waiver"})
+        for key, given in _tidied(config, table, f"{name}.").items():
+            one = _option_within(config, name, key)
+            value = _checked(one, given, f"'{name}.{key}' in '{config.name}'")
+            if name in {command, _DECLARE}:
+                found[one.name] = Given(value, "file", config.name, own=name == command)
+    if config.empty:
+        raise UsageError(
+            "config",
+            f"The file '{config.name}' has no key of mipaudit: nothing is set by it.",
+            hint="Write a limit into it, as `mipaudit init` does, or take the file away.",
+        )
+    return found
+
+
+def _tidied(config: ConfigFile, table: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+    """Return a table with underscores in its keys."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        tidy = key.replace("-", "_")
+        if tidy in found:
+            raise UsageError("config", f"'{place}{tidy}' is set twice in '{config.name}'.")
+        found[tidy] = value
+    return found
+
+
+def _option_of_any(config: ConfigFile, command: str, key: str) -> Declared:
+    """Return the option of that key of any command: the one that runs is asked first."""
+    keys = (keys_of(name) for name in dict.fromkeys((command, *CONFIGURED)))
+    found = next((own[key] for own in keys if key in own), None)
+    if found is None:
+        every = {key for name in CONFIGURED for key in keys_of(name)}
+        _unknown(config, key, {*every, *CONFIGURED, "limit", "waiver"})
+    return _allowed(config, found, key, key)
+
+
+def _option_within(config: ConfigFile, command: str, key: str) -> Declared:
+    """Return the option of that key of one command."""
+    own = keys_of(command)
+    if key not in own:
+        _unknown(config, key, {*own}, f" under '{command}'")
+    return _allowed(config, own[key], key, f"{command}.{key}")
+
+
+def _is_anothers(command: str, key: str, value: Value) -> bool:
+    """Tell whether a word is none of the running command, and one of another.
+
+    A ``method`` at the top is that of the command which has it; the others keep theirs.
+    """
+    if value in (keys_of(command)[key].words or (value,)):
+        return False
+    return any(value in keys_of(name)[key].words for name in CONFIGURED if key in keys_of(name))
+
+
+def _allowed(config: ConfigFile, one: Declared, key: str, place: str) -> Declared:
+    """Return an option, unless who writes a file may not set it.
+
+    Raises:
+        UsageError: ``config``.
+    """
+    if one.option.steers not in {"free", "choice"}:
+        raise UsageError(
+            "config",
+            f"'{place}' in '{config.name}' is refused: what writes, connects or excuses "
+            "is typed or set by a variable, and never by a file.",
+            hint=f"Type {one.word}, or set {variable_name(key)}.",
+        )
+    if _is_near(one):
+        _require_near(config, place)
+    return one
+
+
+def _is_near(one: Declared) -> bool:
+    """Tell whether an option narrows or names the input: only a file beside it may have it."""
+    return one.option.near or (one.option.is_input and one.option.steers == "choice")
+
+
+def _require_near(config: ConfigFile, key: str) -> None:
+    """Refuse what may narrow the input in a file that is not beside it.
+
+    Raises:
+        UsageError: ``config``: nobody named the file, and it is in a folder above.
+    """
+    if config.found and config.elsewhere:
+        raise UsageError(
+            "config",
+            f"'{key}' in '{config.name}' is refused: a file above the working folder does not "
+            "choose what is looked at.",
+            hint=f"Type it, or name the file with --config {config.name}.",
+        )
+
+
+def _unknown(config: ConfigFile, key: str, known: set[str], where: str = "") -> NoReturn:
+    from mipaudit.options.other_names import meant_key
+    from mipaudit.statements.text.printable_names import safe_name
+
+    # Where two commands mean different things by one name, a file has the longer one.
+    longer = min((name for name in known if name.endswith(f"_{key}")), default=None)
+    meant = meant_key(key, known) or longer
+    raise UsageError(
+        "config",
+        f"The key '{safe_name(key)}'{where} in '{safe_name(config.name)}' is unknown.",
+        hint=f"Did you mean '{meant}'?" if meant else "Keys are the long names of options.",
+    )
+
+
+def _scores(config: ConfigFile, command: str, given: Value) -> dict[str, Given]:
+    """Return the input that a file names, as seen from here.
+
+    Raises:
+        UsageError: ``config``: it is no text and no list of texts, or not beside the input.
+    """
+    _require_near(config, SCORES)
+    listed = given if isinstance(given, list) else [given]
+    if not all(isinstance(one, str) and one for one in listed):
+        raise UsageError(
+            "config",
+            f"'{SCORES}' in '{config.name}' must be a text, in quotes, or a list of texts.",
+            hint='It names the score files, as in: scores = "scores.parquet"',
+        )
+    # os.path throughout: pathlib is not loaded by commands that only compute.
+    folder = os.path.dirname(config.name)  # noqa: PTH120
+    paths = [
+        one if "://" in one or one == "-" else os.path.join(folder, one)  # noqa: PTH118
+        for one in listed
+    ]
+    place = scores_option(command)
+    if place is None or not paths:
+        return {}
+    if not place.repeated and len(paths) > 1:
+        raise UsageError("config", f"mipaudit {command} takes one of the score files.")
+    value = paths if place.repeated else paths[0]
+    return {place.name: Given(value, "file", config.name)}
+
+
+def _checked(one: Declared, value: Value, place: str) -> Value:
+    """Return a value in the form that the parser takes from a file."""
+    if one.repeated:
+        values = value if isinstance(value, list) else [value]
+        return [_plain(one, each, f"each value of {place}") for each in values]
+    return _plain(one, value, place)
+
+
+def _plain(one: Declared, value: Value, place: str) -> Value:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if one.kind is bool:
+        holds, accepted = isinstance(value, bool), "true or false"
+    elif (one.option.metavar or "").startswith("INTEGER|"):  # or a word: a number has no quotes
+        value = str(value) if number and isinstance(value, int) else value
+        holds = isinstance(value, str) and (value == "fresh" or value.lstrip("-").isdecimal())
+        accepted = "a whole number, or the text 'fresh'"
+    elif one.kind is float and one.option.read is None:
+        holds, accepted = number and not _too_long(value), "a number"
+    elif one.kind is int and not one.many:
+        holds, accepted = number and isinstance(value, int), "a whole number"
+    else:
+        holds, accepted = isinstance(value, str), "a text, in quotes"
+    if not holds:
+        raise UsageError("config", f"{place[0].upper()}{place[1:]} must be {accepted}.")
+    return value
+
+
+def _too_long(value: float) -> bool:
+    """Tell whether a whole number is none as a float: TOML has them of any length."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max
+
+
+class Settings:
+    """What a command is given.
+
+    Attributes:
+        given: each value with where it is from, by the name of the option.
+        config: the policy file, if any.
+    """
+
+    def __init__(self, row: Command, typed: Mapping[str, Any]) -> None:
+        """Merge what is set without being typed; `take` adds what is.
+
+        Args:
+            row: the command.
+            typed: what was typed, by the name of the option.
+
+        Raises:
+            UsageError: ``config``: of the policy file.
+        """
+        self.command = row.name
+        self.config, self._named, self._forgone = (
+            policy_of(typed) if row.configured else (None, "default", False)
+        )
+        self.given: dict[str, Given] = {}
+
+    def merge(self) -> dict[str, Any]:
+        """Return what the policy file and the environment set, by the name of the option.
+
+        Raises:
+            UsageError: ``config``: of a key.
+        """
+        if self.config is not None:
+            self.config = _with_attackers(self.config, keys_of(self.command))
+            self.given |= of_file(self.config, self.command)
+        self.given |= of_environment(self.command)
+        return {name: one.value for name, one in self.given.items()}
+
+    def take(self, values: Mapping[str, Any], typed: Collection[str]) -> None:
+        """Complete them: with what was typed, and with defaults.
+
+        Args:
+            values: all, as the parser made them.
+            typed: the names of those that were typed.
+        """
+        below, self.given = self.given, {}
+        for name, value in values.items():
+            if name in typed:
+                self.given[name] = Given(value, "command line")
+            else:
+                self.given[name] = below.get(name, Given(None))._replace(value=value)
+        if self.config is not None:
+            for name in _LISTS:
+                self.given[name] = Given(getattr(self.config, name), "file", self.config.name)
+        self._choose_scores()
+
+    def _rank(self, name: str) -> int:
+        return _ORDER.index(self.given[name].source) if name in self.given else 0
+
+    def _choose_scores(self) -> None:
+        """Leave out the scores of the file where others are typed: whole, or the classes apart."""
+        place = scores_option(self.command) if self.command in CONFIGURED else None
+        if place is None:
+            return
+        whole, apart = self._rank(place.name), max(map(self._rank, ("members", "holdout")))
+        left = (place.name,) if 0 < whole < apart else ("members", "holdout")
+        if whole and apart and whole != apart:
+            self.given |= {name: Given(None) for name in left}
+
+    def leave_out_idle(self, kind: type[Options]) -> None:
+        """Leave out what a file or the environment sets for all commands and means nothing here.
+
+        A delta is that of every epsilon: where none is claimed, it is no mistake. It must be a
+        delta all the same.
+
+        Args:
+            kind: a class of the command's options.
+
+        Raises:
+            UsageError: a value is outside its range.
+        """
+        values = {name: one.value for name, one in self.given.items()}
+        typed = frozenset(name for name in values if self._rank(name) == len(_ORDER) - 1)
+        idle = kind.idle(values, typed)
+        for one in keys_of(self.command).values():
+            found = self.given.get(one.name)
+            if one.name in idle and found and found.source in {"file", "environment"}:
+                checked(one, found.value)
+                if not found.own:
+                    self.given[one.name] = Given(None)
+
+    def options_of(self, kind: type[AskedT]) -> AskedT:
+        """Return the options of a class as they are given, checked.
+
+        Raises:
+            UsageError: a value is outside its range, or values do not go together.
+        """
+        names = {one.name for one in declared(kind)}
+        given = {
+            name: one.value
+            for name, one in self.given.items()
+            if name in names and one.value not in _LEFT_OUT
+        }
+        if "settings" in names:
+            given["settings"] = self.recorded()
+        return kind(**given)
+
+    def recorded(self) -> tuple[Setting, ...]:
+        """Return every setting that can change the answer, and the policy file."""
+        from mipaudit.statements.origin import Setting, plain_value
+
+        row = BY_NAME[self.command]
+        options = {
+            one.name: one for kind in (named(row.shown), named(row.asked)) for one in declared(kind)
+        }
+        found = [
+            Setting(name=name, value=plain_value(one.value), source=one.source, where=one.where)
+            for name, one in self.given.items()
+            # What a file chose to read is said, though inputs are recorded otherwise.
+            if name in options
+            and (
+                options[name].option.recorded or (one.source == "file" and _is_near(options[name]))
+            )
+        ]
+        if self.config is not None:
+            digest = f"sha256 {self.config.sha256}{FOREIGN * self.config.foreign}"
+            name = self.config.name
+            found.append(Setting(name="config", value=name, source="file", where=digest))
+        return tuple(found)
+
+    def place(self, name: str) -> str | None:
+        """Return the variable or the file that set an option, as a sentence; None for neither."""
+        one = self.given.get(name)
+        if one is None or one.where is None:
+            return None
+        kind = "environment variable" if one.source == "environment" else "file"
+        return f"It is set by the {kind} {one.where}."
+
+    def unjudged(self) -> list[str]:
+        """Return the limits that are set and not judged; refuse what is set by no known name.
+
+        Raises:
+            UsageError: an unknown variable, or an unknown key of a limit.
+        """
+        own = keys_of(self.command)
+        others = _foreign_variables({*own, *_CHOOSE_FILE})
+        config = self.config
+        judges = "on_inconclusive" in own
+        if config is not None and not judges and (config.limits or config.waivers):
+            from mipaudit.options.checked_limits import listed_limits, listed_waivers
+
+            listed_limits(config.limits)
+            listed_waivers(config.waivers)
+        if self.command not in _GATES:
+            return []
+        keys = [key for key in LIMITS if key not in own]
+        found = [variable_name(key) for key in keys if variable_name(key) in others]
+        if config is not None:
+            top = {key.replace("-", "_") for key in config.table}
+            found += [f"'{key}' in {config.name}" for key in keys if key in top]
+            # Of what it judges a command says itself what it leaves to another.
+            found += [f"[[limit]] in {config.name}"] * bool(config.limits and not judges)
+        return found
+
+    def remarks(self) -> Iterator[str]:
+        """Yield a line for each thing that steers a run and that whoever typed it may not know."""
+        config = self.config
+        if self._forgone and self._named == "environment":
+            yield f"{PREFIX}NO_CONFIG is set: no policy file is read."
+        if config is not None and self._named == "environment":
+            yield f"{PREFIX}CONFIG is set: the policy file is {config.shown}."
+        elsewhere = config is not None and (config.elsewhere or config.foreign)
+        if config is not None and elsewhere and self._named == "default":
+            yield f"The policy file is {config.shown}{FOREIGN * config.foreign}."
+        of_variables = {
+            name: one for name, one in self.given.items() if one.source == "environment"
+        }
+        for name, value, what in _EXCUSES:
+            if name in of_variables and of_variables[name].value == value:
+                yield f"{of_variables[name].where} is set: {what}."
+        if config is not None:
+            yield from _over(config, self.command, of_variables)
+
+
+def _over(config: ConfigFile, command: str, of_variables: Collection[str]) -> Iterator[str]:
+    """Yield which variables go before keys of the file that can change an answer or must be there.
+
+    What only says how an answer is shown is no news.
+    """
+    own = keys_of(command)
+    tables = (config.table, config.table.get(command))
+    keys = {key.replace("-", "_") for table in tables if isinstance(table, dict) for key in table}
+    set_ = [
+        key
+        for key, one in own.items()
+        if one.name in of_variables and (one.option.recorded or key == "require_policy")
+    ]
+    if _AGAINST not in own and os.environ.get(variable_name(_AGAINST)):
+        set_.append(_AGAINST)  # of limits on groups
+    for key in set_:
+        if key in keys:
+            yield f"{variable_name(key)} goes before '{key}' in {config.shown}."
+
+
+def _with_attackers(config: ConfigFile, own: Keys) -> ConfigFile:
+    """Return the file with the attackers that it names for all limits on each that has none.
+
+    For a command without ``--against``: its limits on groups must withstand them, too.
+    """
+    against = os.environ.get(variable_name(_AGAINST)) or config.table.get(_AGAINST)
+    if against is None or _AGAINST in own:
+        return config
+    limits = tuple(
+        {_AGAINST: against, **one} if one.get("group") and one.get("quantity") == _OF_CLASS else one
+        for one in config.limits
+    )
+    return config._replace(limits=limits)
+
+
+def _foreign_variables(own: Collection[str]) -> Collection[str]:
+    """Return the variables with our prefix that stand for options of other commands alone.
+
+    A limit whose name is misspelt would not be judged, and the run would pass: as with the
+    keys of a file, what is not known is an error.
+
+    Raises:
+        UsageError: ``environment``; the nearest known variable is named.
+    """
+    known = {*map(variable_name, own), *_EVERYWHERE}
+    others = sorted(
+        name
+        for name, value in os.environ.items()
+        if value and name.upper().startswith(PREFIX) and name not in known
+    )
+    if others:
+        known |= {variable_name(key) for name in CONFIGURED for key in keys_of(name)}
+    unknown = next((name for name in others if name not in known), None)
+    if unknown is None:
+        return others
+    from mipaudit.options.other_names import CLOSE, meant_key
+    from mipaudit.statements.text.printable_names import safe_name
+
+    # Without the prefix, which would make all of them alike.
+    keys = {name.removeprefix(PREFIX).lower() for name in known}
+    meant = meant_key(unknown.upper().removeprefix(PREFIX).lower(), keys, CLOSE)
+    raise UsageError(
+        "environment",
+        f"The environment variable {safe_name(unknown)} is unknown.",
+        hint=(f"Did you mean {variable_name(meant)}? " if meant else "")
+        + f"Variables that begin with {PREFIX} are the long names of options; unset the others.",
+    )
