@@ -146,7 +146,7 @@ def _require_files(report: Stored, stated: set[str], asked: VerifyOptions) -> No
         of_file, needed = "claimed_curve", stated & {"claimed_curve"}
         if made_of != "nothing" and not (command == "epsilon" and stated & {"tp", "canaries"}):
             scores = {"members", "holdout"} | (set() if command == "shift" else {"input"})
-        taken = scores
+        taken = scores and {*scores, "input"}
     for name in sorted((needed ^ given) - taken):
         if name in needed:
             raise UsageError(
@@ -156,13 +156,13 @@ def _require_files(report: Stored, stated: set[str], asked: VerifyOptions) -> No
                 hint=f"Add `{name}` FILE.",
             )
         raise UsageError(
-            of_file if name == of_file else "no_input" if command == "shift" else "needless_input",
+            of_file if name == of_file else "needless_input",
             f"The report of {command} was made without `{name}`.",
             hint=f"Leave `{name}` out: it is verified without it, too.",
         )
     files = "`members` FILE `holdout` FILE."
     require(
-        not scores or bool(scores & given),
+        not scores or (bool(scores & given) and given <= scores | needed),
         "no_input",
         f"What the report of {command} was made of is needed to compute it again.",
         f"Add `input` SCORES, or {files}" if "input" in scores else f"Add {files}",
