@@ -23,7 +23,7 @@ _FILES: Final = "mipaudit.reading.parquet.parquet:RowGroup._batches"
 _STAGES: Final = {
     "mipaudit.commands.estimate.run:read_input": "the rest",
     "mipaudit.commands.estimate.run:audit": "limits and the report",
-    "mipaudit.counting.columns:_early_plan": "cut points from the first rows",
+    "mipaudit.counting.columns:early_plan": "cut points from the first rows",
     "mipaudit.counting.columns:make_plan": "cut points from the burn-in",
     "mipaudit.data.csv.file:CsvPart.load": "checking and keeping the text's columns",
     "mipaudit.data.csv.file:read_block": "parsing by Arrow",

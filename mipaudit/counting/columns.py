@@ -1,4 +1,4 @@
-"""From an opened input to the counts of each score column.
+"""From rows that can be gone through again and again to the counts of each score column.
 
 Two passes: one for the cut points, one for the counts. A large input is counted in
 the first one already, with cut points from its first rows; the second is needed only
@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +20,23 @@ from mipaudit.data.parts import BadPartsError
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
-from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, ScoreRange
+from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, ScoreRange, SparseBins
 from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan, plan_holds
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.sample import BurnInSample, VectorSurvey
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import Partition, Partitions
-    from mipaudit.data.source import AuditedInput, PiecePartition, ScoreSource
+    from mipaudit.data.source import AuditedInput, ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
+    from mipaudit.evidence.vectors.plan import VectorPlan
     from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.grids.counts import GridColumn
     from mipaudit.summaries.rows import Rows
+
+    Change = Callable[[Rows], Rows]
 
 _MACE_BINS: Final = 100
 # 200 rows leave 24 of 64 micro-blocks empty less than once in 10^15 files.
@@ -43,6 +45,16 @@ _BLOCKS_FILLED: Final = 40
 _EARLY_ROWS: Final = 1 << 20
 # Of fewer rows threads are as soon done.
 _ROWS_THAT_FORK: Final = 1 << 23
+
+
+class Over(Protocol):
+    """Goes through all rows, as often as it is asked to."""
+
+    def __call__(self, start: Callable[[], SummaryT], *, change: Change | None = None) -> SummaryT:
+        """Return the summary of all rows, given what makes an empty one.
+
+        What becomes of the rows first is their ``change``; None for nothing.
+        """
 
 
 class Meter:
@@ -64,7 +76,7 @@ class Meter:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counts:
-    """The counts of every score column, in the order of the source.
+    """The counts of every score, in the order of the source.
 
     ``mace`` holds counts in MACE's bins, shape (columns, bins, 2), if asked for;
     ``kernel`` counts for kernel densities, likewise. ``vectors`` are the counts of the
@@ -106,46 +118,10 @@ class How:
     mace: bool = False
     kernel: bool = False
 
-
-def count(
-    source: ScoreSource,
-    how: How,
-    *,
-    seed: int,
-    only: Sequence[int] | None = None,
-    workers: Workers | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
-) -> Counts:
-    """Read the input once or twice and count its columns, each by itself.
-
-    Args:
-        source: the opened input; see `counting.scores.count_all` for one with vectors.
-        how: to count.
-        seed: of the row assignment.
-        only: places of the columns that are counted; None for all.
-        workers: who reads; None for threads.
-        progress: called with (rows done, rows in all passes or None).
-
-    Raises:
-        InputError: a class is empty, or a score taken as discrete has too many values.
-    """
-    change = None if only is None else methodcaller("of_columns", only)
-    passes = 2 + 2 * how.mace + how.kernel
-    hint = source.rows_hint
-    meter = None
-    if progress is not None:
-        meter = Meter(hint * passes, progress).advance
-    columns = source.columns if only is None else [source.columns[at] for at in only]
-    kinds = [column.kind for column in columns]
-    early = None
-    if not kept_exactly(hint, len(kinds)):
-        plan_for = partial(
-            make_plan, kinds=kinds, prior=how.prior, discrete=how.discrete, seed=seed
-        )
-        partitions = _partitions(source, change)
-        early = _early_plan(partitions, len(kinds), seed, partial(plan_for, early_for=hint))
-    over = partial(fold_source, source, workers=workers, progress=meter, change=change)
-    return count_over(over, kinds, how, seed=seed, early=early)
+    def passes(self, columns: int, vectors: int) -> int:
+        """Return how often rows are gone through, at most, for so many scores."""
+        of_columns = 2 + 2 * self.mace + self.kernel if columns else 0
+        return of_columns + (2 + vectors * self.mace if vectors else 0)
 
 
 def fold_source(
@@ -154,7 +130,7 @@ def fold_source(
     *,
     workers: Workers | None,
     progress: Callable[[int], None] | None,
-    change: Callable[[Rows], Rows] | None = None,
+    change: Change | None = None,
 ) -> SummaryT:
     """Return the summary of an input, as `fold` does; by forks where its rows are many and near.
 
@@ -166,29 +142,19 @@ def fold_source(
         change: what becomes of the rows first; None for nothing.
     """
     many = source.rows_hint >= _ROWS_THAT_FORK and not source.remote
-    partitions = _partitions(source, change)
+    partitions = source.partitions()
+    if change is not None:
+        partitions = partitions.mapped(lambda one: one.then(change))
     return fold(partitions, start, workers=workers, progress=progress, forks=many)
 
 
-def _partitions(
-    source: ScoreSource, change: Callable[[Rows], Rows] | None
-) -> Partitions[PiecePartition]:
-    found = source.partitions()
-    return found if change is None else found.mapped(lambda one: one.then(change))
-
-
 def count_over(
-    over: Callable[[Callable[[], Any]], Any],
-    kinds: Sequence[ScoreKind],
-    how: How,
-    *,
-    seed: int,
-    early: Plan | None = None,
+    over: Over, kinds: Sequence[ScoreKind], how: How, *, seed: int, early: Plan | None = None
 ) -> Counts:
-    """Count the columns of rows that can be gone through again and again.
+    """Count columns, each by itself.
 
     Args:
-        over: returns the summary of all rows, given what makes an empty one.
+        over: goes through the rows, whose scores are the columns.
         kinds: of the columns.
         how: to count.
         seed: of the row assignment.
@@ -206,8 +172,10 @@ def count_over(
         tally = over(partial(Tally, plan))
     columns = tally.counts()
     require_spread(columns[0])
-    mace = _mace(over, len(kinds)) if how.mace else None
-    grids = None
+    mace = grids = None
+    if how.mace:
+        extent = over(partial(ScoreRange, len(kinds)))
+        mace = over(partial(EqualWidthCounts, extent, _MACE_BINS)).counts
     if how.kernel:
         from mipaudit.summaries.grids.counts import GridCounts
         from mipaudit.summaries.grids.plan import make_grid_plans
@@ -224,26 +192,94 @@ def count_over(
     )
 
 
-def _early_plan(
-    partitions: Partitions[Partition],
-    columns: int,
+def count_vectors_over(
+    over: Over,
+    vectors: Sequence[tuple[int, ...]],
+    kinds: Sequence[ScoreKind],
+    how: How,
+    *,
     seed: int,
-    plan_for: Callable[[BurnInSample], Plan],
+) -> Counts:
+    """Count scores of several numbers.
+
+    One pass samples the burn-in, on which everything is fitted and chosen; the next counts
+    the derived scores of all vectors; the published estimator takes one more for each.
+
+    Args:
+        over: goes through the rows.
+        vectors: of each score the places of its coordinates among the rows' columns.
+        kinds: of the columns.
+        how: to count.
+        seed: of the row assignment and of the fits.
+
+    Raises:
+        InputError: a class is empty, keys repeat, or a vector taken as discrete has too many
+            values, or occupies too many bins.
+    """
+    # Here, since most inputs have none.
+    from mipaudit.evidence.vectors.plan import make_vector_plan
+
+    survey = over(partial(VectorSurvey, len(kinds), seed))
+    settle_sample(survey.sample)
+    made = make_vector_plan(
+        survey, vectors, kinds, prior=how.prior, discrete=how.discrete, seed=seed
+    )
+    counts = over(partial(Tally, made.plan), change=partial(_derived, made)).counts()
+    require_spread(counts[0])
+    bins = []
+    for places in vectors if how.mace else ():
+        low, high = survey.low[list(places)], survey.high[list(places)]
+        bins.append(over(partial(SparseBins, places, low, high, _MACE_BINS)).counts())
+    return Counts(
+        columns=(),
+        n_members=survey.sample.members.rows,
+        n_holdout=survey.sample.holdout.rows,
+        mace=None,
+        vectors=made.counted(counts, survey),
+        mace_vectors=tuple(bins),
+        vector_seeds=(seed,) * len(vectors),
+    )
+
+
+def _derived(made: VectorPlan, rows: Rows) -> Rows:
+    """Return the rows with the scores that the plan makes of all coordinates."""
+    return replace(rows, scores=made.derive(rows.scores))
+
+
+def early_plan(
+    partitions: Partitions[Partition], rows: int, kinds: Sequence[ScoreKind], how: How, *, seed: int
 ) -> Plan | None:
-    """Return a plan from the first rows, or None where they lack a class."""
-    sample = BurnInSample(columns, seed)
+    """Return a plan from the first rows of an input of many.
+
+    Args:
+        partitions: of the input.
+        rows: about how many there are.
+        kinds: of the columns.
+        how: to count.
+        seed: of the row assignment.
+
+    Returns:
+        None for few rows, or where the first lack a class.
+    """
+    if kept_exactly(rows, len(kinds)):
+        return None
+    sample = BurnInSample(len(kinds), seed)
     left = _EARLY_ROWS
     try:
-        for rows in partitions.rows():
-            sample.add(rows.head(left))
-            left -= rows.source_rows
+        for batch in partitions.rows():
+            sample.add(batch.head(left))
+            left -= batch.source_rows
             if left <= 0:
                 break
     except BadPartsError:
         # The pass to come finds all of them at once.
         return None
     sample.settle()
-    return plan_for(sample) if min(sample.members.rows, sample.holdout.rows) else None
+    if not sample.members.rows or not sample.holdout.rows:
+        return None
+    return make_plan(
+        sample, kinds, prior=how.prior, discrete=how.discrete, seed=seed, early_for=rows
+    )
 
 
 def settle_sample(sample: BurnInSample) -> None:
@@ -259,11 +295,11 @@ def settle_sample(sample: BurnInSample) -> None:
 
 def require_classes(sample: BurnInSample) -> None:
     """Raise InputError ``empty_class`` if a class has no row."""
-    for rows, missing in ((sample.members.rows, "members"), (sample.holdout.rows, "holdout")):
-        if rows == 0:
+    for one, missing in ((sample.members, "a member"), (sample.holdout, "a holdout record")):
+        if one.rows == 0:
             raise InputError(
                 "empty_class",
-                f"No row is a {'member' if missing == 'members' else 'holdout record'}.",
+                f"No row is {missing}.",
                 hint="Check `member_col`, `member_value` and `where`.",
             )
 
@@ -289,12 +325,6 @@ def _repeated_keys() -> InputError:
         "The key column repeats its values: it does not tell rows apart.",
         hint="Leave `key_col` out, or give `unit_col` where a person has several rows.",
     )
-
-
-def _mace(over: Callable[..., Any], width: int) -> NDArray[np.int64]:
-    extent = over(partial(ScoreRange, width))
-    counts: NDArray[np.int64] = over(partial(EqualWidthCounts, extent, _MACE_BINS)).counts
-    return counts
 
 
 def require_information(counts: Counts) -> None:

@@ -10,25 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mipaudit.counting.columns import Counts, How, Meter, count_over
+from mipaudit.counting.columns import Counts, How, Meter, count_over, count_vectors_over
 from mipaudit.engine.fold import fold
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order, canonical_rows
-from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from mipaudit.data.parts import ScoreColumn, VectorScore
+    from mipaudit.data.parts import ScoreColumn
     from mipaudit.data.source import ScoreSource
+    from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.rows.intake import Intake
     from mipaudit.summaries.identity.seed import SeedChoice
-
-SummaryT = TypeVar("SummaryT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,12 +80,13 @@ class OrderedRows:
     rows: Rows
     seed: int
 
-    def over(self, start: Callable[[], SummaryT]) -> SummaryT:
-        """Return the summary of all rows."""
-        summary: Any = start()
-        summary.add(self.rows)
-        found: SummaryT = summary
-        return found
+    def over(
+        self, start: Callable[[], SummaryT], *, change: Callable[[Rows], Rows] | None = None
+    ) -> SummaryT:
+        """Return the summary of all rows, changed first where they are to be."""
+        summary = start()
+        summary.add(self.rows if change is None else change(self.rows))
+        return summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -127,53 +126,53 @@ def hold_input(
     """
     meter = None if progress is None else Meter(source.rows_hint, progress).advance
     rows = source.every_row()
-    change = None if only is None else partial(_with_only, places=only)
-    held = fold(
-        rows if change is None else rows.mapped(lambda one: one.then(change)),
-        HeldRows,
-        workers=workers,
-        progress=meter,
-    ).joined()
-    return KeptInput(
-        rows=_no_rows(len(source.columns)) if held is None else held,
-        columns=source.columns,
-        units=source.unit_seed is not None,
-    )
-
-
-def column_blocks(
-    source: ScoreSource, scalars: Sequence[int], vectors: Sequence[VectorScore]
-) -> list[tuple[list[int], list[VectorScore]]] | None:
-    """Return which scores are kept together, pass by pass; None for too many rows.
-
-    Whether a score is kept depends on the number of rows alone, so that no other column can
-    change how it is counted.
-    """
-    hint = source.rows_hint
-    if not kept_exactly(hint, 1):
-        return None
-    blocks: list[tuple[list[int], list[VectorScore]]] = [([], [])]
-    taken: set[int] = set()
-    every: list[int | VectorScore] = [*scalars, *vectors]
-    for one in every:
-        own = {one} if isinstance(one, int) else set(one.coordinates)
-        if not kept_exactly(hint, len(own)):
-            return None
-        if not kept_exactly(hint, len(taken | own)):
-            blocks.append(([], []))
-            taken = set()
-        taken |= own
-        if isinstance(one, int):
-            blocks[-1][0].append(one)
-        else:
-            blocks[-1][1].append(one)
-    return blocks
+    if only is not None:
+        change = partial(_with_only, places=only)
+        rows = rows.mapped(lambda one: one.then(change))
+    held = fold(rows, HeldRows, workers=workers, progress=meter).joined()
+    if held is None:
+        held = Rows(
+            first_row=0,
+            source_rows=0,
+            kept=None,
+            keys=None,
+            member=np.empty(0, dtype=bool),
+            scores=(np.empty(0),) * len(source.columns),
+        )
+    return KeptInput(rows=held, columns=source.columns, units=source.unit_seed is not None)
 
 
 def _with_only(rows: Rows, *, places: frozenset[int]) -> Rows:
     """Return rows without the scores of other columns, whose places stay."""
     scores = (one if at in places else one[:0] for at, one in enumerate(rows.scores))
     return replace(rows, scores=tuple(scores))
+
+
+def count_kept(
+    kept: KeptInput, choice: SeedChoice, how: How, scores: Sequence[tuple[int, ...]]
+) -> Counts:
+    """Return the counts of some scores.
+
+    Args:
+        kept: the rows.
+        choice: of the seed.
+        how: to count.
+        scores: of each the places of its columns: one, or those of a vector.
+
+    Raises:
+        InputError: a class is empty, keys repeat, or a score taken as discrete has too many
+            values.
+    """
+    found = []
+    for places in scores:
+        ordered = kept.in_order(places, choice)
+        kinds, seed = [kept.columns[at].kind for at in places], ordered.seed
+        if len(places) == 1:
+            found.append(count_over(ordered.over, kinds, how, seed=seed))
+        else:
+            own = tuple(range(len(places)))
+            found.append(count_vectors_over(ordered.over, [own], kinds, how, seed=seed))
+    return joined_counts(found)
 
 
 def joined_counts(parts: Sequence[Counts]) -> Counts:
@@ -192,52 +191,6 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
         mace_vectors=tuple(bins for one in parts for bins in one.mace_vectors),
         seeds=tuple(seed for one in parts for seed in one.seeds),
         vector_seeds=tuple(seed for one in parts for seed in one.vector_seeds),
-    )
-
-
-def count_kept(
-    kept: KeptInput,
-    choice: SeedChoice,
-    how: How,
-    *,
-    scalars: Sequence[int],
-    vectors: Sequence[VectorScore] = (),
-) -> Counts:
-    """Return the counts of columns by themselves and of vectors.
-
-    Args:
-        kept: the rows.
-        choice: of the seed.
-        how: to count.
-        scalars: places of the columns that are counted by themselves.
-        vectors: made of the columns.
-
-    Raises:
-        InputError: a class is empty, keys repeat, or a score taken as discrete has too many
-            values.
-    """
-    found = []
-    for at in scalars:
-        ordered = kept.in_order([at], choice)
-        found.append(count_over(ordered.over, [kept.columns[at].kind], how, seed=ordered.seed))
-    for vector in vectors:
-        # Here, since most inputs have none.
-        from mipaudit.counting.vectors import count_kept_vector
-
-        ordered = kept.in_order(vector.coordinates, choice)
-        kinds = [kept.columns[at].kind for at in vector.coordinates]
-        found.append(count_kept_vector(ordered.rows, kinds, how, seed=ordered.seed))
-    return joined_counts(found)
-
-
-def _no_rows(columns: int) -> Rows:
-    return Rows(
-        first_row=0,
-        source_rows=0,
-        kept=None,
-        keys=None,
-        member=np.empty(0, dtype=bool),
-        scores=(np.empty(0),) * columns,
     )
 
 

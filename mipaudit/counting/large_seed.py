@@ -55,13 +55,23 @@ def settle_seed(
     Returns:
         The choice to record: of a large input without a digest the default is a fresh one.
     """
-    if all(fits(source, _widest(source, together=together)) for source in sources):
+    if all(fits(one, len(one.columns) if together else _widest(one)) for one in sources):
         return choice
-    choice, seed, notes = position_seed(choice, _every_row(sources, hash_inputs=hash_inputs))
+    content = None
+    # A pass of its own: for files whose bytes are hashed anyway, data in memory, and if asked for.
+    if not any(costs_a_pass(one.inputs(hash_all=hash_inputs)) for one in sources):
+        content = rows_in_order(
+            ([column.name for column in one.columns], one.every_row().rows()) for one in sources
+        )
+    choice, seed, notes = position_seed(choice, content)
     for source in sources:
         source.number_rows(seed)
     sources[0].assumed += notes
     return choice
+
+
+def _widest(source: ScoreSource) -> int:
+    return max((len(one.coordinates) for one in source.vectors), default=1)
 
 
 def position_seed(
@@ -81,26 +91,6 @@ def position_seed(
         elif choice.origin == "stated":
             notes = (_STATED,)
     return choice, choice.in_use(content), notes
-
-
-def _widest(source: ScoreSource, *, together: bool) -> int:
-    if together:
-        return len(source.columns)
-    return max((len(one.coordinates) for one in source.vectors), default=1)
-
-
-def _every_row(sources: Sequence[ScoreSource], *, hash_inputs: bool) -> Content | None:
-    """Return the digest of all rows in their order; None where that is one pass too many.
-
-    It is a pass of its own, so it is made of files whose bytes are hashed anyway, of data in
-    memory, and where it is asked for.
-    """
-    if any(costs_a_pass(source.inputs(hash_all=hash_inputs)) for source in sources):
-        return None
-    return rows_in_order(
-        ([column.name for column in source.columns], source.every_row().rows())
-        for source in sources
-    )
 
 
 def costs_a_pass(described: Sequence[InputFile]) -> bool:

@@ -1,25 +1,36 @@
-"""From an opened input to the counts of all its scores, of one number or of several."""
+"""From an opened input to the counts of all its scores, of one number or of several.
+
+Rows that fit in memory are counted in an order that follows from them; of a larger input each
+row is known by its place.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
-from mipaudit.counting.columns import Counts, How, Meter, count
-from mipaudit.counting.kept_rows import (
-    KeptInput,
-    column_blocks,
-    count_kept,
-    hold_input,
-    joined_counts,
+from mipaudit.counting.columns import (
+    Counts,
+    How,
+    Meter,
+    count_over,
+    count_vectors_over,
+    early_plan,
+    fold_source,
 )
+from mipaudit.counting.kept_rows import count_kept, hold_input, joined_counts
+from mipaudit.summaries.plan import kept_exactly
 
 if TYPE_CHECKING:
-    from mipaudit.data.parts import VectorScore
     from mipaudit.data.source import ScoreSource
     from mipaudit.engine.workers import Workers
     from mipaudit.summaries.identity.seed import SeedChoice
+
+    Progress = Callable[[int, int | None], None]
+    # The places of the columns that a score is made of: one, or those of a vector.
+    Places = tuple[int, ...]
 
 
 def count_all(
@@ -28,7 +39,7 @@ def count_all(
     *,
     seed: SeedChoice,
     workers: Workers | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Counts:
     """Return the counts of every score of an input: columns by themselves, and vectors.
 
@@ -42,12 +53,9 @@ def count_all(
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
-    read = partial(hold_input, source, workers=workers, progress=progress)
-    kept = partial(count_kept, choice=seed, how=how)
-    found = _count_by_content(source, read, kept, source.scalars, source.vectors)
-    if found is not None:
-        return found
-    return _count_by_position(source, how, workers=workers, progress=progress)
+    scores: list[Places] = [(at,) for at in source.scalars]
+    scores += [vector.coordinates for vector in source.vectors]
+    return _count(source, scores, how, seed, workers, progress)
 
 
 def count_columns(
@@ -55,109 +63,95 @@ def count_columns(
     *,
     seed: SeedChoice,
     workers: Workers | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Counts:
-    """Return the counts of every column by itself, also of those that make up vectors.
-
-    Args:
-        source: the opened input.
-        seed: which one is asked for.
-        workers: who reads; None for threads.
-        progress: called with (rows done, rows in all passes or None).
-
-    Raises:
-        InputError: a class is empty.
-    """
-    read = partial(hold_input, source, workers=workers, progress=progress)
-    every = range(len(source.columns))
-    found = _count_by_content(source, read, partial(count_kept, choice=seed, how=How()), every, ())
-    if found is not None:
-        return found
-    return count(source, How(), seed=source.position_seed, workers=workers, progress=progress)
+    """Return the counts of every column by itself, also of those that make up vectors; as above."""
+    scores = [(at,) for at in range(len(source.columns))]
+    return _count(source, scores, How(), seed, workers, progress)
 
 
-def _count_by_content(
+def _count(
     source: ScoreSource,
-    read: Callable[..., KeptInput],
-    count_some: Callable[..., Counts],
-    scalars: Sequence[int],
-    vectors: Sequence[VectorScore],
-) -> Counts | None:
-    """Count scores that are kept, as many in a pass as there is room for; None for too many rows.
-
-    The source is told how many rows stand for nobody.
-    """
-    blocks = column_blocks(source, scalars, vectors)
+    scores: Sequence[Places],
+    how: How,
+    seed: SeedChoice,
+    workers: Workers | None,
+    progress: Progress | None,
+) -> Counts:
+    """Return the counts of some scores; the source is told how many rows stand for nobody."""
+    blocks = _kept_together(source, scores)
     if blocks is None:
-        return None
+        return count_by_position(source, scores, how, workers=workers, progress=progress)
     parts = []
-    for some, several in blocks:
-        places = frozenset((*some, *(at for one in several for at in one.coordinates)))
+    for some in blocks:
+        places = frozenset(at for one in some for at in one)
         whole = len(places) == len(source.columns)
-        kept = read(only=None if whole else places)
-        parts.append(count_some(kept, scalars=some, vectors=several))
+        only = None if whole else places
+        kept = hold_input(source, workers=workers, progress=progress, only=only)
+        parts.append(count_kept(kept, seed, how, some))
         if kept.units:
             source.unit_rows_dropped = kept.dropped(parts[0].n_members, parts[0].n_holdout)
     return joined_counts(parts)
 
 
-def _count_by_position(
+def _kept_together(source: ScoreSource, scores: Sequence[Places]) -> list[list[Places]] | None:
+    """Return which scores are kept together, pass by pass; None for too many rows.
+
+    Whether a score is kept depends on the number of rows alone, so that no other column can
+    change how it is counted.
+    """
+    rows = source.rows_hint
+    if not kept_exactly(rows, max(map(len, scores), default=1)):
+        return None
+    blocks: list[list[Places]] = [[]]
+    taken: set[int] = set()
+    for one in scores:
+        if not kept_exactly(rows, len(taken.union(one))):
+            blocks.append([])
+            taken = set()
+        taken.update(one)
+        blocks[-1].append(one)
+    return blocks
+
+
+def count_by_position(
     source: ScoreSource,
+    scores: Sequence[Places],
     how: How,
     *,
-    workers: Workers | None,
-    progress: Callable[[int, int | None], None] | None,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
 ) -> Counts:
-    """Count an input that is too large to keep, pass by pass."""
-    seed = source.position_seed
-    if not source.vectors:
-        return count(source, how, seed=seed, workers=workers, progress=progress)
-    from mipaudit.counting.vectors import count_mace_bins, count_vectors, survey_vectors
+    """Count an input that is too large to keep, pass by pass: its rows are told by their places.
 
+    Args:
+        source: the opened input.
+        scores: of each the places of its columns.
+        how: to count.
+        workers: who reads; None for threads.
+        progress: called with (rows done, rows in all passes).
+
+    Raises:
+        InputError: a class is empty, or a score taken as discrete has too many values.
+    """
+    seed, kinds = source.position_seed, [column.kind for column in source.columns]
+    columns = [at for one in scores if len(one) == 1 for at in one]
+    vectors = [one for one in scores if len(one) > 1]
     meter = None
     if progress is not None:
-        passes = 2 + how.mace * len(source.vectors)
-        passes += (2 + 2 * how.mace + how.kernel) * bool(source.scalars)
-        meter = Meter(source.rows_hint * passes, progress).advance
-    survey = survey_vectors(source, seed=seed, workers=workers, meter=meter)
+        rows = source.rows_hint * how.passes(len(columns), len(vectors))
+        meter = Meter(rows, progress).advance
+    over = partial(fold_source, source, workers=workers, progress=meter)
     found = []
-    if source.scalars:
-        rows_done = None if meter is None else _continued(meter)
-        found.append(
-            count(
-                source,
-                how,
-                seed=seed,
-                only=source.scalars,
-                workers=workers,
-                progress=rows_done,
-            )
-        )
-    vectors = count_vectors(source, survey, how, seed=seed, workers=workers, meter=meter)
-    found.append(
-        Counts(
-            columns=(),
-            n_members=survey.sample.members.rows,
-            n_holdout=survey.sample.holdout.rows,
-            mace=None,
-            vectors=vectors,
-            mace_vectors=count_mace_bins(source, survey, workers=workers, meter=meter)
-            if how.mace
-            else (),
-            vector_seeds=(seed,) * len(source.vectors),
-        )
-    )
+    if columns:
+        change = None if len(columns) == len(kinds) else methodcaller("of_columns", columns)
+        own = [kinds[at] for at in columns]
+        partitions = source.partitions()
+        if change is not None:
+            partitions = partitions.mapped(lambda one: one.then(change))
+        early = early_plan(partitions, source.rows_hint, own, how, seed=seed)
+        changed = partial(over, change=change)
+        found.append(count_over(changed, own, how, seed=seed, early=early))
+    if vectors:
+        found.append(count_vectors_over(over, vectors, kinds, how, seed=seed))
     return joined_counts(found)
-
-
-def _continued(meter: Callable[[int], None]) -> Callable[[int, int | None], None]:
-    """Return a progress report whose rows are added to those of the whole run."""
-    done = 0
-
-    def report(rows: int, total: int | None) -> None:
-        nonlocal done
-        del total
-        meter(rows - done)
-        done = rows
-
-    return report
