@@ -66,10 +66,10 @@ if TYPE_CHECKING:
     from mipaudit.errors import MissingExtraError as MissingExtraError
     from mipaudit.errors import OutputError as OutputError
     from mipaudit.errors import UsageError as UsageError
+    from mipaudit.model.row import Row as Row
     from mipaudit.reading.summaries.file import SummaryFile as SummaryFile
     from mipaudit.report.codec import from_json as from_json
     from mipaudit.report.codec import to_json as to_json
-    from mipaudit.statements.estimate import Estimate as Estimate
     from mipaudit.statements.verdict import Verdict as Verdict
     from mipaudit.validation.report import ValidationReport as ValidationReport
     from mipaudit.validation.truth import ScenarioList as ScenarioList
@@ -83,7 +83,7 @@ _HOMES: Final = {
     "CompareReport": "mipaudit.commands.compare.queries.report",
     "DoctorReport": "mipaudit.commands.doctor.report",
     "EpsilonReport": "mipaudit.commands.epsilon.report",
-    "Estimate": "mipaudit.statements.estimate",
+    "Row": "mipaudit.model.row",
     "HistoryReport": "mipaudit.commands.history.report",
     "InputError": "mipaudit.errors",
     "MipauditError": "mipaudit.errors",

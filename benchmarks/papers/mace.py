@@ -75,7 +75,7 @@ def _bars(title: str, rows: dict[str, _Estimates]) -> Panel:
 
 
 def fig2() -> Made:
-    """Estimate the advantage by both queries at every stage."""
+    """Row the advantage by both queries at every stage."""
     stages, members, everybody = _shared()
     # As many of the holdout as members, as the paper has them at p = 1/2.
     holdout = everybody[: len(members)]
@@ -175,7 +175,7 @@ def _hybrid() -> dict[str, _Estimates]:
 
 
 def fig3() -> Made:
-    """Estimate the advantage of single and joint queries, real, shuffled, and of noise alone."""
+    """Row the advantage of single and joint queries, real, shuffled, and of noise alone."""
     hybrid, pair = _hybrid(), _pair(draws(700))
     rng = draws(701)
     members, holdout = rng.normal(size=(500, 2)), rng.normal(size=(500, 2))
@@ -263,7 +263,7 @@ def _algorithm_2(members: Array, holdout: Array, rng: np.random.Generator) -> li
 
 
 def fig4() -> Made:
-    """Estimate both metrics at every stage of the training, over 20 divisions into thirds."""
+    """Row both metrics at every stage of the training, over 20 divisions into thirds."""
     stages, members, holdout = _shared()
     found = []
     for stage in stages:

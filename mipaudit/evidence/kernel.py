@@ -19,7 +19,8 @@ import numpy as np
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.kernel_density import Grid, grid_slack, kernel_advantage, linear_weights, smooth
 from mipaudit.maths.kernel_limit import bounded_upper
-from mipaudit.statements.estimate import Estimate
+from mipaudit.model.message import Message
+from mipaudit.model.row import Row
 from mipaudit.summaries.grids.counts import HOLDOUT, MEMBER, PLACES, GridColumn, beyond, gains_of
 
 if TYPE_CHECKING:
@@ -33,16 +34,16 @@ _SAYS: Final = {
     "isj": "Botev et al. (2010)",
     "held-out": "the payoff of one half of the burn-in on the other",
 }
-_ONLY_UPPER: Final = "noise can only lower the advantage: see the attackers 'any'"
-_NO_VALUE: Final = "only the same-data optimum is known; it is biased upward (plugin)"
-_NO_SPREAD: Final = "the burn-in scores have no spread, or the score has no order"
+_ONLY_UPPER: Final = Message("noise_only_lowers")
+_NO_VALUE: Final = Message("same_data")
+_NO_SPREAD: Final = Message("no_spread")
 _METHOD: Final = "oracle limit of the kernel density's advantage"
 _STRICT_METHOD: Final = "Chernoff's bound of the kernel density's advantage"
 
 
 def published_estimates(
     score: str, column: GridColumn, share: ErrorShare, prior: float
-) -> list[Estimate]:
+) -> list[Row]:
     """Return U_N with one bandwidth, atoms and ends minded, and with one for each class."""
     members, holdout = (column.side(one, everyone=True) for one in (MEMBER, HOLDOUT))
     plan = column.plan
@@ -70,7 +71,7 @@ def published_estimates(
             )
         )
     return [
-        Estimate(
+        Row(
             quantity="advantage",
             score=score,
             method=method,
@@ -194,7 +195,7 @@ def noised_limit(
 
 def kernel_estimates(
     score: str, column: GridColumn | None, share: ErrorShare, *, prior: float, strict: bool
-) -> list[Estimate]:
+) -> list[Row]:
     """Return the rows of one score: a limit for each bandwidth, then U_N as published.
 
     Args:
@@ -221,10 +222,10 @@ def _noised(
     *,
     prior: float,
     strict: bool,
-) -> Estimate:
+) -> Row:
     found = noised_limit(column, bandwidth.width, prior=prior, alpha=share.one_sided, strict=strict)
     chosen = ", ".join(_SAYS[name] for name in bandwidth.selectors)
-    return Estimate(
+    return Row(
         quantity="advantage",
         score=score,
         method=_STRICT_METHOD if strict else _METHOD,
@@ -244,8 +245,8 @@ def _noised(
     )
 
 
-def _no_limit(score: str, share: ErrorShare) -> Estimate:
-    return Estimate(
+def _no_limit(score: str, share: ErrorShare) -> Row:
+    return Row(
         quantity="advantage",
         score=score,
         method="oracle limit of the kernel density's advantage",

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from mipaudit.formats.brief import Brief
+    from mipaudit.model.check import Check
     from mipaudit.statements.origin import Provenance, Setting
-    from mipaudit.statements.policy import PolicyCheck
 
 _TEMPLATE: Final = "document.html.j2"
 _FEW: Final = 3
@@ -126,7 +126,7 @@ def said_terms(terms: Iterable[tuple[str, str]], said: str) -> tuple[tuple[str, 
     return tuple((word, text) for word, text in terms if re.search(rf"(?i)\b{word}\b", said))
 
 
-def limit_fact(checks: Sequence[PolicyCheck], settings: Iterable[Setting]) -> tuple[str, str]:
+def limit_fact(checks: Sequence[Check], settings: Iterable[Setting]) -> tuple[str, str]:
     """Return the policy's limits as a fact, and what set them.
 
     Args:

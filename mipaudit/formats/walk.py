@@ -189,7 +189,7 @@ class Walk:
         from mipaudit.formats.html_page import limit_fact
 
         checks = getattr(self._report, "policy", ())
-        if not checks or not hasattr(checks[0], "quantity"):
+        if not checks:
             return ()
         how = getattr(self._report, "rejudged", None)
         return (limit_fact(checks, (how or self._report.provenance).settings),)

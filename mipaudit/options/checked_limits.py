@@ -8,11 +8,13 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from mipaudit.errors import UsageError
+from mipaudit.model.check import Waiver
+from mipaudit.model.row import Quantity
 from mipaudit.options.other_names import near
 from mipaudit.options.plain_values import number, one_of, percent_hint, require
 from mipaudit.statements.choices import Against
-from mipaudit.statements.estimate import Finding, Quantity
-from mipaudit.statements.policy import Limit, Waiver, restatement
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.policy import Limit, restatement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,27 +10,9 @@ from mipaudit.model.message import Message
 from mipaudit.statements.verdict import COPIES, LEFT_OUT, UNMATCHED
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
+    from mipaudit.model.check import Check
     from mipaudit.statements.estimate import Finding
-    from mipaudit.statements.policy import CheckStatus, PolicyCheck
     from mipaudit.statements.verdict import Verdict
-
-    class Check(Protocol):
-        """A limit, and what came of it."""
-
-        @property
-        def limit(self) -> float:
-            """The largest value that is accepted."""
-
-        @property
-        def upper(self) -> float | None:
-            """Upper limit of what was found."""
-
-        @property
-        def status(self) -> CheckStatus:
-            """Whether it is kept."""
-
 
 _GRAVEST_FIRST: Final = ("not_met", "inconclusive", "met")
 
@@ -87,7 +69,7 @@ def _beside(verdict: Verdict, findings: Sequence[Finding]) -> dict[str, str | bo
     }
 
 
-def limits_shown(checks: Sequence[PolicyCheck], verdict: Verdict) -> tuple[PolicyCheck, ...]:
+def limits_shown(checks: Sequence[Check], verdict: Verdict) -> tuple[Check, ...]:
     """Return the limits that are not kept, the gravest first.
 
     Where all are kept it is each limit, with the score that comes closest to it. Nothing where
@@ -105,7 +87,7 @@ def limits_shown(checks: Sequence[PolicyCheck], verdict: Verdict) -> tuple[Polic
 
 def _effect(check: Check) -> str:
     """Return what a check does to the verdict: with a waiver that has expired it fails."""
-    return "not_met" if getattr(check, "expired", None) is not None else check.status
+    return "not_met" if check.expired is not None else check.status
 
 
 def used(check: Check) -> float:
@@ -115,7 +97,7 @@ def used(check: Check) -> float:
 
 def _reason(verdict: Verdict, checks: Sequence[Check], score: str | None) -> Message:
     """Return what decided; of limits that are kept, what comes closest to its own."""
-    deciding = [one for one in checks if getattr(one, "waived", None) is None]
+    deciding = [one for one in checks if one.waived is None]
     reason = verdict.reasons[0]
     if verdict.status == "met" and deciding:
         reason = verdict.reasons[max(range(len(deciding)), key=lambda at: used(deciding[at]))]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.policy import PolicyCheck, check_status
+from mipaudit.statements.policy import check_status
 from mipaudit.statements.verdict import COMMON, COPIES, RECORDS, UNREAD
 
 # The column of a score file that says of each record whether it was released.
@@ -123,7 +124,7 @@ def with_copies(
     return (*copy_findings(copies, limit), *others)
 
 
-def copy_checks(limit: int | None, copies: Copies | None) -> Sequence[PolicyCheck]:
+def copy_checks(limit: int | None, copies: Copies | None) -> Sequence[Check]:
     """Return the check of how many members may be copied; nothing without a limit.
 
     Args:
@@ -148,7 +149,7 @@ def copy_checks(limit: int | None, copies: Copies | None) -> Sequence[PolicyChec
             limit=limit,
         )
     return (
-        PolicyCheck(
+        Check(
             quantity="copies",
             score=RECORDS,
             limit=float(limit),

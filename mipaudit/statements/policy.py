@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from mipaudit.model.check import Check, Checked, CheckStatus, Waiver
 from mipaudit.model.message import Message
 from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
-from mipaudit.statements.estimate import Attackers, Quantity
 from mipaudit.statements.text.named import named_quantity, named_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import date
 
-    from mipaudit.statements.estimate import Estimate
+    from mipaudit.model.row import Attackers, Quantity, Row
 
 EVERY_GROUP: Final = "*"
 # An open limit: whether more records settle it is not known, or so many do, or not all are there.
@@ -25,33 +24,7 @@ UNPROMISED: Final = "open_unpromised"
 SHARES_ERROR: Final = "verdict_shares_error"
 # What a check has for a reason until it is known what decided.
 UNDECIDED: Final = Message("undecided")
-# Copies are counted, not estimated.
-Checked = Literal[Quantity, "copies"]
-CheckStatus = Literal["met", "not_met", "inconclusive"]
 OnInconclusive = Literal["fail", "review", "pass"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiver:
-    """Who accepts that a limit is not shown to be kept, why, and until when.
-
-    ``expires`` is the last day on which it holds (UTC, as 2026-12-31). ``score``,
-    ``metric`` and ``fpr`` say which checks of the quantity are meant; None means every
-    one. ``group`` is one group of records, ``"*"`` every group, None all together.
-    """
-
-    quantity: Quantity
-    reason: str
-    person: str
-    expires: str
-    score: str | None = None
-    metric: str | None = None
-    fpr: float | None = None
-    group: str | None = None
-
-    def expired(self, today: date) -> bool:
-        """Tell whether its last day is over."""
-        return self.expires < today.isoformat()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,41 +103,7 @@ class Policy:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyCheck:
-    """One limit of the policy against one score.
-
-    ``lower`` and ``upper`` are the limits that decide: the lower one shares
-    alpha over all (limit, score) pairs, the upper one needs no sharing because
-    ``met`` requires every one to pass. ``records_to_settle`` is the total
-    number of records that would settle an inconclusive check. ``metric`` is its name
-    where the quantity is ``metric``, ``prior`` that of a limit at another prior than
-    the audit's, ``group`` the group of records. ``waived`` is the waiver because of
-    which the check does not decide; ``expired`` one that no longer holds. ``blind`` is what the
-    records alone may tell at most, 1 where nothing limits that, None where that was not asked
-    for: ``lower`` and ``upper`` are then of records as likely in either class, and None where
-    nothing is known of these.
-    """
-
-    quantity: Checked
-    score: str
-    limit: float
-    against: Attackers
-    lower: float | None
-    upper: float | None
-    status: CheckStatus
-    reason: Message
-    fpr: float | None = None
-    records_to_settle: int | None = None
-    metric: str | None = None
-    prior: float | None = None
-    group: str | None = None
-    waived: Waiver | None = None
-    expired: Waiver | None = None
-    blind: float | None = None
-
-
-def covers(waiver: Waiver, check: PolicyCheck) -> bool:
+def covers(waiver: Waiver, check: Check) -> bool:
     """Tell whether a waiver is about a check."""
     asked = (waiver.score, waiver.metric, waiver.fpr)
     found = (check.score, check.metric, check.fpr)
@@ -181,9 +120,9 @@ def limits_copies(checks: Iterable[object]) -> bool:
     return any(getattr(check, "quantity", None) == "copies" for check in checks)
 
 
-def differs_from_rows(estimates: Iterable[Estimate], checks: Iterable[PolicyCheck]) -> bool:
+def differs_from_rows(estimates: Iterable[Row], checks: Iterable[Check]) -> bool:
     """Tell whether a verdict names other limits than the estimates have, sharing the error."""
-    shown: dict[tuple[object, ...], Estimate] = {
+    shown: dict[tuple[object, ...], Row] = {
         (e.score, e.quantity, e.fpr, e.metric, e.group, e.attackers): e for e in estimates
     }
     for check in checks:
@@ -225,7 +164,7 @@ def restatement(quantity: Quantity, prior: float) -> tuple[float, float]:
             return 1.0, 0.0
 
 
-def check_reason(check: PolicyCheck) -> Message:
+def check_reason(check: Check) -> Message:
     """Return what decided a check."""
     if check.quantity == "any_difference":
         return Message(_difference_code(check))
@@ -245,7 +184,7 @@ def check_reason(check: PolicyCheck) -> Message:
     )
 
 
-def _deciding_code(check: PolicyCheck) -> str:
+def _deciding_code(check: Check) -> str:
     match check.status:
         case "not_met":
             return "above_limit" if check.blind is None else "above_limit_beside_records"
@@ -259,24 +198,24 @@ def _deciding_code(check: PolicyCheck) -> str:
             return OPEN if check.records_to_settle is None else SETTLED_BY
 
 
-def _difference_code(check: PolicyCheck) -> str:
+def _difference_code(check: Check) -> str:
     """Return what the test of no difference at all found; its p-value is a row of the report."""
     if check.status == "not_met":
         return "difference_shown"
     return "difference_unknown" if check.lower is None else "difference_not_shown"
 
 
-def checked_name(check: PolicyCheck) -> str:
+def checked_name(check: Check) -> str:
     """Name what a check is about, without its limit."""
     return named_quantity(check.quantity, check.metric, check.fpr) + checked_where(check)
 
 
-def checked_where(check: PolicyCheck) -> str:
+def checked_where(check: Check) -> str:
     """Say at which other prior, or of which group, a check is; empty for neither."""
     return named_where(check.prior, check.group)
 
 
-def unpromised(check: PolicyCheck) -> PolicyCheck:
+def unpromised(check: Check) -> Check:
     """Return a check that promises nothing of more records."""
     reason = check.reason
     if reason.code == SETTLED_BY:
@@ -284,29 +223,43 @@ def unpromised(check: PolicyCheck) -> PolicyCheck:
     return replace(check, records_to_settle=None, reason=reason)
 
 
-def limit_reason(
-    status: CheckStatus,
+def named_check(
+    quantity: Checked,
     subject: Message,
     limit: float,
     limits: tuple[float | None, float | None],
     *,
+    against: Attackers,
+    score: str = "",
     among: Attackers | None = None,
     why: Message | None = None,
-) -> Message:
-    """Return what a status rests on.
+) -> Check:
+    """Judge one limit on what is named: one attacker, or an increase.
 
     Args:
-        status: of the limit.
-        subject: what is limited, in words.
+        quantity: as in `Check`.
+        subject: what is limited, to begin a sentence with.
         limit: the largest value that is accepted.
         limits: the lower and the upper one.
+        against: as in `Check`.
+        score: likewise.
         among: the attackers that it holds for, where the subject does not say.
-        why: there are no limits, if that is known.
+        why: there are no limits, if that is known; the check is then open.
     """
     lower, upper = limits
+    status = check_status(limit, lower, upper)
     code = {"not_met": "named_above", "met": "named_within", "inconclusive": "named_open"}[status]
     if lower is None and upper is None:
         code = "named_without_limits" if why is None else "named_unknown"
-    return Message.of(
-        code, subject=subject, limit=limit, lower=lower, upper=upper, among=among, why=why
+    return Check(
+        quantity=quantity,
+        score=score,
+        limit=limit,
+        against=against,
+        lower=lower,
+        upper=upper,
+        status=status,
+        reason=Message.of(
+            code, subject=subject, limit=limit, lower=lower, upper=upper, among=among, why=why
+        ),
     )

@@ -8,19 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.policy import (
-    CheckStatus,
-    OnInconclusive,
-    PolicyCheck,
-    Waiver,
-    covers,
-    limits_copies,
-    unpromised,
-)
+from mipaudit.statements.policy import OnInconclusive, covers, limits_copies, unpromised
 
 if TYPE_CHECKING:
     from datetime import date
 
+    from mipaudit.model.check import Check, CheckStatus, Waiver
     from mipaudit.statements.claim import Claim
     from mipaudit.statements.reports.any_report import AnyReport
 
@@ -70,11 +63,11 @@ UNMATCHED: Final = "waiver_unmatched"
 class Waived:
     """Checks with their waivers, and what is odd about the waivers."""
 
-    checks: tuple[PolicyCheck, ...]
+    checks: tuple[Check, ...]
     findings: tuple[Finding, ...]
 
 
-def waive(checks: Sequence[PolicyCheck], waivers: Sequence[Waiver], today: date) -> Waived:
+def waive(checks: Sequence[Check], waivers: Sequence[Waiver], today: date) -> Waived:
     """Mark every check that is not met or open and that a waiver covers.
 
     A waiver that holds goes before one that has expired. An expired one is marked
@@ -95,13 +88,13 @@ def waive(checks: Sequence[PolicyCheck], waivers: Sequence[Waiver], today: date)
     )
 
 
-def promised(checks: Sequence[PolicyCheck], findings: Sequence[Finding]) -> tuple[PolicyCheck, ...]:
+def promised(checks: Sequence[Check], findings: Sequence[Finding]) -> tuple[Check, ...]:
     """Return the checks; where a site or a file is missing more of the others settle none."""
     missing = any(found.code in {SITES_MISSING, PARTS_SKIPPED} for found in findings)
     return tuple(unpromised(check) if missing else check for check in checks)
 
 
-def _marked(check: PolicyCheck, waivers: Sequence[Waiver], today: date) -> PolicyCheck:
+def _marked(check: Check, waivers: Sequence[Waiver], today: date) -> Check:
     if check.status == "met":
         return check
     found = [waiver for waiver in waivers if covers(waiver, check)]
@@ -111,7 +104,7 @@ def _marked(check: PolicyCheck, waivers: Sequence[Waiver], today: date) -> Polic
     return replace(check, expired=found[0]) if found else check
 
 
-def _remarks(number: int, waiver: Waiver, checks: Sequence[PolicyCheck]) -> list[Finding]:
+def _remarks(number: int, waiver: Waiver, checks: Sequence[Check]) -> list[Finding]:
     covered = [check for check in checks if covers(waiver, check)]
     if not covered:
         return [Finding.of(UNMATCHED, number=number, quantity=waiver.quantity, score=waiver.score)]
@@ -166,9 +159,7 @@ class Verdict:
     assuming: str | None = None
 
 
-def settled(
-    verdict: Verdict, findings: Sequence[Finding], checks: Sequence[PolicyCheck] = ()
-) -> Verdict:
+def settled(verdict: Verdict, findings: Sequence[Finding], checks: Sequence[Check] = ()) -> Verdict:
     """Return the verdict with what it assumes of the rows, and open where it cannot be 'met'.
 
     Rounding is a function of the score: a leak of the rounded score is one of the score, and
@@ -200,25 +191,8 @@ def _withheld(verdict: Verdict, *why: str) -> Verdict:
     return replace(verdict, status="inconclusive", reasons=(*reasons, *verdict.reasons))
 
 
-def plain_verdict(checks: Sequence[tuple[CheckStatus, Message]]) -> Verdict:
-    """Return the verdict over checks that nobody can waive.
-
-    One that is not met decides, then one that is open.
-
-    Args:
-        checks: the status of each, and what decided it.
-    """
-    if not checks:
-        return Verdict(status="no_policy", reasons=(NO_LIMIT,))
-    held = {status for status, _ in checks}
-    gravest: CheckStatus = next(one for one in _GRAVEST_FIRST if one in held)
-    return Verdict(
-        status=gravest, reasons=tuple(reason for status, reason in checks if status == gravest)
-    )
-
-
 def reach_verdict(
-    checks: Sequence[PolicyCheck],
+    checks: Sequence[Check],
     claims: Sequence[Claim],
     on_inconclusive: OnInconclusive = "review",
     *,
@@ -262,8 +236,16 @@ def reach_verdict(
     return _withheld(verdict, INCOMPLETE) if incomplete and status in {"met", "waived"} else verdict
 
 
+def named_verdict(checks: Sequence[Check]) -> Verdict:
+    """Return the verdict over limits on named attackers; what is met says of whom it speaks."""
+    verdict = reach_verdict(checks, ())
+    if verdict.status != "met":
+        return verdict
+    return replace(verdict, reasons=(*verdict.reasons, Message("of_these_attackers")))
+
+
 def _decided(
-    checks: Sequence[PolicyCheck], claims: Sequence[Claim], *, judged: bool
+    checks: Sequence[Check], claims: Sequence[Claim], *, judged: bool
 ) -> tuple[VerdictStatus, tuple[Message, ...]]:
     broken = [_reason(c) for c in checks if c.status == "not_met" or c.expired is not None]
     broken += [_of_score(c) for c in claims if c.status == "contradicted"]
@@ -278,22 +260,24 @@ def _decided(
     return "met", (*map(_reason, checks), *notes)
 
 
-def _reason(check: PolicyCheck) -> Message:
+def _reason(check: Check) -> Message:
     """Return what a check decided, of which score, and who waived it."""
     found = reason_of(check)
     # The advantage of the records alone is that of no score, and copies are of none.
-    if check.quantity == "copies":
+    if check.quantity == "copies" or not check.score:
         return found
     if check.score == RECORDS:
         return Message.of("of_records", reason=found)
-    return Message.of("of_score", score=check.score, reason=found)
+    if check.versus is not None and check.report is None:
+        return Message.of("of_query", query=check.score, reason=found)
+    return Message.of("of_score", score=check.score, report=check.report, reason=found)
 
 
 def _of_score(claim: Claim) -> Message:
     return Message.of("of_score", score=claim.score, reason=claim.reason)
 
 
-def reason_of(check: PolicyCheck) -> Message:
+def reason_of(check: Check) -> Message:
     """Return what decided a check, with who waived it, or that the waiver has expired."""
     if check.waived is not None:
         one = check.waived

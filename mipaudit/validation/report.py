@@ -1,4 +1,4 @@
-"""What ``validate`` returns, prints and writes: the JSON format ``mipaudit.validation/2``."""
+"""What ``validate`` returns, prints and writes: the JSON format ``mipaudit.validation/3``."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typing import get_args
 import pytest
 
 from mipaudit.errors import UsageError
+from mipaudit.model.row import Quantity
 from mipaudit.options.checked_limits import check_limits, check_waivers
-from mipaudit.statements.estimate import Quantity
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "policy-files.md").read_text(encoding="utf-8")

@@ -236,8 +236,8 @@ def test_json_keys_are_those_of_the_schema():
     kinds = schema()["$defs"]
     stated = {row[0].strip("`"): set(WORD.findall(row[1])) for row in table(JSON, "key", "holds")}
     assert stated.keys() == kinds["Report"]["properties"].keys()
-    homes = {"design": "Design", "estimates": "Estimate", "claims": "Claim"}
-    homes |= {"policy": "PolicyCheck", "verdict": "Verdict", "findings": "Finding"}
+    homes = {"design": "Design", "estimates": "Row", "claims": "Claim"}
+    homes |= {"policy": "Check", "verdict": "Verdict", "findings": "Finding"}
     homes |= {"mace_cells": "MaceCell", "curves": "ScoreCurves", "provenance": "Provenance"}
     for key, kind in homes.items():
         assert stated[key] == kinds[kind]["properties"].keys(), key
@@ -245,7 +245,7 @@ def test_json_keys_are_those_of_the_schema():
 
 def test_json_values_are_those_of_the_schema():
     kinds = schema()["$defs"]
-    homes = {"estimates": "Estimate", "claims": "Claim", "policy": "PolicyCheck"}
+    homes = {"estimates": "Row", "claims": "Claim", "policy": "Check"}
     homes["verdict"] = "Verdict"
     rows = table(JSON, "field", "one of")
     assert len(rows) == 6

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.golden.extract_v2 import extract as extract_v2
+from tests.golden.extract_v3 import extract as extract_v3
 
 if TYPE_CHECKING:
     from tests.golden.result import Extract
 
 HERE = Path(__file__).parent
 # By the number of the JSON format; the next one has an extractor of its own.
-EXTRACTORS = {"2": extract_v2}
+EXTRACTORS = {"2": extract_v2, "3": extract_v3}
 MESSAGE = {"text", "code", "values"}
 # Commands that make no report.
 WITHOUT_REPORT = {"init", "schema", "summarize", "help", "python"}

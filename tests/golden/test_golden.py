@@ -18,7 +18,7 @@ from dataclasses import asdict
 import pytest
 
 from tests.golden.compare import differences, read_changes, unexpected
-from tests.golden.extract_v2 import extract
+from tests.golden.extract_v3 import extract
 from tests.golden.inputs import main as make_inputs
 from tests.golden.runs import HERE, all_runs, perform
 from tests.places import ROOT

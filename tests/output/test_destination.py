@@ -26,7 +26,7 @@ def test_the_report_goes_to_the_file_alone(stand_in, tmp_path):
         "not_met", "estimate", "x.csv", "-q", env={"MIPAUDIT_FULL": "false"}
     ).stdout.rstrip("\n")
     assert done.stderr == f"{answer} Written: the report to out.json.\n"
-    assert json.loads((tmp_path / "out.json").read_bytes())["schema"] == "mipaudit.report/2"
+    assert json.loads((tmp_path / "out.json").read_bytes())["schema"] == "mipaudit.report/3"
     assert names(tmp_path) == ["out.json", "out.json.sha256"]
 
 

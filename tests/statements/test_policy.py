@@ -6,11 +6,12 @@ from datetime import date
 
 import pytest
 
+from mipaudit.model.check import Check, Waiver
 from mipaudit.model.message import Message
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.answer import beside_verdict
 from mipaudit.statements.claim import judge_claim
-from mipaudit.statements.policy import Policy, PolicyCheck, Waiver, check_reason, check_status
+from mipaudit.statements.policy import Policy, check_reason, check_status
 from mipaudit.statements.verdict import covers, reach_verdict, waive
 
 TODAY = date(2026, 6, 30)
@@ -35,7 +36,7 @@ def test_status(lower, upper, status):
 
 
 def check(status, **settings):
-    return PolicyCheck(
+    return Check(
         **{
             "quantity": "advantage",
             "score": "s",
@@ -116,7 +117,7 @@ def check_of_waiver(status, **settings):
         "reason": Message("best_advantage"),
         **settings,
     }
-    return PolicyCheck(**found)
+    return Check(**found)
 
 
 def waiver(**settings):

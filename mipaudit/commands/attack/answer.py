@@ -27,10 +27,9 @@ from mipaudit.evidence.scores.findings import crossing_findings, score_findings,
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.named_limit import stated_verdict
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.verdict import settled
+from mipaudit.statements.verdict import named_verdict, settled
 
 RowT = TypeVar("RowT")
 _NO_BOUND: Final = Message("mean_without_bound")
@@ -94,7 +93,7 @@ def attack_report(
     scores = sorted(scores, key=lambda one: order.index(one.name))
     # The named attacks first: of the best attacker there is no upper limit.
     judged = sorted(
-        attack_checks(attackers, asked), key=lambda one: (one.subject == "any", -_lower(one))
+        attack_checks(attackers, asked), key=lambda one: (one.against == "any", -_lower(one))
     )
     checks = _of_scores(judged, order)
     design = _design(source, scores, asked)
@@ -124,7 +123,7 @@ def attack_report(
         findings=tuple(findings),
         limitations=_limitations(attacks, held=bool(checks)),
         policy=checks,
-        verdict=settled(stated_verdict(checks), (*source.told, *source.findings())),
+        verdict=settled(named_verdict(checks), (*source.told, *source.findings())),
         together=_of_scores(together, order),
         provenance=provenance,
     )

@@ -11,7 +11,7 @@ from mipaudit.statements.answer import used, verdict_answer
 
 if TYPE_CHECKING:
     from mipaudit.commands.attack.report import AttackReport, NamedAttack
-    from mipaudit.statements.estimate import Estimate
+    from mipaudit.model.row import Row
 
 
 def answer(report: AttackReport) -> Message:
@@ -61,7 +61,7 @@ def remarks(report: AttackReport) -> Iterator[Message]:
         )
 
 
-def lines(report: AttackReport) -> tuple[Estimate | NamedAttack, ...]:
+def lines(report: AttackReport) -> tuple[Row | NamedAttack, ...]:
     """Return the best attacker of each score, then each attack, those that were not judged last."""
     return (*(one for one in report.optimum if one.attackers == "any"), *strongest(report))
 
@@ -129,9 +129,9 @@ def _judged_plainly(report: AttackReport) -> Message:
         return Message.of("right_within_attacks", upper=upper, limit=most.limit, prior=prior)
     first = deciding[0]
     return Message.of(
-        "right_above" if first.subject == "any" else "right_attack_above",
+        "right_above" if first.against == "any" else "right_attack_above",
         score=first.score,
-        attack=first.subject,
+        attack=first.against,
         lower=first.lower,
         limit=first.limit,
         prior=prior,

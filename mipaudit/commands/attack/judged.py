@@ -20,9 +20,11 @@ from mipaudit.evidence.named_attackers.named_attack import (
     weighed,
 )
 from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Attackers, Finding
-from mipaudit.statements.named_limit import StatedCheck, stated_check
+from mipaudit.model.row import Attackers
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.policy import named_check
 
 SOURCES: Final[dict[Adversary, str]] = {
     "bounded-loss": "Yeom et al. 2018, Adversary 1",
@@ -270,7 +272,7 @@ def together_limits(
 
 def attack_checks(
     attackers: Mapping[str, tuple[Attacked, Sequence[Fixed]]], asked: AttackOptions
-) -> Iterator[StatedCheck]:
+) -> Iterator[Check]:
     """Judge every named attacker, and whether any attacker is surely above the limit.
 
     'Not met' needs one lower limit above, so the error is shared over all attackers and the
@@ -288,15 +290,22 @@ def attack_checks(
             limits: tuple[float | None, float | None] = (None, None)
             if not (isinstance(lower, Message) or isinstance(upper, Message)):
                 limits = lower.advantage.lower, upper.advantage.upper
-            yield stated_check(
-                fixed.plot.name,
+            yield named_check(
+                "advantage",
                 Message.of("attack_advantage", attack=fixed.plot.name),
                 limit,
                 limits,
+                against=fixed.plot.name,
                 score=score,
-                unjudged=lower if isinstance(lower, Message) else None,
+                why=lower if isinstance(lower, Message) else None,
             )
         best = one.evidence.lower(shared / 2)
         if best > limit:
-            best_of_all = Message("best_advantage")
-            yield stated_check("any", best_of_all, limit, (best, None), score=score)
+            yield named_check(
+                "advantage",
+                Message("best_advantage"),
+                limit,
+                (best, None),
+                against="any",
+                score=score,
+            )

@@ -40,7 +40,7 @@ LAYOUT: Final = Layout(
             "The limits of the policy, and what was found",
             "policy",
             (
-                Column("attack", "{subject}"),
+                Column("attack", "{against}"),
                 SCORE,
                 Column("status", "{status:state}"),
                 Column("limit", "{limit:number}"),
@@ -152,6 +152,6 @@ LAYOUT: Final = Layout(
             "holds with {design.confidence:percent} confidence over all scores.",
         ),
     ),
-    cases=(Cases("policy", "{score}", "{subject} {limit:number}", "{reason}"),),
+    cases=(Cases("policy", "{score}", "{against} {limit:number}", "{reason}"),),
     height=30,
 )

@@ -1,4 +1,4 @@
-"""What ``attack`` returns, prints and writes: the JSON format ``mipaudit.attack/2``."""
+"""What ``attack`` returns, prints and writes: the JSON format ``mipaudit.attack/3``."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Attackers, Estimate, Finding, Validity
-from mipaudit.statements.named_limit import StatedCheck, stated_verdict
+from mipaudit.model.row import Attackers, Row, Validity
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.verdict import Verdict
+from mipaudit.statements.verdict import Verdict, named_verdict
 
 Adversary = Literal[
     "bounded-loss",
@@ -177,14 +178,14 @@ class AttackReport(AnyReport):
 
     command: str
     design: AttackDesign
-    optimum: tuple[Estimate, ...]
+    optimum: tuple[Row, ...]
     attacks: tuple[NamedAttack, ...]
     groups: tuple[NamedAttack, ...]
     gaps: tuple[GeneralizationGap, ...]
     findings: tuple[Finding, ...]
     limitations: tuple[Message, ...]
     provenance: Provenance
-    policy: tuple[StatedCheck, ...] = ()
-    verdict: Verdict = field(default_factory=partial(stated_verdict, ()))
+    policy: tuple[Check, ...] = ()
+    verdict: Verdict = field(default_factory=partial(named_verdict, ()))
     together: tuple[TogetherLimit, ...] = ()
     schema: str = schema_of("attack")

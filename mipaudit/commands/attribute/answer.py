@@ -18,7 +18,6 @@ from mipaudit.commands.attribute.options import AttributeOptions
 from mipaudit.commands.attribute.report import (
     AttributeDesign,
     AttributeFigure,
-    AttributeQuantity,
     AttributeReport,
     AttributeValue,
     CommonestValue,
@@ -26,12 +25,14 @@ from mipaudit.commands.attribute.report import (
 from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
+from mipaudit.model.row import Quantity
 from mipaudit.statements.copies import copy_findings
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.named_limit import StatedCheck, stated_check, stated_verdict
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.verdict import UNREAD, settled
+from mipaudit.statements.policy import named_check
+from mipaudit.statements.verdict import UNREAD, named_verdict, settled
 
 _OTHER: Final = "other"
 _LIMITATIONS: Final = (
@@ -88,7 +89,7 @@ def attribute_report(
         limitations=_LIMITATIONS,
         provenance=provenance,
         policy=checks,
-        verdict=settled(stated_verdict(checks), told),
+        verdict=settled(named_verdict(checks), told),
         commonest=_commonest(guesses.values, asked.min_cell),
     )
 
@@ -107,16 +108,16 @@ def _commonest(values: dict[str, ValueGuesses], least: int) -> CommonestValue | 
     )
 
 
-def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[StatedCheck, ...]:
+def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[Check, ...]:
     """Judge every limit: 'not met' shares the error, each 'met' has the whole of it."""
     whole, alpha = summed(values), 1 - asked.confidence
-    given: dict[AttributeQuantity, float | None] = {
+    given: dict[Quantity, float | None] = {
         "attribute_advantage": asked.max_attribute_advantage,
         "membership_advantage": asked.max_advantage,
     }
     limits = {quantity: limit for quantity, limit in given.items() if limit is not None}
 
-    def found(quantity: AttributeQuantity, error: float) -> Limits | None:
+    def found(quantity: Quantity, error: float) -> Limits | None:
         if quantity == "attribute_advantage":
             return attribute_advantage(values, error)
         return membership_advantage(whole, asked.prior, error)
@@ -125,12 +126,13 @@ def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[St
     for quantity, limit in limits.items():
         shared, alone = found(quantity, alpha / len(limits)), found(quantity, alpha)
         checks.append(
-            stated_check(
+            named_check(
                 quantity,
                 Message(quantity),
                 limit,
                 (shared.lower, alone.upper) if shared and alone else (None, None),
-                unjudged=None if alone else Message("no_common_value"),
+                against="guesses",
+                why=None if alone else Message("no_common_value"),
             )
         )
     return tuple(checks)
@@ -149,7 +151,7 @@ def _values(
         yield replace(_value(_OTHER, together, share), merged="rare values")
 
 
-def _figure(quantity: AttributeQuantity, found: Limits | None) -> AttributeFigure:
+def _figure(quantity: Quantity, found: Limits | None) -> AttributeFigure:
     return AttributeFigure(quantity=quantity, **_limits(found))
 
 

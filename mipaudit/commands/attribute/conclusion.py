@@ -9,7 +9,7 @@ from mipaudit.statements.answer import verdict_answer
 
 if TYPE_CHECKING:
     from mipaudit.commands.attribute.report import AttributeFigure, AttributeReport, AttributeValue
-    from mipaudit.statements.named_limit import StatedCheck
+    from mipaudit.model.check import Check
 
 
 def answer(report: AttributeReport) -> Message:
@@ -19,7 +19,7 @@ def answer(report: AttributeReport) -> Message:
     return verdict_answer(report.verdict, report.policy, report.findings, alone=True)
 
 
-def limits(report: AttributeReport) -> tuple[StatedCheck, ...]:
+def limits(report: AttributeReport) -> tuple[Check, ...]:
     """Return the limits of the policy where there are several: the answer names one."""
     return report.policy if len(report.policy) > 1 else ()
 

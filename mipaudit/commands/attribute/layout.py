@@ -8,7 +8,7 @@ from mipaudit.report.layout import Cases, Column, Layout, Table
 from mipaudit.report.parts import CHECK, LIMITS, SHORT_LIMITS
 
 _CHECK: Final = (
-    Column("limit on", "{subject:status}"),
+    Column("limit on", "{quantity:status}"),
     Column("status", "{status:state}"),
     Column("limit", "{limit:number}"),
     *CHECK,
@@ -93,6 +93,6 @@ LAYOUT: Final = Layout(
         ("right of members", "share of the members of whom the attribute was guessed right"),
         ("right of holdout", "the same of holdout records: what is told of everybody alike"),
     ),
-    cases=(Cases("policy", "attribute", "{subject:status} {limit:number}", "{reason}"),),
+    cases=(Cases("policy", "attribute", "{quantity:status} {limit:number}", "{reason}"),),
     height=30,
 )

@@ -1,4 +1,4 @@
-"""What ``attribute`` returns, prints and writes: the JSON format ``mipaudit.attribute/2``."""
+"""What ``attribute`` returns, prints and writes: the JSON format ``mipaudit.attribute/3``."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
+from mipaudit.model.row import Quantity
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.named_limit import StatedCheck, stated_verdict
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.verdict import Verdict
-
-AttributeQuantity = Literal[
-    "attribute_advantage", "membership_advantage", "right_of_members", "right_of_holdout"
-]
+from mipaudit.statements.verdict import Verdict, named_verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +56,7 @@ class AttributeFigure:
         upper: upper limit.
     """
 
-    quantity: AttributeQuantity
+    quantity: Quantity
     value: float | None
     lower: float | None
     upper: float | None
@@ -125,7 +122,7 @@ class AttributeReport(AnyReport):
     findings: tuple[Finding, ...]
     limitations: tuple[Message, ...]
     provenance: Provenance
-    policy: tuple[StatedCheck, ...] = ()
-    verdict: Verdict = field(default_factory=partial(stated_verdict, ()))
+    policy: tuple[Check, ...] = ()
+    verdict: Verdict = field(default_factory=partial(named_verdict, ()))
     commonest: CommonestValue | None = None
     schema: str = schema_of("attribute")

@@ -1,4 +1,4 @@
-"""What ``bounds`` returns, prints and writes: the JSON format ``mipaudit.bounds/2``."""
+"""What ``bounds`` returns, prints and writes: the JSON format ``mipaudit.bounds/3``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``check`` returns, prints and writes: the JSON format ``mipaudit.check/2``."""
+"""What ``check`` returns, prints and writes: the JSON format ``mipaudit.check/3``."""
 
 from __future__ import annotations
 

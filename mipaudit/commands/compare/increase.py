@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mipaudit.model.message import Message
 from mipaudit.statements.answer import used, verdict_answer
-from mipaudit.statements.estimate import Attackers  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import CheckStatus, check_status, limit_reason
+from mipaudit.statements.policy import named_check
 
 if TYPE_CHECKING:
+    from mipaudit.model.check import Check
+    from mipaudit.model.row import Attackers
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.verdict import Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncreaseCheck:
-    """The limit on one query or score, and what decides.
-
-    Attributes:
-        score: the query, or the score of a new report.
-        versus: the query, or the report, that it is compared with.
-        limit: the most that the advantage may be larger.
-        against: the class of attackers that it is about.
-        lower: lower limit of the difference.
-        upper: upper limit of it.
-        status: whether the limit is kept.
-        reason: what decided.
-        report: name of the new report, where reports are compared.
-    """
-
-    score: str
-    versus: str
-    limit: float
-    against: Attackers
-    lower: float | None
-    upper: float | None
-    status: CheckStatus
-    reason: Message
-    report: str | None = None
 
 
 def increase_check(
@@ -52,42 +26,40 @@ def increase_check(
     *,
     report: str | None = None,
     unknown: Message | None = None,
-) -> IncreaseCheck:
-    """Judge one limit.
+) -> Check:
+    """Judge how much more a score may leak.
 
     Args:
-        score: what it is about, as in `IncreaseCheck`.
-        versus: likewise.
-        limit: likewise.
-        against: likewise.
+        score: the query, or the score of a new report.
+        versus: the query, or the report, that it is compared with.
+        limit: the most that the advantage may be larger.
+        against: the class of attackers that it is about.
         limits: the lower and the upper one of the difference.
-        report: likewise.
+        report: name of the new report, where reports are compared.
         unknown: why there are none, where that is not said by their absence.
     """
-    status = check_status(limit, *limits)
-    reason = unknown or limit_reason(status, Message("increase"), limit, limits, among=against)
-    return IncreaseCheck(
-        score=score,
-        versus=versus,
-        limit=limit,
+    found = named_check(
+        "difference",
+        Message("increase"),
+        limit,
+        limits,
         against=against,
-        lower=limits[0],
-        upper=limits[1],
-        status=status,
-        reason=reason,
-        report=report,
+        score=score,
+        among=against,
     )
+    reason = unknown or found.reason
+    return replace(found, versus=versus, report=report, reason=reason)
 
 
 def increase_answer(
-    verdict: Verdict, checks: Sequence[IncreaseCheck], findings: Sequence[Finding]
+    verdict: Verdict, checks: Sequence[Check], findings: Sequence[Finding]
 ) -> Message:
     """Return the verdict; its value ``plainly`` is what decided, in right guesses."""
     found = verdict_answer(verdict, checks, findings)
     return found.with_values(found.code, plainly=_plainly(verdict, checks))
 
 
-def _plainly(verdict: Verdict, checks: Sequence[IncreaseCheck]) -> Message:
+def _plainly(verdict: Verdict, checks: Sequence[Check]) -> Message:
     alike = [one for one in checks if one.status == verdict.status]
     if not alike or verdict.status == "inconclusive":
         return Message("right_increase_open")
@@ -104,6 +76,6 @@ def _plainly(verdict: Verdict, checks: Sequence[IncreaseCheck]) -> Message:
     )
 
 
-def limit_remark(checks: Sequence[IncreaseCheck]) -> Message:
+def limit_remark(checks: Sequence[Check]) -> Message:
     """Return the limit, which all checks share."""
     return Message.of("increase_limit", limit=checks[0].limit, versus=checks[0].versus)

@@ -1,4 +1,4 @@
-"""What ``doctor`` returns, prints and writes: the JSON format ``mipaudit.doctor/2``."""
+"""What ``doctor`` returns, prints and writes: the JSON format ``mipaudit.doctor/3``."""
 
 from __future__ import annotations
 

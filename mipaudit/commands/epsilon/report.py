@@ -1,4 +1,4 @@
-"""What ``epsilon`` returns, prints and writes: the JSON format ``mipaudit.epsilon/2``."""
+"""What ``epsilon`` returns, prints and writes: the JSON format ``mipaudit.epsilon/3``."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from mipaudit.evidence.scores.rows import (
 )
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.copies import copy_checks, with_copies
-from mipaudit.statements.estimate import STATED_SEED, STRICT_SEED, Design, Estimate, approximate
+from mipaudit.statements.estimate import STATED_SEED, STRICT_SEED, Design, approximate
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from mipaudit.counting.columns import Counts
     from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.judgement.blind import Blind
-    from mipaudit.statements.estimate import Attackers, Finding
+    from mipaudit.model.row import Attackers, Row
+    from mipaudit.statements.estimate import Finding
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import Limit, Policy
     from mipaudit.summaries.identity.seed import SeedOrigin
@@ -226,7 +227,7 @@ def _strict_seed(
     return "summaries" if provenance.of_summaries else asked.chosen_seed.origin
 
 
-def _rows(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
+def _rows(evidence: Evidence, share: ErrorShare) -> list[Row]:
     """Return every row of one score."""
     if not evidence.vectorial:
         return score_estimates(evidence, share)

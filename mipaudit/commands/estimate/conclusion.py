@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.report import Report
     from mipaudit.evidence.judgement.blind import Blind
-    from mipaudit.statements.estimate import Attackers, Design, Estimate
-    from mipaudit.statements.policy import PolicyCheck
+    from mipaudit.model.check import Check
+    from mipaudit.model.row import Attackers, Row
+    from mipaudit.statements.estimate import Design
 
 _SHOWN_FPR: Final = 0.01
 # Limits on these are limits on the advantage, in other units.
@@ -31,7 +32,7 @@ _RESTATED: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 # The standard deviation over seeds, as a share of what is between limit and best estimate: the
 # median over laws, from 300 to 10,000 rows.
 _SEED_SHARE: Final = 0.1
-Index = Mapping[tuple[str, str, str, float | None], "Estimate"]
+Index = Mapping[tuple[str, str, str, float | None], "Row"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +150,7 @@ def shown_attackers(report: Report) -> Attackers:
     return next(shared, asked[0])
 
 
-def open_limits(report: Report) -> tuple[PolicyCheck, ...]:
+def open_limits(report: Report) -> tuple[Check, ...]:
     """Return the limits that are not kept, the gravest first, where the lines do not show them.
 
     Where all are kept it is each limit, with the score that comes closest to it. Nothing where
@@ -162,7 +163,7 @@ def open_limits(report: Report) -> tuple[PolicyCheck, ...]:
     return limits_shown(report.policy, report.verdict)
 
 
-def _drawn(check: PolicyCheck, against: Attackers) -> bool:
+def _drawn(check: Check, against: Attackers) -> bool:
     """Tell whether a limit is that of the lines of the scores."""
     where = check.quantity, check.against, check.prior, check.group
     return where == ("advantage", against, None, None)
@@ -216,7 +217,7 @@ def metric_lines(report: Report) -> tuple[MetricLine, ...]:
     return tuple(found)
 
 
-def _widest_class(rows: Sequence[Estimate]) -> Attackers:
+def _widest_class(rows: Sequence[Row]) -> Attackers:
     """Return the class with the largest upper limit: one that limits every score, if any does."""
     limited = [one for one in rows if one.upper is not None]
     of_class = Counter(one.attackers for one in limited)
@@ -255,7 +256,7 @@ def people(report: Report) -> tuple[PeopleLine, ...]:
     )
 
 
-def _line(index: Index, score: str, against: Attackers, check: PolicyCheck | None) -> ScoreLine:
+def _line(index: Index, score: str, against: Attackers, check: Check | None) -> ScoreLine:
     main = index.get((score, "advantage", "any", None))
     most = index.get((score, "advantage", against, None))
     found = main or most
@@ -275,21 +276,21 @@ def _line(index: Index, score: str, against: Attackers, check: PolicyCheck | Non
     )
 
 
-def _ordered(index: Index, score: str, quantity: str, fpr: float | None) -> Estimate | None:
+def _ordered(index: Index, score: str, quantity: str, fpr: float | None) -> Row | None:
     """Return a figure of one threshold: on the score, or on one that is learned from several."""
     classes = ("thresholds", "learned", "any")
     found = (index.get((score, quantity, attackers, fpr)) for attackers in classes)
     return next((one for one in found if one is not None), None)
 
 
-def _span(row: Estimate | None) -> tuple[float, float] | None:
+def _span(row: Row | None) -> tuple[float, float] | None:
     """Return between what a rate lies; a limit that there is not is that of any rate."""
     if row is None or (row.lower is None and row.upper is None):
         return None
     return row.lower or 0.0, 1.0 if row.upper is None else row.upper
 
 
-def _limited(report: Report) -> list[Estimate]:
+def _limited(report: Report) -> list[Row]:
     """Return the estimates whose limits are intervals, and of the score as it is."""
     return [
         one
@@ -299,7 +300,7 @@ def _limited(report: Report) -> list[Estimate]:
 
 
 def _index(report: Report) -> Index:
-    found: dict[tuple[str, str, str, float | None], Estimate] = {}
+    found: dict[tuple[str, str, str, float | None], Row] = {}
     for one in _limited(report):
         found.setdefault((one.score, one.quantity, one.attackers, one.fpr), one)
     return found
@@ -314,7 +315,7 @@ def _upper(index: Index, score: str, against: Attackers) -> bool:
     return most is not None and most.upper is not None
 
 
-def _widest(rows: Sequence[Estimate]) -> Estimate | None:
+def _widest(rows: Sequence[Row]) -> Row | None:
     """Return the largest of the scores' upper limits, each that which speaks for most attackers."""
     limited = [
         one
@@ -324,13 +325,13 @@ def _widest(rows: Sequence[Estimate]) -> Estimate | None:
         and one.validity != "not-an-interval"
         and one.attackers != "noised-query"
     ]
-    of_score: dict[str, Estimate] = {}
+    of_score: dict[str, Row] = {}
     for one in sorted(limited, key=lambda one: (one.attackers == "any", one.upper)):
         of_score[one.score] = one
     return max(of_score.values(), key=lambda one: one.upper or 0.0, default=None)
 
 
-def _main(report: Report) -> Estimate:
+def _main(report: Report) -> Row:
     """Return the advantage of any attacker with the score that leaks most for sure.
 
     The limits hold jointly over the scores, so that the largest may be picked.
@@ -486,7 +487,7 @@ def _judged_plainly(report: Report) -> Message | None:
     )
 
 
-def _deciding(report: Report) -> PolicyCheck | None:
+def _deciding(report: Report) -> Check | None:
     """Return the check that the verdict names first; of one that is met, the closest."""
     status = report.verdict.status
     checks = [one for one in report.policy if one.waived is None]

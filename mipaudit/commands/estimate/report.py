@@ -1,6 +1,6 @@
 """The report: what every estimating command returns, prints and writes.
 
-These dataclasses *are* the JSON format ``mipaudit.report/2``: the codec writes
+These dataclasses *are* the JSON format ``mipaudit.report/3``: the codec writes
 each field under its own name, and ``mipaudit schema`` is derived from them. The
 format is additive within a major version. No field ever holds NaN or infinity:
 a limit that does not exist is None, with a reason beside it.
@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.evidence.scores.curves import ScoreCurves
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
+from mipaudit.model.row import Row
 from mipaudit.statements.claim import Claim
 from mipaudit.statements.copies import Copies
-from mipaudit.statements.estimate import Design, Estimate, Finding
+from mipaudit.statements.estimate import Design, Finding
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.policy import PolicyCheck
 from mipaudit.statements.rejudged import Rejudged
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
@@ -49,9 +50,9 @@ class Report(AnyReport):
 
     command: str
     design: Design
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[Row, ...]
     claims: tuple[Claim, ...]
-    policy: tuple[PolicyCheck, ...]
+    policy: tuple[Check, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
     limitations: tuple[Message, ...]

@@ -11,7 +11,7 @@ import numpy as np
 
 from mipaudit.commands.estimate.report import MaceCell
 from mipaudit.maths.metrics.names import LEAST_RECALL
-from mipaudit.statements.estimate import Estimate
+from mipaudit.model.row import Row
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def gather_metrics(
 
 def metric_rows(
     score: str, gathered: Mapping[tuple[str, str], MetricEvidence], share: ErrorShare
-) -> list[Estimate]:
+) -> list[Row]:
     """Return the rows of all metrics of one score."""
     if not gathered:
         return []
@@ -86,7 +86,7 @@ def leaking(
 
 def published_rows(
     gathered: Mapping[tuple[str, str], MetricEvidence], asked: EstimateOptions
-) -> list[Estimate]:
+) -> list[Row]:
     """Return MACE's Algorithm 2 for every metric of every score, if asked for."""
     if asked.method != "mace":
         return []
@@ -134,7 +134,7 @@ def vector_evidence_of(
 
 def vector_mace(
     source: AuditedInput, counts: Counts, asked: EstimateOptions
-) -> tuple[list[Estimate], list[Finding]]:
+) -> tuple[list[Row], list[Finding]]:
     """Return the published estimator of every vector, and what it reads where nothing leaks."""
     if not counts.mace_vectors:
         return [], []
@@ -158,9 +158,9 @@ def vector_mace(
 
 def mace_estimates(
     counts: NDArray[np.int64] | None, names: Sequence[str], asked: EstimateOptions
-) -> tuple[list[Estimate], tuple[MaceCell, ...]]:
+) -> tuple[list[Row], tuple[MaceCell, ...]]:
     """Return the published estimator's rows and cells; they never decide anything."""
-    rows: list[Estimate] = []
+    rows: list[Row] = []
     cells: list[MaceCell] = []
     for name, table in zip(names, () if counts is None else counts, strict=counts is not None):
         occupied = table.sum(axis=1).nonzero()[0]
@@ -190,13 +190,13 @@ def mace_estimates(
 
 def _as_published(
     name: str, method: str, selection: str, table: NDArray[np.int64], asked: EstimateOptions
-) -> tuple[Estimate, MaceHistogram]:
+) -> tuple[Row, MaceHistogram]:
     """Return MACE's estimate from the counts of holdout records and members by bin."""
     from mipaudit.maths.metrics.mace import mace_histogram
 
     holdout, members = table.T
     result = mace_histogram(members, holdout, prior=asked.prior, delta=1 - asked.confidence)
-    row = Estimate(
+    row = Row(
         quantity="advantage",
         score=name,
         method=method,
@@ -234,7 +234,7 @@ def _shuffled(table: NDArray[np.int64], asked: EstimateOptions, seed: int) -> fl
 
 def kernel_rows_of(
     counts: Counts, names: Sequence[str], share: ErrorShare, asked: EstimateOptions
-) -> list[Estimate]:
+) -> list[Row]:
     """Return the rows of the kernel densities, if asked for; they never decide anything."""
     if counts.kernel is None:
         return []

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.evidence.judgement.blind import Blind
-    from mipaudit.statements.estimate import Estimate
+    from mipaudit.model.row import Row
     from mipaudit.summaries.identity.seed import SeedOrigin
 
 _JUDGED: Final = "advantage"
@@ -50,7 +50,7 @@ def blind_findings(blind: Blind | None, alpha: float) -> list[Finding]:
 
 
 def limitations(
-    estimates: Sequence[Estimate],
+    estimates: Sequence[Row],
     *,
     columns: int,
     published: bool,

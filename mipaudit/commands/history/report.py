@@ -1,4 +1,4 @@
-"""What ``mipaudit history`` returns, prints and writes: the JSON format ``mipaudit.history/2``."""
+"""What ``mipaudit history`` returns, prints and writes: the JSON format ``mipaudit.history/3``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Attackers, Finding
+from mipaudit.model.row import Attackers
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of

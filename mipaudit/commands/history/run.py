@@ -29,7 +29,7 @@ from mipaudit.statements.verdict import stale_waiver, standing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mipaudit.statements.policy import PolicyCheck
+    from mipaudit.model.check import Check
     from mipaudit.statements.reports.any_report import AnyReport
 
 _ENDINGS: Final = (".json", ".html")
@@ -217,7 +217,7 @@ def _advantages(found: Sequence[_Stored]) -> Iterator[PastAdvantage]:
             )
 
 
-def _plain(check: PolicyCheck) -> bool:
+def _plain(check: Check) -> bool:
     """Tell whether a limit is one on the advantage at the audit's own prior."""
     return check.quantity == "advantage" and check.prior is None and check.group is None
 

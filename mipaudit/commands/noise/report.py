@@ -1,4 +1,4 @@
-"""What ``noise`` returns, prints and writes: the JSON format ``mipaudit.noise/2``."""
+"""What ``noise`` returns, prints and writes: the JSON format ``mipaudit.noise/3``."""
 
 from __future__ import annotations
 

@@ -33,9 +33,10 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.model.message import Message
+from mipaudit.model.row import Row
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.copies import copy_checks, with_copies
-from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.provenance import provenance, waiver_day
 from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
@@ -210,10 +211,10 @@ def _design(
     )
 
 
-def _largest(design: RecordsDesign, risks: RecordRisks) -> Estimate:
+def _largest(design: RecordsDesign, risks: RecordRisks) -> Row:
     """Return the largest risk: what MACE's Definition 8 asks to be at most alpha."""
     finite = design.member_population is not None
-    return Estimate(
+    return Row(
         quantity="risk",
         score=design.score_column,
         method=(
@@ -288,7 +289,7 @@ def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
     return tuple(found)
 
 
-def _groups(counts: RecordCounts, estimates: Sequence[Estimate]) -> tuple[GroupRisk, ...]:
+def _groups(counts: RecordCounts, estimates: Sequence[Row]) -> tuple[GroupRisk, ...]:
     if counts.groups is None:
         return ()
     names, sizes = counts.groups.names, counts.groups.sizes
@@ -296,9 +297,9 @@ def _groups(counts: RecordCounts, estimates: Sequence[Estimate]) -> tuple[GroupR
     return tuple(sorted(found, key=lambda group: (-group.lower, -group.value)))
 
 
-def _by_group(estimates: Sequence[Estimate]) -> list[list[Estimate]]:
+def _by_group(estimates: Sequence[Row]) -> list[list[Row]]:
     """Part the rows of all groups by position: each group's begin with any attacker's."""
-    found: list[list[Estimate]] = []
+    found: list[list[Row]] = []
     for one in estimates:
         if one.quantity == "advantage" and one.attackers == "any":
             found.append([])
@@ -306,7 +307,7 @@ def _by_group(estimates: Sequence[Estimate]) -> list[list[Estimate]]:
     return found
 
 
-def _group(name: str, sizes: tuple[int, int], estimates: Sequence[Estimate]) -> GroupRisk:
+def _group(name: str, sizes: tuple[int, int], estimates: Sequence[Row]) -> GroupRisk:
     advantage = next(e for e in estimates if e.quantity == "advantage" and e.attackers == "any")
     difference = next((e for e in estimates if e.quantity == "difference"), None)
     return GroupRisk(
@@ -322,7 +323,7 @@ def _group(name: str, sizes: tuple[int, int], estimates: Sequence[Estimate]) -> 
     )
 
 
-def _differs(difference: Estimate | None) -> Literal["higher", "lower", "not shown"]:
+def _differs(difference: Row | None) -> Literal["higher", "lower", "not shown"]:
     if difference is not None and difference.lower is not None and difference.lower > 0:
         return "higher"
     if difference is not None and difference.upper is not None and difference.upper < 0:

@@ -11,8 +11,8 @@ from mipaudit.statements.answer import limits_shown, verdict_answer
 
 if TYPE_CHECKING:
     from mipaudit.commands.records.report import CellRisk, Direction, RecordsReport, RiskBand
-    from mipaudit.statements.estimate import Estimate
-    from mipaudit.statements.policy import PolicyCheck
+    from mipaudit.model.check import Check
+    from mipaudit.model.row import Row
 
 _FEW: Final = 3
 
@@ -45,7 +45,7 @@ def remarks(report: RecordsReport) -> Iterator[Message]:
         yield Message.of("small_cells", cells=report.small_cells, least=report.design.min_cell)
 
 
-def open_limits(report: RecordsReport) -> tuple[PolicyCheck, ...]:
+def open_limits(report: RecordsReport) -> tuple[Check, ...]:
     """Return the limits that are not kept; where all are, each with what comes closest to it."""
     return limits_shown(report.policy, report.verdict)
 
@@ -64,7 +64,7 @@ def exposure(report: RecordsReport) -> tuple[RiskBand, ...]:
     )
 
 
-def advantages(report: RecordsReport) -> tuple[Estimate, ...]:
+def advantages(report: RecordsReport) -> tuple[Row, ...]:
     """Return the advantage within each group by attackers, the most exposed group first."""
     place = {one.group: at for at, one in enumerate(report.groups)}
     found = [one for one in report.estimates if one.quantity == "advantage"]

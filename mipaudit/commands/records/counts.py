@@ -19,8 +19,8 @@ from mipaudit.data.source import PiecePartition, ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
+from mipaudit.model.row import Row
 from mipaudit.reading.rows.units import Chosen
-from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.groups import GroupCensus, Grouping
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
@@ -65,7 +65,7 @@ class RecordCounts:
             limit=asked.least_risk,
         )
 
-    def of_groups(self, prior: float, confidence: float) -> list[Estimate]:
+    def of_groups(self, prior: float, confidence: float) -> list[Row]:
         """Return what they show of every group."""
         groups = self.groups
         return [] if groups is None else groups.estimates(self.column, prior, confidence)

@@ -24,7 +24,8 @@ from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.mean_limits import Term, melded_lowers
-from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.model.row import Row
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.counts import ScoreCounts
 from mipaudit.summaries.groups import Grouping
@@ -78,7 +79,7 @@ class GroupCounts:
     counts: tuple[ScoreCounts, ...] = ()
     seed: int = 0
 
-    def estimates(self, column: ScoreColumn, prior: float, confidence: float) -> list[Estimate]:
+    def estimates(self, column: ScoreColumn, prior: float, confidence: float) -> list[Row]:
         """Return for each group its advantage, and its difference from the rest.
 
         Args:
@@ -205,9 +206,9 @@ def _result(scored: NDArray[np.int64], chosen: NDArray[np.bool_]) -> FixedAttack
 
 def _difference_estimate(
     score: str, name: str, counts: ScoreCounts, difference: Limits, confidence: float
-) -> Estimate:
+) -> Row:
     n_holdout, n_members = (int(n) for n in counts.scored.sum(axis=0))
-    return Estimate(
+    return Row(
         quantity="difference",
         score=score,
         method="one attack in the group less in the rest, melded",

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
+from mipaudit.model.check import Waiver
 from mipaudit.options.checked_limits import check_limits, check_waivers, of_records
 from mipaudit.options.declare import Act, Choice, Free, Options, but
 from mipaudit.options.groups.game import Game
@@ -16,7 +17,7 @@ from mipaudit.options.groups.working import BadParts, Engines, Seeded
 from mipaudit.options.plain_values import percent_hint
 from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
 from mipaudit.reading.rows.output import RowFormat, record_format, require_csv
-from mipaudit.statements.policy import Limit, Waiver
+from mipaudit.statements.policy import Limit
 
 # A path, or an open binary file.
 RecordFile: TypeAlias = Any

@@ -11,16 +11,10 @@ from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.records_to_settle import Standing, records_to_settle
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.normal import quantile
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Estimate
-from mipaudit.statements.policy import (
-    EVERY_GROUP,
-    UNDECIDED,
-    Limit,
-    PolicyCheck,
-    check_reason,
-    check_status,
-)
+from mipaudit.model.row import Row
+from mipaudit.statements.policy import EVERY_GROUP, UNDECIDED, Limit, check_reason, check_status
 from mipaudit.statements.text.printable_names import safe_name
 
 
@@ -61,7 +55,7 @@ def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] |
 
 def records_checks(
     asked: RecordTableOptions, design: RecordsDesign, counts: RecordCounts
-) -> tuple[PolicyCheck, ...]:
+) -> tuple[Check, ...]:
     """Judge every limit.
 
     'Not met' shares the error over the limits: each is looked at with its part. A limit on
@@ -74,7 +68,7 @@ def records_checks(
     limits = asked.judged_limits
     names = None if counts.groups is None else counts.groups.names
     _require_judged(limits, design.score_column, names)
-    found: list[PolicyCheck] = []
+    found: list[Check] = []
     for limit in limits:
         errors = 1 - (1 - asked.confidence) / len(limits), asked.confidence
         if limit.quantity == "risk":
@@ -90,7 +84,7 @@ def records_checks(
 
 def _risk(
     limit: Limit, design: RecordsDesign, shared: RecordRisks, whole: RecordRisks, cells: str
-) -> PolicyCheck:
+) -> Check:
     lower, upper = shared.largest_lower, whole.largest_upper
     status = check_status(limit.max, lower, upper)
     settle = None
@@ -98,7 +92,7 @@ def _risk(
     if status == "inconclusive" and not whole.uncounted:
         share = ErrorShare(confidence=whole.confidence, columns=whole.cells)
         settle = _records_to_settle(limit, (lower, whole.largest_value, upper), design, share)
-    check = PolicyCheck(
+    check = Check(
         quantity="risk",
         score=design.score_column,
         limit=limit.max,
@@ -113,17 +107,17 @@ def _risk(
 
 
 def _groups(
-    limit: Limit, design: RecordsDesign, shared: Sequence[Estimate], whole: Sequence[Estimate]
-) -> Iterator[PolicyCheck]:
+    limit: Limit, design: RecordsDesign, shared: Sequence[Row], whole: Sequence[Row]
+) -> Iterator[Check]:
     low, high = (_by_group(rows, limit.quantity) for rows in (shared, whole))
     for name, rows in high.items():
         if limit.group in {EVERY_GROUP, name} and name in low:
             yield _group(limit, name, low[name], rows, design, groups=len(high))
 
 
-def _by_group(rows: Sequence[Estimate], quantity: str) -> dict[str, list[Estimate]]:
+def _by_group(rows: Sequence[Row], quantity: str) -> dict[str, list[Row]]:
     """Return the rows of a quantity of each group; one group alone differs from nothing."""
-    found: dict[str, list[Estimate]] = {}
+    found: dict[str, list[Row]] = {}
     for one in rows:
         if one.quantity == quantity:
             found.setdefault(str(one.group), []).append(one)
@@ -133,12 +127,12 @@ def _by_group(rows: Sequence[Estimate], quantity: str) -> dict[str, list[Estimat
 def _group(
     limit: Limit,
     name: str,
-    low: Sequence[Estimate],
-    high: Sequence[Estimate],
+    low: Sequence[Row],
+    high: Sequence[Row],
     design: RecordsDesign,
     *,
     groups: int,
-) -> PolicyCheck:
+) -> Check:
     first = low[0]  # any attacker, or the one attack
     deciding = _deciding(limit, high)
     status = check_status(limit.max, first.lower, deciding.upper)
@@ -147,7 +141,7 @@ def _group(
         upper = 1.0 if deciding.upper is None else deciding.upper
         share = ErrorShare(confidence=first.confidence, columns=groups)
         settle = _records_to_settle(limit, (first.lower, first.value, upper), design, share)
-    check = PolicyCheck(
+    check = Check(
         quantity=limit.quantity,
         score=design.score_column,
         limit=limit.max,
@@ -162,7 +156,7 @@ def _group(
     return replace(check, reason=check_reason(check))
 
 
-def _deciding(limit: Limit, rows: Sequence[Estimate]) -> Estimate:
+def _deciding(limit: Limit, rows: Sequence[Row]) -> Row:
     """Return the row whose upper limit decides: of the class asked for, else the widest."""
     if limit.quantity == "difference":
         return rows[0]
@@ -208,7 +202,7 @@ def _records_to_settle(
     )
 
 
-def _risk_reason(check: PolicyCheck, cells: str, uncounted: int) -> Message:
+def _risk_reason(check: Check, cells: str, uncounted: int) -> Message:
     """Return what decided the limit on the largest risk.
 
     Args:

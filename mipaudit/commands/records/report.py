@@ -1,4 +1,4 @@
-"""What ``records`` returns, prints and writes: the JSON format ``mipaudit.records/2``.
+"""What ``records`` returns, prints and writes: the JSON format ``mipaudit.records/3``.
 
 It holds no score, and a key only of the records that the user asked to name by it: row
 numbers, counts, and the names of groups that the user asked for.
@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.model.row import Row
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.policy import PolicyCheck
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict
@@ -185,7 +186,7 @@ class RecordsReport(AnyReport):
 
     command: str
     design: RecordsDesign
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[Row, ...]
     bands: tuple[RiskBand, ...]
     cells: tuple[CellRisk, ...]
     small_cells: int
@@ -195,7 +196,7 @@ class RecordsReport(AnyReport):
     top_tied: int
     groups: tuple[GroupRisk, ...]
     rows_written: int | None
-    policy: tuple[PolicyCheck, ...]
+    policy: tuple[Check, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
     limitations: tuple[Message, ...]

@@ -11,7 +11,7 @@ from mipaudit.statements.answer import verdict_answer
 if TYPE_CHECKING:
     from mipaudit.commands.shift.report import ShiftReport
     from mipaudit.commands.shift.survey import ColumnTest
-    from mipaudit.statements.estimate import Estimate
+    from mipaudit.model.row import Row
 
 
 def answer(report: ShiftReport) -> Message:
@@ -49,7 +49,7 @@ def remarks(report: ShiftReport) -> Iterator[Message]:
         yield Message.of("columns_left_out", columns=left_out)
 
 
-def widest(estimates: Sequence[Estimate]) -> Estimate | None:
+def widest(estimates: Sequence[Row]) -> Row | None:
     """Return the row with the largest upper limit of a named class; None without any."""
     named = [one for one in estimates if one.attackers != "any" and one.upper is not None]
     return max(named, key=lambda one: one.upper or 0.0) if named else None

@@ -12,7 +12,8 @@ from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.statements.estimate import Estimate
+from mipaudit.model.message import Message
+from mipaudit.model.row import Row
 from mipaudit.statements.verdict import RECORDS
 
 if TYPE_CHECKING:
@@ -28,10 +29,8 @@ _ERRORS: Final = tuple(
         reverse=True,
     )
 )
-_NO_UPPER: Final = (
-    "no upper limit holds for every attacker who sees a whole record; see the classes of attackers"
-)
-_ALL_EXPLAINED: Final = "the rows are too few for their combinations of values to give a limit"
+_NO_UPPER: Final = Message("upper_of_record_classes")
+_ALL_EXPLAINED: Final = Message("few_for_combinations")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,7 +107,7 @@ def whole_evidence(counts: ScoreCounts, *, strict: bool, seed: int) -> Evidence:
 
 def blind_estimates(
     evidence: BlindEvidence | None, whole: Evidence | None, asked: ShiftOptions
-) -> list[Estimate]:
+) -> list[Row]:
     """Return the rows of the table: any attacker first, then the classes on what was learned.
 
     Args:
@@ -148,16 +147,15 @@ def shown_at(evidence: BlindEvidence | None, tests: Sequence[ColumnTest]) -> flo
     return least if least <= _ERRORS[0] else None
 
 
-def _counted(row: Estimate) -> str:
+def _counted(row: Row) -> str:
     if row.attackers == "bins-16":
         return "16 cells of equal mass cut on the burn-in, the other rows counted"
     return "the rows outside the burn-in counted"
 
 
-def _nothing_learned(asked: ShiftOptions) -> Estimate:
+def _nothing_learned(asked: ShiftOptions) -> Row:
     """Return the row of tables of which the burn-in shows no differing column."""
-    why = "no column differs between the rows of the burn-in: nothing could be learned"
-    return Estimate(
+    return Row(
         quantity="advantage",
         score=RECORDS,
         method="prequential",
@@ -165,7 +163,7 @@ def _nothing_learned(asked: ShiftOptions) -> Estimate:
         value=0.0,
         lower=0.0,
         upper=None,
-        upper_reason=why,
+        upper_reason=Message("nothing_learned"),
         confidence=asked.confidence,
         selection="nothing was learned on the burn-in",
         validity="finite-sample",

@@ -1,4 +1,4 @@
-"""What ``shift`` returns, prints and writes: the JSON format ``mipaudit.shift/2``.
+"""What ``shift`` returns, prints and writes: the JSON format ``mipaudit.shift/3``.
 
 It holds names of columns, counts and shares; no value of any record.
 """
@@ -10,10 +10,11 @@ from typing import Literal
 
 from mipaudit.commands.shift.record_copies import SharedRecords
 from mipaudit.commands.shift.survey import ColumnTest
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.model.row import Row
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.policy import PolicyCheck
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict
@@ -85,10 +86,10 @@ class ShiftReport(AnyReport):
 
     command: str
     design: ShiftDesign
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[Row, ...]
     columns: tuple[ColumnTest, ...]
     copies: SharedRecords
-    policy: tuple[PolicyCheck, ...]
+    policy: tuple[Check, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
     limitations: tuple[Message, ...]

@@ -47,12 +47,13 @@ from mipaudit.evidence.vectors.derived_scores import vector_burn_in_blocks
 from mipaudit.model.message import Message
 from mipaudit.options.public import public
 from mipaudit.statements.estimate import STRICT_SEED, Finding, approximate
-from mipaudit.statements.policy import Limit, Policy, PolicyCheck
+from mipaudit.statements.policy import Limit, Policy
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.verdict import RECORDS, reach_verdict
 
 if TYPE_CHECKING:
     from mipaudit.data.records.features import FeatureSource
+    from mipaudit.model.check import Check
     from mipaudit.summaries.sample import BurnInSample
 
 
@@ -195,7 +196,7 @@ def _burn_in(sample: BurnInSample, blocks: int) -> tuple[np.ndarray, np.ndarray]
 
 def _checks(
     evidence: BlindEvidence | None, asked: ShiftOptions, unknown: Sequence[str]
-) -> tuple[PolicyCheck, ...]:
+) -> tuple[Check, ...]:
     """Return the check of the limit, if there is one.
 
     Who knows the texts of columns that were not looked at is in no class of attackers on what

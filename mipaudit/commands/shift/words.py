@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.learner import MOST_WORDS
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.commands.shift.record_copies import SharedRecords
     from mipaudit.commands.shift.report import ShiftDesign
+    from mipaudit.model.row import Row
 
 
 _COLUMNS_TO_REPEAT: Final = 3  # in fewer, copies are common by chance
 
 
 def shift_limitations(
-    design: ShiftDesign, estimates: Sequence[Estimate], *, stated: bool
+    design: ShiftDesign, estimates: Sequence[Row], *, stated: bool
 ) -> tuple[Message, ...]:
     """Return what the numbers do not show; ``stated``: `strict` and a seed were asked for."""
     approximate = "shift_approximate_stated" if stated else "shift_approximate"

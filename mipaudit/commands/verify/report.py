@@ -1,4 +1,4 @@
-"""What ``verify`` returns, prints and writes: the JSON format ``mipaudit.verification/2``."""
+"""What ``verify`` returns, prints and writes: the JSON format ``mipaudit.verification/3``."""
 
 from __future__ import annotations
 

@@ -33,11 +33,12 @@ from mipaudit.maths.class_limits.shared_part import (
     shared_tpr_upper,
 )
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Attackers  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import PolicyCheck, check_reason, check_status, restatement
+from mipaudit.model.row import Attackers  # noqa: TC001 - the codec reads it
+from mipaudit.statements.policy import check_reason, check_status, restatement
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
+    from mipaudit.model.check import Check
 
 _RESTATED: Final = ("advantage", "excess", "eta", "accuracy")
 _FLOOR: Final = 10_000  # four digits, and never more than was found
@@ -174,12 +175,12 @@ class Limits:
             may reach over all records.
     """
 
-    plain: PolicyCheck
+    plain: Check
     lower: float | None
     upper: float | None
 
 
-def beside_records(limits: Limits, allowance: Allowance, prior: float) -> PolicyCheck:
+def beside_records(limits: Limits, allowance: Allowance, prior: float) -> Check:
     """Return a check of records as likely in either class.
 
     Args:
@@ -214,7 +215,7 @@ def _moved(limits: Limits, allowance: Allowance, prior: float) -> tuple[float | 
 
 
 def _shared(
-    check: PolicyCheck, lower: float | None, upper: float | None, most: float, prior: float
+    check: Check, lower: float | None, upper: float | None, most: float, prior: float
 ) -> tuple[float | None, float | None]:
     match check.quantity:
         case "tpr_at_fpr":
@@ -242,7 +243,7 @@ def _shared(
             return None, None if most > 0 else upper
 
 
-def _nothing(check: PolicyCheck, prior: float) -> float | None:
+def _nothing(check: Check, prior: float) -> float | None:
     """Return a quantity's value where nothing leaks; None where that is not known."""
     match check.quantity:
         case "tpr_at_fpr":
@@ -256,7 +257,7 @@ def _nothing(check: PolicyCheck, prior: float) -> float | None:
             return None
 
 
-def _reason(check: PolicyCheck, limits: Limits, allowance: Allowance, prior: float) -> Message:
+def _reason(check: Check, limits: Limits, allowance: Allowance, prior: float) -> Message:
     """Return what decided, or why it is open and what would settle it."""
     if check.status != "inconclusive":
         return check_reason(check)
@@ -268,7 +269,7 @@ def _reason(check: PolicyCheck, limits: Limits, allowance: Allowance, prior: flo
     return check_reason(replace(plain, blind=check.blind, records_to_settle=None))
 
 
-def _accused(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior: float) -> Message:
+def _accused(check: Check, plain: Check, allowance: Allowance, prior: float) -> Message:
     """Return why a limit that is exceeded is not held against the model."""
     if plain.quantity == "any_difference":
         return Message("difference_of_records")
@@ -288,7 +289,7 @@ def _accused(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior
     return said.with_values("unbounded_records_or_assert_under", under=shown)
 
 
-def _cleared(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior: float) -> Message:
+def _cleared(check: Check, plain: Check, allowance: Allowance, prior: float) -> Message:
     """Return why a limit that is kept over all records is not shown to be kept by like ones."""
     upper = plain.upper if plain.upper is not None else 1.0
     said = check_reason(plain).with_values("hidden_by_difference", upper=upper)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from mipaudit.statements.estimate import Estimate  # noqa: TC001 - part of the public type
+from mipaudit.model.row import Row  # noqa: TC001 - part of the public type
 
 _CHANCE: Final = 0.5
 
@@ -27,7 +27,7 @@ class Implication:
         advantage: at least this much, in [|2p-1|, 1].
     """
 
-    row: Estimate
+    row: Row
     advantage: float
 
 
@@ -47,7 +47,7 @@ def advantage_of_point(tpr: float, fpr: float, prior: float) -> float:
     return max(abs(2 * prior - 1), 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr))
 
 
-def strongest_implication(estimates: Iterable[Estimate], prior: float) -> Implication | None:
+def strongest_implication(estimates: Iterable[Row], prior: float) -> Implication | None:
     """Return the row that implies most among those that show a difference; None if none does.
 
     Args:
@@ -62,7 +62,7 @@ def strongest_implication(estimates: Iterable[Estimate], prior: float) -> Implic
     return max(found, key=lambda one: one.advantage, default=None)
 
 
-def _implied(row: Estimate, prior: float) -> float | None:
+def _implied(row: Row, prior: float) -> float | None:
     """Return what a row implies, None unless its lower limit is above chance."""
     if row.lower is None or row.group is not None or row.versus is not None:
         return None

@@ -24,13 +24,13 @@ from mipaudit.evidence.judgement.records_to_settle import (
 from mipaudit.evidence.judgement.statistic_judgement import auc_check, metric_check, tpr_check
 from mipaudit.evidence.scores.rows import any_difference, difference_shown
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
 from mipaudit.statements.claim import Adjacency, Claim, judge_claim
 from mipaudit.statements.policy import (
     UNDECIDED,
     Limit,
     Policy,
-    PolicyCheck,
     check_reason,
     check_status,
     restatement,
@@ -39,7 +39,7 @@ from mipaudit.statements.policy import (
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
 
 _NO_METRICS: Final[Mapping[tuple[str, str], MetricEvidence]] = MappingProxyType({})
 
@@ -57,7 +57,7 @@ class EpsilonClaim:
 class Judgement:
     """Every check and claim, score by score."""
 
-    checks: tuple[PolicyCheck, ...]
+    checks: tuple[Check, ...]
     claims: tuple[Claim, ...]
 
 
@@ -134,7 +134,7 @@ def _excess_checks(
     allowance: Allowance,
     *,
     errors: tuple[tuple[float, float], tuple[float, float]],
-) -> list[PolicyCheck]:
+) -> list[Check]:
     """Judge one limit on one score by records as likely in either class.
 
     ``errors`` are those of a lower and an upper limit alone, and of both beside the blind
@@ -181,7 +181,7 @@ def _checks(
     *,
     lower_error: float,
     upper_error: float,
-) -> list[PolicyCheck]:
+) -> list[Check]:
     """Judge one limit on one score."""
     at = evidence if limit.prior is None else evidence.at_prior(limit.prior)
     match limit.quantity:
@@ -204,11 +204,11 @@ def _checks(
     return [replace(check, reason=check_reason(check))]
 
 
-def _difference_check(evidence: Evidence, error: float) -> PolicyCheck:
+def _difference_check(evidence: Evidence, error: float) -> Check:
     """Judge whether anything shows at all: 1 if it does; that nothing does is never shown."""
     p_value = any_difference(evidence, 1 - 2 * error).value
     lower = difference_shown(p_value, error)
-    return PolicyCheck(
+    return Check(
         quantity="any_difference",
         score=evidence.score,
         limit=0.0,
@@ -222,7 +222,7 @@ def _difference_check(evidence: Evidence, error: float) -> PolicyCheck:
 
 def _advantage_check(
     evidence: Evidence, limit: Limit, lower_error: float, upper_error: float
-) -> PolicyCheck:
+) -> Check:
     """Judge the advantage, or what says the same in other units."""
     scale, shift = restatement(limit.quantity, evidence.prior)
     against, upper = deciding_upper(evidence, limit.against, upper_error)
@@ -232,7 +232,7 @@ def _advantage_check(
     needed = None
     if status == "inconclusive":
         needed = _records(evidence, bound, upper, lower_error)
-    return PolicyCheck(
+    return Check(
         quantity=limit.quantity,
         score=evidence.score,
         limit=limit.max,

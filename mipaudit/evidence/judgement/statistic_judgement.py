@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 from mipaudit.evidence.judgement.records_to_settle import Standing, records_of, records_to_settle
 from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, fewest_holdout
-from mipaudit.statements.policy import UNDECIDED, Limit, PolicyCheck, check_status
+from mipaudit.model.check import Check
+from mipaudit.statements.policy import UNDECIDED, Limit, check_status
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
 
 
-def auc_check(
-    evidence: Evidence, limit: Limit, lower_error: float, upper_error: float
-) -> PolicyCheck:
+def auc_check(evidence: Evidence, limit: Limit, lower_error: float, upper_error: float) -> Check:
     """Judge the AUC of the better side, which the upper limit does not take as known."""
     low, high = evidence.auc(lower_error), evidence.auc(upper_error)
     upper = high.upper
@@ -34,7 +33,7 @@ def auc_check(
                 records=records_of(evidence),
             )
         )
-    return PolicyCheck(
+    return Check(
         quantity="auc",
         score=evidence.score,
         limit=limit.max,
@@ -47,9 +46,7 @@ def auc_check(
     )
 
 
-def tpr_check(
-    evidence: Evidence, limit: Limit, lower_error: float, upper_error: float
-) -> PolicyCheck:
+def tpr_check(evidence: Evidence, limit: Limit, lower_error: float, upper_error: float) -> Check:
     """Judge the TPR at an FPR, on the better side of the score."""
     tpr, fpr = limit.max, float(limit.fpr or 0)
     point = evidence.tpr(fpr, lower_error)
@@ -58,7 +55,7 @@ def tpr_check(
     needed = None
     if status == "inconclusive":
         needed = _tpr_records(evidence, (tpr, fpr), point, upper, evidence.side_error(lower_error))
-    return PolicyCheck(
+    return Check(
         quantity="tpr_at_fpr",
         score=evidence.score,
         limit=tpr,
@@ -111,7 +108,7 @@ def _tpr_records(
 
 def metric_check(
     limit: Limit, found: MetricEvidence, *, lower_error: float, upper_error: float
-) -> PolicyCheck:
+) -> Check:
     """Judge the limit on a metric, as those on the advantage are judged."""
     from mipaudit.evidence.metrics.evidence import deciding_upper
 
@@ -121,7 +118,7 @@ def metric_check(
     needed = None
     if status == "inconclusive":
         needed = _metric_records(found, limit.max, upper, lower_error)
-    return PolicyCheck(
+    return Check(
         quantity="metric",
         metric=limit.metric,
         score=found.evidence.score,

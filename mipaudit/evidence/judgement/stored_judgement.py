@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.blind import Allowance, Limits, beside_records
 from mipaudit.evidence.scores.rows import difference_shown
+from mipaudit.model.check import Check
 from mipaudit.statements.policy import (
     UNDECIDED,
     Limit,
     Policy,
-    PolicyCheck,
     check_reason,
     check_status,
     restatement,
@@ -28,7 +28,7 @@ from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
     from mipaudit.model.message import Message
-    from mipaudit.statements.estimate import Attackers, Estimate
+    from mipaudit.model.row import Attackers, Row
 
 # One statement in different terms.
 _RESTATED: Final = ("advantage", "excess", "eta", "accuracy")
@@ -49,13 +49,13 @@ class Stored:
         allowance: what the records alone may explain.
     """
 
-    estimates: Sequence[Estimate]
+    estimates: Sequence[Row]
     scores: Sequence[str]
     prior: float
     side_given: bool
     allowance: Allowance | None = None
 
-    def rows(self, score: str, limit: Limit) -> list[Estimate]:
+    def rows(self, score: str, limit: Limit) -> list[Row]:
         """Return the rows of one score that a limit is about; there is at least one.
 
         Raises:
@@ -73,7 +73,7 @@ class Stored:
         return found
 
 
-def judge_stored(stored: Stored, policy: Policy) -> tuple[PolicyCheck, ...]:
+def judge_stored(stored: Stored, policy: Policy) -> tuple[Check, ...]:
     """Compare the stored limits with every limit of the policy.
 
     Raises:
@@ -129,7 +129,7 @@ def _require_stored(stored: Stored, limit: Limit) -> None:
         )
 
 
-def _check(stored: Stored, score: str, limit: Limit) -> PolicyCheck:
+def _check(stored: Stored, score: str, limit: Limit) -> Check:
     rows = stored.rows(score, limit)
     against, upper = _deciding_upper(stored, rows, score, limit)
     lower = next((e.lower for e in rows if e.lower is not None), None)
@@ -142,7 +142,7 @@ def _check(stored: Stored, score: str, limit: Limit) -> PolicyCheck:
     elif limit.quantity == "any_difference":
         against, lower = "any", _difference_shown(rows[0], len(stored.scores))
     status = check_status(limit.max, lower, upper)
-    check = PolicyCheck(
+    check = Check(
         quantity=limit.quantity,
         score=score,
         limit=limit.max,
@@ -162,13 +162,13 @@ def _check(stored: Stored, score: str, limit: Limit) -> PolicyCheck:
     return beside_records(limits, stored.allowance, stored.prior)
 
 
-def _difference_shown(row: Estimate, scores: int) -> float | None:
+def _difference_shown(row: Row, scores: int) -> float | None:
     """Return whether the stored p-value shows a difference, at the error of a stored limit."""
     return difference_shown(row.value, (1 - row.confidence) / 2 / scores)
 
 
 def _deciding_upper(
-    stored: Stored, rows: Iterable[Estimate], score: str, limit: Limit
+    stored: Stored, rows: Iterable[Row], score: str, limit: Limit
 ) -> tuple[Attackers, float | None]:
     """Return the class whose upper limit decides, as :func:`judge` chooses it."""
     uppers = {e.attackers: e.upper for e in rows}
@@ -201,7 +201,7 @@ def _discrete(stored: Stored, score: str) -> bool:
     )
 
 
-def _counts(estimate: Estimate, score: str) -> bool:
+def _counts(estimate: Row, score: str) -> bool:
     """Tell whether a row is about the score, all records, and a limit that may decide."""
     return (
         estimate.score == score
@@ -212,7 +212,7 @@ def _counts(estimate: Estimate, score: str) -> bool:
     )
 
 
-def _reason(check: PolicyCheck) -> Message:
+def _reason(check: Check) -> Message:
     """Return what decided; of an open check, that the report cannot tell how many records would."""
     reason = check_reason(check)
     if check.status != "inconclusive" or check.upper is None:
@@ -226,7 +226,7 @@ def _called(limit: Limit) -> str:
     return limit.quantity if limit.fpr is None else f"TPR at FPR {number_text(limit.fpr)}"
 
 
-def _alternatives(kin: Sequence[Estimate]) -> str:
+def _alternatives(kin: Sequence[Row]) -> str:
     """Say what of the same kind is there."""
     names = dict.fromkeys(_names(kin))
     if not names:
@@ -234,7 +234,7 @@ def _alternatives(kin: Sequence[Estimate]) -> str:
     return f"It holds {', '.join(names)}. Audit the scores again for another."
 
 
-def _names(kin: Sequence[Estimate]) -> Iterator[str]:
+def _names(kin: Sequence[Row]) -> Iterator[str]:
     for one in kin:
         if one.fpr is not None:
             yield f"FPR {number_text(one.fpr)}"

@@ -37,7 +37,7 @@ from mipaudit.maths.metrics.metric import Metric, OrdinaryForm, at, ordinary_for
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.averaged_lower import Averaged
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
 
 _INTERVALS: Final = (1, 4)
 _PLACE: Final[Mapping[Attackers, int]] = MappingProxyType(

@@ -11,7 +11,8 @@ import numpy as np
 from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import Metric, closed_threshold, posterior_threshold
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import VACUOUS, Attackers, Estimate, Finding, Validity
+from mipaudit.model.row import Attackers, Row, Validity
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import number_text, upper_text, value_text
 
 if TYPE_CHECKING:
@@ -19,21 +20,16 @@ if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
 
-_NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"
-_NO_UPPER: Final = (
-    "a continuous score has no upper limit for all attackers; see the classes of attackers"
-)
-_FEW_BINS: Final = "too few rows in the burn-in to cut 16 bins"
-_NO_INFORMATION: Final = (
-    f"{VACUOUS}: the data allow no limit below the largest value that there is; with a floor, a "
-    "larger one may"
-)
-_SAME_DATA: Final = "only the same-data optimum is known; it is biased upward (plugin)"
+_NO_CLASS_LOWER: Final = Message("lower_of_any")
+_NO_UPPER: Final = Message("upper_of_classes")
+_FEW_BINS: Final = Message("few_to_cut")
+_NO_INFORMATION: Final = Message("vacuous_metric")
+_SAME_DATA: Final = Message("same_data")
 _PARTS: Final = 3
-_UNDEFINED: Final = "0/0 on this part: nobody was guessed to be a member"
+_UNDEFINED: Final = Message("nobody_guessed")
 
 
-def metric_estimates(found: MetricEvidence, share: ErrorShare) -> list[Estimate]:
+def metric_estimates(found: MetricEvidence, share: ErrorShare) -> list[Row]:
     """Return the rows of one metric: any attacker first, then the named classes."""
     return [
         _any_attacker(found, share),
@@ -65,7 +61,7 @@ def floor_words(metric: Metric) -> str:
             return ""
 
 
-def _any_attacker(found: MetricEvidence, share: ErrorShare) -> Estimate:
+def _any_attacker(found: MetricEvidence, share: ErrorShare) -> Row:
     evidence, metric = found.evidence, found.metric
     upper = found.upper("any", share.one_sided)
     reason = _NO_UPPER
@@ -75,7 +71,7 @@ def _any_attacker(found: MetricEvidence, share: ErrorShare) -> Estimate:
         upper, reason = None, _NO_INFORMATION
     plugin, *_ = found.observed("any")
     n_holdout, n_members = found.judged
-    return Estimate(
+    return Row(
         quantity="metric",
         metric=metric.name,
         score=evidence.score,
@@ -94,7 +90,7 @@ def _any_attacker(found: MetricEvidence, share: ErrorShare) -> Estimate:
     )
 
 
-def _class(found: MetricEvidence, share: ErrorShare, attackers: Attackers) -> Estimate:
+def _class(found: MetricEvidence, share: ErrorShare, attackers: Attackers) -> Row:
     metric = found.metric
     plugin, n_members, n_holdout = found.observed(attackers)
     upper = found.upper(attackers, share.one_sided)
@@ -106,7 +102,7 @@ def _class(found: MetricEvidence, share: ErrorShare, attackers: Attackers) -> Es
         selection = "16 cells of equal mass cut on the burn-in, the other rows counted"
     if found.evidence.vectorial:
         selection = "fitted and chosen on the burn-in, the rows outside the burn-in counted"
-    return Estimate(
+    return Row(
         quantity="metric",
         metric=metric.name,
         score=found.evidence.score,
@@ -142,7 +138,7 @@ def _validity(found: MetricEvidence) -> Validity:
     return "finite-sample" if found.evidence.strict else "approximate"
 
 
-def published_metric(evidence: Evidence, metric: Metric, confidence: float) -> Estimate | None:
+def published_metric(evidence: Evidence, metric: Metric, confidence: float) -> Row | None:
     """Return Algorithm 2's estimate with the mean of Lemma 7's limits.
 
     The micro-blocks, a random split of the rows, are dealt out into three parts; the score
@@ -159,7 +155,7 @@ def published_metric(evidence: Evidence, metric: Metric, confidence: float) -> E
     n_holdout, n_members = (int(n) for n in tables[2].sum(axis=0))
     reason = _UNDEFINED if math.isnan(found.value) else None
     no_limits = _UNDEFINED if math.isnan(found.lower) else None
-    return Estimate(
+    return Row(
         quantity="metric",
         metric=metric.name,
         score=evidence.score,

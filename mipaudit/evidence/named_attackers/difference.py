@@ -41,7 +41,7 @@ from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.best_attackers import RivalClass
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
     from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.ranked_rows import RankedRows
 

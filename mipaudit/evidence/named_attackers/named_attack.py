@@ -20,7 +20,7 @@ from mipaudit.maths.mean_limits import Term, mean_lower, mean_upper, melded_lowe
 from mipaudit.summaries.challenger_counts import TabledGuesses
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
     from mipaudit.summaries.counts import ScoreCounts
 
 _HOLDOUT, _MEMBER = 0, 1

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from mipaudit.evidence.scores.assignments import HALVES, HOLDOUT, MEMBER, Reals, few_cells
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

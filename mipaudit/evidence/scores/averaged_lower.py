@@ -49,7 +49,7 @@ from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, 
 from mipaudit.maths.binomial import MeanRate, folded_lower
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
     from mipaudit.summaries.ranked_rows import RankedRows
 
 Learner = Callable[[Lessons, Floats], tuple[Floats, Floats, Floats, Floats]]

@@ -42,8 +42,8 @@ from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, tpr_at_
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
+    from mipaudit.model.row import Attackers
     from mipaudit.statements.choices import Side
-    from mipaudit.statements.estimate import Attackers
     from mipaudit.summaries.counts import ScoreCounts
 
 _FEW_CELLS: Final = 8

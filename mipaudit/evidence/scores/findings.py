@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from mipaudit.model.message import Message
+    from mipaudit.model.row import Row
     from mipaudit.statements.claim import Claim
     from mipaudit.summaries.counts import ScoreCounts
 
@@ -77,7 +78,7 @@ def score_findings(
     return found
 
 
-def crossing_findings(name: str, score: str, estimates: Sequence[Estimate]) -> list[Finding]:
+def crossing_findings(name: str, score: str, estimates: Sequence[Row]) -> list[Finding]:
     """Return a finding where the lower limit of ``score`` passes a class's upper limit.
 
     That is no contradiction: the leak is one that the class cannot see.

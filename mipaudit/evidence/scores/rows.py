@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.evidence.scores.evidence import BINS, FALSE_POSITIVE_RATES, Evidence
 from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
 from mipaudit.maths.exact_tests import MOST_ROWS, difference_p_value
-from mipaudit.statements.estimate import VACUOUS, Attackers, Estimate, Validity
+from mipaudit.model.message import Message
+from mipaudit.model.row import Attackers, Row, Validity
 
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.roc_counts import Ladder
 
-_NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"
-_NO_UPPER: Final = (
-    "a continuous score has no upper limit for all attackers; see the classes of attackers"
-)
+_NO_CLASS_LOWER: Final = Message("lower_of_any")
+_NO_UPPER: Final = Message("upper_of_classes")
 # The stream of the report's seed from which labels are drawn.
 _STREAM: Final = 7
-_TOO_FEW: Final = f"{VACUOUS}: the holdout is too small for a limit below 1"
-_NO_LIMIT: Final = "a p-value has no limits; a verdict rests on it only if a policy asks"
+_TOO_FEW: Final = Message("vacuous_tpr")
+_NO_LIMIT: Final = Message("p_value_without_limits")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,7 @@ def pairs_of_limits(evidence: Evidence) -> int:
     return 1 + len(evidence.classes) + one_sided
 
 
-def score_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
+def score_estimates(evidence: Evidence, share: ErrorShare) -> list[Row]:
     """Return every row of one score, the advantage first."""
     for_any = _restated(_any_advantage(evidence, share), evidence.prior)
     if not evidence.ordered:
@@ -72,7 +71,7 @@ def score_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
     ]
 
 
-def advantage_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
+def advantage_estimates(evidence: Evidence, share: ErrorShare) -> list[Row]:
     """Return the rows on the advantage alone: any attacker first, then the named classes."""
     return [
         _any_advantage(evidence, share),
@@ -80,11 +79,11 @@ def advantage_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]
     ]
 
 
-def _any_advantage(evidence: Evidence, share: ErrorShare) -> Estimate:
+def _any_advantage(evidence: Evidence, share: ErrorShare) -> Row:
     strict = evidence.strict
     upper = evidence.upper("any", share.one_sided)
     n_holdout, n_members = evidence.judged
-    return Estimate(
+    return Row(
         quantity="advantage",
         score=evidence.score,
         method=evidence.held_out.method,
@@ -102,11 +101,11 @@ def _any_advantage(evidence: Evidence, share: ErrorShare) -> Estimate:
     )
 
 
-def _restated(advantage: Estimate, prior: float) -> list[Estimate]:
+def _restated(advantage: Row, prior: float) -> list[Row]:
     """Return the advantage with the same statement as excess, eta and accuracy."""
     baseline = abs(2 * prior - 1)
 
-    def moved(scale: float, shift: float, quantity: str) -> Estimate:
+    def moved(scale: float, shift: float, quantity: str) -> Row:
         def move(value: float | None) -> float | None:
             return None if value is None else value * scale + shift
 
@@ -127,25 +126,25 @@ def _restated(advantage: Estimate, prior: float) -> list[Estimate]:
     ]
 
 
-def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers) -> Estimate:
+def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers) -> Row:
     observed, n_members, n_holdout = evidence.observed(attackers)
     validity: Validity = "finite-sample" if evidence.strict else "approximate"
     upper = evidence.upper(attackers, share.one_sided)
     selection = "all rows; the class was fixed before"
     if attackers == "bins-16" and not evidence.few_values:
         selection = f"{BINS} cells of equal mass cut on the burn-in, the other rows counted"
-    return Estimate(
+    return Row(
         quantity="advantage",
         score=evidence.score,
         method="largest of each set's own limit",
         attackers=attackers,
         value=None,
-        value_reason="only the same-data optimum is known; it is biased upward (plugin)",
+        value_reason=Message("same_data"),
         plugin=observed,
         lower=None,
         lower_reason=_NO_CLASS_LOWER,
         upper=upper,
-        upper_reason="too few rows in the burn-in to cut 16 bins" if upper is None else None,
+        upper_reason=Message("few_to_cut") if upper is None else None,
         confidence=share.confidence,
         selection=selection,
         validity=validity,
@@ -154,11 +153,11 @@ def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers
     )
 
 
-def _auc(evidence: Evidence, share: ErrorShare) -> Estimate:
+def _auc(evidence: Evidence, share: ErrorShare) -> Row:
     area = evidence.auc(share.one_sided)
     everyone = evidence.counts.everyone
     given = evidence.member_side is not None
-    return Estimate(
+    return Row(
         quantity="auc",
         score=evidence.score,
         method=area.method,
@@ -175,18 +174,15 @@ def _auc(evidence: Evidence, share: ErrorShare) -> Estimate:
     )
 
 
-def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
+def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Row:
     ladder = evidence.one_sided
     point = evidence.tpr(fpr, share.one_sided)
     upper = evidence.tpr_upper(fpr, share.one_sided)
     needed = fewest_holdout(fpr, evidence.side_error(share.one_sided))
     short = None
     if point.lower is None:
-        short = (
-            f"not estimable: {ladder.n_holdout} holdout records count, {needed} are needed "
-            "at this FPR and confidence"
-        )
-    return Estimate(
+        short = Message.of("few_holdout", holdout=ladder.n_holdout, needed=needed)
+    return Row(
         quantity="tpr_at_fpr",
         score=evidence.score,
         method="staircase of holdout ranks, no draws among ties",
@@ -214,7 +210,7 @@ def _side_selection(evidence: Evidence) -> str:
     return "all rows, side chosen on them at half the error; upper limit over both sides"
 
 
-def any_difference(evidence: Evidence, confidence: float) -> Estimate:
+def any_difference(evidence: Evidence, confidence: float) -> Row:
     """Return the p-value of 'membership tells nothing about this score' as a row.
 
     Exact, for this score alone. What it finds may be membership, or any other difference of
@@ -226,7 +222,7 @@ def any_difference(evidence: Evidence, confidence: float) -> Estimate:
     """
     ladder, selection = _rows(evidence)
     too_many = ladder.n_members + ladder.n_holdout > MOST_ROWS
-    return Estimate(
+    return Row(
         quantity="any_difference",
         score=evidence.score,
         method="labels permuted: ranks, scale, tails and chi-squared by the least p-value",
@@ -234,7 +230,7 @@ def any_difference(evidence: Evidence, confidence: float) -> Estimate:
         value=None
         if too_many
         else difference_p_value(ladder, seed=[evidence.seed, _STREAM], ordered=evidence.ordered),
-        value_reason=f"counted up to {MOST_ROWS:,} rows" if too_many else None,
+        value_reason=Message.of("many_to_count", rows=MOST_ROWS) if too_many else None,
         lower=None,
         lower_reason=_NO_LIMIT,
         upper=None,
@@ -257,7 +253,7 @@ def difference_shown(p_value: float | None, error: float) -> float | None:
     return None if p_value is None else float(p_value <= error)
 
 
-def joint_p_value(rows: Iterable[Estimate]) -> float | None:
+def joint_p_value(rows: Iterable[Row]) -> float | None:
     """Return a p-value of 'no score shows anything' (Bonferroni); None without any row."""
     found = [
         row.value for row in rows if row.quantity == "any_difference" and row.value is not None

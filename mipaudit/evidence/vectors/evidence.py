@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mipaudit.maths.class_limits.area_limits import Area
     from mipaudit.maths.class_limits.roc_counts import Ladder
     from mipaudit.maths.class_limits.threshold_limits import OperatingPoint
+    from mipaudit.model.row import Attackers
     from mipaudit.statements.choices import Side
-    from mipaudit.statements.estimate import Attackers
     from mipaudit.summaries.counts import ScoreCounts
 
 # What an upper limit is asked of: a derived score, and a class of attackers on it.

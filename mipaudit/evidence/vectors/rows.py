@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.evidence.vectors.evidence import VectorEvidence
 from mipaudit.maths.learners import Boosting
-from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.model.message import Message
+from mipaudit.statements.estimate import Finding
 from mipaudit.summaries.cells.vector_cells import ProductGrid
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.vectors.derived_scores import DerivedScore, Form
+    from mipaudit.model.row import Row
 
-_NO_UPPER: Final = (
-    "a score of several continuous numbers has no upper limit for all attackers; see the "
-    "classes of attackers"
-)
+_NO_UPPER: Final = Message("upper_of_vector_classes")
 _OUTSIDE: Final = "the rows outside the burn-in counted"
 _NAMES: Final[dict[Form, str]] = {
     "product-grid": "cells of a product grid",
@@ -30,7 +29,7 @@ _NAMES: Final[dict[Form, str]] = {
 }
 
 
-def vector_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
+def vector_estimates(evidence: Evidence, share: ErrorShare) -> list[Row]:
     """Return every row of a vector score, the advantage first.
 
     Args:
@@ -116,7 +115,7 @@ def _named(one: DerivedScore) -> str:
     return _NAMES[one.form]
 
 
-def _reworded(row: Estimate, evidence: VectorEvidence) -> Estimate:
+def _reworded(row: Row, evidence: VectorEvidence) -> Row:
     """Return a row with the words and classes that are true of a vector."""
     learned = learned_name(evidence)
     if row.attackers == "any":

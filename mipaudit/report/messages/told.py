@@ -44,6 +44,7 @@ SUBJECTS: Final = (
     "verify",
     "answers",
     "verdicts",
+    "reasons",
     "checks",
     "check",
     "estimate",

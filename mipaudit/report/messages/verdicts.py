@@ -8,12 +8,11 @@ from mipaudit.report.messages.entry import Entry
 
 ENTRIES: Final = {
     "no_limit": Entry("no limit was given to compare with"),
-    "of_score": Entry("score {score:quoted}: {reason}"),
-    "of_score_in_report": Entry("score {score:quoted} in {report:quoted}: {reason}"),
+    "of_score": Entry("score {score:quoted}[ in {report:quoted}]: {reason}"),
     "of_query": Entry("query {query:quoted}: {reason}"),
     "of_records": Entry("the blind {reason}"),
     # Where a sentence before names what all scores have in common.
-    "of_named": Entry("{score:quoted}: {reason}"),
+    "of_named": Entry("{score:quoted}[ in {report:quoted}]: {reason}"),
     "waived": Entry("{reason}; {status:status}, accepted by {person} until {expires}: {because}"),
     "waiver_ended": Entry("{reason}; the waiver by {person} expired after {expires}"),
     "of_these_attackers": Entry(

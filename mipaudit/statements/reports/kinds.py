@@ -60,13 +60,13 @@ class Kind(NamedTuple):
 
 _ALLOWED: Final = ("advantage", "eta", "accuracy", "tpr_at_fpr", "success_at", "precision")
 # The version of all formats: a report of another one is not read.
-VERSION: Final = "/2"
+VERSION: Final = "/3"
 # Where what all reports have is.
 _OF_ALL: Final = "mipaudit.statements.origin"
 # In the order in which the JSON Schema lists them.
 KINDS: Final = (
     Kind(
-        schema="mipaudit.report/2",
+        schema="mipaudit.report/3",
         commands=("estimate",),
         question="Can somebody who sees the scores tell whose records were in the training data?",
         report="mipaudit.commands.estimate.report:Report",
@@ -78,7 +78,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.check/2",
+        schema="mipaudit.check/3",
         commands=("check",),
         question="Can these scores be audited?",
         report="mipaudit.commands.check.report:CheckReport",
@@ -89,7 +89,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.bounds/2",
+        schema="mipaudit.bounds/3",
         commands=("bounds",),
         question="How well can anybody tell whose records were used, if the promise holds?",
         report="mipaudit.commands.bounds.report:BoundsReport",
@@ -110,7 +110,7 @@ KINDS: Final = (
         made_of="nothing",
     ),
     Kind(
-        schema="mipaudit.epsilon/2",
+        schema="mipaudit.epsilon/3",
         commands=("epsilon",),
         question="Does the mechanism keep its promise of differential privacy?",
         report="mipaudit.commands.epsilon.report:EpsilonReport",
@@ -122,7 +122,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.compare/2",
+        schema="mipaudit.compare/3",
         commands=("compare",),
         question="Which query tells more about whose records were in the training data?",
         report="mipaudit.commands.compare.queries.report:CompareReport",
@@ -137,7 +137,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.compare-reports/2",
+        schema="mipaudit.compare-reports/3",
         commands=("compare reports",),
         question="Does the new release tell more about whose records were used than the old one?",
         report="mipaudit.commands.compare.reports.report:ReportComparison",
@@ -149,7 +149,7 @@ KINDS: Final = (
         made_of="reports",
     ),
     Kind(
-        schema="mipaudit.attack/2",
+        schema="mipaudit.attack/3",
         commands=("attack",),
         question="How well do known attacks tell whose records were in the training data?",
         report="mipaudit.commands.attack.report:AttackReport",
@@ -165,7 +165,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.attribute/2",
+        schema="mipaudit.attribute/3",
         commands=("attribute",),
         question="How well can somebody guess a hidden attribute of people in the training data?",
         report="mipaudit.commands.attribute.report:AttributeReport",
@@ -177,7 +177,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.model-query/2",
+        schema="mipaudit.model-query/3",
         commands=("query losses", "query lira"),
         question="What does the model say of records that it was and was not trained on?",
         report="mipaudit.commands.query.report:ModelQueryReport",
@@ -186,7 +186,7 @@ KINDS: Final = (
         tables=("scores",),
     ),
     Kind(
-        schema="mipaudit.noise/2",
+        schema="mipaudit.noise/3",
         commands=("noise",),
         question="How much noise hides whose records were used?",
         report="mipaudit.commands.noise.report:NoiseReport",
@@ -198,7 +198,7 @@ KINDS: Final = (
         made_of="nothing",
     ),
     Kind(
-        schema="mipaudit.query/2",
+        schema="mipaudit.query/3",
         commands=("query",),
         question="How close are the released records to those that they were made from?",
         report="mipaudit.commands.query.report:QueryReport",
@@ -210,7 +210,7 @@ KINDS: Final = (
         made_of="tables",
     ),
     Kind(
-        schema="mipaudit.records/2",
+        schema="mipaudit.records/3",
         commands=("records",),
         question="Which records are most exposed as having been in the training data?",
         report="mipaudit.commands.records.report:RecordsReport",
@@ -222,7 +222,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.shift/2",
+        schema="mipaudit.shift/3",
         commands=("shift",),
         question="Can the two groups of records be told apart without the release?",
         report="mipaudit.commands.shift.report:ShiftReport",
@@ -234,7 +234,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.truth/2",
+        schema="mipaudit.truth/3",
         commands=("simulate",),
         question="What is true of scores that were drawn from a known law?",
         report="mipaudit.validation.truth:TruthReport",
@@ -245,7 +245,7 @@ KINDS: Final = (
         function="mipaudit.commands.simulate.run:simulate",
     ),
     Kind(
-        schema="mipaudit.scenarios/2",
+        schema="mipaudit.scenarios/3",
         commands=("simulate --list",),
         question="Which laws can scores be drawn from?",
         report="mipaudit.validation.truth:ScenarioList",
@@ -254,7 +254,7 @@ KINDS: Final = (
         tables=("scenarios",),
     ),
     Kind(
-        schema="mipaudit.validation/2",
+        schema="mipaudit.validation/3",
         commands=("validate",),
         question="Are the limits that mipaudit prints as often right as they promise?",
         report="mipaudit.validation.report:ValidationReport",
@@ -264,7 +264,7 @@ KINDS: Final = (
         function="mipaudit.commands.validate.run:validate",
     ),
     Kind(
-        schema="mipaudit.history/2",
+        schema="mipaudit.history/3",
         commands=("history",),
         question="How did what can be told of whose records were used change over time?",
         report="mipaudit.commands.history.report:HistoryReport",
@@ -274,7 +274,7 @@ KINDS: Final = (
         function="mipaudit.commands.history.run:history",
     ),
     Kind(
-        schema="mipaudit.verification/2",
+        schema="mipaudit.verification/3",
         commands=("verify",),
         question="Does the report follow from its scores and settings?",
         report="mipaudit.commands.verify.report:VerifyReport",
@@ -283,7 +283,7 @@ KINDS: Final = (
         tables=("parts",),
     ),
     Kind(
-        schema="mipaudit.doctor/2",
+        schema="mipaudit.doctor/3",
         commands=("doctor",),
         question="Does this installation of mipaudit work?",
         report="mipaudit.commands.doctor.report:DoctorReport",

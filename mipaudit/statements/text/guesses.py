@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
 
 _MOST_DECIMALS: Final = 10
 # What attackers of a class do, to follow "attackers who".

@@ -10,7 +10,7 @@ from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
 
 _NAMES: Final = {
     "copies": "exact copies",
@@ -28,6 +28,7 @@ _PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
         "noised-query": "for any attacker who sees the score with noise",
         "product-grid": "for attackers with a grid of cells",
         "learned": "for attackers with one threshold on a learned score",
+        "guesses": "for whoever made these guesses",
     }
 )
 # Those that have limits; others are named by what they guess from.
@@ -50,8 +51,8 @@ def named_where(prior: float | None, group: str | None) -> str:
 
 
 def against_phrase(attackers: Attackers) -> str:
-    """Name a class of attackers, to follow a quantity."""
-    return _PHRASES[attackers]
+    """Name a class of attackers, or an attack of the literature, to follow a quantity."""
+    return _PHRASES.get(attackers) or f"for the attack '{attackers}'"
 
 
 def class_words(attackers: Attackers) -> str:

@@ -13,7 +13,7 @@ from mipaudit.validation.estimands.estimand import Estimand, Interval, interval_
 from mipaudit.validation.laws.law import Law
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
     from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
     from mipaudit.validation.laws.law import Side
 

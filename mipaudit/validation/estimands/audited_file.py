@@ -30,7 +30,7 @@ from mipaudit.summaries.tally import Tally
 if TYPE_CHECKING:
     from mipaudit.commands.shift.learner import Learner
     from mipaudit.evidence.vectors.derived_scores import Derivation
-    from mipaudit.statements.estimate import Attackers, Estimate, Quantity
+    from mipaudit.model.row import Attackers, Quantity, Row
     from mipaudit.validation.laws.vector_law import VectorLaw
 
 CONFIDENCE: Final = 0.95
@@ -137,7 +137,7 @@ class AuditedFile:
     number: int = 0
     counted: bool = False
 
-    def stated(self, quantity: Quantity, attackers: Attackers) -> list[Estimate]:
+    def stated(self, quantity: Quantity, attackers: Attackers) -> list[Row]:
         """Return what ``estimate`` prints of a quantity against a class of attackers."""
         return [
             estimate
@@ -146,7 +146,7 @@ class AuditedFile:
         ]
 
     @cached_property
-    def estimates(self) -> list[Estimate]:
+    def estimates(self) -> list[Row]:
         """Every row that ``estimate`` prints of the file, at 95% confidence."""
         return score_estimates(self.evidence, ErrorShare(confidence=CONFIDENCE, columns=1))
 
@@ -243,7 +243,7 @@ class AuditedVector(AuditedFile):
     law: VectorLaw
 
     @cached_property
-    def estimates(self) -> list[Estimate]:
+    def estimates(self) -> list[Row]:
         """Every row that ``estimate`` prints of the file, at 95% confidence."""
         rows, survey, made = self._made
         tally = Tally(made.plan)

@@ -26,7 +26,7 @@ from mipaudit.validation.laws.families import law_of
 from mipaudit.validation.laws.mixture import normal
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
     from mipaudit.validation.laws.law import Law
 
     Draw = Callable[[np.random.Generator, NDArray[np.bool_]], Sequence[NDArray[np.float64]]]

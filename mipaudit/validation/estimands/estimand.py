@@ -11,7 +11,7 @@ from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.report import Source  # noqa: TC001 - part of the public type
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers, Estimate, Quantity
+    from mipaudit.model.row import Attackers, Quantity, Row
     from mipaudit.validation.laws.law import Law
 
 Args = tuple[Hashable, ...]
@@ -60,7 +60,7 @@ class Interval:
         return math.nan if found is None else found
 
 
-def interval_of(estimate: Estimate, *args: Hashable, label: str = "") -> Interval:
+def interval_of(estimate: Row, *args: Hashable, label: str = "") -> Interval:
     """Return both limits and the best estimate of a report's row."""
     return Interval(
         lower=estimate.lower,

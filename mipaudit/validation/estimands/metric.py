@@ -20,7 +20,7 @@ from mipaudit.validation.laws.law import Law, ladder_of
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.statements.estimate import Attackers
+    from mipaudit.model.row import Attackers
     from mipaudit.validation.estimands.audited_file import AuditedFile
 
 _NAMES: Final = ("am", "f1", "fbeta:2", "ppv", "npv", "tpr", "wa:2,2,1,1", "cost:fp=1,fn=5")

@@ -28,9 +28,9 @@ def test_the_verdict_is_judged_on_limits(shift, limit, status):
     assert report.verdict.status == (status or "inconclusive")
     stated = {one.adversary: one for one in report.attacks}
     for check in report.policy:
-        if check.subject == "any":
+        if check.against == "any":
             continue
-        one = stated[check.subject]
+        one = stated[check.against]
         # Of one score, 'met' has the error of the table; 'not met' shares it.
         assert check.upper == pytest.approx(one.upper)
         assert check.lower < one.lower
@@ -55,7 +55,7 @@ def test_named_attacks_that_fail_do_not_hide_a_best_attacker_who_is_surely_above
     loss = rng.normal(size=n) * np.where(member, 0.2, 2.0)
     frame = pd.DataFrame({"member": member, "loss": loss})
     report = mipaudit.attack(frame, max_advantage=0.6)
-    by = {one.subject: one for one in report.policy}
+    by = {one.against: one for one in report.policy}
     assert {one.status for name, one in by.items() if name != "any"} == {"met"}
     assert by["any"].status == "not_met"
     assert by["any"].lower > 0.6
@@ -103,7 +103,7 @@ def test_guesses_are_judged_on_limits(name, better, limit, status):
     report = mipaudit.attribute(guesses(better=better), **{name: limit})
     assert report.verdict.status == (status or "inconclusive")
     (check,) = report.policy
-    figure = next(one for one in report.figures if one.quantity == check.subject)
+    figure = next(one for one in report.figures if one.quantity == check.against)
     assert (check.lower, check.upper) == pytest.approx((figure.lower, figure.upper))
     assert (report.answer.get("alone") is True) == (status == "met")
 

@@ -34,7 +34,7 @@ def test_it_is_public():
 def test_the_shape_of_the_answer():
     found = parsed(epsilon=1, delta=1e-5)
     assert next(iter(found)) == "schema"
-    assert found["schema"] == "mipaudit.bounds/2"
+    assert found["schema"] == "mipaudit.bounds/3"
     assert found["command"] == "bounds"
     assert found["guarantee"]["kind"] == "approximate-dp"
     assert found["guarantee"]["parameters"] == {"epsilon": 1.0, "delta": 1e-5}

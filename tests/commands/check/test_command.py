@@ -27,7 +27,7 @@ def test_json_follows_the_schema(mipaudit, data_dir):
 
     found = json.loads(done.stdout)
     jsonschema.Draft202012Validator(package.schema()).validate(found)
-    assert found["schema"] == "mipaudit.check/2"
+    assert found["schema"] == "mipaudit.check/3"
     assert found["design"]["n_members"] + found["design"]["n_holdout"] == 1797
 
 

@@ -25,7 +25,7 @@ def made():
         "scores.csv": lines(0, 1, 2, 3, names="record_id,member,strong,weak"),
         "strong.csv": lines(0, 1, 2, names="record_id,member,score"),
         "weak.csv": lines(0, 1, 3, names="record_id,member,score"),
-        "broken.json": '{"schema": "mipaudit.report/2", "command": "estimate"}',
+        "broken.json": '{"schema": "mipaudit.report/3", "command": "estimate"}',
     }
     member = np.arange(2000) % 2 == 0
     for seed, (name, shift) in enumerate({"old.json": 0.0, "new.json": 2.5}.items()):

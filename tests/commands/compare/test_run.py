@@ -53,7 +53,7 @@ def test_the_same_answer_for_any_number_of_threads_and_again_from_json(columns):
     again = mipaudit.compare(frame(), seed=1, jobs=1)
     assert again.differences == columns.differences
     written = json.loads(mipaudit.to_json(columns))
-    assert written["schema"] == "mipaudit.compare/2"
+    assert written["schema"] == "mipaudit.compare/3"
     assert written["differences"][0]["versus"] == "score_1"
 
 

@@ -59,7 +59,7 @@ def test_a_claim_has_a_verdict_and_an_exit_code(mipaudit, runs_csv, claim, statu
 
     assert (done.returncode, done.stderr) == (code, "")
     report = json.loads(done.stdout)
-    assert report["schema"] == "mipaudit.epsilon/2"
+    assert report["schema"] == "mipaudit.epsilon/3"
     assert report["claim"]["status"] == status
     assert report["statements"][0]["lower"] <= 2
     assert [one["mechanism"] for one in report["claim"]["power"]] == ["gaussian", "laplace"]

@@ -494,7 +494,7 @@ def test_reports_follow_the_schema_and_hold_no_infinity(rng):
     ]
     for report in reports:
         written = json.loads(mipaudit.to_json(report))
-        assert written["schema"] == "mipaudit.epsilon/2"
+        assert written["schema"] == "mipaudit.epsilon/3"
         assert list(validator.iter_errors(written)) == []
 
 

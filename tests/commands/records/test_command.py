@@ -99,7 +99,7 @@ def test_a_new_file_of_records_is_its_owners_alone(mipaudit, scores, tmp_path):
 def test_json_names_its_schema(mipaudit, scores):
     done = mipaudit("records", "scores.csv", "--by", "sex", "-f", "json", "--tau", "0.3")
     report = json.loads(done.stdout)
-    assert report["schema"] == "mipaudit.records/2"
+    assert report["schema"] == "mipaudit.records/3"
     assert {group["group"] for group in report["groups"]} == {"sex=F", "sex=M"}
     assert report["design"]["tau"] == 0.3
     given = {s["name"]: s["source"] for s in report["provenance"]["settings"]}

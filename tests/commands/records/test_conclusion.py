@@ -11,9 +11,9 @@ import pytest
 
 import mipaudit
 from mipaudit.formats.report_forms import brief_report, document_of, report_as, report_text
+from mipaudit.model.check import Waiver
 from mipaudit.report.messages import records
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.policy import Waiver
 from mipaudit.statements.text.rounding import lower_text
 from tests.fixtures.briefs import shown
 from tests.fixtures.codes import said

@@ -214,7 +214,7 @@ def test_the_report_holds_no_score():
     text = to_json(report).decode()
     scores = {repr(value)[:9] for value in table_of()["score"].to_pylist()}
     assert not any(score in text for score in scores)
-    assert json.loads(text)["schema"] == "mipaudit.records/2"
+    assert json.loads(text)["schema"] == "mipaudit.records/3"
 
 
 @pytest.mark.parametrize(

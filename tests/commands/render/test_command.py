@@ -218,7 +218,7 @@ def test_a_page_that_is_no_text_is_an_error_of_the_page(mipaudit, tmp_path, form
     made = mipaudit("render", ONE, "-o", "page.html")
     page = tmp_path / "page.html"
     data = page.read_bytes()
-    at = data.index(b'"mipaudit.report/2"')
+    at = data.index(b'"mipaudit.report/3"')
     page.write_bytes(data[:at] + b'"mipaudit.rep\xe9rt/2"' + data[at + 19 :])
 
     done = mipaudit("render", "page.html", "-f", form)

@@ -55,7 +55,7 @@ def test_with_a_file_the_truth_is_on_stdout_and_beside_it(mipaudit, tmp_path):
     shown = json.loads(done.stdout)
     assert shown == json.loads((tmp_path / "s.parquet.truth.json").read_text(encoding="utf-8"))
     assert (shown["schema"], shown["scenario"], shown["prior"]) == (
-        "mipaudit.truth/2",
+        "mipaudit.truth/3",
         "laplace-1",
         0.2,
     )
@@ -111,7 +111,7 @@ def test_the_list(mipaudit):
     listed = json.loads(mipaudit("simulate", "--list", "-f", "json").stdout)
 
     assert done.returncode == 0
-    assert listed["schema"] == "mipaudit.scenarios/2"
+    assert listed["schema"] == "mipaudit.scenarios/3"
     for entry in listed["scenarios"]:
         assert f"  {entry['name']}" in done.stdout
         assert entry["heading"] in done.stdout

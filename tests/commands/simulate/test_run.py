@@ -92,7 +92,7 @@ def test_truths_go_through_json_unharmed():
         found = mipaudit.simulate(name).truth
         text = mipaudit.to_json(found)
         assert msgspec.json.decode(text, type=TruthReport) == found
-        assert json.loads(text)["schema"] == "mipaudit.truth/2"
+        assert json.loads(text)["schema"] == "mipaudit.truth/3"
     # No epsilon at delta 0: null, with its reason.
     (endless,) = [
         t

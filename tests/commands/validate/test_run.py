@@ -91,7 +91,7 @@ def test_rows_say_what_the_issue_asks_for(report):
 def test_report_follows_its_schema(report):
     validator = jsonschema.Draft202012Validator(mipaudit.schema())
     fields = json.loads(mipaudit.to_json(report))
-    assert fields["schema"] == "mipaudit.validation/2"
+    assert fields["schema"] == "mipaudit.validation/3"
     assert list(validator.iter_errors(fields)) == []
     fields["rows"][0]["side"] = "middle"
     assert list(validator.iter_errors(fields)) != []

@@ -11,13 +11,14 @@ from mipaudit.evidence.judgement.blind import (
     beside_records,
     make_allowance,
 )
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
-from mipaudit.statements.policy import PolicyCheck, check_status, restatement
+from mipaudit.statements.policy import check_status, restatement
 
 
 def check(lower, upper, limit=0.1, quantity="advantage"):
-    return PolicyCheck(
+    return Check(
         quantity=quantity,
         score="s",
         limit=limit,

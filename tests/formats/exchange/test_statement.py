@@ -23,10 +23,10 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.formats.exchange.statement import statement
 from mipaudit.formats.exchange.stored import File
 from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
+from mipaudit.model.check import Waiver
 from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.policy import Waiver
 from mipaudit.statements.verdict import COPIES, Verdict, reach_verdict
 from tests.places import REPORTS
 

@@ -33,12 +33,12 @@ def test_stored_reports_stay_readable_and_lose_nothing(sample_bytes):
 
 def test_a_report_of_another_format_names_the_command_that_makes_it_again(mipaudit, tmp_path):
     now = (SAMPLES / "rejudged.json").read_bytes()
-    (tmp_path / "old.json").write_bytes(now.replace(b"mipaudit.report/2", b"mipaudit.report/1"))
+    (tmp_path / "old.json").write_bytes(now.replace(b"mipaudit.report/3", b"mipaudit.report/2"))
 
     for words in (["render"], ["verify"], ["history"], ["compare", "a=old.json"]):
         done = mipaudit(*words, "old.json")
         assert done.returncode == 2
-        assert "of the format mipaudit.report/1; this version of mipaudit reads" in done.stderr
+        assert "of the format mipaudit.report/2; this version of mipaudit reads" in done.stderr
         assert "Make it again with `mipaudit estimate`, or" in done.stderr
 
 
@@ -46,9 +46,9 @@ def test_a_report_of_another_format_names_the_command_that_makes_it_again(mipaud
 def test_every_kind_has_one_format(kind):
     name, _, version = kind.schema.rpartition("/")
 
-    assert version == "2"
+    assert version == "3"
     assert kind_of_schema(kind.schema) is kind
-    assert kind_of_schema(f"{name}/1") is kind_of_schema(f"{name}/3") is None
+    assert kind_of_schema(f"{name}/2") is kind_of_schema(f"{name}/4") is None
 
 
 def test_there_is_a_sample_of_every_kind():
@@ -138,12 +138,12 @@ def test_a_malformed_report_is_refused_with_its_place(report, change, place):
         (b"[]", "report_schema"),
         (b"{}", "report_schema"),
         (b'{"schema": 1}', "report_schema"),
-        (b'{"schema": ["mipaudit.report/2"]}', "report_schema"),
+        (b'{"schema": ["mipaudit.report/3"]}', "report_schema"),
         (b'{"schema": "mipaudit.other/1"}', "report_schema"),
         (b"[" * 100_000, "bad_report"),
-        (b'{"schema": "mipaudit.report/3"}', "report_schema"),
-        (b'{"schema": "mipaudit.report/1"}', "report_schema"),
-        (b'{"schema": "mipaudit.check/2"}', "bad_report"),
+        (b'{"schema": "mipaudit.report/4"}', "report_schema"),
+        (b'{"schema": "mipaudit.report/2"}', "report_schema"),
+        (b'{"schema": "mipaudit.check/3"}', "bad_report"),
     ],
 )
 def test_what_is_not_a_report_is_refused(data, code):
@@ -155,9 +155,9 @@ def test_what_is_not_a_report_is_refused(data, code):
 
 def test_a_later_major_version_is_named():
     with pytest.raises(InputError) as caught:
-        from_json(b'{"schema": "mipaudit.bounds/3"}')
+        from_json(b'{"schema": "mipaudit.bounds/4"}')
 
-    assert "mipaudit.bounds/3" in caught.value.message
+    assert "mipaudit.bounds/4" in caught.value.message
     assert "version" in str(caught.value.hint)
 
 

@@ -74,7 +74,7 @@ def test_another_run_is_refused_with_what_differs(tmp_path, run, named):
         b"precious\n",
         b"\x00\xff\n",
         b"[1]\n",
-        b'{"schema": "mipaudit.report/2"}\n',
+        b'{"schema": "mipaudit.report/3"}\n',
         "head\n[]\n",
         'head\n{"cell": 1, "rows": []}\n',
         'head\n{"cell": "a", "rows": [{"misses": "many"}]}\n',

@@ -10,7 +10,7 @@ import pytest
 
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.evidence import CLASSES
-from mipaudit.statements.estimate import Quantity
+from mipaudit.model.row import Quantity
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
 from mipaudit.validation.laws.catalogue import LAWS, law

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from mipaudit.commands.compare.increase import IncreaseCheck, increase_check
+from mipaudit.commands.compare.increase import increase_check
 from mipaudit.commands.compare.options import CompareOptions
 from mipaudit.commands.compare.queries.cohort import MOST_TOGETHER
 from mipaudit.commands.compare.queries.pairs import Compared, pairs_of
@@ -16,11 +16,13 @@ from mipaudit.commands.compare.queries.rows import best_of_rows, difference_rows
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Attackers, Estimate, Finding
+from mipaudit.model.row import Attackers, Row
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.verdict import Verdict, plain_verdict, settled
+from mipaudit.statements.verdict import reach_verdict, settled
 
 
 def compare_report(
@@ -78,7 +80,7 @@ def compare_report(
         together=tuple(together),
         gains=tuple(gains),
         policy=tuple(checks),
-        verdict=settled(increase_verdict(checks), findings),
+        verdict=settled(reach_verdict(checks, ()), findings),
         findings=(*findings, *_findings(compared), *_not_together(compared, pairs)),
         limitations=tuple(
             Message(code)
@@ -118,7 +120,7 @@ def _against(compared: Compared, asked: Attackers | None) -> Attackers:
 
 def judge_increases(
     compared: Compared, baseline: int, limit: float, against: Attackers, confidence: float
-) -> list[IncreaseCheck]:
+) -> list[Check]:
     """Return one check for every query but the baseline.
 
     A lower limit has a share of the error over all queries; an upper one needs none, because
@@ -142,13 +144,6 @@ def judge_increases(
     return checks
 
 
-def increase_verdict(checks: Sequence[IncreaseCheck]) -> Verdict:
-    """Return the verdict over all checks."""
-    return plain_verdict(
-        [(one.status, Message.of("of_query", query=one.score, reason=one.reason)) for one in checks]
-    )
-
-
 def _queries(compared: Compared, columns: Sequence[str]) -> Iterator[ComparedQuery]:
     left = iter(columns)
     for number, cohort in enumerate(compared.cohorts, 1):
@@ -164,7 +159,7 @@ def _queries(compared: Compared, columns: Sequence[str]) -> Iterator[ComparedQue
 
 
 def _ranking(
-    compared: Compared, differences: Sequence[Estimate], against: Attackers
+    compared: Compared, differences: Sequence[Row], against: Attackers
 ) -> tuple[RankedQuery, ...]:
     certain = surely_more(differences, against)
     names = [one.score for one in compared.evidence]
@@ -185,7 +180,7 @@ def _ranking(
     return tuple(sorted(ranked, key=lambda one: -one.estimate))
 
 
-def surely_more(rows: Sequence[Estimate], against: Attackers) -> set[tuple[str, str]]:
+def surely_more(rows: Sequence[Row], against: Attackers) -> set[tuple[str, str]]:
     """Return the (more, less) pairs of queries that the differences of a class settle.
 
     The limits hold jointly, so what follows from two of them is settled as well.

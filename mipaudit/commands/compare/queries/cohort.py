@@ -22,7 +22,7 @@ from mipaudit.evidence.named_attackers.difference import (
 from mipaudit.evidence.scores.evidence import CLASSES, Evidence
 from mipaudit.evidence.scores.findings import constant
 from mipaudit.maths.class_limits.difference import Encounter
-from mipaudit.statements.estimate import Attackers
+from mipaudit.model.row import Attackers
 from mipaudit.summaries.challenger_counts import (
     GridTally,
     MeetingPlan,

@@ -11,7 +11,7 @@ from mipaudit.model.message import Message
 
 if TYPE_CHECKING:
     from mipaudit.commands.compare.queries.report import CompareReport
-    from mipaudit.statements.estimate import Attackers, Estimate
+    from mipaudit.model.row import Attackers, Row
 
 
 class Lead(NamedTuple):
@@ -81,7 +81,7 @@ def lines(report: CompareReport) -> tuple[QueryLine, ...]:
     )
 
 
-def own_differences(report: CompareReport) -> tuple[Estimate, ...]:
+def own_differences(report: CompareReport) -> tuple[Row, ...]:
     """Return the differences in the class of the ranking, those that are certain first."""
     rows = (row for row in report.differences if row.attackers == report.design.against)
     return tuple(sorted(rows, key=lambda row: _settled(row) is None))
@@ -135,7 +135,7 @@ def _order(report: CompareReport) -> Message:
     )
 
 
-def _settled(row: Estimate) -> Lead | None:
+def _settled(row: Row) -> Lead | None:
     """Return which of two queries surely leaks more, than which, by how much, for whom."""
     versus = row.versus or ""
     if row.lower is not None and row.lower > 0:

@@ -8,7 +8,7 @@ from mipaudit.commands.compare.queries.cohort import Cohort, common_classes
 from mipaudit.commands.compare.queries.report import Pairing
 from mipaudit.evidence.named_attackers.difference import Challenger, apart_lower
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.statements.estimate import Attackers
+from mipaudit.model.row import Attackers
 
 
 def pairs_of(count: int, baseline: int | None) -> list[tuple[int, int]]:

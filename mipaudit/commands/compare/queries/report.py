@@ -1,13 +1,14 @@
-"""What ``compare`` returns, prints and writes: the JSON format ``mipaudit.compare/2``."""
+"""What ``compare`` returns, prints and writes: the JSON format ``mipaudit.compare/3``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.commands.compare.increase import IncreaseCheck
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Attackers, Estimate, Finding
+from mipaudit.model.row import Attackers, Row
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
@@ -100,12 +101,12 @@ class CompareReport(AnyReport):
     command: str
     design: CompareDesign
     ranking: tuple[RankedQuery, ...]
-    advantages: tuple[Estimate, ...]
-    differences: tuple[Estimate, ...]
-    best_of: tuple[Estimate, ...]
-    together: tuple[Estimate, ...]
-    gains: tuple[Estimate, ...]
-    policy: tuple[IncreaseCheck, ...]
+    advantages: tuple[Row, ...]
+    differences: tuple[Row, ...]
+    best_of: tuple[Row, ...]
+    together: tuple[Row, ...]
+    gains: tuple[Row, ...]
+    policy: tuple[Check, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
     limitations: tuple[Message, ...]

@@ -9,7 +9,8 @@ from mipaudit.commands.compare.queries.pairs import Compared
 from mipaudit.commands.compare.queries.report import Pairing
 from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.rows import ErrorShare
-from mipaudit.statements.estimate import Attackers, Estimate
+from mipaudit.model.message import Message
+from mipaudit.model.row import Attackers, Row
 
 _METHODS: Final[dict[Pairing, str]] = {
     "same-rows": "paired: the same rows under both queries",
@@ -20,13 +21,13 @@ _SELECTION: Final = (
     "attackers of the class fitted on the burn-in and on earlier blocks, beside the best of the "
     "class on the other query"
 )
-_LOWER_ONLY: Final = "an upper limit would need one for all attackers"
-_TOO_FEW: Final = "too few rows"
+_LOWER_ONLY: Final = Message("upper_needs_any")
+_TOO_FEW: Final = Message("few_rows")
 
 
 def difference_rows(
     compared: Compared, pairs: Sequence[tuple[int, int]], confidence: float
-) -> list[Estimate]:
+) -> list[Row]:
     """Return all differences, the first minus the second, jointly over the pairs for each class."""
     share = ErrorShare(confidence=confidence, columns=len(pairs))
     return [
@@ -38,14 +39,14 @@ def difference_rows(
 
 def _difference(
     compared: Compared, pair: tuple[int, int], attackers: Attackers, share: ErrorShare
-) -> Estimate:
+) -> Row:
     a, b = (compared.evidence[one] for one in pair)
     lower = compared.lower(*pair, attackers, share.one_sided)
     upper = compared.upper(*pair, attackers, share.one_sided)
     rates = [compared.challenger(one, attackers).rates for one in pair]
     smaller = min(rates, key=lambda one: one.n_members + one.n_holdout)
     one_cohort = pair[1] in compared.cohort(pair[0]).queries
-    return Estimate(
+    return Row(
         quantity="difference",
         score=a.score,
         versus=b.score,
@@ -72,7 +73,7 @@ def largest_of(cohort: Cohort) -> Averaged:
     return averaged_among(blocks, first.counts.burn_in, first.prior)
 
 
-def best_of_rows(compared: Compared, confidence: float) -> list[Estimate]:
+def best_of_rows(compared: Compared, confidence: float) -> list[Row]:
     """Return the largest advantage among the queries of each cohort of several."""
     several = [one for one in compared.cohorts if len(one.queries) > 1]
     share = ErrorShare(confidence=confidence, columns=max(1, len(several)))
@@ -98,7 +99,7 @@ def best_of_rows(compared: Compared, confidence: float) -> list[Estimate]:
     return rows
 
 
-def together_rows(compared: Compared, confidence: float) -> tuple[list[Estimate], list[Estimate]]:
+def together_rows(compared: Compared, confidence: float) -> tuple[list[Row], list[Row]]:
     """Return what pairs of scores show together, and what that adds to each alone."""
     found = [(cohort, pair) for cohort in compared.cohorts for pair in cohort.together]
     share = ErrorShare(confidence=confidence, columns=max(1, len(found)))
@@ -134,9 +135,9 @@ def together_rows(compared: Compared, confidence: float) -> tuple[list[Estimate]
 
 def _any_attacker(
     held: Averaged, share: ErrorShare, *, score: str, method: str, selection: str
-) -> Estimate:
+) -> Row:
     """Return what attackers reach at least."""
-    return Estimate(
+    return Row(
         quantity="advantage",
         score=score,
         method=method,

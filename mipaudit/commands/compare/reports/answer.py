@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, get_args
 
-from mipaudit.commands.compare.increase import IncreaseCheck, increase_check
+from mipaudit.commands.compare.increase import increase_check
 from mipaudit.commands.compare.options import OF_REPORTS, check_increase
 from mipaudit.commands.compare.reports.changes import Figures, beside_any, changes, figures_of
 from mipaudit.commands.compare.reports.inputs import (
@@ -30,14 +30,14 @@ from mipaudit.statements.choices import Against
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.verdict import INCOMPLETE, PARTS_SKIPPED, Verdict, plain_verdict, settled
+from mipaudit.statements.verdict import PARTS_SKIPPED, reach_verdict, settled
 
 if TYPE_CHECKING:
     from mipaudit.commands.compare.options import CompareOptions, NamedInput
     from mipaudit.commands.compare.reports.report import Change
     from mipaudit.commands.estimate.report import Report
+    from mipaudit.model.check import Check
 
-_PAIR: Final = 2  # an old report and a new one
 _LIMITATIONS: Final = (
     *("reports_only_these", "reports_at_their_word", "reports_stored", "reports_floors"),
     *("reports_ceilings", "reports_joint", "reports_beforehand"),
@@ -82,7 +82,8 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
         *(finding for of in both for finding in score_findings(*of)),
     )
     skipped = any(one.code == PARTS_SKIPPED for each in reports.values() for one in each.findings)
-    verdict = changes_verdict(checks, several=len(reports) > _PAIR, incomplete=skipped)
+    # No error is shared: the limits already hold jointly over scores and reports.
+    verdict = reach_verdict(checks, (), incomplete=skipped)
     return ReportComparison(
         command="compare reports",
         design=CompareReportsDesign(
@@ -110,7 +111,7 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
 
 def _judged(
     scores: Sequence[MatchedScore], found: Sequence[Change], limit: float, against: Against
-) -> Iterator[IncreaseCheck]:
+) -> Iterator[Check]:
     """Yield the check of every score, by the change of its advantage: open where there is none."""
     decides = {
         (one.score, one.report): (one.lower, one.upper)
@@ -129,29 +130,6 @@ def _judged(
             report=one.report,
             unknown=alone if limits is None else None,
         )
-
-
-def changes_verdict(
-    checks: Sequence[IncreaseCheck], *, several: bool, incomplete: bool = False
-) -> Verdict:
-    """Return the verdict over all checks: one that is not met decides, then one that is open.
-
-    No error is shared: the limits already hold jointly over scores and reports.
-
-    Args:
-        checks: of every score in every new report.
-        several: whether there is more than one new report, so that they are named.
-        incomplete: some report is of an input whose bad parts were skipped: none is 'met'.
-    """
-    code = "of_score_in_report" if several else "of_score"
-    told = (
-        Message.of(code, score=one.score, report=one.report, reason=one.reason) for one in checks
-    )
-    verdict = plain_verdict([*zip((one.status for one in checks), told, strict=True)])
-    if incomplete and verdict.status == "met":
-        reasons = (Message.of(INCOMPLETE, waived=False), *verdict.reasons)
-        return Verdict(status="inconclusive", reasons=reasons)
-    return verdict
 
 
 def _require_names(names: Sequence[str], baseline: str | None) -> None:

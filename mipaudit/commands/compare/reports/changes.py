@@ -12,10 +12,11 @@ from mipaudit.model.message import Message
 if TYPE_CHECKING:
     from mipaudit.commands.compare.reports.report import LowerFrom, MatchedScore, Shown
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.statements.estimate import Attackers, Design, Estimate
+    from mipaudit.model.row import Attackers, Row
+    from mipaudit.statements.estimate import Design
 
 # Figures of a score, by what they are of.
-Figures = Mapping[tuple[object, ...], "Estimate"]
+Figures = Mapping[tuple[object, ...], "Row"]
 # One threshold is an attacker of each of these: what one finds, the best of them finds.
 _WITH_THRESHOLDS: Final = frozenset({"thresholds", "intervals-1", "intervals-4"})
 
@@ -25,7 +26,7 @@ def figures_of(report: Report) -> dict[str, Figures]:
     settings = {one.name: one.value for one in report.provenance.settings}
     given = settings.get("min_recall")
     least = given if isinstance(given, float) else LEAST_RECALL
-    found: dict[str, dict[tuple[object, ...], Estimate]] = {}
+    found: dict[str, dict[tuple[object, ...], Row]] = {}
     for row in report.estimates:
         own = found.setdefault(row.score, {})
         # Published estimators are shown for comparison; kernels choose their noise by the data.
@@ -59,7 +60,7 @@ def changes(of: MatchedScore, old: Figures, new: Figures, design: Design) -> Ite
 
 def _change(
     of: MatchedScore,
-    row: Estimate,
+    row: Row,
     old: ReportedFigure,
     new: ReportedFigure,
     *,
@@ -108,11 +109,11 @@ def beside_any(of: MatchedScore, old: Figures, new: Figures) -> Iterator[BesideA
             )
 
 
-def _advantages(rows: Figures) -> dict[Attackers, Estimate]:
+def _advantages(rows: Figures) -> dict[Attackers, Row]:
     return {row.attackers: row for row in rows.values() if row.quantity == "advantage"}
 
 
-def _reported(row: Estimate, rows: Figures, design: Design) -> ReportedFigure:
+def _reported(row: Row, rows: Figures, design: Design) -> ReportedFigure:
     """Return a figure of one of the reports, with the lower limit that the report allows."""
     lower = row.lower
     source: LowerFrom | None = None if lower is None else "stored"

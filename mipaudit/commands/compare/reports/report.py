@@ -1,13 +1,14 @@
-"""What ``compare`` writes about reports: the JSON format ``mipaudit.compare-reports/2``."""
+"""What ``compare`` writes about reports: the JSON format ``mipaudit.compare-reports/3``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.commands.compare.increase import IncreaseCheck
+from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Attackers, Finding, Quantity, Validity
+from mipaudit.model.row import Attackers, Quantity, Validity
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
@@ -179,7 +180,7 @@ class ReportComparison(AnyReport):
     scores: tuple[MatchedScore, ...]
     changes: tuple[Change, ...]
     beside_any: tuple[BesideAny, ...]
-    policy: tuple[IncreaseCheck, ...]
+    policy: tuple[Check, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]
     limitations: tuple[Message, ...]

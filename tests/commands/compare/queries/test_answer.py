@@ -1,17 +1,13 @@
-"""What is certain about the order, and the verdict on increases."""
+"""What is certain about the order."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
+from mipaudit.commands.compare.queries.answer import surely_more
+from mipaudit.model.row import Row
 
-from mipaudit.commands.compare.increase import IncreaseCheck
-from mipaudit.commands.compare.queries.answer import increase_verdict, surely_more
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Estimate
-
-ROW = Estimate(
+ROW = Row(
     quantity="difference",
     score="a",
     versus="b",
@@ -26,16 +22,6 @@ ROW = Estimate(
     n_members=1,
     n_holdout=1,
 )
-CHECK = IncreaseCheck(
-    score="a",
-    versus="b",
-    limit=0.1,
-    against="thresholds",
-    lower=0.0,
-    upper=0.05,
-    status="met",
-    reason=Message("undecided"),
-)
 
 
 def test_certain_orders_are_those_whose_limits_exclude_none():
@@ -48,17 +34,3 @@ def test_certain_orders_are_those_whose_limits_exclude_none():
     ]
     found = surely_more(rows, "thresholds")
     assert found == {("a", "b"), ("b", "c"), ("a", "c")}
-
-
-@pytest.mark.parametrize(
-    ("statuses", "verdict"),
-    [
-        ((), "no_policy"),
-        (("met", "met"), "met"),
-        (("met", "inconclusive"), "inconclusive"),
-        (("inconclusive", "not_met"), "not_met"),
-    ],
-)
-def test_the_gravest_check_decides(statuses, verdict):
-    checks = [replace(CHECK, status=one) for one in statuses]
-    assert increase_verdict(checks).status == verdict

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from mipaudit.commands.compare.increase import increase_check
-from mipaudit.commands.compare.reports.answer import changes_verdict
 from mipaudit.commands.compare.reports.changes import beside_any, changes, figures_of
 from mipaudit.commands.compare.reports.report import MatchedScore
 from mipaudit.model.message import Message
+from mipaudit.model.row import Row
 from mipaudit.report.messages.told import told
-from mipaudit.statements.estimate import Estimate
+from mipaudit.statements.verdict import reach_verdict
 
 BOTH = MatchedScore(score="s", report="new", versus="old", status="in both")
 
@@ -32,7 +32,7 @@ def figure(quantity="advantage", attackers="thresholds", **fields):
         "n_holdout": 10,
         **fields,
     }
-    return Estimate(quantity=quantity, attackers=attackers, **given)
+    return Row(quantity=quantity, attackers=attackers, **given)
 
 
 def held(rows, prior=0.5, **settings):
@@ -167,10 +167,9 @@ def test_one_that_is_not_met_decides_and_a_missing_score_is_open():
         report="new",
         unknown=Message("score_only_in_new"),
     )
-    assert changes_verdict([good, alone, bad], several=False).status == "not_met"
-    found = changes_verdict([good, alone], several=True)
+    assert reach_verdict([good, alone, bad], ()).status == "not_met"
+    found = reach_verdict([good, alone], ())
     assert found.status == "inconclusive"
     (reason,) = map(told, found.reasons)
     assert reason == "score 't' in 'new': the old report does not have this score"
-    assert changes_verdict([good, good], several=False).status == "met"
-    assert changes_verdict([], several=False).status == "no_policy"
+    assert reach_verdict([good, good], ()).status == "met"
