@@ -103,7 +103,7 @@ def test_guesses_are_judged_on_limits(name, better, limit, status):
     report = mipaudit.attribute(guesses(better=better), **{name: limit})
     assert report.verdict.status == (status or "inconclusive")
     (check,) = report.policy
-    figure = next(one for one in report.figures if one.quantity == check.against)
+    figure = next(one for one in report.figures if one.quantity == check.quantity)
     assert (check.lower, check.upper) == pytest.approx((figure.lower, figure.upper))
     assert (report.answer.get("alone") is True) == (status == "met")
 

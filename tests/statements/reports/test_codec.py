@@ -183,7 +183,7 @@ def test_golden_reports_follow_the_schema(sample_bytes, validator):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda f: f.update(schema="mipaudit.report/3"),
+        lambda f: f.update(schema="mipaudit.report/2"),
         lambda f: f.pop("schema"),
         lambda f: f.pop("verdict"),
         lambda f: f["verdict"].update(status="fine"),
