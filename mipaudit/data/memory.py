@@ -64,7 +64,7 @@ def open_arrow(frame: object, name: str = "the frame") -> MemoryPart:
     Raises:
         InputError: ``not_a_frame``, ``no_rows`` or ``duplicate_columns``.
     """
-    from mipaudit.reading.parquet.arrow import ArrowReader, arrow_fields, read_columns
+    from mipaudit.reading.parquet.arrow import arrow_fields, read_batches
 
     table = arrow_table(frame)
     if not table.num_rows:
@@ -72,10 +72,8 @@ def open_arrow(frame: object, name: str = "the frame") -> MemoryPart:
     unique_names(table.schema.names, name)
 
     def read(names: Collection[str]) -> Iterator[tuple[int, Mapping[str, Column]]]:
-        readers = {name: ArrowReader() for name in names}
-        for batch in table.select(list(names)).to_batches(max_chunksize=CHUNK_ROWS):
-            if batch.num_rows:
-                yield batch.num_rows, read_columns(batch, readers, name)
+        batches = table.select(list(names)).to_batches(max_chunksize=CHUNK_ROWS)
+        return read_batches(batches, names, name)
 
     return MemoryPart(name, arrow_fields(table.schema), table.num_rows, read)
 

@@ -273,7 +273,7 @@ def each_at_once(
         return list(pool.map(work, items))
 
 
-def read_up_to(stream: IO[bytes], size: int) -> bytes:
+def read_up_to(stream: IO[bytes] | io.RawIOBase, size: int) -> bytes:
     """Return ``size`` bytes, or all there are: a web server's stream gives what has arrived."""
     blocks: list[bytes] = []
     while size > 0 and (block := stream.read(size)):

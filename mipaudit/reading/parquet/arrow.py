@@ -5,7 +5,7 @@ Arrow's own conversions import pandas wherever it is installed; buffers do not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -36,15 +36,17 @@ _EXACT_POWERS: Final = 22
 
 def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
     """Return the columns of ``schema`` by kind."""
-    return tuple(
-        Field(
-            name=field.name,
-            kind=arrow_kind(field.type),
-            storage=_storage(field.type),
-            moment=moment_of(_value_type(field.type)),
-            lists=_lists_numbers(field.type),
-        )
-        for field in schema
+    return tuple(_field(field.name, field.type) for field in schema)
+
+
+def _field(name: str, stored: pa.DataType) -> Field:
+    kind, value = arrow_kind(stored), _value_type(stored)
+    return Field(
+        name=name,
+        kind=kind,
+        storage=_dtype(value) if kind == "float" else None,
+        moment=moment_of(value),
+        lists=_lists_numbers(stored),
     )
 
 
@@ -58,8 +60,7 @@ def is_list(kind: pa.DataType) -> bool:
     """Tell whether ``kind`` is a list of anything."""
     from pyarrow import types
 
-    found = (types.is_list, types.is_large_list, types.is_fixed_size_list)
-    return any(one(kind) for one in found)
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)  # type: ignore[no-any-return]
 
 
 def _lists_numbers(kind: pa.DataType) -> bool:
@@ -67,25 +68,23 @@ def _lists_numbers(kind: pa.DataType) -> bool:
     if not is_list(kind):
         return False
     inner = _value_type(kind.value_type)
-    numbers: bool = arrow_kind(inner) in {"float", "integer", "bool"}
-    return numbers or _lists_numbers(inner)
+    return arrow_kind(inner) in {"float", "integer", "bool"} or _lists_numbers(inner)
 
 
-def _storage(kind: pa.DataType) -> str | None:
-    """Return the name of a type that rounds."""
-    return _dtype(_value_type(kind)) if arrow_kind(kind) == "float" else None
-
-
-def read_columns(
-    batch: pa.RecordBatch, readers: Mapping[str, ArrowReader], source: str
-) -> dict[str, Column]:
-    """Convert the columns of ``batch`` that have a reader.
+def read_batches(
+    batches: Iterable[pa.RecordBatch], names: Collection[str], source: str
+) -> Iterator[tuple[int, dict[str, Column]]]:
+    """Yield rows and named columns of each batch that has rows.
 
     Raises:
         InputError: ``unreadable_column``, such as text that is not UTF-8; or
             ``damaged_column``, where cells refer to words that are not there.
     """
-    return {name: _read(batch.column(name), readers[name], name, source) for name in readers}
+    readers = {name: ArrowReader() for name in names}
+    for batch in batches:
+        if batch.num_rows:
+            found = {name: _read(batch.column(name), readers[name], name, source) for name in names}
+            yield batch.num_rows, found
 
 
 def _read(array: pa.Array, reader: ArrowReader, name: str, source: str) -> Column:
@@ -196,10 +195,10 @@ def _without_null_words(codes: NDArray[np.int64], vocabulary: Vocabulary) -> Lab
 def _numbers(array: pa.Array) -> Numbers:
     from pyarrow import types
 
-    if types.is_boolean(array.type):
-        values = _bits(array.buffers()[1], array.offset, len(array))
-        return Numbers(values=values, missing=_missing(array))
-    return _fixed_width(array, _dtype(array.type))
+    if not types.is_boolean(array.type):
+        return _fixed_width(array, _dtype(array.type))
+    values = _bits(array.buffers()[1], array.offset, len(array))
+    return Numbers(values=values, missing=_missing(array))
 
 
 def _missing(array: pa.Array) -> NDArray[np.bool_] | None:
@@ -207,6 +206,17 @@ def _missing(array: pa.Array) -> NDArray[np.bool_] | None:
     if array.null_count == 0:
         return None
     return ~_bits(array.buffers()[0], array.offset, len(array))
+
+
+def _bits(buffer: pa.Buffer | None, offset: int, size: int) -> NDArray[np.bool_]:
+    """Return ``size`` bits from bit ``offset`` on."""
+    if size == 0 or buffer is None:
+        return np.zeros(size, dtype=np.bool_)
+    first = offset // 8
+    packed = np.frombuffer(buffer, dtype=np.uint8)[first : (offset + size + 7) // 8]
+    start = offset - 8 * first
+    bits = np.unpackbits(packed, count=start + size, bitorder="little")
+    return bits[start:].view(np.bool_)
 
 
 def _fixed_width(array: pa.Array, name: str) -> Numbers:
@@ -241,17 +251,6 @@ def _dtype(kind: pa.DataType) -> str:
     return {"halffloat": "float16", "float": "float32", "double": "float64"}.get(name, name)
 
 
-def _bits(buffer: pa.Buffer | None, offset: int, size: int) -> NDArray[np.bool_]:
-    """Return ``size`` bits from bit ``offset`` on."""
-    if size == 0 or buffer is None:
-        return np.zeros(size, dtype=np.bool_)
-    first = offset // 8
-    packed = np.frombuffer(buffer, dtype=np.uint8)[first : (offset + size + 7) // 8]
-    start = offset - 8 * first
-    bits = np.unpackbits(packed, count=start + size, bitorder="little")
-    return bits[start:].view(np.bool_)
-
-
 def decimal_floats(array: pa.Array) -> NDArray[np.float64]:
     """Return the float64 that is nearest to each decimal; what nulls become has no meaning.
 
@@ -270,9 +269,7 @@ def decimal_floats(array: pa.Array) -> NDArray[np.float64]:
         # Both are exact, so that their quotient is rounded once.
         quotients: NDArray[np.float64] = low / 10.0**scale
         return quotients
-    floats = array.cast(pa.string()).cast(pa.float64())
-    at = 8 * floats.offset
-    return np.frombuffer(floats.buffers()[1], dtype=np.float64, count=len(array), offset=at)
+    return _fixed_width(array.cast(pa.string()).cast(pa.float64()), "float64").values
 
 
 def merges_decimals(array: pa.Array) -> NDArray[np.bool_] | None:

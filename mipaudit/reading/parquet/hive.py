@@ -6,7 +6,7 @@ A file with the columns that its folders name: every row has the same value.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -20,7 +20,6 @@ from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import Part, Piece
-    from mipaudit.reading.bytes.blob import Blob
 
 _MISSING: Final = "__HIVE_DEFAULT_PARTITION__"
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -63,67 +62,52 @@ def folder_keys(
             ``duplicate_columns`` for a key twice.
     """
     pairs = [_pairs(folders) for _, folders in files]
+    first = [key for key, _ in pairs[0]]
     for (name, _), own in zip(files, pairs, strict=True):
         keys = [key for key, _ in own]
         if len(set(keys)) < len(keys):
             raise InputError(
                 "duplicate_columns", f"{name}: two of its folders are called by the same key."
             )
-        if keys != [key for key, _ in pairs[0]]:
-            raise _folders_differ(name, keys, files[0][0], [key for key, _ in pairs[0]])
-    columns = list(zip(*pairs, strict=True))
-    kinds = [_kind(value for _, value in column) for column in columns]
+        if keys != first:
+            raise InputError(
+                "folders_differ",
+                f"{name} lies below {_listed(keys)}, and {files[0][0]} below {_listed(first)}.",
+                hint="All files need the same key=value folders in the same order: name the "
+                "folder or a pattern in which they agree, or move the others away.",
+            )
+    columns = [(key, *_typed([own[at][1] for own in pairs])) for at, key in enumerate(first)]
     return [
-        tuple(
-            FolderKey(name=key, kind=kind, value=_typed(value, kind))
-            for (key, value), kind in zip(own, kinds, strict=True)
-        )
-        for own in pairs
+        tuple(FolderKey(name=key, kind=kind, value=values[at]) for key, kind, values in columns)
+        for at in range(len(files))
     ]
 
 
 def _pairs(folders: Sequence[str]) -> list[tuple[str, str | None]]:
     found = [folder.partition("=") for folder in folders]
-    return [(unquote(key), _value(value)) for key, equals, value in found if key and equals]
+    return [
+        (unquote(key), None if value in {"", _MISSING} else unquote(value))
+        for key, equals, value in found
+        if key and equals
+    ]
 
 
-def _value(text: str) -> str | None:
-    return None if text in {"", _MISSING} else unquote(text)
+def _typed(values: Sequence[str | None]) -> tuple[Kind, list[int | float | str | None]]:
+    """Return what kind of values a key has, and the values."""
+    present = {value for value in values if value is not None}
+    kind, read = _kind(present)
+    return kind, [None if value is None else read(value) for value in values]
 
 
-def _kind(values: Iterable[str | None]) -> Kind:
-    present = [value for value in values if value is not None]
+def _kind(present: Collection[str]) -> tuple[Kind, Callable[[str], int | float | str]]:
     if not present:
-        return "empty"
+        return "empty", str
     if all(map(_INTEGER.fullmatch, present)):
-        return "integer"
-    decimal = all(map(_DECIMAL.fullmatch, present))
+        return "integer", int
     # Folders 007 and 7 are two, and so are 1.0 and 1.
-    told = decimal and len(set(map(float, present))) == len(set(present))
-    return "float" if told else "string"
-
-
-def _typed(value: str | None, kind: Kind) -> int | float | str | None:
-    if value is None or kind == "empty":
-        return None
-    match kind:
-        case "integer":
-            return int(value)
-        case "float":
-            return float(value)
-        case _:
-            return value
-
-
-def _folders_differ(
-    name: str, keys: Sequence[str], first: str, others: Sequence[str]
-) -> InputError:
-    return InputError(
-        "folders_differ",
-        f"{name} lies below {_listed(keys)}, and {first} below {_listed(others)}.",
-        hint="All files need the same key=value folders in the same order: name the folder "
-        "or a pattern in which they agree, or move the others away.",
-    )
+    if all(map(_DECIMAL.fullmatch, present)) and len(set(map(float, present))) == len(present):
+        return "float", float
+    return "string", str
 
 
 def _listed(keys: Sequence[str]) -> str:
@@ -140,21 +124,7 @@ class HivePart:
         """Keep both; ``keys`` have different names."""
         self._part = part
         self._keys = {key.name: key for key in keys}
-
-    @property
-    def name(self) -> str:
-        """The file's name."""
-        return self._part.name
-
-    @property
-    def blob(self) -> Blob | None:
-        """The file's bytes."""
-        return self._part.blob
-
-    @property
-    def rows_about(self) -> int:
-        """As the file says."""
-        return self._part.rows_about
+        self.name, self.blob, self.rows_about = part.name, part.blob, part.rows_about
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -184,30 +154,24 @@ class HivePart:
 
     def pieces(self) -> Sequence[Piece]:
         """Return the file's pieces with the keys in them."""
-        keys = tuple(self._keys.values())
-        return tuple(HivePiece(piece=piece, keys=keys) for piece in self._part.pieces())
+        return [
+            HivePiece(piece, tuple(self._keys.values()), piece.rows, piece.stays)
+            for piece in self._part.pieces()
+        ]
 
     def close(self) -> None:
         """Release what is held."""
         self._part.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class HivePiece:
-    """A piece of a file, with the keys of its folders."""
+    """A piece of a file, with the keys of its folders; ``rows`` and ``stays`` are the piece's."""
 
     piece: Piece
     keys: tuple[FolderKey, ...]
-
-    @property
-    def rows(self) -> int:
-        """How many rows."""
-        return self.piece.rows
-
-    @property
-    def stays(self) -> bool:
-        """Tell whether the rows must be read in this process."""
-        return self.piece.stays
+    rows: int
+    stays: bool
 
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
         """Yield the named columns; the file is read only for what is in it."""

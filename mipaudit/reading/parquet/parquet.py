@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import errno
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.data.parts import Piece, input_changed
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import Blob, FileBlob, encrypted
+from mipaudit.reading.bytes.blob import Blob, FileBlob, encrypted, read_up_to
 from mipaudit.reading.columns.column import Chunk, Field
 from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.reading.columns.names import unique_names
-from mipaudit.reading.parquet.arrow import ArrowReader, arrow_fields, read_columns
+from mipaudit.reading.parquet.arrow import arrow_fields, read_batches
 from mipaudit.reading.parquet.footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer
 
 if TYPE_CHECKING:
@@ -104,6 +104,11 @@ class ParquetPart:
         """The rows that the footer states."""
         return sum(self.footer.rows)
 
+    def places(self, name: str, groups: range) -> list[ColumnPlace]:
+        """Return where a column is in some row groups; nowhere, if it has parts."""
+        leaf = self.leaves.get(name)
+        return [] if leaf is None else [self.footer.column(group, leaf) for group in groups]
+
     def load(
         self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
     ) -> None:
@@ -168,22 +173,42 @@ class RowGroup:
         part = _last_opened(self.blob) if self.part is None else self.part
         if sum(part.footer.rows[self.first : self.groups.stop]) != self.rows:
             raise input_changed(self.blob)
-        readers = {name: ArrowReader() for name in names}
         left = self.rows
-        for batch in self._batches(part, names):
-            columns = read_columns(batch, readers, part.name)
-            yield Chunk(first_row=first_row, rows=batch.num_rows, columns=columns)
-            first_row += batch.num_rows
-            left -= batch.num_rows
+        for rows, columns in read_batches(self._batches(part, names), names, part.name):
+            yield Chunk(first_row=first_row, rows=rows, columns=columns)
+            first_row += rows
+            left -= rows
         if left:
             raise _incomplete(part.name)
 
     def _batches(self, part: ParquetPart, names: Collection[str]) -> Iterator[pa.RecordBatch]:
-        for name in names:
-            if any(place.encrypted for place in _places(part, self.groups, [name])):
+        import pyarrow.parquet as pq
+
+        places = {name: part.places(name, self.groups) for name in names}
+        for name, found in places.items():
+            if any(place.encrypted for place in found):
                 raise encrypted(part.name, name)
-        with arrow_errors(part.name), _opened(part.blob) as source:
-            file = _parquet_file(source, part, self.groups, names)
+        # Each row group has words of its own: of small ones, every batch would be one of them
+        # alone. Of one, words are cheaper as they are where they are few.
+        few = [field.name for field in part.fields if field.kind == "string" and self.count == 1]
+        few = [name for name in few if any(map(_has_few_words, places.get(name, ())))]
+        buffer = _buffer_size([place.size for found in places.values() for place in found])
+        with arrow_errors(part.name), ExitStack() as stack:
+            # Arrow reads a path without Python in between.
+            source = (
+                str(part.blob.path)
+                if isinstance(part.blob, FileBlob)
+                else stack.enter_context(part.blob.open_ranges())
+            )
+            file = pq.ParquetFile(
+                source,
+                metadata=part.metadata,
+                # Neighbouring columns in one request. Of a file it would only take memory.
+                pre_buffer=buffer == 0 and part.blob.remote,
+                buffer_size=buffer,
+                read_dictionary=few or None,
+                page_checksum_verification=True,
+            )
             yield from file.iter_batches(
                 batch_size=CHUNK_ROWS,
                 row_groups=[*self.groups],
@@ -192,53 +217,13 @@ class RowGroup:
             )
 
 
-@contextmanager
-def _opened(blob: Blob) -> Iterator[str | IO[bytes] | RawIOBase]:
-    if isinstance(blob, FileBlob):
-        # Arrow reads a path without Python in between.
-        yield str(blob.path)
-        return
-    with blob.open_ranges() as stream:
-        yield stream
+def _has_few_words(place: ColumnPlace) -> bool:
+    """Tell whether a string column has a small dictionary."""
+    return place.dictionary is not None and 0 < place.data - place.dictionary <= _SMALL_DICTIONARY
 
 
-def _parquet_file(
-    source: str | IO[bytes] | RawIOBase, part: ParquetPart, groups: range, names: Collection[str]
-) -> pq.ParquetFile:
-    import pyarrow.parquet as pq
-
-    strings = [f.name for f in part.fields if f.name in names and f.kind == "string"]
-    # Each row group has words of its own: of small ones, every batch would be one of them alone.
-    few = [name for name in strings if len(groups) == 1 and _few_words(part, groups, name)]
-    buffer = _buffer_size(part, groups, names)
-    return pq.ParquetFile(
-        source,
-        metadata=part.metadata,
-        # Neighbouring columns in one request. Of a file it would only take memory.
-        pre_buffer=buffer == 0 and part.blob.remote,
-        buffer_size=buffer,
-        read_dictionary=few or None,
-        page_checksum_verification=True,
-    )
-
-
-def _places(part: ParquetPart, groups: range, names: Iterable[str]) -> list[ColumnPlace]:
-    """Return where the named columns without parts are in row groups."""
-    leaves = [part.leaves[name] for name in names if name in part.leaves]
-    return [part.footer.column(group, leaf) for group in groups for leaf in leaves]
-
-
-def _few_words(part: ParquetPart, groups: range, name: str) -> bool:
-    """Tell whether a string column has a small dictionary, which is cheaper as it is."""
-    return any(
-        place.dictionary is not None and 0 < place.data - place.dictionary <= _SMALL_DICTIONARY
-        for place in _places(part, groups, [name])
-    )
-
-
-def _buffer_size(part: ParquetPart, groups: range, names: Collection[str]) -> int:
+def _buffer_size(sizes: Sequence[int]) -> int:
     """Return the bytes to read of a column at once, 0 for all: many columns share the room."""
-    sizes = [place.size for place in _places(part, groups, names)]
     if max(sizes, default=0) > _READ_AT_ONCE:
         return _BUFFER
     if sum(sizes) > _READ_TOGETHER:
@@ -268,7 +253,11 @@ def open_parquet(blob: Blob) -> ParquetPart:
         footer = Footer.parse(data, metadata.num_columns)
     except BadFooterError:
         raise _incomplete(blob.name) from None
-    _require_values(footer, leaves.values(), blob.name)
+    for leaf in leaves.values():
+        # Columns that are not as long as the file says: rows of it would be lost. Of an
+        # encrypted column the footer may say nothing.
+        if footer.values(leaf) != footer.rows and not footer.column(0, leaf).encrypted:
+            raise _incomplete(blob.name)
     return ParquetPart(
         blob=blob, fields=arrow_fields(schema), metadata=metadata, footer=footer, leaves=leaves
     )
@@ -290,13 +279,10 @@ def _tail(stream: IO[bytes] | RawIOBase, blob: Blob, size: int) -> bytes:
     """Return the last ``size`` bytes of a file, or all where it has fewer."""
     size = min(size, blob.size)
     stream.seek(blob.size - size)
-    blocks: list[bytes] = []
-    while size and (block := stream.read(size)):
-        blocks.append(block)
-        size -= len(block)
-    if size:  # somebody has cut it since
+    tail = read_up_to(stream, size)
+    if len(tail) < size:  # somebody has cut it since
         raise _incomplete(blob.name)
-    return b"".join(blocks)
+    return tail
 
 
 def _leaves(schema: pq.ParquetSchema) -> dict[str, int]:
@@ -307,14 +293,6 @@ def _leaves(schema: pq.ParquetSchema) -> dict[str, int]:
         for leaf, column in enumerate(columns)
         if column.path == column.name and not column.max_repetition_level
     }
-
-
-def _require_values(footer: Footer, leaves: Iterable[int], name: str) -> None:
-    """Refuse a file whose columns are not as long as it says: rows of it would be lost."""
-    for leaf in leaves:
-        # Of an encrypted column the footer may say nothing.
-        if footer.values(leaf) != footer.rows and not footer.column(0, leaf).encrypted:
-            raise _incomplete(name)
 
 
 def _last_opened(blob: Blob) -> ParquetPart:

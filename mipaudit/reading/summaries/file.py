@@ -10,11 +10,11 @@ what `summarize` returned.
 from __future__ import annotations
 
 import io
-import math
 import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from os import PathLike
@@ -52,6 +52,8 @@ _UNREADABLE: Final = (
     ValueError,
     NotImplementedError,
 )
+
+
 # An array's file as this module writes it: nothing else is parsed, nor memory taken for it.
 _HEADER: Final = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '(?P<descr>[<>|][bfu][1248])', 'fortran_order': False, "
@@ -121,27 +123,24 @@ def array_of(file: bytes) -> NDArray[Any]:
         raise DamagedArchiveError
     try:
         shape = tuple(int(one) for one in header["shape"].split(b",") if one.strip())
-        dtype = np.dtype(header["descr"].decode())
-        data = memoryview(file)[header.end() :]
-        if math.prod(shape) * dtype.itemsize != len(data):
-            raise DamagedArchiveError
-        if dtype == np.bool_ and not set(bytes(data)) <= {0, 1}:
-            raise DamagedArchiveError
-        found: NDArray[Any] = np.ndarray(shape, dtype, buffer=data)
+        found = np.frombuffer(file, header["descr"].decode(), offset=header.end()).reshape(shape)
     except (ValueError, TypeError, OverflowError):
         raise DamagedArchiveError from None
+    if found.dtype == np.bool_ and found.view(np.uint8).max(initial=0) > 1:
+        raise DamagedArchiveError
     return found
 
 
 def _check_members(members: list[zipfile.ZipInfo]) -> None:
     """Refuse what `pack` does not write: other compressions, names twice, great sizes."""
-    if any(one.compress_type != zipfile.ZIP_DEFLATED for one in members):
-        raise DamagedArchiveError
     sizes = [one.file_size for one in members]
     names = {one.filename for one in members}
-    if len(names) != len(members) or max(sizes, default=0) > _LARGEST_MEMBER:
-        raise DamagedArchiveError
-    if sum(sizes) > _LARGEST:
+    if (
+        any(one.compress_type != zipfile.ZIP_DEFLATED for one in members)
+        or len(names) != len(members)
+        or max(sizes, default=0) > _LARGEST_MEMBER
+        or sum(sizes) > _LARGEST
+    ):
         raise DamagedArchiveError
 
 
@@ -306,9 +305,8 @@ def read_summary(name: str, data: bytes) -> SummaryFile:
         arrays = {key: array_of(file) for key, file in files.items()}
     except (DamagedArchiveError, ValueError, RecursionError):  # msgspec's own are ValueErrors
         raise bad_summary(name) from None
-    if sum(array.size for array in arrays.values()) > _MOST_NUMBERS:
-        raise bad_summary(name)
-    if {key: sha256(file).hexdigest() for key, file in files.items()} != manifest.arrays:
+    sums = {key: sha256(file).hexdigest() for key, file in files.items()}
+    if sums != manifest.arrays or sum(one.size for one in arrays.values()) > _MOST_NUMBERS:
         raise bad_summary(name)
     return SummaryFile(
         name=name,
@@ -355,7 +353,11 @@ def are_summaries(data: Given) -> bool:
     Raises:
         UsageError: ``mixed_inputs``: some are, some are not.
     """
-    found = [_is_summary(one) for one in listed(data)]
+    found = [
+        isinstance(one, SummaryFile)
+        or (isinstance(one, (str, PathLike)) and str(path_of(one)).endswith(SUFFIX))
+        for one in listed(data)
+    ]
     if any(found) and not all(found):
         raise UsageError(
             "mixed_inputs",
@@ -371,28 +373,14 @@ def read_summaries(data: Iterable[Any]) -> tuple[SummaryFile, ...]:
     Raises:
         InputError: a file is not there, cannot be read, or is no summary.
     """
+    from mipaudit.reading.bytes.paths import input_blobs
+
     files: list[SummaryFile] = []
     for one in data:
         if isinstance(one, SummaryFile):
             files.append(one)
-        else:
-            files += _read(str(path_of(one)))
+            continue
+        for blob in input_blobs(str(path_of(one)), in_memory=_LARGEST_FILE):
+            with closing(blob), blob.open() as stream:
+                files.append(read_summary(blob.name, stream.read()))
     return tuple(files)
-
-
-def _is_summary(one: object) -> bool:
-    named = isinstance(one, (str, PathLike)) and str(path_of(one)).endswith(SUFFIX)
-    return named or isinstance(one, SummaryFile)
-
-
-def _read(spec: str) -> list[SummaryFile]:
-    from mipaudit.reading.bytes.paths import input_blobs
-
-    found = []
-    for blob in input_blobs(spec, in_memory=1 << 26):
-        try:
-            with blob.open() as stream:
-                found.append(read_summary(blob.name, stream.read()))
-        finally:
-            blob.close()
-    return found

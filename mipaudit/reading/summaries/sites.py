@@ -21,7 +21,7 @@ from mipaudit.statements.text.rounding import count_text
 from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mipaudit.reading.summaries.file import Manifest, SummaryFile
     from mipaudit.summaries.counts import Summary
@@ -65,54 +65,46 @@ def uncounted(files: Sequence[SummaryFile], without: Sequence[str]) -> list[Find
     sites = {same_name(one.name): one for one in told}
     if len(sites) < len(told) or any(min(one.n_members, one.n_holdout) < 0 for one in told):
         raise bad_summary(files[0].name)
-    here = {_place(file, sites) for file in files}
-    stated = dict.fromkeys(map(same_name, without))
-    for name, given in zip(map(same_name, without), without, strict=True):
-        _require_missing(given, name, [one.name for one in sites.values()], here=name in here)
-    missing = [one for name, one in sites.items() if name not in {*here, *stated}]
-    found = [_missing(missing, len(sites))] if missing else []
-    return found + ([_left_out([sites[name] for name in stated])] if stated else [])
+    here = {same_name(one.manifest.site or "") for one in files}
+    for file in files:
+        own = file.manifest
+        known = sites.get(same_name(own.site or ""))
+        rows = (own.n_members, own.n_holdout)
+        if sites and (known is None or (known.n_members, known.n_holdout) != rows):
+            raise bad_summary(file.name)
+    for site in without:
+        _require_missing(site, sites, here=same_name(site) in here)
+    stated = [sites[name] for name in dict.fromkeys(map(same_name, without))]
+    missing = [one for name, one in sites.items() if name not in here and one not in stated]
+    found = []
+    if missing:
+        found.append(
+            Finding.of(
+                SITES_MISSING, sites=len(sites), missing=len(missing), names=_with_rows(missing)
+            )
+        )
+    if stated:
+        found.append(Finding.of(SITES_LEFT_OUT, names=_with_rows(stated)))
+    return found
 
 
-def _place(file: SummaryFile, sites: dict[str, SiteRows]) -> str:
-    """Return which of the sites a file is of.
-
-    Raises:
-        InputError: ``bad_summary``.
-    """
-    told = file.manifest
-    name = same_name(told.site or "")
-    rows = (told.n_members, told.n_holdout)
-    if sites and (name not in sites or (sites[name].n_members, sites[name].n_holdout) != rows):
-        raise bad_summary(file.name)
-    return name
-
-
-def _require_missing(given: str, name: str, sites: Sequence[str], *, here: bool) -> None:
+def _require_missing(site: str, sites: Mapping[str, SiteRows], *, here: bool) -> None:
     """Refuse to leave out what is there, or what nobody expects."""
-    known = list(map(same_name, sites))
-    if name not in known:
+    if same_name(site) not in sites:
+        known = first_names([one.name for one in sites.values()])
         raise UsageError(
             "without_site",
-            f"The counts are not by the cuts of a site {quoted_name(given)}.",
-            hint=f"They are by those of {first_names(sites)}."
+            f"The counts are not by the cuts of a site {quoted_name(site)}.",
+            hint=f"They are by those of {known}."
             if sites
             else "They are of one input, by its own cuts: leave out `without_site`.",
         )
     if here:
         raise UsageError(
             "without_site",
-            f"The summary of {quoted_name(given)} is given, so that its records count.",
+            f"The summary of {quoted_name(site)} is given, so that its records count.",
             hint="Leave out `without_site`, or the summary.",
         )
-
-
-def _missing(missing: Sequence[SiteRows], sites: int) -> Finding:
-    return Finding.of(SITES_MISSING, sites=sites, missing=len(missing), names=_with_rows(missing))
-
-
-def _left_out(absent: Sequence[SiteRows]) -> Finding:
-    return Finding.of(SITES_LEFT_OUT, names=_with_rows(absent))
 
 
 def _with_rows(sites: Sequence[SiteRows]) -> str:
@@ -171,16 +163,15 @@ def check_apart(files: Sequence[SummaryFile]) -> None:
     Raises:
         InputError: ``same_site`` or ``same_rows``.
     """
-    seen: dict[object, int] = {}
+    seen: dict[str | None, int] = {}
     named: dict[str, int] = {}
     for at, file in enumerate(files):
         contents = {one.sha256 or one.fingerprint for one in file.manifest.inputs}
         for content in (contents | {file.sha256}) - {None}:
-            other = files[seen.setdefault(content, at)]
-            if seen[content] != at:
+            if seen.setdefault(content, at) != at:
                 raise InputError(
                     "same_rows",
-                    f"{other.name} and {file.name} hold the same rows.",
+                    f"{files[seen[content]].name} and {file.name} hold the same rows.",
                     hint="Give every part once.",
                 )
         site = file.manifest.site

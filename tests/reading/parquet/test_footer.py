@@ -18,7 +18,7 @@ import pytest
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
-from mipaudit.reading.parquet.arrow import ArrowReader, read_columns
+from mipaudit.reading.parquet.arrow import read_batches
 from mipaudit.reading.parquet.footer import BadFooterError, Footer
 from mipaudit.reading.parquet.parquet import arrow_errors, open_parquet
 from tests.fixtures.files import held
@@ -193,7 +193,7 @@ def test_codes_beyond_the_dictionary_are_damage():
         for array in (wild, numbers):
             batch = pa.record_batch({"x": array})
             with pytest.raises(InputError) as caught:
-                read_columns(batch, {"x": ArrowReader()}, "s.parquet")
+                list(read_batches([batch], ["x"], "s.parquet"))
             assert caught.value.code == "damaged_column"
 
 
