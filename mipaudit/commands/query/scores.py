@@ -13,23 +13,16 @@ from mipaudit.commands.query.search.points import (
     Geometry,
     Points,
     ReleasedRows,
-    Tick,
     dense_features,
     parts,
     released_rows,
 )
-from mipaudit.maths.learners import (
-    Boosting,
-    Logistic,
-    RobustScale,
-    fit_boosting,
-    fit_logistic,
-    robust_scale,
-)
+from mipaudit.maths.learners import Boosting, fit_boosting, fit_logistic, robust_scale
 from mipaudit.summaries.identity.seed import SeedChoice
 
 Progress = Callable[[int, int | None], None]
-
+# Makes one number of each row of dense features.
+Judge = Callable[[Floats], Floats]
 
 # Rows of either table that are learned from: more take longer and say little more.
 MOST_ROWS: Final = 20_000
@@ -90,10 +83,10 @@ class Scoring:
         neighbours = Neighbours(self.synthetic, self.geometry, self.memory)
         self._total = self._steps(queries, neighbours)
         ranks = _ranks(queries)
-        distances = np.empty((len(self.records), 0))
+        near: dict[int, Floats] = {}
         if ranks:
             distances = neighbours.nearest(self.records, ranks, self._tick)
-        near = dict(zip(ranks, distances.T, strict=True))
+            near = dict(zip(ranks, distances.T, strict=True))
         radii = {
             query.column: float(np.median(near[1])) if query.radius is None else query.radius
             for query in queries
@@ -128,7 +121,6 @@ class Scoring:
     def _one(
         self, query: Query, neighbours: Neighbours, near: Mapping[int, Floats], radius: float
     ) -> Floats:
-        levels = self.geometry.levels
         match query.kind:
             case "nn" | "kth":
                 return near[query.neighbours].copy()
@@ -141,25 +133,35 @@ class Scoring:
                     self._balls[radius] = neighbours.ball(self.records, radius, self._tick)
                 return self._balls[radius][query.kind == "share"]
             case "density":
-                ours, theirs, _ = self._rows()
-                ratio = fit_density_ratio(
-                    ours, theirs, levels, components=query.components, rng=self._rng(1)
-                )
-                return ratio.score(self.records, levels, self._tick)
+                ours, theirs, _ = self._learned_from(1)
+                return self._judged(density_ratio(ours, theirs, components=query.components))
             case "classifier":
-                ours, theirs, _ = self._rows()
-                fitted = fit_classifier(ours, theirs, levels, rng=self._rng(2))
-                self._classifier = fitted.method
-                return fitted.score(self.records, levels, self._tick)
+                ours, theirs, rng = self._learned_from(2)
+                judge, self._classifier = synthetic_odds(ours, theirs, rng=rng)
+                return self._judged(judge)
 
-    def _rows(self) -> ReleasedRows:
-        """Return the rows that are drawn from, with the seed that they decide."""
+    def _learned_from(self, stream: int) -> tuple[Floats, Floats, np.random.Generator]:
+        """Return features of synthetic and of reference records, and what draws from here on.
+
+        At most 20,000 of each, drawn at random, are learned from. The rows decide the seed.
+        """
         if self._released is None:
             self._released = released_rows(self.synthetic, self.reference, self.seed)
-        return self._released
+        rng = np.random.default_rng([self._released.seed, stream])
+        features = []
+        for points in (self._released.synthetic, self._released.reference):
+            few = points
+            if len(points) > MOST_ROWS:
+                few = points.take(np.sort(rng.choice(len(points), MOST_ROWS, replace=False)))
+            features.append(dense_features(few, self.geometry.levels))
+        return features[0], features[1], rng
 
-    def _rng(self, stream: int) -> np.random.Generator:
-        return np.random.default_rng([self._rows().seed, stream])
+    def _judged(self, judge: Judge) -> Floats:
+        found = np.empty(len(self.records))
+        for part in parts(len(self.records), _JUDGED):
+            found[part] = judge(dense_features(self.records.take(part), self.geometry.levels))
+            self._tick(part.stop - part.start)
+        return found
 
 
 def _ranks(queries: Sequence[Query]) -> tuple[int, ...]:
@@ -171,162 +173,81 @@ def _ranks(queries: Sequence[Query]) -> tuple[int, ...]:
     return tuple(sorted(wanted))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DensityRatio:
-    """Kernel densities of both tables on their main directions.
+def density_ratio(synthetic: Floats, reference: Floats, *, components: int) -> Judge:
+    """Return what tells log(density of synthetic / density of reference) of features.
 
-    Attributes:
-        centre: shape (d,).
-        axes: shape (d, m): onto m directions, in each of which the reference has variance 1.
-        synthetic: projected rows, shape (s, m).
-        reference: projected rows, shape (r, m).
-        bandwidth: of all kernels, one for both tables: different ones would make a ratio of
-            equal densities differ from 1.
-    """
-
-    centre: Floats
-    axes: Floats
-    synthetic: Floats
-    reference: Floats
-    bandwidth: float
-
-    def score(self, records: Points, levels: Sequence[int], tick: Tick | None = None) -> Floats:
-        """Return log(density of synthetic / density of reference) at each record, shape (n,)."""
-
-        def judged(features: Floats) -> Floats:
-            rows = self._projected(features)
-            ours = self._log_density(rows, self.synthetic)
-            return ours - self._log_density(rows, self.reference)
-
-        return _in_parts(records, levels, judged, tick)
-
-    def _projected(self, features: Floats) -> Floats:
-        """Return features on the main directions.
-
-        Column by column, and so are squares summed below: a matrix product rounds a row by
-        where it stands, and members and holdout stand in different places.
-        """
-        found = np.zeros((len(features), self.axes.shape[1]))
-        for column, centre, weights in zip(features.T, self.centre, self.axes, strict=True):
-            found += (column - centre)[:, None] * weights
-        return found
-
-    def _log_density(self, rows: Floats, kernels: Floats) -> Floats:
-        """Return the log of the mean kernel, up to a constant of both tables."""
-        size = max(1, _BLOCK // len(kernels))
-        columns = np.ascontiguousarray(kernels.T)
-        return np.concatenate(
-            [self._of_few(rows[part], columns) for part in parts(len(rows), size)]
-        )
-
-    def _of_few(self, rows: Floats, kernels: Floats) -> Floats:
-        exponents = np.zeros((len(rows), kernels.shape[1]))
-        for own, theirs in zip(rows.T, kernels, strict=True):
-            apart = own[:, None] - theirs
-            apart *= apart
-            exponents -= apart
-        exponents /= 2.0 * self.bandwidth**2
-        top = exponents.max(axis=1)
-        exponents -= top[:, None]
-        np.exp(exponents, out=exponents)
-        return np.asarray(top + np.log(exponents.mean(axis=1)))
-
-
-def fit_density_ratio(
-    synthetic: Points,
-    reference: Points,
-    levels: Sequence[int],
-    *,
-    components: int,
-    rng: np.random.Generator,
-) -> DensityRatio:
-    """Return the ratio of both tables' densities.
+    One bandwidth serves both tables: different ones would make a ratio of equal densities
+    differ from 1. It is Scott's for the smaller table.
 
     Args:
-        synthetic: at least 2 records; at most 20,000, drawn at random, carry a kernel.
-        reference: likewise.
-        levels: of each category.
-        components: main directions of the reference at most, at least 1. The bandwidth is
-            Scott's for the smaller table.
-        rng: draws the rows.
+        synthetic: features of records that carry a kernel, shape (s, d).
+        reference: likewise, shape (r, d).
+        components: main directions of the reference at most, at least 1. In each of them the
+            reference has variance 1.
     """
-    ours, theirs = (_features(one, levels, rng) for one in (synthetic, reference))
-    centre = theirs.mean(axis=0)
+    centre = reference.mean(axis=0)
     variances, axes = np.linalg.eigh(
-        np.cov(theirs, rowvar=False, ddof=0).reshape(2 * (len(centre),))
+        np.cov(reference, rowvar=False, ddof=0).reshape(2 * (len(centre),))
     )
     kept = np.argsort(variances)[::-1][:components]
     kept = kept[variances[kept] > _FLAT * max(variances.max(), _FLAT)]
     axes = axes[:, kept] / np.sqrt(variances[kept])
-    fewer = min(len(ours), len(theirs))
-    return DensityRatio(
-        centre=centre,
-        axes=axes,
-        synthetic=(ours - centre) @ axes,
-        reference=(theirs - centre) @ axes,
-        bandwidth=fewer ** (-1.0 / (kept.size + 4)),
-    )
+    kernels = [np.ascontiguousarray(((rows - centre) @ axes).T) for rows in (synthetic, reference)]
+    bandwidth = min(len(synthetic), len(reference)) ** (-1.0 / (kept.size + 4))
+
+    def judge(features: Floats) -> Floats:
+        # Column by column, and so are squares summed below: a matrix product rounds a row by
+        # where it stands, and members and holdout stand in different places.
+        rows = np.zeros((len(features), axes.shape[1]))
+        for column, middle, weights in zip(features.T, centre, axes, strict=True):
+            rows += (column - middle)[:, None] * weights
+        ours, theirs = (_log_density(rows, one, bandwidth) for one in kernels)
+        return ours - theirs
+
+    return judge
 
 
-def _features(points: Points, levels: Sequence[int], rng: np.random.Generator) -> Floats:
-    """Return the features of the records, or of as many as are learned from, drawn at random."""
-    if len(points) > MOST_ROWS:
-        points = points.take(np.sort(rng.choice(len(points), MOST_ROWS, replace=False)))
-    return dense_features(points, levels)
+def _log_density(rows: Floats, kernels: Floats, bandwidth: float) -> Floats:
+    """Return the log of the mean kernel, up to a constant of both tables.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SyntheticClassifier:
-    """A classifier that was taught synthetic against reference records."""
-
-    scale: RobustScale
-    model: Boosting | Logistic
-
-    @property
-    def method(self) -> str:
-        """What was fitted."""
-        if isinstance(self.model, Boosting):
-            return f"gradient-boosted trees ({self.model.library})"
-        return "ridge logistic regression (no scikit-learn, or few records)"
-
-    def score(self, records: Points, levels: Sequence[int], tick: Tick | None = None) -> Floats:
-        """Return the log odds that each record is synthetic, shape (n,)."""
-
-        def judged(features: Floats) -> Floats:
-            return self.model.score(list(self.scale.matrix(features).T))
-
-        return _in_parts(records, levels, judged, tick)
-
-
-def _in_parts(
-    records: Points, levels: Sequence[int], judge: Callable[[Floats], Floats], tick: Tick | None
-) -> Floats:
-    found = np.empty(len(records))
-    for part in parts(len(records), _JUDGED):
-        found[part] = judge(dense_features(records.take(part), levels))
-        if tick is not None:
-            tick(part.stop - part.start)
+    Args:
+        rows: shape (n, m).
+        kernels: where they stand, shape (m, k).
+        bandwidth: of all.
+    """
+    found = np.empty(len(rows))
+    for part in parts(len(rows), max(1, _BLOCK // kernels.shape[1])):
+        exponents = np.zeros((part.stop - part.start, kernels.shape[1]))
+        for own, theirs in zip(rows[part].T, kernels, strict=True):
+            apart = own[:, None] - theirs
+            apart *= apart
+            exponents -= apart
+        exponents /= 2.0 * bandwidth**2
+        top = exponents.max(axis=1)
+        exponents -= top[:, None]
+        np.exp(exponents, out=exponents)
+        found[part] = top + np.log(exponents.mean(axis=1))
     return found
 
 
-def fit_classifier(
-    synthetic: Points, reference: Points, levels: Sequence[int], *, rng: np.random.Generator
-) -> SyntheticClassifier:
-    """Teach a classifier to tell synthetic from reference records.
+def synthetic_odds(
+    synthetic: Floats, reference: Floats, *, rng: np.random.Generator
+) -> tuple[Judge, str]:
+    """Return what tells the log odds that features are those of a synthetic record, and by what.
 
     Args:
-        synthetic: at most 20,000, drawn at random, are used.
-        reference: likewise.
-        levels: of each category.
-        rng: draws and shuffles the rows.
+        synthetic: features that a classifier is taught, shape (s, d).
+        reference: likewise, shape (r, d).
+        rng: shuffles the rows.
     """
-    ours, theirs = (_features(one, levels, rng) for one in (synthetic, reference))
-    rows = np.concatenate([ours, theirs])
+    rows = np.concatenate([synthetic, reference])
     scale = robust_scale(rows)
     order = rng.permutation(len(rows))
-    label = np.arange(len(rows)) < len(ours)
+    label = (np.arange(len(rows)) < len(synthetic))[order]
     scaled = scale.matrix(rows)[order]
-    model = fit_boosting(scaled, label[order], seed=int(rng.integers(2**31)))
-    return SyntheticClassifier(
-        scale=scale, model=fit_logistic(scaled, label[order]) if model is None else model
-    )
+    trees = fit_boosting(scaled, label, seed=int(rng.integers(2**31)))
+    model = fit_logistic(scaled, label) if trees is None else trees
+    method = "ridge logistic regression (no scikit-learn, or few records)"
+    if isinstance(model, Boosting):
+        method = f"gradient-boosted trees ({model.library})"
+    return lambda features: model.score(list(scale.matrix(features).T)), method

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.query.options import parse_queries
-from mipaudit.commands.query.scores import Scoring, fit_classifier, fit_density_ratio
+from mipaudit.commands.query.scores import Scoring, density_ratio, synthetic_odds
 from mipaudit.commands.query.search.points import Geometry, Points, released_rows
 from mipaudit.errors import UsageError
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
@@ -60,40 +60,38 @@ def test_the_median_heuristic_takes_all_records_alike():
 
 def test_density_ratio_of_two_normal_laws():
     rng = np.random.default_rng(0)
-    synthetic, reference = line(rng.normal(1, 1, 20_000)), line(rng.normal(0, 1, 20_000))
-    ratio = fit_density_ratio(synthetic, reference, (), components=6, rng=rng)
+    synthetic, reference = rng.normal(1, 1, (20_000, 1)), rng.normal(0, 1, (20_000, 1))
+    ratio = density_ratio(synthetic, reference, components=6)
     at = np.linspace(-1, 2, 13)
 
     # A kernel of width h widens both laws to variance 1 + h^2.
-    variance = 1 + (ratio.bandwidth * reference.numbers.std()) ** 2
+    variance = 1 + (20_000**-0.2 * reference.std()) ** 2
     expected = (at - 0.5) / variance
-    np.testing.assert_allclose(ratio.score(line(at), ()), expected, atol=0.12)
+    np.testing.assert_allclose(ratio(at[:, None]), expected, atol=0.12)
 
 
 def test_equal_tables_have_a_density_ratio_of_one():
     rng = np.random.default_rng(0)
-    table = line(rng.normal(size=500))
+    table = rng.normal(size=(500, 1))
 
-    ratio = fit_density_ratio(table, table, (), components=2, rng=rng)
+    ratio = density_ratio(table, table, components=2)
 
-    np.testing.assert_allclose(ratio.score(line([-40.0, 0.0, 40.0]), ()), 0.0, atol=1e-9)
+    np.testing.assert_allclose(ratio(np.array([[-40.0], [0.0], [40.0]])), 0.0, atol=1e-9)
 
 
 def test_the_density_is_finite_far_away():
     rng = np.random.default_rng(0)
-    ratio = fit_density_ratio(
-        line(rng.normal(size=50)), line(rng.normal(size=60)), (), components=1, rng=rng
-    )
+    ratio = density_ratio(rng.normal(size=(50, 1)), rng.normal(size=(60, 1)), components=1)
 
-    assert np.isfinite(ratio.score(line([1e6, -1e6]), ())).all()
+    assert np.isfinite(ratio(np.array([[1e6], [-1e6]]))).all()
 
 
 def test_the_classifier_tells_what_is_synthetic():
     rng = np.random.default_rng(0)
-    synthetic, reference = line(rng.normal(2, 1, 2000)), line(rng.normal(0, 1, 2000))
+    synthetic, reference = rng.normal(2, 1, (2000, 1)), rng.normal(0, 1, (2000, 1))
 
-    fitted = fit_classifier(synthetic, reference, (), rng=rng)
-    scores = fitted.score(line([-1.0, 1.0, 3.0]), ())
+    judge, _ = synthetic_odds(synthetic, reference, rng=rng)
+    scores = judge(np.array([[-1.0], [1.0], [3.0]]))
 
     assert scores[0] < scores[1] < scores[2]
     # The true log odds are 2 (x - 1).
@@ -138,20 +136,16 @@ def test_radii_that_differ_little_have_columns_of_their_own():
 
 def test_a_density_is_the_same_wherever_its_record_stands():
     """A matrix product rounds a row by its place in a block: members stand elsewhere."""
-
-    def points(numbers):
-        return Points(numbers=numbers, codes=np.zeros((len(numbers), 0), dtype=np.int32))
-
     rng = np.random.default_rng(0)
-    synthetic, reference = points(rng.normal(size=(20_000, 20))), points(rng.normal(size=(500, 20)))
-    ratio = fit_density_ratio(synthetic, reference, (), components=20, rng=rng)
+    synthetic, reference = rng.normal(size=(20_000, 20)), rng.normal(size=(500, 20))
+    ratio = density_ratio(synthetic, reference, components=20)
     one = rng.normal(size=20)
     found = set()
     for size in (1, 2, 3, 7, 13, 31, 209, 211):
         others = rng.normal(size=(size, 20))
         for at in (0, size // 2, size - 1):
             others[at] = one
-            found.add(ratio.score(points(others), ())[at])
+            found.add(ratio(others)[at])
 
     assert len(found) == 1
 

@@ -1,6 +1,6 @@
 """What a model said of members and holdout records: log probabilities of its classes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
@@ -9,20 +9,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.answer import require_rows
-from mipaudit.commands.query.model.array_files import ArrayFile, arrays_of, described, opened
+from mipaudit.commands.query.model.array_files import (
+    LABEL_HINT,
+    ArrayFile,
+    arrays_of,
+    described,
+    opened,
+)
 from mipaudit.commands.query.model.options import LossesOptions
-from mipaudit.commands.query.model.true_classes import true_classes
 from mipaudit.data.tables.coordinates import Coordinates
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import Precision, coarsest, precision_of, rounded_to
-from mipaudit.reading.columns.class_outputs import LABELS, ROUNDING, add_up, sum_tolerance, within
+from mipaudit.reading.columns.class_outputs import (
+    LABELS,
+    ROUNDING,
+    add_up,
+    stems,
+    sum_tolerance,
+    within,
+)
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.names import shown_names
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.sources import InputFile
 
 Floats = NDArray[np.float64]
-_CONSTANT: Final = "The model answers the same for every record: is it trained?"
 _LOGITS: Final = ("logits", "outputs", "scores")
 _PROBABILITIES: Final = ("probabilities", "probs", "predictions", "confidences")
 # What the options of each set of files begin with.
@@ -82,22 +93,23 @@ def read_answers(asked: LossesOptions, *, need_labels: bool) -> ModelAnswers:
         InputError: an input cannot be read, or does not fit the others.
     """
     names = ("members", "holdout") if asked.has_holdout else ("outputs",)
-    outputs = _alike([_stored(asked.outputs(_SIDES[name]), f"the {name}") for name in names])
+    outputs = [_stored(asked.outputs(_SIDES[name]), f"the {name}") for name in names]
     pairs = [asked.outputs(f"{_SIDES[name]}reference_") for name in names]
     given = [pair for pair in pairs if any(one is not None for one in pair)]
-    if given and len(given) < len(names):
+    if 0 < len(given) < len(names):
         raise InputError(
             "no_reference",
             "A reference model is given for members or for the holdout alone.",
             hint="Give `reference_logits` and `holdout_reference_logits`.",
         )
-    references = _alike([_stored(pair, "the reference model") for pair in given])
+    references = [_stored(pair, "the reference model") for pair in given]
+    mixed = [len({one.precision for one in some}) > 1 for some in (outputs, references)]
     sides = [
         _answers(asked, name, stored, reference, need=need_labels)
-        for name, stored, reference in zip_longest(names, outputs, references)
+        for name, stored, reference in zip_longest(names, _alike(outputs), _alike(references))
     ]
-    whole = _together(sides)
-    if max(len({one.precision for one in some}) for some in (outputs, references)) <= 1:
+    whole = sides[0] if len(sides) == 1 else _together(*sides)
+    if not any(mixed):
         return whole
     return replace(whole, findings=(*whole.findings, Finding("rounded_outputs")))
 
@@ -119,16 +131,14 @@ def _stored(given: tuple[Any, Any], name: str) -> _Stored:
     return _Stored(file, logits, found, precision_of(found.values))
 
 
-def _alike(some: Sequence[_Stored]) -> Sequence[_Stored]:
-    """Return outputs rounded to the coarsest precision among them."""
+def _alike(some: Sequence[_Stored]) -> Iterator[_Stored]:
+    """Yield outputs rounded to the coarsest precision among them."""
     precisions = {one.precision for one in some}
-    if len(precisions) <= 1:
-        return some
-    wanted = coarsest(precisions)
-    return [
-        one._replace(found=replace(one.found, values=rounded_to(one.found.values, wanted)))
-        for one in some
-    ]
+    for one in some:
+        values = one.found.values
+        if len(precisions) > 1:
+            values = rounded_to(values, coarsest(precisions))
+        yield one._replace(found=replace(one.found, values=values))
 
 
 def _answers(
@@ -141,14 +151,12 @@ def _answers(
     label_file = opened(given, "the labels") or file
     labels = None
     if given is not None or need or label_file.find(LABELS):
-        labels, sorted_words = true_classes(label_file, classes, names, alone=given is not None)
+        labels, sorted_words = _true_classes(label_file, classes, names, alone=given is not None)
         require_rows(labels.size, rows, label_file.name)
         findings += sorted_words
         unseen = classes - np.unique(labels).size
         if unseen:
-            findings += (
-                Finding.of("unseen_classes", classes=classes, unseen=int(unseen), of=name),
-            )
+            findings += (Finding.of("unseen_classes", classes=classes, unseen=unseen, of=name),)
     member_file = file
     if name != "outputs":
         _refuse_others(file, inside=name == "members")
@@ -160,10 +168,10 @@ def _answers(
         member_file = found or (label_file if elsewhere else file)
         member = member_file.member(alone=found is not None)
         require_rows(member.size, rows, member_file.name)
-    compared = None
-    if reference is not None and labels is not None:
-        compared = _of_true_class(reference, log_p, names, labels)
-    others = [] if reference is None else [reference.file]
+    compared, others = None, []
+    if reference is not None:
+        others = [reference.file]
+        compared = None if labels is None else _of_true_class(reference, log_p, names, labels)
     return ModelAnswers(
         log_p=log_p,
         classes=names,
@@ -175,37 +183,41 @@ def _answers(
     )
 
 
-def _together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
-    if len({one.log_p.shape[1] for one in sides}) > 1:
+def _together(inside: ModelAnswers, outside: ModelAnswers) -> ModelAnswers:
+    if inside.log_p.shape[1] != outside.log_p.shape[1]:
         raise InputError(
             "classes_differ", "Members and holdout records have outputs for different classes."
         )
-    _require_same_classes([one.classes for one in sides], "The holdout's outputs")
-    if len(sides) > 1 and all((one.log_p == sides[0].log_p[0]).all() for one in sides):
-        raise InputError("constant_outputs", _CONSTANT)
-    if len(sides) > 1 and np.array_equal(sides[0].log_p, sides[1].log_p):
+    _require_same_classes(inside.classes, outside.classes, "The holdout's outputs")
+    if all((one.log_p == inside.log_p[0]).all() for one in (inside, outside)):
+        raise InputError(
+            "constant_outputs", "The model answers the same for every record: is it trained?"
+        )
+    if np.array_equal(inside.log_p, outside.log_p):
         raise InputError(
             "same_outputs",
             "Members and holdout records have the same outputs, row for row.",
             hint="Was one file given for both?",
         )
-    references = [one.reference for one in sides if one.reference is not None]
-    labels = [one.labels for one in sides if one.labels is not None]
-    if labels and len(labels) < len(sides):
+    if (inside.labels is None) != (outside.labels is None):
         raise InputError(
             "no_labels",
             "Labels are given for members or for the holdout alone.",
             hint="Give `labels` and `holdout_labels`.",
         )
     return ModelAnswers(
-        log_p=np.concatenate([one.log_p for one in sides]),
-        classes=sides[0].classes,
-        labels=np.concatenate(labels) if labels else None,
-        reference=np.concatenate(references) if references else None,
-        member=np.concatenate([one.member for one in sides]),
-        inputs=tuple(file for one in sides for file in one.inputs),
-        findings=tuple(dict.fromkeys(found for one in sides for found in one.findings)),
+        log_p=np.concatenate([inside.log_p, outside.log_p]),
+        classes=inside.classes,
+        labels=_joined(inside.labels, outside.labels),
+        reference=_joined(inside.reference, outside.reference),
+        member=np.concatenate([inside.member, outside.member]),
+        inputs=(*inside.inputs, *outside.inputs),
+        findings=tuple(dict.fromkeys((*inside.findings, *outside.findings))),
     )
+
+
+def _joined(one: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
+    return None if one is None or other is None else np.concatenate([one, other])
 
 
 def _refuse_others(file: ArrayFile, *, inside: bool) -> None:
@@ -228,9 +240,9 @@ def _refuse_others(file: ArrayFile, *, inside: bool) -> None:
         )
 
 
-def _require_same_classes(names: Sequence[tuple[str, ...]], name: str) -> None:
+def _require_same_classes(one: tuple[str, ...], other: tuple[str, ...], name: str) -> None:
     """Require that tables have the same columns in the same order; arrays have no names."""
-    if len({one for one in names if one}) > 1:
+    if one and other and one != other:
         raise InputError(
             "classes_differ",
             f"{name}: the columns of the classes have other names, or stand in another order.",
@@ -244,7 +256,7 @@ def _of_true_class(
     """Return the reference's log p of the true class, shape (n,)."""
     name = reference.file.name
     said, _ = _log_probabilities(reference)
-    _require_same_classes((names, reference.found.columns), name)
+    _require_same_classes(names, reference.found.columns, name)
     require_rows(said.shape[0], log_p.shape[0], name)
     if said.shape[1] != log_p.shape[1]:
         raise InputError(
@@ -284,14 +296,10 @@ def _taken(found: Coordinates, name: str) -> tuple[Finding, ...]:
     """Return which columns of a table the classes are."""
     if not found.columns:
         return ()
-    case, skipped = "all", None
-    if found.skipped:
-        case, skipped = "some", shown_names(found.skipped)
-    return (
-        Finding.of(
-            "columns_taken", case=case, file=name, names=shown_names(found.columns), skipped=skipped
-        ),
-    )
+    names, skipped = shown_names(found.columns), shown_names(found.skipped)
+    if not found.skipped:
+        return (Finding.of("columns_taken", case="all", file=name, names=names),)
+    return (Finding.of("columns_taken", case="some", file=name, names=names, skipped=skipped),)
 
 
 def _log_of(values: Floats, name: str) -> Floats:
@@ -331,3 +339,75 @@ def log_probabilities(logits: Floats) -> Floats:
     others = np.exp(below)
     others[rows, largest] = 0.0
     return np.asarray(below - np.log1p(others.sum(axis=1))[:, None])
+
+
+def _true_classes(
+    file: ArrayFile, classes: int, names: Sequence[str], *, alone: bool
+) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
+    """Return the class of each record, shape (n,), and what was taken of labels that are words.
+
+    Args:
+        file: that holds the labels.
+        classes: how many there are.
+        names: of the outputs' columns; none of an array.
+        alone: the file was given for the labels.
+
+    Raises:
+        InputError: there are no labels, or some are no class.
+    """
+    words = file.words(LABELS, alone=alone)
+    if words is not None:
+        return _of_words(words, classes, names, file.name)
+    known, codes = np.unique(file.vector(LABELS, "labels", alone=alone), return_inverse=True)
+    numbers = known.tolist()
+    wrong = np.array([one != int(one) or not 0 <= one < classes for one in numbers])[codes]
+    # A number is a column's place, unless the columns are numbered otherwise.
+    by_name = _by_name([f"{one:.15g}" for one in numbers], names, zero=not wrong.any())
+    if by_name is None and wrong.any():
+        raise InputError(
+            "bad_labels",
+            f"{file.name}: labels that are no class from 0 to {classes - 1}: "
+            f"{np.count_nonzero(wrong):,}, the first in row {np.argmax(wrong) + 1}.",
+            hint=LABEL_HINT,
+        )
+    return np.array(numbers if by_name is None else by_name, dtype=np.intp)[codes], ()
+
+
+def _of_words(
+    words: NDArray[np.str_], classes: int, names: Sequence[str], name: str
+) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
+    """Return the classes of labels that are words.
+
+    A word is the column by its name, or by what its name has behind the stem of all; otherwise
+    the classes are the words in order, as scikit-learn's ``classes_`` are, of which none may be
+    absent.
+    """
+    known, codes = np.unique(words, return_inverse=True)
+    by_name = _by_name(known.tolist(), names)
+    if by_name is not None and "" not in known:
+        return np.array(by_name, dtype=np.intp)[codes], ()
+    if "" in known or known.size != classes:
+        raise InputError(
+            "bad_labels",
+            f"{name}: {known.size} different labels that are words, where the outputs have "
+            f"{classes} classes.",
+            hint="Name the columns of the outputs after the classes, or number the classes.",
+        )
+    found = (Finding.of("labels_sorted", file=name),)
+    return codes.astype(np.intp), found
+
+
+def _by_name(words: Sequence[str], names: Sequence[str], *, zero: bool = False) -> list[int] | None:
+    """Return the places of the columns that words name, as wholes or behind a stem of all.
+
+    Args:
+        words: different ones.
+        names: of the columns.
+        zero: the words are numbers that may be places; they name columns only if 0 names one.
+    """
+    shared = set.intersection(*(set(stems(name)) for name in names)) if names else set()
+    for stem in ("", *sorted(shared)):
+        places = {name[len(stem) :]: at for at, name in enumerate(names)}
+        if places.keys() >= {*words, *("0" * zero)}:
+            return [places[word] for word in words]
+    return None

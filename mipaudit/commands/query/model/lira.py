@@ -1,6 +1,13 @@
-"""``mipaudit query lira``: the likelihood-ratio score of shadow models."""
+"""``mipaudit query lira``: the likelihood-ratio score of shadow models.
+
+The attack is LiRA (Carlini, Chien, Nasr, Song, Terzis and Tramer 2022). Shadow models were
+trained with and without each record. Their confidences on the record are taken to be normal;
+the score compares what the target model says with both laws (online), or with that of the
+models without the record alone (offline).
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,17 +20,7 @@ from mipaudit.commands.query.model.answer import (
     require_rows,
 )
 from mipaudit.commands.query.model.array_files import ArrayFile, arrays_of, described, opened
-from mipaudit.commands.query.model.lira_scores import (
-    ShadowLaw,
-    counts_tell,
-    lira_offline,
-    lira_online,
-    odds,
-    oriented,
-    refuse_target,
-    shadow_law,
-)
-from mipaudit.commands.query.model.options import LiraOptions, Variance
+from mipaudit.commands.query.model.options import LiraOptions, Values, Variance
 from mipaudit.errors import InputError
 from mipaudit.model.message import Message
 from mipaudit.options.plain_values import require
@@ -31,6 +28,24 @@ from mipaudit.options.public import public
 from mipaudit.reading.columns.class_outputs import LABELS
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.provenance import provenance
+
+# As near to 0 and 1 as double precision goes: log(p/(1-p)) is within 37.
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+_LEAST: Final = 2.0**-53
+# Half of the distance from 1 to the number before it, of single precision.
+_SINGLE_GAP: Final = 2.0**-25
+# Numbers read from decimals and numbers computed anew agree so far.
+_SAME: Final = 1e-4
+# By chance a model is trained on just the target's records with probability 2^-n.
+_TELLING: Final = 40
+# Of so many numbers phi is not always from 0 to 1.
+_MANY: Final = 20
+# Standard errors between the models that members and holdout records have.
+_APART: Final = 5.0
+# Of a record's own standard deviation, as a share of the pooled one: a few equal
+# confidences would make a record infinitely telling.
+LEAST_SPREAD: Final = 1e-3
 
 _SHADOW: Final = ("shadow", "shadows", "shadow_confidences", "confidences", "phi")
 _INCLUSION: Final = ("inclusion", "included", "keep", "in", "members")
@@ -141,6 +156,216 @@ def _within(main: ArrayFile, names: tuple[str, ...], name: str) -> ArrayFile:
         "inclusion=..., target=..., member=...).",
     )
     return main
+
+
+def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
+    """Return phi = log(p / (1-p)), and how many were 0 or 1 up to rounding and were moved.
+
+    Raises:
+        InputError: ``bad_confidences``, ``look_like_probabilities``, ``look_like_labels``.
+    """
+    # A loss of 0 everywhere is a model that is sure of all.
+    labels = bool((values == np.floor(values)).all() and values.any())
+    if kind != "probability" and values.size >= _MANY and labels:
+        raise InputError(
+            "look_like_labels",
+            f"{name}: every confidence is a whole number, as labels and membership are.",
+            hint="Give what the model says of the true class: query losses --scores phi makes it.",
+        )
+    if kind == "phi":
+        if values.size >= _MANY and bool(((values >= 0) & (values <= 1)).all()):
+            raise InputError(
+                "look_like_probabilities",
+                f"{name}: every confidence is from 0 to 1, as probabilities are and phi = "
+                "log(p / (1-p)) is not.",
+                hint="Say so with `values` probability.",
+            )
+        return values, 0
+    most, what = (1.0, "from 0 to 1") if kind == "probability" else (np.inf, "of at least 0")
+    wrong = int(np.count_nonzero((values < 0.0) | (values > most)))
+    if wrong:
+        raise InputError(
+            "bad_confidences",
+            f"{name}: {wrong:,} confidences are no number {what}.",
+            hint="Say what they are with `values` phi, probability or loss.",
+        )
+    if kind == "probability":
+        # How far from 1 a p that was rounded to 1 is taken to be.
+        single = bool((values == values.astype(np.float32)).all())
+        found, moved = phi_of_probability(values, _LEAST, _SINGLE_GAP if single else _LEAST)
+    else:
+        found, moved = phi_of_loss(values, _LEAST)
+    return found, int(np.count_nonzero(moved))
+
+
+def oriented(matrix: Floats, records: int, rows: str | None, name: str) -> Floats:
+    """Return a matrix by model and record.
+
+    Raises:
+        UsageError: ``rows``: its shape leaves open what a row is.
+        InputError: ``rows_differ``.
+    """
+    fits = {"models": matrix.shape[1] == records, "records": matrix.shape[0] == records}
+    if rows is None:
+        require(
+            not all(fits.values()),
+            "rows",
+            f"{name}: as many models as records: which is a row?",
+            "Add `rows` models or `rows` records.",
+        )
+        rows = next((kind for kind, fit in fits.items() if fit), "models")
+    if not fits[rows]:
+        raise InputError(
+            "rows_differ",
+            f"{name}: {matrix.shape[0]:,} by {matrix.shape[1]:,} numbers, where the target has "
+            f"{records:,} records.",
+            hint="One value for each model and record, in the order of the target.",
+        )
+    return matrix if rows == "models" else matrix.T
+
+
+def refuse_target(phi: Floats, included: Bools, target: Floats, member: Bools) -> None:
+    """Refuse shadow models that are the target, or were trained on just its records.
+
+    Args:
+        phi: of the shadow models, shape (m, n).
+        included: shape (m, n).
+        target: phi of the target, shape (n,).
+        member: of the target, shape (n,).
+
+    Raises:
+        InputError: ``target_among_shadows``.
+    """
+    same = np.isclose(phi, target, rtol=_SAME, atol=_SAME).all(axis=1)
+    twins = (included == member).all(axis=1) & (member.size >= _TELLING)
+    if not (same | twins).any():
+        return
+    what = "were trained on just the records that the target was trained on"
+    if same.any():
+        what = "say what the target says of every record"
+    count = int((same if same.any() else twins).sum())
+    raise InputError(
+        "target_among_shadows",
+        f"{count} of the shadow models {what}.",
+        hint="Leave the target out of the shadow models: the score would know the answer.",
+    )
+
+
+def counts_tell(included: Bools, member: Bools) -> bool:
+    """Tell whether the number of models with a record betrays that it is a member.
+
+    It does where all models, the target among them, share out every record evenly: then a
+    member is in the training set of one shadow model less.
+    """
+    count = included.sum(axis=0).astype(np.float64)
+    if np.ptp(count + member) == 0:
+        return True
+    sides = [count[member], count[~member]]
+    apart = abs(float(sides[0].mean() - sides[1].mean()))
+    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in sides)
+    variance = squares / max(member.size - len(sides), 1)
+    error = float(np.sqrt(variance * sum(1 / one.size for one in sides)))
+    return apart > _APART * error
+
+
+def phi_of_probability(p: Floats, least: float, gap: float) -> tuple[Floats, Bools]:
+    """Return log(p / (1-p)), and where p was moved to ``least`` above 0 or ``gap`` below 1."""
+    moved = (p < least) | (p > 1 - gap)
+    kept = np.clip(p, least, 1 - gap)
+    return np.log(kept) - np.log1p(-kept), moved
+
+
+def phi_of_loss(loss: Floats, least: float) -> tuple[Floats, Bools]:
+    """Return log(p / (1-p)) of p = e^-loss, and where the loss was moved up to ``least``."""
+    moved = loss < least
+    kept = np.maximum(loss, least)
+    # -log(e^loss - 1), which for large losses is -loss.
+    return -(kept + np.log(-np.expm1(-kept))), moved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ShadowLaw:
+    """Normal laws of the confidences of models of one kind, by record.
+
+    Attributes:
+        count: models of the kind, int, shape (n,).
+        mean: shape (n,); NaN where there is no model.
+        spread: standard deviation, above 0, shape (n,).
+        floored: records whose own deviation was below the least.
+    """
+
+    count: NDArray[np.int64]
+    mean: Floats
+    spread: Floats
+    floored: int
+
+
+def shadow_law(
+    phi: Floats, chosen: Bools, variance: Variance, *, level: bool = False, least: int = 0
+) -> ShadowLaw | None:
+    """Return the laws of the chosen confidences.
+
+    Args:
+        phi: log(p / (1-p)) of the true class, by model and record, shape (m, n).
+        chosen: bool, shape (m, n): models that were trained with the record, or without.
+        variance: ``fixed``: one for all records, about their own means, with a degree of
+            freedom less for each; ``per-record``: each has its own.
+        level: judge every record by as many models as any has. The one variance of all
+            records is of all models.
+        least: models that every record needs.
+
+    Returns:
+        None where the confidences do not vary, no record has two models, or one too few.
+    """
+    count, mean, squares = _moments(phi, chosen)
+    freedom = int(np.maximum(count - 1, 0).sum())
+    pooled = float(np.sqrt(squares.sum() / freedom)) if freedom else 0.0
+    if pooled <= 0:
+        return None
+    if level:
+        # Of the chosen models of each record, as many as every record has, the first.
+        first = np.cumsum(chosen, axis=0, dtype=np.int32) <= count.min()
+        count, mean, squares = _moments(phi, chosen & first)
+    if count.min() < least:
+        return None
+    if variance == "fixed":
+        return ShadowLaw(count=count, mean=mean, spread=np.full(mean.shape, pooled), floored=0)
+    own = np.sqrt(squares / np.maximum(count - 1, 1))
+    floor = LEAST_SPREAD * pooled
+    return ShadowLaw(
+        count=count,
+        mean=mean,
+        spread=np.maximum(own, floor),
+        floored=int(np.count_nonzero(own < floor)),
+    )
+
+
+def _moments(phi: Floats, chosen: Bools) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Return count, mean and sum of squares about it, of each record, shape (n,)."""
+    count = chosen.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(chosen, phi, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan)
+    squares = np.where(chosen, (phi - np.where(count > 0, mean, 0.0)) ** 2, 0.0).sum(axis=0)
+    return count, mean, squares
+
+
+def lira_online(target: Floats, inside: ShadowLaw, outside: ShadowLaw) -> Floats:
+    """Return log N(phi; in) - log N(phi; out) of each record, shape (n,); high for members."""
+    return _log_density(target, inside) - _log_density(target, outside)
+
+
+def lira_offline(target: Floats, outside: ShadowLaw) -> Floats:
+    """Return (phi - mean) / deviation of the models without the record; high for members.
+
+    Carlini et al. use its normal distribution function, which orders records alike but is
+    1 to double precision from 8.3 on.
+    """
+    return np.asarray((target - outside.mean) / outside.spread)
+
+
+def _log_density(target: Floats, law: ShadowLaw) -> Floats:
+    """Return the log of the normal density, without its constant."""
+    return np.asarray(-(((target - law.mean) / law.spread) ** 2) / 2 - np.log(law.spread))
 
 
 def _findings(

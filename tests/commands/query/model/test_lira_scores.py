@@ -4,7 +4,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.model.lira_scores import lira_offline, lira_online, shadow_law
+from mipaudit.commands.query.model.lira import lira_offline, lira_online, shadow_law
 
 
 def shadows(models=30, records=12, seed=0):

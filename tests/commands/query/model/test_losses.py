@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.query.model.class_probabilities import log_probabilities
-from mipaudit.commands.query.model.lira_scores import phi_of_loss, phi_of_probability
+from mipaudit.commands.query.model.lira import phi_of_loss, phi_of_probability
 from mipaudit.commands.query.model.losses import SCORES, log_others, model_scores
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.search import exact as matrix_search
 from mipaudit.commands.query.search import neighbours
-from mipaudit.commands.query.search.exact import MatrixSearch, TreeSearch
-from mipaudit.commands.query.search.neighbours import LEAST_DISTANCE, Neighbours
+from mipaudit.commands.query.search.neighbours import (
+    LEAST_DISTANCE,
+    MatrixSearch,
+    Neighbours,
+    TreeSearch,
+)
 from mipaudit.commands.query.search.points import Geometry, Points
 
 PLENTY = 1 << 33
@@ -39,7 +42,7 @@ def case(make, slow, shape, metric):
 def test_nearest_is_the_slow_search(case, search, k, monkeypatch):
     # Small blocks: every path between blocks is taken.
     for name, size in (("_RECORDS", 16), ("_ROWS", 33), ("_TOGETHER", 24)):
-        monkeypatch.setattr(matrix_search, name, size)
+        monkeypatch.setattr(neighbours, name, size)
     records, rows, geometry, full = case
 
     found = search(rows, geometry).nearest(records, k)
@@ -212,7 +215,7 @@ def test_many_neighbours_take_no_more_than_the_memory(make, monkeypatch):
 
 
 def test_lists_of_a_ball_stay_short(make, monkeypatch):
-    monkeypatch.setattr("mipaudit.commands.query.search.exact._PAIRS", 100)
+    monkeypatch.setattr("mipaudit.commands.query.search.neighbours._PAIRS", 100)
     rng = np.random.default_rng(0)
     records, rows = make(rng, 40, 2, ()), make(rng, 70, 2, (), digits=6)
     tree = TreeSearch(rows, Geometry(metric="euclidean", levels=(), columns=2))
