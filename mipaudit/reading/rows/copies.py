@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import pairwise
@@ -19,7 +20,7 @@ from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
     from mipaudit.data.request import ReadRequest
-    from mipaudit.data.source import PiecePartition, ScoreSource
+    from mipaudit.data.source import ScoreSource
     from mipaudit.summaries.rows import Rows
 
 
@@ -58,13 +59,19 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
     total = source.rows_hint
     if request.unit_column is not None or source.remote or total > _LOOKED_AT:
         return ()
-    look = _Look(places=_fine_places(source), bits=max(0, (total // _COUNTED).bit_length() - 1))
     several = len({partition.part for partition in source.every_row()}) > 1
-    if not several and not look.places:
+    fine = [at for at, one in enumerate(source.columns) if one.kind == "float"]
+    if not several and not fine:
         return ()
+    parts: dict[str, _PartRows] = defaultdict(_PartRows)
+    look = _Look(places=fine, bits=max(0, (total // _COUNTED).bit_length() - 1))
     for partition in source.every_row():
-        look.take(partition, several=several)
-    found = _equal_parts(look) or _copied_rows(look)
+        for _, rows in partition.looked_at():
+            if several:
+                parts[partition.part].add(rows)
+            if fine:
+                look.add(rows)
+    found = _equal_parts(parts) or _copied_rows(look)
     if found is None:
         return ()
     refused, taken = found
@@ -73,30 +80,45 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
     return (taken,)
 
 
-def _fine_places(source: ScoreSource) -> tuple[int, ...]:
-    """Return the scores that may be continuous."""
-    return tuple(at for at, one in enumerate(source.columns) if one.kind == "float")
+@dataclass(slots=True, kw_only=True, eq=False)
+class _PartRows:
+    """What was seen of the rows of a part.
+
+    Attributes:
+        size: how many rows.
+        digests: of the classes, and of every score.
+        first: hashes of the first rows.
+    """
+
+    size: int = 0
+    digests: list[Any] = field(default_factory=list)
+    first: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))
+
+    def add(self, rows: Rows) -> None:
+        """Look at the next rows."""
+        self.size += rows.member.size
+        self.digests = self.digests or [blake2b() for _ in (0, *rows.scores)]
+        self.digests[0].update(np.ascontiguousarray(rows.member))
+        for digest, score in zip(self.digests[1:], rows.scores, strict=True):
+            digest.update(score + 0.0)
+        if self.first.size < _FIRST:
+            self.first = np.append(self.first, _row_words(rows.head(_FIRST)))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Look:
-    """What was seen of the rows.
+    """What was seen of the scores that may be continuous, by class.
 
     Attributes:
-        places: of the scores that may be continuous.
+        places: of these scores.
         bits: one value in 2 to the power of it is counted.
-        digests: of each part, of its classes and of every score; the number of its rows.
-        first: of each part, hashes of the first of its rows.
-        values: by class and bits that are kept, hashes of the scores of the rows that are counted.
-        fine: of the rows that are counted, by class, whether they need more than two decimals.
-        rows: by class.
+        values: by the bits that are kept, too, hashes of the scores that are counted.
+        fine: of the rows that are counted, whether they need more than two decimals.
+        rows: of all.
     """
 
-    places: tuple[int, ...]
+    places: Sequence[int]
     bits: int
-    digests: dict[str, list[Any]] = field(default_factory=dict)
-    sizes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    first: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
     values: dict[tuple[bool, int], list[Hashes]] = field(default_factory=lambda: defaultdict(list))
     fine: dict[bool, list[NDArray[np.bool_]]] = field(default_factory=lambda: defaultdict(list))
     rows: dict[bool, int] = field(default_factory=lambda: defaultdict(int))
@@ -106,63 +128,45 @@ class _Look:
         """Return how many bits of a score's fraction are compared, from all to few."""
         return _CHOSEN_KEPT if self.bits else _ALL_KEPT
 
-    def take(self, partition: PiecePartition, *, several: bool) -> None:
-        """Look at the rows of a partition."""
-        for _, rows in partition.looked_at():
-            if several:
-                self._digest(partition.part, rows)
-            if self.places:
-                self._count(rows)
-
-    def _digest(self, part: str, rows: Rows) -> None:
-        found = self.digests.setdefault(part, [blake2b() for _ in (0, *rows.scores)])
-        found[0].update(np.ascontiguousarray(rows.member))
-        for digest, score in zip(found[1:], rows.scores, strict=True):
-            digest.update(score + 0.0)
-        self.sizes[part] += rows.member.size
-        known = self.first.get(part, np.empty(0, np.uint64))
-        if known.size < _FIRST:
-            self.first[part] = np.append(known, _row_words(rows.head(_FIRST)))
-
-    def _count(self, rows: Rows) -> None:
+    def add(self, rows: Rows) -> None:
+        """Look at further rows."""
         member = rows.member
+        for side in (True, False):
+            self.rows[side] += int(np.count_nonzero(member == side))
         scores = [rows.scores[at] for at in self.places]
         if self.bits:
             # A multiplication is hash enough to choose by, and quick.
             mixed = _cells(scores[0], self.kept[-1]) * _ODD >> np.uint64(64 - self.bits)
             chosen = np.flatnonzero(mixed == 0)
             member, scores = member[chosen], [score[chosen] for score in scores]
+        sides = [(side, member == side) for side in (True, False)]
         for kept in self.kept:
             hashes = splitmix64(_cells(scores[0], kept), 1)
             for score in scores[1:]:
                 hashes = splitmix64(hashes ^ _cells(score, kept), 2)
-            for side in (True, False):
-                self.values[side, kept].append(hashes[member == side])
+            for side, own in sides:
+                self.values[side, kept].append(hashes[own])
+        fine = np.zeros(member.size, dtype=np.bool_)
         with np.errstate(invalid="ignore", over="ignore"):
-            fine = np.zeros(member.size, dtype=np.bool_)
             for score in scores:
                 hundreds = score * _FINE
                 fine |= np.abs(hundreds - np.rint(hundreds)) > 1e-6  # noqa: PLR2004
-        for side in (True, False):
-            self.fine[side].append(fine[member == side])
-        inside = int(np.count_nonzero(rows.member))
-        self.rows[True] += inside
-        self.rows[False] += rows.member.size - inside
+        for side, own in sides:
+            self.fine[side].append(fine[own])
 
 
-def _equal_parts(look: _Look) -> tuple[InputError, Finding] | None:
+def _equal_parts(seen: Mapping[str, _PartRows]) -> tuple[InputError, Finding] | None:
     """Return the error for files that hold the same rows in the same order, and the finding."""
-    alike: dict[tuple[bytes, ...], list[str]] = defaultdict(list)
-    for part, digests in look.digests.items():
-        if look.sizes[part]:
-            alike[tuple(one.digest() for one in digests)].append(part)
+    alike: dict[tuple[bytes, ...], list[_PartRows]] = defaultdict(list)
+    for part in seen.values():
+        if part.size:
+            alike[tuple(one.digest() for one in part.digests)].append(part)
     parts = sum(map(len, alike.values()))
     sure = _SURE_BITS + 2 * np.log2(max(parts, 2))
     groups = [same for same in alike.values() if len(same) > 1]
-    groups = [same for same in groups if sequence_bits(_codes(look.first[same[0]])) >= sure]
-    if not groups:
+    copies = sum(len(same) - 1 for same in groups if sequence_bits(_codes(same[0].first)) >= sure)
+    if not copies:
         return None
-    copies = sum(len(same) - 1 for same in groups)
     taken = Finding.of(ROWS_TAKEN, case="files", copies=copies, parts=parts)
     refused = InputError(
         "identical_parts",
@@ -200,16 +204,14 @@ def _copied_rows(look: _Look) -> tuple[InputError, Finding] | None:
     First as they are; then but for their last digits, by few of them or more: a copy that was
     changed a little is no record of its own, either.
     """
-    exact, *others = look.kept
-    found = sum(_repeated(look, side, exact, exact) for side in (True, False))
-    nearly = False
-    for finer, kept in pairwise((exact, *others)):
+    exact = look.kept[0]
+    for finer, kept in ((exact, exact), *pairwise(look.kept)):
+        found = sum(_repeated(look, side, kept, finer) for side in (True, False))
         if found:
             break
-        found = sum(_repeated(look, side, kept, finer) for side in (True, False))
-        nearly = True
-    if not found:
+    else:
         return None
+    nearly = kept != exact
     about = "About " if look.bits else ""
     last = " but for their last digits" if nearly else ""
     refused = InputError(

@@ -20,6 +20,8 @@ from mipaudit.summaries.identity.row_rank import splitmix64
 if TYPE_CHECKING:
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import PiecePartition, ScoreSource
+    from mipaudit.reading.columns.column import Chunk
+    from mipaudit.summaries.rows import Rows
 
 
 Hashes = NDArray[np.uint64]
@@ -33,20 +35,24 @@ _INDEPENDENT: Final = "`rows_are` independent if they are (it is said with every
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repetition:
+class _Repetition:
     """A column of ids that do not tell the rows apart.
 
     Attributes:
         column: its name.
         ids: how many of its values name more than one row of a class; or rows of both.
-        most: the largest number of rows of one class with the same value.
-        both: whether they were counted across the classes.
+        most: the largest number of rows of one class with the same value; None where they
+            were counted across the classes.
     """
 
     column: str
     ids: int
-    most: int
-    both: bool
+    most: int | None = None
+
+    @property
+    def values(self) -> str:
+        """How many of its values are told of."""
+        return f"{self.ids:,} values of column {quoted_name(self.column)} occur"
 
 
 def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
@@ -62,28 +68,40 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
         InputError: ``repeated_ids`` for rows of one class with the same id, ``duplicate_ids``
             for an id in both classes.
     """
-    ids = tuple(name for name in source.choice.ids if name != source.member_column)
-    if not ids:
+    choice, units = source.choice, request.unit_column
+    named = [name for name in choice.ids if name != source.member_column]
+    if not named:
         return ()
-    units = request.unit_column
-    seen = _Seen.of(source, (*ids, *([units] if units else [])), run=request.run_column)
-    doubtful = [name for name in ids if seen.repeats(name)]
+    seen = _Seen.of(source, (*named, *([units] if units else [])), run=request.run_column)
+    doubtful = [name for name in named if seen.repeats(name)]
     looks = ((find, name) for find in (_across, _within) for name in doubtful)
     found = next((one for find, name in looks if (one := find(name, seen, units))), None)
     if found is None:
         return ()
     if request.rows_are == "independent":
-        return (_taken(found),)
-    seen = _Seen.of(source, (found.column, *source.choice.splits))
-    splits = (
-        name for name in source.choice.splits if name not in {found.column, source.member_column}
+        case = "ids_in_both" if found.most is None else "ids"
+        ids, column = found.ids, found.column
+        return (Finding.of(ROWS_TAKEN, case=case, ids=ids, column=column, most=found.most),)
+    splits = [name for name in choice.splits if name not in {found.column, source.member_column}]
+    seen = _Seen.of(source, (found.column, *splits))
+    hint = _ways_out(found, [name for name in splits if _tells(name, found, seen)])
+    if found.most is None:
+        raise InputError(
+            "duplicate_ids",
+            f"{found.values} in both classes; a record is either a member or holdout.",
+            hint=hint,
+        )
+    raise InputError(
+        "repeated_ids",
+        f"{found.values} in several rows of one class, up to {found.most:,}: such rows are not "
+        "independent, and no limit would be true.",
+        hint=hint,
     )
-    raise _error(found, tuple(name for name in splits if _tells(name, found, seen)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Seen:
-    """Hashes by column, one for each row; null where the mask says so."""
+    """Who is a member; hashes by column, one for each row, and whether they are known."""
 
     member: NDArray[np.bool_]
     hashes: dict[str, Hashes]
@@ -92,17 +110,27 @@ class _Seen:
     @classmethod
     def of(cls, source: ScoreSource, columns: Sequence[str], run: str | None = None) -> _Seen:
         """Read some columns; where there are runs an id is one of its run."""
-        names = tuple(dict.fromkeys((*columns, *([] if run is None else [run]))))
-        found = [
-            one for partition, most in _places(source) for one in _collected(partition, names, most)
-        ]
-        member, hashed, told = zip(*found, strict=True)
-        hashes = {name: np.concatenate([one[name] for one in hashed]) for name in names}
+        names = dict.fromkeys((*columns, *([] if run is None else [run])))
+        member: list[NDArray[np.bool_]] = []
+        hashes: dict[str, list[Hashes]] = {name: [] for name in names}
+        known: dict[str, list[NDArray[np.bool_]]] = {name: [] for name in names}
+        for chunk, rows in _looked_at(source, tuple(names)):
+            kept = slice(rows.source_rows) if rows.kept is None else rows.kept
+            member.append(rows.member)
+            for name in names:
+                one = column_hashes(chunk.columns[name])
+                missing = np.zeros(chunk.rows, np.bool_) if one.missing is None else one.missing
+                hashes[name].append(one.values[kept])
+                known[name].append(~missing[kept])
+        joined = {name: np.concatenate(one) for name, one in hashes.items()}
         if run is not None:
-            salt = splitmix64(hashes.pop(run), 1)
-            hashes = {name: splitmix64(found ^ salt, 2) for name, found in hashes.items()}
-        known = {name: np.concatenate([one[name] for one in told]) for name in names}
-        return cls(member=np.concatenate(member), hashes=hashes, known=known)
+            salt = splitmix64(joined.pop(run), 1)
+            joined = {name: splitmix64(one ^ salt, 2) for name, one in joined.items()}
+        return cls(
+            member=np.concatenate(member),
+            hashes=joined,
+            known={name: np.concatenate(one) for name, one in known.items()},
+        )
 
     def repeats(self, column: str) -> bool:
         """Tell whether an id is there twice, in whatever class: all others take one sort."""
@@ -130,70 +158,50 @@ class _Seen:
         return ids[new] if nested else ids[:0]
 
 
-def _collected(
-    partition: PiecePartition, names: Sequence[str], most: int
-) -> Iterator[tuple[NDArray[np.bool_], dict[str, Hashes], dict[str, NDArray[np.bool_]]]]:
-    """Yield class, hashes and what is known of the first rows of a partition, at most so many."""
-    for chunk, every in partition.looked_at(names, scores=False):
-        rows = every.head(most)
-        kept = slice(most) if rows.kept is None else rows.kept
-        hashes = {name: column_hashes(chunk.columns[name]) for name in names}
-        known = {
-            name: np.ones(rows.member.size, dtype=np.bool_)
-            if one.missing is None
-            else ~one.missing[kept]
-            for name, one in hashes.items()
-        }
-        yield rows.member, {name: one.values[kept] for name, one in hashes.items()}, known
-        most -= chunk.rows
-        if most <= 0:
-            break
+def _looked_at(source: ScoreSource, names: Sequence[str]) -> Iterator[tuple[Chunk, Rows]]:
+    """Yield the chunks to look at with their rows: all, or the first of some partitions."""
+    partitions: Sequence[PiecePartition] = source.every_row()
+    most = source.rows_hint
+    if most > _COMPARED:
+        count = min(len(partitions), _PLACES)
+        places = np.unique(np.linspace(0, len(partitions) - 1, count).astype(int)).tolist()
+        partitions, most = [partitions[at] for at in places], _LOOKED_AT // count
+    for partition in partitions:
+        left = most
+        for chunk, rows in partition.looked_at(names, scores=False):
+            yield chunk, rows.head(left)
+            left -= chunk.rows
+            if left <= 0:
+                break
 
 
-def _places(source: ScoreSource) -> Iterator[tuple[PiecePartition, int]]:
-    """Yield the partitions to look at, each with the most rows to read of it."""
-    partitions = source.every_row()
-    total = source.rows_hint
-    if total <= _COMPARED:
-        for one in partitions:
-            yield one, total
-        return
-    count = min(len(partitions), _PLACES)
-    for at in np.unique(np.linspace(0, len(partitions) - 1, count).astype(int)):
-        yield partitions[int(at)], _LOOKED_AT // count
-
-
-def _within(column: str, seen: _Seen, unit_column: str | None) -> Repetition | None:
+def _within(column: str, seen: _Seen, unit_column: str | None) -> _Repetition | None:
     """Return a column whose ids repeat within a class."""
     hashes = seen.hashes[column][seen.known[column]]
     if not hashes.size or (hashes == hashes[0]).all():
         # The same in all rows: it says where the file is from.
         return None
-    counts = [_counts(seen.ids(column, member, unit_column)) for member in (True, False)]
-    repeated = sum(int(np.count_nonzero(one > 1)) for one in counts)
-    if not repeated:
-        return None
-    most = max(int(one.max()) for one in counts if one.size)
-    return Repetition(column=column, ids=repeated, most=most, both=False)
+    counts = np.concatenate([_counts(seen.ids(column, one, unit_column)) for one in (True, False)])
+    repeated = int(np.count_nonzero(counts > 1))
+    return _Repetition(column=column, ids=repeated, most=int(counts.max())) if repeated else None
 
 
-def _across(column: str, seen: _Seen, unit_column: str | None) -> Repetition | None:
+def _across(column: str, seen: _Seen, unit_column: str | None) -> _Repetition | None:
     """Return a column of records that has the same ids in both classes."""
     if id_kind(column) != "record":
         return None
-    members, holdout = (np.sort(seen.ids(column, member, unit_column)) for member in (True, False))
-    members, holdout = members[_starts(members)], holdout[_starts(holdout)]
+    members, holdout = (_distinct(seen.ids(column, one, unit_column)) for one in (True, False))
     shared = int(np.intersect1d(members, holdout, assume_unique=True).size)
     if not shared or members.size == holdout.size == 1:
         return None
-    return Repetition(column=column, ids=shared, most=1, both=True)
+    return _Repetition(column=column, ids=shared)
 
 
-def _tells(name: str, found: Repetition, seen: _Seen) -> bool:
+def _tells(name: str, found: _Repetition, seen: _Seen) -> bool:
     """Tell whether a column tells the rows of an id apart, all of them."""
     known = seen.known[found.column] & seen.known[name]
     pairs = splitmix64(seen.hashes[found.column] ^ splitmix64(seen.hashes[name], 1), 2)
-    classes = [known] if found.both else [known & seen.member, known & ~seen.member]
+    classes = [known] if found.most is None else [known & seen.member, known & ~seen.member]
     return bool(known.any()) and all(bool((_counts(pairs[one]) == 1).all()) for one in classes)
 
 
@@ -205,6 +213,11 @@ def _counts(hashes: Hashes) -> NDArray[np.int64]:
     return counts
 
 
+def _distinct(hashes: Hashes) -> Hashes:
+    ordered = np.sort(hashes)
+    return ordered[_starts(ordered)]
+
+
 def _starts(ordered: Hashes) -> NDArray[np.bool_]:
     """Return where a value begins in what is sorted."""
     new = np.ones(ordered.size, dtype=np.bool_)
@@ -212,35 +225,10 @@ def _starts(ordered: Hashes) -> NDArray[np.bool_]:
     return new
 
 
-def _error(found: Repetition, splits: Sequence[str]) -> InputError:
-    if found.both:
-        return InputError(
-            "duplicate_ids",
-            f"{_values(found)} in both classes; a record is either a member or holdout.",
-            hint=_ways_out(found, splits),
-        )
-    return InputError(
-        "repeated_ids",
-        f"{_values(found)} in several rows of one class, up to {found.most:,}: such rows are "
-        "not independent, and no limit would be true.",
-        hint=_ways_out(found, splits),
-    )
-
-
-def _values(found: Repetition) -> str:
-    return f"{found.ids:,} values of column {quoted_name(found.column)} occur"
-
-
-def _ways_out(found: Repetition, splits: Sequence[str]) -> str:
+def _ways_out(found: _Repetition, splits: Sequence[str]) -> str:
+    audits = "`where` 'COLUMN = VALUE' if the file holds several audits"
     if splits:
         name = safe_name(splits[0])
         audits = f"`where` '{name} = VALUE' for one of the audits that column '{name}' tells apart"
-    else:
-        audits = "`where` 'COLUMN = VALUE' if the file holds several audits"
     unit = f"`unit_col` {safe_name(found.column)} `unit_rows` one|mean|max|min|sum"
     return f"Give {unit} for one score each, or {audits}, or {_INDEPENDENT}."
-
-
-def _taken(found: Repetition) -> Finding:
-    case, most = ("ids_in_both", None) if found.both else ("ids", found.most)
-    return Finding.of(ROWS_TAKEN, case=case, ids=found.ids, column=found.column, most=most)
