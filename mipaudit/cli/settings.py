@@ -479,10 +479,10 @@ class Settings:
         config = self.config
         judges = "on_inconclusive" in own
         if config is not None and not judges and (config.limits or config.waivers):
-            from mipaudit.options.checked_limits import listed_limits, listed_waivers
+            from mipaudit.options.checked_limits import require_keys
 
-            listed_limits(config.limits)
-            listed_waivers(config.waivers)
+            for name in _LISTS:
+                require_keys(name, getattr(config, name))
         if self.command not in _GATES:
             return []
         keys = [key for key in LIMITS if key not in own]

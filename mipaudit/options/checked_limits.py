@@ -1,132 +1,165 @@
-"""The listed limits and waivers of a policy, checked."""
+"""The limits and waivers of a policy, checked; the keys of those listed are declared as options."""
 
-from __future__ import annotations
-
-import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar
 
 from mipaudit.errors import UsageError
 from mipaudit.model.check import Waiver
 from mipaudit.model.row import Quantity
+from mipaudit.options.declare import REQUIRED, Choice, Free, Options, declared
 from mipaudit.options.other_names import near
-from mipaudit.options.plain_values import number, one_of, percent_hint, require
+from mipaudit.options.plain_values import Given, percent_hint, require
+from mipaudit.options.ranges import PROBABILITY
 from mipaudit.statements.choices import Against
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import Limit, restatement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from mipaudit.maths.metrics.metric import Metric
 
-
+RowT = TypeVar("RowT", bound=Options)
 # What the commands judge; a policy file is for all of them together.
 OF_SCORES: Final = frozenset(
     {"advantage", "excess", "eta", "accuracy", "auc", "tpr_at_fpr", "metric", "any_difference"}
 )
-OF_GROUPS: Final = frozenset({"advantage", "difference"})
+_OF_GROUPS: Final = frozenset({"advantage", "difference"})
 _AT_PRIOR: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
-_OF_ONE_THRESHOLD: Final = frozenset({"auc", "tpr_at_fpr", "difference"})
-_LIMIT_NEEDS: Final = ("quantity", "max")
-_LIMIT_KEYS: Final = ("score", "against", "fpr", "metric", "group", "prior")
+_OF_ONE_THRESHOLD: Final = frozenset({"auc", "tpr_at_fpr", "difference", "risk"})
 _LARGEST_DIFFERENCE: Final = 2.0
 _HALF: Final = 0.5
-_WAIVER_NEEDS: Final = ("quantity", "reason", "person", "expires")
-_WAIVER_KEYS: Final = ("score", "metric", "fpr", "group")
-_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_QUANTITIES: Final = get_args(Quantity)
+# What has a key of its own: the quantity, how the key is named where it lacks and where it is too
+# much, and an example.
+_OWN_KEYS: Final = {
+    "fpr": ("tpr_at_fpr", "'fpr', the false-positive rate", "'fpr'", "fpr = 0.001, max = 0.02"),
+    "metric": ("metric", "'metric', its name", "'metric' (its name)", "metric = 'ppv', max = 0.6"),
+}
 
 
-class Listed(NamedTuple):
-    """A limit or a waiver as it is listed, whose keys are known and all there.
-
-    Attributes:
-        code: of the error where a value is none of its key's: ``limits`` or ``waivers``.
-        name: such as ``Limit 2``.
-        given: its keys and values.
-    """
-
-    code: str
-    name: str
-    given: Mapping[str, Any]
-
-    def require(self, holds: bool, message: str, hint: str | None = None) -> None:  # noqa: FBT001
-        """Raise a UsageError with the name before the message, unless a condition holds."""
-        require(holds, self.code, f"{self.name}: {message}", hint)
-
-    def quantity(self) -> Quantity:
-        """Return the quantity; of an unknown one the nearest is named."""
-        value = self.given["quantity"]
-        meant = near(value, _QUANTITIES) if isinstance(value, str) else None
-        self.require(
-            value in _QUANTITIES,
-            f"'quantity' must be one of: {', '.join(_QUANTITIES)}.",
-            f"Did you mean '{meant}'?" if meant else None,
-        )
-        return value  # type: ignore[no-any-return]
-
-    def text(self, key: str) -> str | None:
-        """Return a text, or None where there is none."""
-        value = self.given.get(key)
-        self.require(value is None or isinstance(value, str), f"'{key}' must be a text.")
-        return value
-
-    def share(self, key: str) -> float | None:
-        """Return a number in (0, 1), or None where there is none."""
-        if self.given.get(key) is None:
-            return None
-        value = self.number(key)
-        self.require(0 < value < 1, f"'{key}' must be above 0 and below 1.")
-        return value
-
-    def number(self, key: str) -> float:
-        """Return a number that is there."""
-        accepted = f"{self.name}: '{key}' must be a number."
-        require(not isinstance(self.given[key], bool), self.code, accepted)
-        return number(self.code, self.given[key], accepted)
+def _number(given: Given) -> float:
+    if isinstance(given, (bool, str)) or given != given:  # noqa: PLR0124 - NaN is no number
+        raise ValueError("must be a number")
+    return float(given)
 
 
-def listed_limits(given: Iterable[Mapping[str, Any]]) -> list[Listed]:
-    """Return limits with known keys.
-
-    Raises:
-        UsageError: ``limits``: an unknown key, whose nearest is named, or one is missing.
-    """
-    return _known("limits", "Limit", given, _LIMIT_NEEDS, _LIMIT_KEYS)
-
-
-def listed_waivers(given: Iterable[Mapping[str, Any]]) -> list[Listed]:
-    """Return waivers with known keys.
-
-    Raises:
-        UsageError: ``waivers``: an unknown key, whose nearest is named, or one is missing.
-    """
-    return _known("waivers", "Waiver", given, _WAIVER_NEEDS, _WAIVER_KEYS)
+def _day(given: Given) -> str:
+    try:
+        day = date.fromisoformat(given).isoformat()
+    except (TypeError, ValueError):
+        day = None
+    if day != given:  # also weeks, and days without dashes
+        raise ValueError("must be a day, such as 2026-12-31")
+    return str(day)
 
 
-def _known(
-    code: str,
-    kind: str,
-    given: Iterable[Mapping[str, Any]],
-    needed: Sequence[str],
-    more: Sequence[str],
-) -> list[Listed]:
-    allowed = (*needed, *more)
-    found = [Listed(code, f"{kind} {at}", one) for at, one in enumerate(given, start=1)]
-    for one in found:
-        for key in one.given:
-            meant = near(key, allowed)
-            require(
-                key in allowed,
-                code,
-                f"{one.name} has the unknown key '{key}'.",
-                f"Did you mean '{meant}'?" if meant else f"Known keys: {', '.join(allowed)}.",
+class _Of(Options):
+    quantity: Annotated[Quantity, Free(None, "What it is about.")]
+    score: Annotated[str | None, Free(None, "The only score that it is about.")] = None
+    metric: Annotated[str | None, Free(None, "The name of the metric.")] = None
+    fpr: Annotated[float | None, Free(None, "Of tpr_at_fpr.", within=PROBABILITY)] = None
+    group: Annotated[str | None, Free(None, "A group of records, '*' for every one.")] = None
+
+
+class ListedLimit(_Of):
+    """What a limit in a list may say: the fields of `Limit`."""
+
+    max: Annotated[float, Free(None, "The largest value that is accepted.", read=_number)]
+    against: Annotated[Against | None, Free(None, "The attackers to withstand.")] = None
+    prior: Annotated[float | None, Free(None, "At which it is judged.", within=PROBABILITY)] = None
+
+    def check(self) -> None:
+        """Refuse what makes no sense beside the quantity."""
+        quantity, group = self.quantity, self.group
+        for key, (of, needed, named, example) in _OWN_KEYS.items():
+            there = getattr(self, key) is not None
+            self._require(
+                there or quantity != of,
+                f"a limit on {'a ' * (of == key)}{of} needs {needed}.",
+                f"For example: quantity = '{of}', {example}",
             )
-        missing = [key for key in needed if key not in one.given]
-        require(not missing, code, f"{one.name} lacks the key '{''.join(missing[:1])}'.")
-    return found
+            alone = f"{named} goes with the quantity {of}, and with no other."
+            self._require(not there or quantity == of, alone)
+        self._require(
+            group is not None or quantity != "difference",
+            "a difference is that of a group from the rest: it needs 'group'.",
+            "group = '*' means every group.",
+        )
+        self._require(
+            group is None or quantity in _OF_GROUPS,
+            "within a group only 'advantage' and 'difference' can be limited.",
+        )
+        self._require(
+            self.prior is None or (quantity in _AT_PRIOR and group is None),
+            f"'{quantity}' cannot be judged at another prior than the audit's.",
+            "Run an audit at that prior.",
+        )
+        alike = self.against is None or (
+            quantity != "any_difference"
+            and (self.against == "thresholds" or quantity not in _OF_ONE_THRESHOLD)
+        )
+        self._require(alike, f"'against' cannot be chosen for '{quantity}'.")
+        self._require(
+            self.max == 0 or quantity != "any_difference",
+            "the limit on any_difference must be 0: nothing may show.",
+            "How much may show is what the other quantities say.",
+        )
+
+    def _require(self, holds: bool, message: str, hint: str | None = None) -> None:  # noqa: FBT001
+        require(holds, "limits", message, hint)
+
+
+class ListedWaiver(_Of):
+    """What a waiver may say: the fields of `Waiver`."""
+
+    reason: Annotated[str, Choice(None, "Why the limit need not be shown to be kept.")]
+    person: Annotated[str, Choice(None, "Who says so.")]
+    expires: Annotated[str, Choice(None, "The last day on which it holds.", read=_day)]
+
+    def check(self) -> None:
+        """Refuse a waiver that says nothing, or that would be of no score."""
+        require(
+            all(any(map(str.isalnum, text)) for text in (self.reason, self.person)),
+            "waivers",
+            "'reason' and 'person' must say something.",
+        )
+        require(
+            not {*"*?"} & {*(self.score or "")},
+            "waivers",
+            "'score' has * or ?, and names are exact.",
+            "Leave 'score' out for every score, or write a waiver for each.",
+        )
+
+
+def require_keys(code: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse limits or waivers with an unknown key, or without one that is needed.
+
+    Args:
+        code: ``limits`` or ``waivers``.
+        rows: as they are listed.
+
+    Raises:
+        UsageError: ``code``; of an unknown key the nearest is named.
+    """
+    kind, word = _KINDS[code]
+    options = {one.name: one.default for one in declared(kind)}
+    for at, row in enumerate(rows, start=1):
+        for key in row:
+            meant = near(key, options)
+            require(
+                key in options,
+                code,
+                f"{word} {at} has the unknown key '{key}'.",
+                f"Did you mean '{meant}'?" if meant else f"Known keys: {', '.join(options)}.",
+            )
+        missing = [key for key in options if options[key] is REQUIRED and key not in row]
+        require(not missing, code, f"{word} {at} lacks the key '{''.join(missing[:1])}'.")
+
+
+_KINDS: Final[dict[str, tuple[type[Options], str]]] = {
+    "limits": (ListedLimit, "Limit"),
+    "waivers": (ListedWaiver, "Waiver"),
+}
 
 
 def check_limits(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Limit, ...]:
@@ -139,124 +172,176 @@ def check_limits(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Limi
     Raises:
         UsageError: ``limits``: an unknown key, or a value out of its range.
     """
-    return tuple(_limit(one, prior) for one in listed_limits(given))
+    found = []
+    # The audit's own prior is no other one.
+    rows = [
+        {key: value for key, value in row.items() if (key, value) != ("prior", prior)}
+        for row in given
+    ]
+    for place, one in _listed("limits", rows, ListedLimit):
+        limit = Limit(**vars(one))
+        own = prior if limit.prior is None else limit.prior
+        # The ends of a metric depend on which it is; nothing may show of any difference.
+        if limit.quantity not in {"metric", "any_difference"}:
+            require_possible("limits", limit.quantity, limit.max, own, fpr=limit.fpr, place=place)
+        found.append(limit)
+    return tuple(found)
 
 
-def limited_metrics(
-    limits: Iterable[Limit], prior: float, least: float
-) -> tuple[tuple[Limit, ...], dict[str, Metric]]:
-    """Return the limits with the metrics' tidy names, and those metrics by name.
+def check_waivers(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Waiver, ...]:
+    """Return the waivers.
+
+    Args:
+        given: mappings with the keys of `Waiver`.
+        prior: the audit's p in (0, 1), checked; names of metrics are read at it.
 
     Raises:
-        UsageError: a metric is unknown, or its limit can never be kept or always is.
+        UsageError: ``waivers``: an unknown or missing key, or a value of the wrong kind.
     """
-    # Here, since few policies limit metrics, and help is written without their arithmetic.
-    from mipaudit.maths.metrics.names import parse_metric
-    from mipaudit.options.checked_metrics import check_metric_limit
+    found = []
+    for _, one in _listed("waivers", given, ListedWaiver):
+        waiver = Waiver(**vars(one))
+        if waiver.metric is not None:
+            # Here, since most policies waive none.
+            from mipaudit.maths.metrics.names import parse_metric
 
-    found: dict[str, Metric] = {}
-    tidied = []
-    for limit in limits:
-        if limit.metric is None:
-            tidied.append(limit)
-            continue
-        metric = parse_metric(limit.metric, prior=prior, least=least)
-        check_metric_limit(metric, limit.max)
-        found[metric.name] = metric
-        tidied.append(replace(limit, metric=metric.name))
-    return tuple(tidied), found
+            waiver = replace(waiver, metric=parse_metric(waiver.metric, prior=prior).name)
+        found.append(waiver)
+    return tuple(found)
 
 
-def _limit(one: Listed, prior: float) -> Limit:
-    quantity, against = one.quantity(), one.text("against")
-    if against is not None:
-        one_of("limits", against, get_args(Against))
-    fpr, own = one.share("fpr"), one.share("prior")
-    limit = Limit(
-        quantity=quantity,
-        max=one.number("max"),
-        score=one.text("score"),
-        against=against,  # type: ignore[arg-type]
-        fpr=fpr,
-        metric=one.text("metric"),
-        group=one.text("group"),
-        prior=None if own == prior else own,
-    )
-    _check_parts(one, limit)
-    _check_range(one, limit, prior if own is None else own)
-    return limit
+def _listed(
+    code: str, given: Iterable[Mapping[str, Any]], kind: type[RowT]
+) -> Iterator[tuple[str, RowT]]:
+    """Yield the rows of a list, each with its place, such as ``Limit 2: ``."""
+    rows = list(given)
+    require_keys(code, rows)
+    for at, row in enumerate(rows, start=1):
+        place = f"{_KINDS[code][1]} {at}: "
+        try:
+            found = kind(**row)
+        except UsageError as error:
+            raise UsageError(code, f"{place}{error.message}", hint=error.hint) from None
+        yield place, found
 
 
-def _check_parts(one: Listed, limit: Limit) -> None:
-    """Refuse what makes no sense beside the quantity."""
-    quantity = limit.quantity
-    one.require(
-        limit.fpr is not None or quantity != "tpr_at_fpr",
-        "a limit on tpr_at_fpr needs 'fpr', the false-positive rate.",
-        "For example: quantity = 'tpr_at_fpr', fpr = 0.001, max = 0.02",
-    )
-    one.require(
-        limit.fpr is None or quantity == "tpr_at_fpr",
-        "'fpr' goes with the quantity tpr_at_fpr, and with no other.",
-    )
-    one.require(
-        limit.metric is not None or quantity != "metric",
-        "a limit on a metric needs 'metric', its name.",
-        "For example: quantity = 'metric', metric = 'ppv', max = 0.6",
-    )
-    one.require(
-        limit.metric is None or quantity == "metric",
-        "'metric' (its name) goes with the quantity metric, and with no other.",
-    )
-    one.require(
-        limit.group is not None if quantity == "difference" else True,
-        "a difference is that of a group from the rest: it needs 'group'.",
-        "group = '*' means every group.",
-    )
-    one.require(
-        limit.group is None or quantity in OF_GROUPS,
-        "within a group only 'advantage' and 'difference' can be limited.",
-    )
-    one.require(
-        limit.prior is None or (quantity in _AT_PRIOR and limit.group is None),
-        f"'{quantity}' cannot be judged at another prior than the audit's.",
-        "Run an audit at that prior.",
-    )
-    one.require(
-        limit.against in {None, "thresholds"} or quantity not in {*_OF_ONE_THRESHOLD, "risk"},
-        f"'against' cannot be chosen for '{quantity}'.",
-    )
-    one.require(
-        limit.against is None or quantity != "any_difference",
-        "'against' cannot be chosen for 'any_difference'.",
-    )
+def require_possible(
+    code: str,
+    quantity: Quantity,
+    limit: float | None,
+    prior: float,
+    *,
+    fpr: float | None = None,
+    place: str = "",
+    hint: str | None = None,
+) -> None:
+    """Refuse a limit that a score which says nothing breaks, or that nobody can exceed.
 
+    Args:
+        code: of the error.
+        quantity: that is limited.
+        limit: on it, or None.
+        prior: p in (0, 1) at which it is judged.
+        fpr: of ``tpr_at_fpr``.
+        place: of a listed limit, before the sentence.
+        hint: what to limit instead.
 
-def _check_range(one: Listed, limit: Limit, prior: float) -> None:
-    """A limit that a score which says nothing breaks could never be met."""
-    if limit.quantity == "any_difference":
-        one.require(
-            limit.max == 0,
-            "the limit on any_difference must be 0: nothing may show.",
-            "How much may show is what the other quantities say.",
-        )
-        return
+    Raises:
+        UsageError: ``code``.
+    """
     baseline = abs(2 * prior - 1)
+    scale, shift = restatement(quantity, prior)
     ends = {
         "auc": (_HALF, 1.0),
-        "tpr_at_fpr": (limit.fpr or 0.0, 1.0),
+        "tpr_at_fpr": (fpr or 0.0, 1.0),
         "risk": (baseline, 1.0),
         "difference": (0.0, _LARGEST_DIFFERENCE),
     }
-    if limit.quantity == "metric":
-        return  # its ends depend on the metric
-    scale, shift = restatement(limit.quantity, prior)
-    lowest, highest = ends.get(limit.quantity, (scale * baseline + shift, scale + shift))
-    one.require(
-        lowest < limit.max <= highest,
-        f"the limit on {limit.quantity} must be above {lowest:g}, which blind guessing "
-        f"reaches, and at most {highest:g}.",
-        percent_hint(limit.max, lambda value: lowest < value <= highest),
+    lowest, highest = ends.get(quantity, (scale * baseline + shift, scale + shift))
+    require(
+        limit is None or lowest < limit <= highest,
+        code,
+        f"{place}{'the' if place else 'The'} limit on {quantity} must be above {lowest:g}, which "
+        f"blind guessing reaches at this prior, and at most {highest:g}.",
+        percent_hint(limit, lambda value: lowest < value <= highest) or hint,
+    )
+
+
+class Metrics(NamedTuple):
+    """The metrics of a policy.
+
+    Attributes:
+        every: those asked for and those limited, each once.
+        limited: the limits of the option, by the metrics' tidy names.
+        limits: those listed, with such names.
+    """
+
+    every: tuple["Metric", ...]
+    limited: tuple[tuple[str, float], ...]
+    limits: tuple[Limit, ...]
+
+
+def check_metrics(
+    asked: Iterable[str],
+    max_metric: Iterable[str],
+    limits: Iterable[Limit],
+    *,
+    least: float,
+    prior: float,
+) -> Metrics:
+    """Return the metrics asked for and limited, and the limits on them.
+
+    Args:
+        asked: names.
+        max_metric: ``NAME=LIMIT`` each.
+        limits: those listed, on any quantity.
+        least: least recall, or specificity, of the metrics that need one.
+        prior: p in (0, 1), checked.
+
+    Raises:
+        UsageError: a name is unknown, or a limit can never be kept or always is.
+    """
+    # Here, since help is written without the arithmetic of metrics.
+    from mipaudit.maths.metrics.names import parse_metric, split_limit
+
+    require(0 < least < 1, "min_recall", "The least recall must be above 0 and below 1.")
+    found = {}
+    for name in asked:
+        one = parse_metric(name, prior=prior, least=least)
+        found[one.name] = one
+    limited: dict[str, float] = {}
+    for name, most in map(split_limit, max_metric):
+        one = parse_metric(name, prior=prior, least=least)
+        _require_metric_limit(one, most)
+        require(one.name not in limited, "max_metric", f"'{one.name}' has two limits.")
+        found[one.name], limited[one.name] = one, most
+    listed = []
+    for limit in limits:
+        tidy = limit
+        if limit.metric is not None:
+            one = parse_metric(limit.metric, prior=prior, least=least)
+            _require_metric_limit(one, limit.max)
+            found[one.name], tidy = one, replace(limit, metric=one.name)
+        listed.append(tidy)
+    return Metrics(tuple(found.values()), tuple(limited.items()), tuple(listed))
+
+
+def _require_metric_limit(metric: "Metric", limit: float) -> None:
+    """Refuse a limit that the trivial attacker breaks, or that nobody ever passes."""
+    lowest, highest = metric.baseline, metric.most
+    require(
+        not metric.trivial,
+        "max_metric",
+        f"A limit on '{metric.name}' tests nothing: an attacker who guesses the same of everybody "
+        f"reaches {lowest:g}, the largest value.",
+        "Limit ppv, am or TPR at FPR instead.",
+    )
+    require(
+        lowest < limit < highest,
+        "max_metric",
+        f"The limit on '{metric.name}' must be above {lowest:g}, which blind guessing "
+        f"reaches at this prior, and below {highest:g}, which nobody passes.",
+        "A larger value is a better attacker; a cost is given as its negative.",
     )
 
 
@@ -277,93 +362,4 @@ def limits_elsewhere(command: str, count: int) -> list[Finding]:
         command: the one that judges them.
         count: how many.
     """
-    if not count:
-        return []
-    return [Finding.of("limits_elsewhere", count=count, command=command)]
-
-
-def check_advantage_limit(limit: float | None, baseline: float, hint: str | None = None) -> None:
-    """Refuse a limit on the advantage that blind guessing reaches, or that nobody can exceed.
-
-    Args:
-        limit: on the advantage, or None.
-        baseline: what blind guessing reaches at the prior.
-        hint: what to limit instead.
-
-    Raises:
-        UsageError: ``max_advantage``.
-    """
-    require(
-        limit is None or baseline < limit <= 1,
-        "max_advantage",
-        f"The limit on the advantage must be above {baseline:g}, which blind guessing reaches at "
-        "this prior, and at most 1.",
-        percent_hint(limit, lambda value: baseline < value <= 1) or hint,
-    )
-
-
-def check_eta_limit(limit: float | None, baseline: float) -> None:
-    """Refuse a limit on eta that can be neither kept nor exceeded.
-
-    Raises:
-        UsageError: ``max_eta``.
-    """
-    highest = (1 - baseline) / 2
-    require(
-        limit is None or 0 < limit <= highest,
-        "max_eta",
-        f"The limit on eta must be above 0 and at most {highest:g} at this prior.",
-        percent_hint(limit, lambda value: 0 < value <= highest),
-    )
-
-
-def check_waivers(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Waiver, ...]:
-    """Return the waivers.
-
-    Args:
-        given: mappings with the keys of `Waiver`.
-        prior: the audit's p in (0, 1), checked; names of metrics are read at it.
-
-    Raises:
-        UsageError: ``waivers``: an unknown or missing key, or a value of the wrong kind.
-    """
-    return tuple(_waiver(one, prior) for one in listed_waivers(given))
-
-
-def _waiver(one: Listed, prior: float) -> Waiver:
-    reason, person = str(one.text("reason")), str(one.text("person"))
-    one.require(
-        all(any(map(str.isalnum, text)) for text in (reason, person)),
-        "'reason' and 'person' must say something.",
-    )
-    metric, score = one.text("metric"), one.text("score")
-    one.require(
-        not {*"*?"} & {*(score or "")},
-        "'score' has * or ?, and names are exact.",
-        "Leave 'score' out for every score, or write a waiver for each.",
-    )
-    if metric is not None:
-        # Here, since most policies waive none.
-        from mipaudit.maths.metrics.names import parse_metric
-
-        metric = parse_metric(metric, prior=prior).name
-    return Waiver(
-        quantity=one.quantity(),
-        reason=reason,
-        person=person,
-        expires=_day(one),
-        score=score,
-        metric=metric,
-        fpr=one.share("fpr"),
-        group=one.text("group"),
-    )
-
-
-def _day(one: Listed) -> str:
-    value, wanted = one.given["expires"], "'expires' must be a day, such as 2026-12-31."
-    # `fromisoformat` alone also takes weeks, and days without dashes.
-    one.require(isinstance(value, str) and _DAY.fullmatch(value) is not None, wanted)
-    try:
-        return date.fromisoformat(value).isoformat()
-    except ValueError:
-        raise UsageError("waivers", f"{one.name}: {wanted}") from None
+    return [Finding.of("limits_elsewhere", count=count, command=command)] * bool(count)

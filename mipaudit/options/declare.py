@@ -191,7 +191,7 @@ class Declared(NamedTuple):
     def word(self) -> str:
         """What sentences call it: as it is typed, or as Python has it where it is not."""
         flag = self.option.flag
-        return f"{self.name}=" if flag is None else flag.rpartition("/")[2]
+        return f"'{self.name}'" if flag is None else flag.rpartition("/")[2]
 
     @property
     def said(self) -> str:
@@ -414,7 +414,11 @@ def _plain(one: Declared, value: Given) -> Given:
     if one.words:
         if isinstance(value, str) and value in one.words:
             return value
-        raise _refused(one, f"must be one of: {', '.join(one.words)}")
+        from mipaudit.options.other_names import near
+
+        meant = near(value, one.words) if isinstance(value, str) else None
+        hint = f"Did you mean '{meant}'?" if meant else None
+        raise _refused(one, f"must be one of: {', '.join(one.words)}", hint)
     return value
 
 

@@ -4,9 +4,13 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from mipaudit.errors import UsageError
 from mipaudit.model.check import Waiver
-from mipaudit.options.checked_limits import check_limits, check_waivers, of_records
+from mipaudit.options.checked_limits import (
+    check_limits,
+    check_waivers,
+    of_records,
+    require_possible,
+)
 from mipaudit.options.declare import Act, Choice, Free, Options, but
 from mipaudit.options.groups.game import Game
 from mipaudit.options.groups.policy import ListedPolicy, MaxCopiesOption
@@ -14,7 +18,6 @@ from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Score
 from mipaudit.options.groups.shown import Beside, ExitZero, OutputOption, RequirePolicy, Said
 from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import BadParts, Engines, Seeded
-from mipaudit.options.plain_values import percent_hint
 from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
 from mipaudit.reading.rows.output import RowFormat, record_format, require_csv
 from mipaudit.statements.policy import Limit
@@ -80,15 +83,7 @@ class _RiskPolicy(Game, Discreteness, _Risks, ListedPolicy):
     def check(self) -> None:
         """Refuse a limit that is always kept, or never."""
         super().check()
-        # The largest risk is at least the average one, which nothing makes smaller.
-        baseline = abs(2 * self.prior - 1)
-        if self.max_risk is not None and not baseline < self.max_risk <= 1:
-            raise UsageError(
-                "max_risk",
-                f"The limit on the risk must be above {baseline:g}, which a score that says "
-                "nothing reaches at this prior, and at most 1.",
-                hint=percent_hint(self.max_risk, lambda value: baseline < value <= 1),
-            )
+        require_possible("max_risk", "risk", self.max_risk, self.prior)
         check_limits(self.limits, self.prior)
         check_waivers(self.waivers, self.prior)
 

@@ -8,10 +8,9 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from mipaudit.options.checked_metrics import check_metrics, limits_of
 from mipaudit.options.declare import Choice, Free, Options
 from mipaudit.options.groups.game import Game
-from mipaudit.options.plain_values import require
+from mipaudit.options.plain_values import number, require
 from mipaudit.options.ranges import OPERATING_POINT, at_least
 from mipaudit.options.texts import operating_point
 from mipaudit.statements.choices import Against
@@ -19,6 +18,23 @@ from mipaudit.statements.choices import Against
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
     from mipaudit.statements.policy import Policy
+
+
+_LIMITS = "`max_metric` must be names with limits, such as {'ppv': 0.6} or 'ppv=0.6'."
+
+
+def limits_of(given: Any) -> tuple[str, ...]:  # noqa: ANN401 - names and limits, or texts
+    """Return limits on metrics as ``NAME=LIMIT``.
+
+    Raises:
+        UsageError: ``max_metric``: another form.
+    """
+    if isinstance(given, Mapping):
+        numbers = {name: number("max_metric", limit, _LIMITS) for name, limit in given.items()}
+        return tuple(f"{name}={limit!r}" for name, limit in numbers.items())
+    texts = (given,) if isinstance(given, str) else tuple(given or ())
+    require(all(isinstance(text, str) for text in texts), "max_metric", _LIMITS)
+    return texts
 
 
 def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
@@ -78,10 +94,10 @@ class AdvantageLimit(Game, _MaxAdvantage):
 
     def check(self) -> None:
         """Refuse a limit that is always kept, or never."""
-        from mipaudit.options.checked_limits import check_advantage_limit
+        from mipaudit.options.checked_limits import require_possible
 
         super().check()
-        check_advantage_limit(self.max_advantage, abs(2 * self.prior - 1))
+        require_possible("max_advantage", "advantage", self.max_advantage, self.prior)
 
 
 class ListedPolicy(Options):
@@ -184,35 +200,33 @@ class ScorePolicy(_ScoreLimits, ListedPolicy):
             UsageError: a limit is always kept, or never, or is of an unknown quantity.
         """
         from mipaudit.options.checked_limits import (
-            check_advantage_limit,
-            check_eta_limit,
             check_limits,
+            check_metrics,
             check_waivers,
-            limited_metrics,
             of_scores,
+            require_possible,
         )
         from mipaudit.statements.policy import Policy
 
-        baseline = abs(2 * prior - 1)
         instead = "At a prior other than 0.5 consider `max_eta`."
-        check_advantage_limit(self.max_advantage, baseline, instead)
-        check_eta_limit(self.max_eta, baseline)
-        metrics, limits = check_metrics(metric, self.max_metric, least_recall, prior)
+        require_possible("max_advantage", "advantage", self.max_advantage, prior, hint=instead)
+        require_possible("max_eta", "eta", self.max_eta, prior)
         every = check_limits(self.limits, prior)
-        own, more_metrics = limited_metrics(filter(of_scores, every), prior, least_recall)
+        own = filter(of_scores, every)
+        metrics = check_metrics(metric, self.max_metric, own, least=least_recall, prior=prior)
         policy = Policy(
             max_advantage=self.max_advantage,
             max_eta=self.max_eta,
             max_tpr_at_fpr=self.max_tpr_at_fpr,
             against=self.against,
-            max_metric=tuple(limits.items()),
-            limits=own,
+            max_metric=metrics.limited,
+            limits=metrics.limits,
             waivers=tuple(filter(of_scores, check_waivers(self.waivers, prior))),
             on_inconclusive=self.on_inconclusive,
             max_copies=self.max_copies,
         )
         return AskedPolicy(
             policy=policy,
-            metrics=tuple((metrics | more_metrics).values()),
-            elsewhere=len(every) - len(own),
+            metrics=metrics.every,
+            elsewhere=len(every) - len(metrics.limits),
         )

@@ -31,7 +31,7 @@ def test_groups_are_typed_as_a_list_and_given_as_names(given, columns):
 
 @pytest.mark.parametrize("limit", [0.8, 1.1])
 def test_a_limit_that_is_always_or_never_kept_is_refused(limit):
-    with pytest.raises(UsageError, match=r"above 0\.8, which a score that says nothing reaches"):
+    with pytest.raises(UsageError, match=r"above 0\.8, which blind guessing reaches"):
         RecordTableOptions(prior=0.1, max_risk=limit)
 
 
