@@ -76,18 +76,17 @@ class Destination(NamedTuple):
         from mipaudit.output.followed_path import followed_path
         from mipaudit.output.input_guard import refuse_inputs
 
-        try:
-            path = followed_path(name)
+        with _refusals(name, option):
+            try:
+                path = followed_path(name)
+            except ValueError:  # such as a NUL in the name
+                raise OSError(errno.EINVAL, "") from None
             refuse_inputs(Path(name), inputs, option)
             atomic = _probe(path)
-            digest = None
-            if sha256 and atomic:
-                digest = cls.open(f"{name}{DIGEST_SUFFIX}", inputs=inputs, option=option)
-            return cls(
-                path=path, atomic=atomic, option=option, name=name, digest=digest, private=private
-            )
-        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-            raise _refused(error, name, option) from None
+        digest = None
+        if sha256 and atomic:
+            digest = cls.open(f"{name}{DIGEST_SUFFIX}", inputs=inputs, option=option)
+        return cls(path, atomic, option, name, digest, private)
 
     @property
     def leaves_stdout(self) -> bool:
@@ -125,15 +124,12 @@ class Destination(NamedTuple):
         """
         if self.path is None or os.path.lexists(self.name):
             raise FileExistsError
-        try:
-            with staged(self.path, private=self.private) as one:
-                one.file.write(data)
-                one.name()
-                one.take_place(new=True)
-        except FileExistsError:
-            raise
-        except OSError as error:
-            raise _refused(error, self.name, self.option) from None
+        with _refusals(self.name, self.option), staged(self.path, private=self.private) as one:
+            one.file.write(data)
+            one.name()
+            placed = one.take_place(new=True)
+        if not placed:
+            raise FileExistsError
 
     @contextmanager
     def stream(self) -> Iterator[BinaryIO]:
@@ -143,7 +139,7 @@ class Destination(NamedTuple):
             OutputError: the system refused.
             BrokenPipeError: the reader has gone.
         """
-        try:
+        with _refusals(self.name, self.option):
             if self.path is None:
                 sys.stdout.flush()
                 yield cast("BinaryIO", _Patient(sys.stdout.buffer))
@@ -156,10 +152,6 @@ class Destination(NamedTuple):
             else:
                 with self.path.open("wb") as file:
                     yield file
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise _refused(error, self.name, self.option) from None
 
 
 @contextmanager
@@ -198,27 +190,21 @@ def write_together(
         OutputError: the system refused; regular files are as they were.
         BrokenPipeError: the reader of a pipe has gone.
     """
-    name = ""
-    try:
-        with ExitStack() as stack:
-            whole = []
-            for destination, data in parts:
-                name = destination.name
-                if destination.path is None or not destination.atomic:
-                    destination.write(data)
-                    continue
+    with _refusals(""), ExitStack() as stack:
+        whole = []
+        for destination, data in parts:
+            if destination.path is None or not destination.atomic:
+                destination.write(data)
+                continue
+            with _refusals(destination.name):
                 one = stack.enter_context(staged(destination.path, private=destination.private))
                 one.file.write(data)
                 one.name()
-                whole.append(one)
-            with _withdrawn(outdated, whole):
-                for one in whole:
-                    name = str(one.path)
+            whole.append(one)
+        with _refusals(destination.name), _withdrawn(outdated, whole):
+            for one in whole:
+                with _refusals(str(one.path)):
                     one.take_place()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _refused(error, name) from None
 
 
 @contextmanager
@@ -288,18 +274,29 @@ class _Patient:
         self._stream.flush()
 
 
-def _refused(error: OSError | ValueError, name: str, option: str = "`output`") -> OutputError:
-    # Here, since most reports are written without it.
-    from mipaudit.statements.text.printable_names import safe_name
+@contextmanager
+def _refusals(name: str, option: str = "`output`") -> Iterator[None]:
+    """Say in our words what the system refuses.
 
-    number = error.errno if isinstance(error, OSError) else errno.EINVAL
-    reason = os.strerror(number or errno.EIO)
-    what = f"The output {safe_name(name, longest=_LONGEST_NAME)}" if name else "The output"
-    return OutputError(
-        "unwritable_output",
-        f"{what} cannot be written: {reason}.",
-        hint=f"Choose another file for {option}, in a directory that exists and may be written to.",
-    )
+    Raises:
+        OutputError: it did.
+        BrokenPipeError: the reader of a pipe has gone.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # Here, since most reports are written without it.
+        from mipaudit.statements.text.printable_names import safe_name
+
+        what = f"The output {safe_name(name, longest=_LONGEST_NAME)}" if name else "The output"
+        raise OutputError(
+            "unwritable_output",
+            f"{what} cannot be written: {os.strerror(error.errno or errno.EIO)}.",
+            hint=f"Choose another file for {option}, in a directory that exists and may be "
+            "written to.",
+        ) from None
 
 
 def digest_line(name: str, data: bytes) -> bytes:

@@ -98,18 +98,19 @@ class StagedFile(NamedTuple):
             _give_name(self.file, self.beside)
         self.file.close()  # Windows moves no file that is open
 
-    def take_place(self, *, new: bool = False) -> None:
-        """Let it be what is there; only where nothing is, if it is to be ``new``."""
-        if not new:
-            self.beside.replace(self.path)
-            return
-        try:
-            os.link(self.beside, self.path)
-        except OSError:
-            # Some file systems have one name for a file, no more.
-            if os.path.lexists(self.path):
-                raise FileExistsError from None
-            self.beside.replace(self.path)
+    def take_place(self, *, new: bool = False) -> bool:
+        """Let it be what is there; if it is to be ``new``, only where nothing is: else False."""
+        if new:
+            try:
+                os.link(self.beside, self.path)
+            except OSError:
+                # Some file systems have one name for a file, no more.
+                if os.path.lexists(self.path):
+                    return False
+            else:
+                return True
+        self.beside.replace(self.path)
+        return True
 
 
 @contextmanager
