@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from mipaudit.commands.doctor.libraries import install_line
 from mipaudit.model.message import Message
 
 if TYPE_CHECKING:
@@ -37,3 +36,8 @@ def hinders(finding: Message) -> bool:
 def needed_always(report: DoctorReport) -> tuple[Library, ...]:
     """Return the libraries that are of no optional part."""
     return tuple(one for one in report.libraries if one.of is None)
+
+
+def install_line(*parts: str) -> str:
+    """Return what installs optional parts."""
+    return f'pip install "mipaudit[{",".join(parts)}]"'

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mipaudit.cli import app
-from mipaudit.commands.doctor import known_audit, libraries
+from mipaudit.commands.doctor import run as looked
 from mipaudit.commands.doctor.run import doctor
 from tests.places import ROOT
 
@@ -38,7 +38,7 @@ def as_installed(monkeypatch):
 
     real = importlib.metadata.distribution
     monkeypatch.setattr(
-        libraries, "distribution", lambda name: Installed if name == "mipaudit" else real(name)
+        looked, "distribution", lambda name: Installed if name == "mipaudit" else real(name)
     )
 
 
@@ -75,8 +75,8 @@ def test_a_whole_installation_works(run):
 
 def test_every_optional_part_is_known():
     extras = PROJECT["optional-dependencies"]
-    assert set(libraries.PARTS) == {name for name, needed in extras.items() if needed} - {"dev"}
-    assert {one.of for one in doctor().libraries} == {None, *libraries.PARTS}
+    assert set(looked.PARTS) == {name for name, needed in extras.items() if needed} - {"dev"}
+    assert {one.of for one in doctor().libraries} == {None, *looked.PARTS}
 
 
 def test_a_screenful_says_it(run):
@@ -100,7 +100,7 @@ def test_no_form_tells_of_the_user_or_the_machine(run, form):
 
 @pytest.mark.parametrize("name", ["msgspec", "numpy", "packaging", "pyarrow"])
 def test_a_library_that_cannot_be_loaded_is_a_finding(run, monkeypatch, name):
-    monkeypatch.setitem(sys.modules, libraries._LOADED.get(name, name), None)
+    monkeypatch.setitem(sys.modules, looked._LOADED.get(name, name), None)
 
     status, text = run("-f", "json")
     report = json.loads(text)
@@ -117,14 +117,14 @@ class Absent(importlib.metadata.PackageNotFoundError):
 
 
 def test_a_library_that_is_missing_names_the_line_that_installs_it(run, monkeypatch):
-    real = libraries.distribution
+    real = looked.distribution
 
     def none_of_it(name):
         if name == "jinja2":
             raise Absent
         return real(name)
 
-    monkeypatch.setattr(libraries, "distribution", none_of_it)
+    monkeypatch.setattr(looked, "distribution", none_of_it)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     status, text = run("-f", "json")
 
@@ -136,12 +136,12 @@ def test_a_library_that_is_missing_names_the_line_that_installs_it(run, monkeypa
 
 @pytest.mark.parametrize(("name", "status"), [("pandas", 2), ("scikit-learn", 0)])
 def test_another_version_is_a_finding(run, monkeypatch, name, status):
-    real = libraries.distribution
+    real = looked.distribution
 
     class Old:
         version, files, requires = "0.1", None, None
 
-    monkeypatch.setattr(libraries, "distribution", lambda one: Old if one == name else real(one))
+    monkeypatch.setattr(looked, "distribution", lambda one: Old if one == name else real(one))
     found, text = run("-f", "json")
     report = json.loads(text)
 
@@ -161,8 +161,8 @@ def test_a_part_that_is_not_there_is_offered_and_no_finding(run, monkeypatch):
 
 def test_figures_that_come_out_otherwise_are_not_to_be_used(run, monkeypatch):
     name = ("advantage", "any", "lower")
-    moved = {**known_audit._KNOWN, name: known_audit._KNOWN[name] * (1 + 3e-9)}
-    monkeypatch.setattr(known_audit, "_KNOWN", moved)
+    moved = {**looked._KNOWN, name: looked._KNOWN[name] * (1 + 3e-9)}
+    monkeypatch.setattr(looked, "_KNOWN", moved)
     status, text = run()
 
     assert status == 2
@@ -187,7 +187,7 @@ def test_run_from_its_source_it_says_so(run, monkeypatch):
     def none(name):
         raise Absent(name)
 
-    monkeypatch.setattr(libraries, "distribution", none)
+    monkeypatch.setattr(looked, "distribution", none)
     status, text = run("-f", "json")
 
     assert status == 0
