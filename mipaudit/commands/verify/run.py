@@ -1,32 +1,54 @@
-"""``mipaudit verify``: a report computed again from its scores and settings, and compared."""
+"""``mipaudit verify``: a report computed again from its scores and settings, and compared.
+
+Of a statement: the released files, the report beside it, and what that rests on.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from datetime import date, timedelta
 from hashlib import sha256
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from mipaudit.commands.render.forms import hashed
+from mipaudit.commands.verify.agreement import (
+    LIMITATIONS,
+    TOLERANCE,
+    agree,
+    compared_part,
+    noted_part,
+    values_part,
+    verification,
+)
 from mipaudit.commands.verify.options import VerifyOptions
+from mipaudit.commands.verify.report import STATEMENT, VerifyReport
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.plain_values import Given, require
+from mipaudit.formats.exchange.statement import PREDICATE, TYPE, statement, unread
+from mipaudit.formats.exchange.stored import File, Stored
+from mipaudit.model.message import Message
+from mipaudit.options.plain_values import Given, path_of, require
 from mipaudit.options.public import options_of, public
 from mipaudit.options.recorded import function_of, recorded_keywords
-from mipaudit.statements.provenance import as_of, time_of
+from mipaudit.reading.report_file import foreign, read_report, report_bytes
+from mipaudit.report.codec import from_json, read_once
+from mipaudit.statements.provenance import as_of, provenance, settings_from, time_of
 from mipaudit.statements.reports.kinds import kind_of
+from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.identity.seed import SeedChoice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from mipaudit.commands.verify.report import VerifyReport
+    from mipaudit.commands.verify.report import VerifiedPart
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.reports.any_report import AnyReport
 
 # A report of a kind that the caller knows.
-Stored: TypeAlias = Any
+OfAnyKind: TypeAlias = Any
 _OF_SEVERAL: Final = frozenset({"estimate", "compare", "compare reports"})
 _FILES: Final = ("input", "members", "holdout", "synthetic", "reference", "claimed_curve")
 # What went to a file of its own, if the report lacks it.
@@ -47,16 +69,11 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
         UsageError: the report is of another command, or the input is missing or superfluous.
         InputError: the report or the input cannot be read.
     """
-    from mipaudit.commands.verify.agreement import verification
-    from mipaudit.commands.verify.statement import statement_in, verify_statement
-    from mipaudit.reading.report_file import foreign, report_bytes
-    from mipaudit.report.codec import from_json
-
     with foreign(asked.report):
         data = report_bytes(asked.report)
-        stated = statement_in(data)
+        stated = _statement_in(data)
         if stated is not None:
-            return verify_statement(stated, asked, lambda report: recomputed(report, asked))
+            return _verify_statement(stated, asked)
         require(
             not asked.subject,
             "needless_input",
@@ -68,7 +85,7 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
         return verification(data, found, again, digest=sha256(data).hexdigest())
 
 
-def recomputed(report: Stored, asked: VerifyOptions) -> AnyReport:
+def recomputed(report: OfAnyKind, asked: VerifyOptions) -> AnyReport:
     """Return the report that the same command makes now, as of the time of the report.
 
     Raises:
@@ -127,7 +144,7 @@ def _seed_of(provenance: Provenance, stated: Given) -> Given:
     return SeedChoice(origin="fresh", number=provenance.seed)
 
 
-def _require_files(report: Stored, stated: set[str], asked: VerifyOptions) -> None:
+def _require_files(report: OfAnyKind, stated: set[str], asked: VerifyOptions) -> None:
     """Refuse what the report was not made of, and ask for what it was made of.
 
     Args:
@@ -179,7 +196,7 @@ def _is_absent(given: Given) -> bool:
     return given is None or (isinstance(given, tuple) and not given)
 
 
-def _as_it_was(report: Stored, found: Stored) -> AnyReport:
+def _as_it_was(report: OfAnyKind, found: OfAnyKind) -> AnyReport:
     """Return what was computed now, judged again and without what went elsewhere, as the report."""
     apart = _APART.get(report.command)
     how = getattr(report, "rejudged", None)
@@ -215,6 +232,130 @@ def _as_of(created: str, report: AnyReport) -> AbstractContextManager[None]:
             hint="Use the file as the command wrote it.",
         ) from None
     return as_of(time, max(time.date(), *days) if days else None)
+
+
+def _statement_in(data: bytes) -> dict[str, Any] | None:
+    """Return the in-toto Statement that a file holds; None for anything else."""
+    try:
+        found = read_once(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.get("_type") == TYPE else None
+
+
+def _verify_statement(given: Mapping[str, Any], asked: VerifyOptions) -> VerifyReport:
+    """Say whether a statement speaks of the files that are there, and follows from its report.
+
+    Args:
+        given: the statement.
+        asked: where the rest of it is.
+
+    Raises:
+        UsageError: what was given is no file, or belongs to nothing.
+        InputError: it is no statement of `render`, or a file that it names is not there.
+    """
+    subjects, named = _stated(given)
+    path = path_of(asked.report)
+    folder = Path(path).parent if isinstance(path, str) and path != "-" else Path()
+    parts = [*_subjects(subjects, [hashed(one) for one in asked.subject], folder)]
+    stored = report_bytes(str(_beside(folder, named.name, "report", "Put it there.")))
+    digest = sha256(stored).hexdigest()
+    parts.append(_same("report", named, digest))
+    computed = False
+    if digest == named.sha256:
+        report = read_report(stored)
+        with as_of(time_of(report.provenance.created)):
+            again = json.loads(statement(Stored(report, named, subjects)))
+        parts.append(values_part("contents", given, again, same_version=True))
+        computed = asked.has_scores or not report.provenance.inputs
+        if computed:
+            parts += verification(stored, report, recomputed(report, asked), digest=digest).parts
+        else:
+            text = "not given, so that the report was not computed again: `input` SCORES does that"
+            parts.append(noted_part("scores", text))
+    agrees = agree(parts)
+    return VerifyReport(
+        command="verify",
+        agrees=agrees,
+        verified=STATEMENT,
+        report_sha256=digest,
+        tolerance=TOLERANCE,
+        report=named.name,
+        parts=tuple(parts),
+        result=str(given["predicate"]["result"]) if agrees else None,
+        limitations=(
+            unread(*(one.name for one in subjects)),
+            Message("verify_unsigned"),
+            *(LIMITATIONS if computed else ()),
+        ),
+        provenance=provenance(seed=None, inputs=(), settings=settings_from({}, source="api")),
+    )
+
+
+def _stated(given: Mapping[str, Any]) -> tuple[tuple[File, ...], File]:
+    """Return the released files and the report of a statement, of those that `render` writes."""
+    json.dumps(given, ensure_ascii=False).encode()  # half a character is told by the caller
+    try:
+        subjects, (report, *_) = (
+            [File(one["name"], one["digest"]["sha256"]) for one in files]
+            for files in (given["subject"], given["predicate"]["configuration"])
+        )
+        texts = [given["predicate"]["result"], *report, *(text for one in subjects for text in one)]
+        found = given["predicateType"] == PREDICATE and all(isinstance(one, str) for one in texts)
+    except (KeyError, TypeError, ValueError):
+        found, subjects, report = False, [], File("", "")
+    if not found or not subjects:
+        raise InputError(
+            "bad_statement",
+            "The file is a statement, and not one that mipaudit render writes.",
+            hint="Make it again: mipaudit render REPORT `format` in-toto `subject` FILE.",
+        )
+    return tuple(subjects), report
+
+
+def _subjects(
+    stated: Sequence[File], given: Sequence[File], folder: Path
+) -> Iterator[VerifiedPart]:
+    """Yield whether each released file is what it was, and what was given and is none of them."""
+    used: set[File] = set()
+    for one in stated:
+        # A file of that name decides; under another name it is known by its digest.
+        named = [file for file in given if file.name == one.name]
+        same = [file for file in named or given if file.sha256 == one.sha256]
+        if same or named:
+            found = (same or named)[0]
+        else:
+            hint = "Add `subject` FILE."
+            found = hashed(str(_beside(folder, one.name, "released file", hint)))
+        used.add(found)
+        yield _same(f"subject {safe_name(one.name)}", one, found.sha256)
+    for other in given:
+        if other not in used:
+            text = "the statement speaks of no such file"
+            yield compared_part(f"subject {other.name}", 1, 1, text)
+
+
+def _beside(folder: Path, name: str, what: str, hint: str) -> Path:
+    """Return a file in the folder of the statement; a name leads to no other folder."""
+    path = folder / name
+    try:
+        # What waits to be written to is no file.
+        found = PurePath(name).name == name and bool(name) and path.is_file()
+    except (OSError, ValueError):  # too long a name, or one with a NUL
+        found = False
+    if not found:
+        raise InputError(
+            "not_beside",
+            f"The {what} {safe_name(name)}, which the statement names, is not beside it.",
+            hint=hint,
+        )
+    return path
+
+
+def _same(part: str, stated: File, digest: str) -> VerifiedPart:
+    same = stated.sha256 == digest
+    text = f"sha256 {digest}" if same else f"its sha256 is {digest}, not the one that is stated"
+    return compared_part(part, 1, int(not same), text)
 
 
 verify = public(VerifyOptions, answer_verify)
