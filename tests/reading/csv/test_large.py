@@ -1,7 +1,8 @@
-"""Large CSV files give what small ones give, faults included."""
+"""A file is read the same whether it counts as small or large, faults included."""
 
 from __future__ import annotations
 
+import errno
 import gzip
 
 import numpy as np
@@ -9,29 +10,58 @@ import pytest
 
 from mipaudit.data.csv import blocks as csv_blocks
 from mipaudit.data.csv import file as csv_file
+from mipaudit.data.csv.file import CsvPart
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, MipauditError
+from mipaudit.reading.columns import column_cache
+from mipaudit.reading.columns.column_cache import ChunkStore
+from tests.fixtures.files import held
 
-ROWS = 5000
+ROWS = 1200
+LATE = 1000
+NAMES = "key,member,score,name,hits,flag,fold"
+KEY, MEMBER, SCORE, NAME, HITS, FLAG, FOLD = range(7)
 
 
 @pytest.fixture
 def large(monkeypatch):
-    """Treat every text above 2,000 bytes as a large file."""
-    monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
+    """Treat every text above 2,000 bytes as a large file of many blocks; return how."""
+
+    def enlarge():
+        monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
+        monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 5000)
+
+    return enlarge
 
 
-def table(rows=ROWS, *, seed=3):
-    rng = np.random.default_rng(seed)
-    return [
-        [str(at), str(int(rng.integers(2))), repr(float(rng.normal())), f"n{at % 7}", str(at % 9)]
-        for at in range(rows)
-    ]
+def table(names=NAMES, *, late=None, every=None):
+    """Return a text; the cells of one late row, or of every row, may be others."""
+    rng = np.random.default_rng(3)
+    lines = []
+    for at in range(ROWS):
+        score = rng.normal() * 10.0 ** rng.integers(-9, 9)
+        row = [at, rng.integers(2), repr(float(score)), f"n{at % 7}", at % 9, at % 3 == 0, at / 2]
+        changes = {**(every(at) if every else {}), **((late or {}) if at == LATE else {})}
+        for place, cell in changes.items():
+            row[place] = cell
+        lines.append(",".join(str(cell) for cell in row if cell is not None))
+    return "\n".join([names, *lines, ""])
 
 
-def text(rows, names="key,member,score,name,hits"):
-    return names + "\n" + "".join(",".join(row) + "\n" for row in rows)
+def both(read, path, large, **options):
+    """Return what a file says as a small one, which it must say as a large one, too."""
+
+    def outcome():
+        try:
+            return read(path, **options)
+        except MipauditError as error:
+            return error.code, str(error), error.hint
+
+    small = outcome()
+    large()
+    assert outcome() == small
+    return small
 
 
 @pytest.mark.parametrize(
@@ -43,155 +73,134 @@ def text(rows, names="key,member,score,name,hits"):
         {"unit_column": "name"},
         {"where": "name = n3"},
         {"where": "hits = 4"},
-        {"score_columns": ("hits", "score")},
+        {"score_columns": ("hits", "score", "flag")},
         {"score_columns": ("name",)},
     ],
 )
-def test_large_equals_small(read, write, monkeypatch, options):
-    path = write(text(table()))
-    small = read(path, **options)
-    monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
-    assert read(path, **options) == small
+def test_what_is_asked_of_the_rows(read, write, large, options):
+    assert both(read, write(table()), large, **options).scores
+
+
+def words(at):
+    """Return words some blocks of which look like numbers."""
+    return {NAME: ("007", "7", "7.0", "1e3", "1000")[at % 5] if at >= 300 else f"n{at % 7}"}
 
 
 @pytest.mark.parametrize(
-    "labels", [("True", "False"), ("train", "test"), ("1", "-1"), ("1.0", "0.0"), ("T", "f")]
-)
-def test_membership_however_it_is_written(read, write, large, labels):
-    rows = table()
-    expected = [row[1] == "1" for row in rows]
-    for row in rows:
-        row[1] = labels[0] if row[1] == "1" else labels[1]
-    assert read(write(text(rows))).member == expected
-
-
-@pytest.mark.parametrize(
-    "options",
+    ("options", "change"),
     [
-        {"unit_column": "name"},
-        {"key_column": "name"},
-        {"score_columns": ("name",)},
-        {"where": "name = 7"},
-        {"where": "name = 007"},
+        *(({}, {"every": lambda at, to=to: {MEMBER: to[at % 2]}}) for to in ("Tf", ("1", "-1"))),
+        ({}, {"every": lambda at: {MEMBER: ("1.0", "0.0")[at % 2]}}),
+        ({}, {"every": lambda at: {MEMBER: ("train", "test")[at % 2]}}),
+        ({}, {"every": lambda at: {MEMBER: at > ROWS / 2}}),
+        ({}, {"late": {NAME: '"a, b"'}}),
+        ({}, {"late": {NAME: '"say ""yes"""'}}),
+        ({}, {"late": {FOLD: ""}}),
+        ({}, {"late": {FOLD: "text"}}),
+        *(
+            (
+                {"where": f"name = {one}"},
+                {"every": lambda at, one=one: {NAME: one} if at > 900 else {}},
+            )
+            for one in ("naïve é 漢", "Nan")
+        ),
+        ({"score_columns": ("hits",)}, {"late": {HITS: "0.5"}}),
+        ({"score_columns": ("hits",), "nan": "drop"}, {"late": {HITS: ""}}),
+        *(({one: "name"}, {"every": words}) for one in ("unit_column", "key_column")),
+        *(({"where": f"name = {one}"}, {"every": words}) for one in ("7", "007")),
+        ({"score_columns": ("name",)}, {"every": words}),
     ],
 )
-def test_words_stay_words_where_a_block_of_them_looks_like_numbers(
-    read, write, monkeypatch, options
-):
-    rows = table()
-    words = ("007", "7", "7.0", "1e3", "1000")
-    for at, row in enumerate(rows):
-        row[3] = words[at % len(words)] if at >= 1000 else f"n{at % 7}"
-    path = write(text(rows))
-    small = read(path, **options)
-    monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
-    monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 5000)
-    assert read(path, **options) == small
+def test_whatever_the_rows_hold(read, write, large, options, change):
+    assert both(read, write(table(**change)), large, **options).scores
 
 
-def test_sorted_by_class(read, write, large):
-    rows = sorted(table(), key=lambda row: row[1])
-    assert read(write(text(rows))).member == [row[1] == "1" for row in rows]
-
-
-@pytest.mark.parametrize("names", ["key,member,score,name,hits", "hits,member,score,name,key"])
-def test_quotes_and_delimiters_in_text_are_no_fault(read, write, large, names):
-    rows = table()
-    rows[4000][3] = '"a, b"'
-    rows[4001][3] = '"say ""yes"""'
-    everything = read(write(text(rows, names)))
-    assert everything.scores[0] == [float(row[2]) for row in rows]
-
-
-def test_compressed_with_bom_and_crlf(read, write, large):
-    rows = table()
-    plain = read(write(text(rows)))
-    content = "\ufeff" + text(rows).replace("\n", "\r\n")
-    assert read(write(gzip.compress(content.encode()))) == plain
+@pytest.mark.parametrize("word", ["Nan", "nAN", "+nan", "-NAN", " nan", "NaN", "NA", ""])
+@pytest.mark.parametrize("place", [SCORE, HITS])
+def test_late_missing_score_however_it_is_written(read, write, large, word, place):
+    column = NAMES.split(",")[place]
+    path = write(table(late={place: word}))
+    code, said, _ = both(read, path, large, score_columns=(column,))
+    assert code == "nan_scores"
+    assert f"1 row, first in data row {LATE + 1}" in said
+    assert len(read(path, score_columns=(column,), nan="drop").member) == ROWS - 1
 
 
 @pytest.mark.parametrize(
-    ("code", "at", "change"),
+    ("code", "cells", "place"),
     [
-        ("ragged_rows", 4000, lambda row: row[:-1]),
-        ("ragged_rows", 4000, lambda row: row[:2]),
-        ("ragged_rows", 4000, lambda row: [*row, "1"]),
-        ("ragged_rows", ROWS - 1, lambda row: row[:-1]),
-        ("unparsable", 4000, lambda row: [*row[:2], "oops", *row[3:]]),
-        ("decimal_comma", 4000, lambda row: [*row[:2], '"0,5"', *row[3:]]),
-        ("many_labels", 4000, lambda row: [row[0], "2", *row[2:]]),
-        ("null_membership", 4000, lambda row: [row[0], "", *row[2:]]),
-        ("nan_scores", 4000, lambda row: [*row[:2], "", *row[3:]]),
-        ("not_a_table", 4000, lambda row: [*row[:3], "a\0b", row[4]]),
-        ("bad_quotes", 4000, lambda row: [*row[:3], '"ab', row[4]]),
+        ("ragged_rows", {FOLD: None}, "line {} has 6 cells"),
+        ("ragged_rows", dict.fromkeys(range(2, 7)), "line {} has 2 cells"),
+        ("ragged_rows", {FOLD: "1,1"}, "line {} has 8 cells"),
+        ("unparsable", {SCORE: "oops"}, "line {}, column 'score'"),
+        ("decimal_comma", {SCORE: '"0,5"'}, "line {}, column 'score'"),
+        ("bad_quotes", {NAME: '"ab'}, "line {}"),
+        ("bad_quotes", {NAME: '"1"2'}, "line {}"),
+        ("many_labels", {MEMBER: "2"}, ""),
+        ("null_membership", {MEMBER: ""}, f"1 row, first in data row {LATE + 1}"),
     ],
 )
-def test_fault_far_down_is_found(fails, write, large, code, at, change):
-    rows = table()
-    rows[at] = change(rows[at])
-    error = fails(code, write(text(rows)))
-    if code in {"ragged_rows", "unparsable", "decimal_comma", "bad_quotes"}:
-        assert f"line {at + 2}" in error.message
-    if code in {"nan_scores", "null_membership"}:
-        assert f"1 row, first in data row {at + 1}" in error.message
-    assert "oops" not in str(error)
+def test_fault_far_down_is_found(read, write, large, code, cells, place):
+    found, said, _ = both(read, write(table(late=cells)), large)
+    assert found == code
+    assert place.format(LATE + 2) in said
+    assert "oops" not in said
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("not_a_table", table(late={NAME: "a\0b"}).encode()),
+        ("not_utf8", table().encode().replace(b",n3,", b",n\xe9,")),
+        ("not_utf8", table(late={NAME: "accent"}).encode().replace(b"accent", b"\xe9")),
+        ("not_a_table", b"member,score" + b"1" * 5000),
+        ("bad_quotes", table(every=lambda at: {NAME: '"1"2'} if at == 3 else {}).encode()),
+        ("bad_quotes", table(every=lambda at: {NAME: '"1'} if at == 0 else {}).encode()),
+        ("long_row", b"member,score,note\n1,0.5," + b"x" * 5000 + b"\n0,1,y\n"),
+    ],
+)
+def test_faults_that_a_large_file_tells_in_its_own_words(fails, write, large, code, text):
+    large()
+    fails(code, write(text))
+
+
+@pytest.mark.parametrize("options", [{}, {"score_columns": ("flag",)}])
+def test_booleans_and_text_in_blocks_of_their_own(fails, write, large, options):
+    large()
+    text = table("key,member,id,name,label,flag,fold", late={FLAG: "topsecret"})
+    error = fails("mixed_column", write(text), **options)
+    assert "'flag'" in error.message
+    assert "topsecret" not in str(error)
 
 
 def test_short_and_long_rows_do_not_cancel(fails, write, large):
-    rows = table()
-    rows[3000], rows[4000] = rows[3000][:-1], [*rows[4000], "1"]
-    assert "line 3002 has 4 cells" in fails("ragged_rows", write(text(rows))).message
+    large()
+    path = write(table(every=lambda at: {600: {FOLD: None}, 900: {FOLD: "1,1"}}.get(at, {})))
+    assert "line 602 has 6 cells" in fails("ragged_rows", path).message
 
 
-def test_last_column_may_have_gaps(read, write, large):
-    rows = table()
-    rows[3000][4] = ""
-    assert len(read(write(text(rows))).member) == ROWS
+def test_compressed_with_bom_and_crlf(read, write, large):
+    plain = read(write(table()))
+    large()
+    content = "\ufeff" + table().replace("\n", "\r\n")
+    assert read(write(gzip.compress(content.encode()))) == plain
 
 
-def test_bytes_that_are_not_utf8(fails, write, large):
-    rows = table()
-    content = text(rows).encode().replace(b",n3,", b",n\xe9,")
-    fails("not_utf8", write(content))
-    # Also where the head is clean and the text is beyond it.
-    rows[4500][3] = "accent"
-    fails("not_utf8", write(text(rows).encode().replace(b"accent", b"\xe9")))
-
-
-def test_text_beyond_ascii_is_read(read, write, large):
-    rows = table()
-    for row in rows[4000:]:
-        row[3] = "naïve é 漢"
-    assert len(read(write(text(rows)), where="name = naïve é 漢").positions) == ROWS - 4000
-
-
-def test_integers_that_turn_into_fractions_are_floats(read, write, large):
-    rows = [[str(at % 2), str(at)] for at in range(ROWS)]
-    rows[4000][1] = "0.5"
-    everything = read(write(text(rows, "member,hits")))
-    assert everything.kinds == ["float"]
-    assert everything.scores[0][4000] == 0.5
-
-
-def test_integers_with_gaps_stay_integers(read, write, large):
-    rows = [[str(at % 2), str(at), "x"] for at in range(ROWS)]
-    rows[4000][1] = ""
-    everything = read(write(text(rows, "member,hits,name")), nan="drop")
-    assert everything.kinds == ["integer"]
-    assert len(everything.member) == ROWS - 1
-
-
-def test_no_line_end_at_all(fails, write, large):
-    fails("not_a_table", write(b"member,score" + b"1" * 5000))
+def test_quoted_cell_across_the_end_of_the_head(read, write, monkeypatch):
+    rows = (f"{at % 2},{at}.5," + '"' + "line\n" * 40 + 'of ""text"""\n' for at in range(100))
+    path = write("member,score,note\n" + "".join(rows))
+    small = read(path)
+    for size in range(1500, 1800, 7):
+        monkeypatch.setattr(csv_file, "SMALL_TEXT", size)
+        assert read(path) == small
 
 
 def test_parsed_rows_beyond_memory_go_to_an_unlinked_file(write, large, monkeypatch, drained):
-    from mipaudit.reading.columns import column_cache as store
-
-    path = write(text(table()))
+    large()
+    path = write(table())
     with open_input(str(path), None, None, ReadRequest(key_column="name")) as source:
         expected = drained(source)
-    monkeypatch.setattr(store, "IN_MEMORY_BYTES", 100)
+    monkeypatch.setattr(column_cache, "IN_MEMORY_BYTES", 100)
     before = set(path.parent.iterdir())
     with open_input(str(path), None, None, ReadRequest(key_column="name")) as source:
         assert drained(source) == expected
@@ -199,12 +208,21 @@ def test_parsed_rows_beyond_memory_go_to_an_unlinked_file(write, large, monkeypa
         assert set(path.parent.iterdir()) == before
 
 
+def test_full_disk_while_a_compressed_file_is_parsed(large, monkeypatch):
+    def append(self, columns, rows):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    large()
+    part = CsvPart(held(gzip.compress(table().encode())), "gzip")
+    monkeypatch.setattr(ChunkStore, "append", append)
+    with pytest.raises(OSError, match="No space"):
+        part.load({"member", "score"}, ())
+
+
 def test_no_message_of_arrow_gets_out(write, large):
-    rows = table()
-    rows[4000][2] = "topsecret"
-    path = str(write(text(rows)))
+    large()
     with pytest.raises(InputError) as caught:
-        open_input(path, None, None, ReadRequest())
+        open_input(str(write(table(late={SCORE: "topsecret"}))), None, None, ReadRequest())
     error: BaseException | None = caught.value
     while error is not None:
         assert "topsecret" not in str(error)

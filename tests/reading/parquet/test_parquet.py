@@ -119,12 +119,6 @@ def test_keys_are_equal_over_integer_widths_and_formats(read, save, write):
         assert read(save(table), key_column="k") == csv
 
 
-def test_sliced_booleans_keep_their_offset(read, save):
-    score, member = columns(1003)
-    table = pa.table({"score": score, "member": member}).slice(3, 997)
-    assert read(save(table, row_group_size=101)).member == member[3:1000].tolist()
-
-
 @pytest.mark.parametrize("offset", [0, 1, 7, 8, 9, 64])
 def test_slices_of_arrow_arrays(offset):
     rng = np.random.default_rng(offset)
@@ -144,28 +138,32 @@ def test_slices_of_arrow_arrays(offset):
     assert found == words.slice(offset, 100).to_pylist()
 
 
-def test_nulls_are_missing_scores(fails, read, save):
-    table = pa.table({"score": [0.5, None, 2.5, None], "member": [True, False, False, True]})
-    error = fails("nan_scores", save(table, row_group_size=1))
-    assert "'score' in 2 rows, first in data row 2" in error.message
-    everything = read(save(table), nan="drop")
-    assert everything.positions == [0, 2]
+SCORES = [0.5, None, 2.5, np.nan]
 
 
-def test_nan_is_counted_over_all_row_groups(fails, save):
-    score, member = columns()
-    score[[700, 1500, 2999]] = np.nan
-    error = fails(
-        "nan_scores", save(pa.table({"score": score, "member": member}), row_group_size=9)
-    )
-    assert "'score' in 3 rows, first in data row 701" in error.message
+@pytest.mark.parametrize(
+    ("code", "cells", "said"),
+    [
+        ("nan_scores", {"score": SCORES, "member": [1, 0, 0, 1]}, "'score' in 2 rows, first in"),
+        ("null_membership", {"score": [1.5] * 3, "member": [True, None, False]}, "data row 2"),
+        ("null_membership", {"score": [1.5] * 3, "split": ["train", "test", None]}, "data row 3"),
+        ("many_labels", {"score": [1.5] * 3, "split": ["train", "test", "else"]}, "3 different"),
+        ("no_rows", {"score": pa.array([], pa.float64()), "member": pa.array([], pa.bool_())}, ""),
+    ],
+)
+def test_faults_of_rows_over_row_groups(fails, save, code, cells, said):
+    for size in (1, 100):
+        assert said in fails(code, save(pa.table(cells), row_group_size=size)).message
 
 
-def test_null_membership(fails, save):
-    table = pa.table({"score": [0.5, 1.5, 2.5], "member": [True, None, False]})
-    assert "1 row, first in data row 2" in fails("null_membership", save(table)).message
-    table = pa.table({"score": [0.5, 1.5, 2.5], "split": ["train", "test", None]})
-    fails("null_membership", save(table, row_group_size=1))
+def test_two_columns_of_one_name(fails, save):
+    table = pa.table([[0.5], [1.5], [True]], names=["score", "score", "member"])
+    fails("duplicate_columns", save(table))
+
+
+def test_rows_with_missing_scores_are_dropped_where_that_is_said(read, save):
+    table = pa.table({"score": SCORES, "member": [True, False, False, True]})
+    assert read(save(table), nan="drop").positions == [0, 2]
 
 
 def test_small_row_groups_are_read_together_and_large_ones_apart(read, save, monkeypatch):
@@ -195,14 +193,6 @@ def parquet_blobs(path):
     from mipaudit.reading.bytes.paths import find_blobs
 
     return find_blobs(str(path), in_memory=0)
-
-
-def test_third_label_far_down(fails, save):
-    score, member = columns()
-    labels = np.where(member, "train", "test").astype(object)
-    labels[2500] = "else"
-    table = pa.table({"score": score, "split": labels.tolist()})
-    assert "3 different labels" in fails("many_labels", save(table, row_group_size=100)).message
 
 
 def test_sorted_labels_are_found_beyond_the_first_row_group(read, save):
@@ -245,16 +235,6 @@ def test_text_with_a_parquet_name_is_read_as_what_it_is(read, write):
     assert read(write("member,score\n1,2.5\n0,1.5\n", "x.parquet")).scores == [[2.5, 1.5]]
 
 
-def test_no_rows_at_all(fails, save):
-    table = pa.table({"score": pa.array([], pa.float64()), "member": pa.array([], pa.bool_())})
-    fails("no_rows", save(table))
-
-
-def test_two_columns_of_one_name(fails, save):
-    table = pa.table([[0.5], [1.5], [True]], names=["score", "score", "member"])
-    fails("duplicate_columns", save(table))
-
-
 def test_huge_row_group_is_read_through_a_buffer(read, save, monkeypatch):
     from mipaudit.reading.parquet import parquet
 
@@ -285,16 +265,6 @@ def test_float64_without_nulls_is_not_copied(save):
     with open_input(str(path), None, None, ReadRequest()) as source:
         rows = next(source.partitions()[0].batches())
         assert not rows.scores[0].flags.owndata
-
-
-def test_changed_file_is_noticed(fails, save):
-    score, member = columns()
-    path = save(pa.table({"score": score, "member": member}))
-    with open_input(str(path), None, None, ReadRequest()) as source:
-        source.opened.check_unchanged()
-        save(pa.table({"score": score[:-1], "member": member[:-1]}))
-        with pytest.raises(Exception, match="changed while it was read"):
-            source.opened.check_unchanged()
 
 
 @pytest.mark.parametrize("make", [pa.decimal128, pa.decimal256])

@@ -248,6 +248,10 @@ def test_a_changed_object_is_noticed(bucket):
     notices_a_change(f"s3://{bucket.name}/x.csv", lambda data: bucket.put("x.csv", data))
 
 
+def test_a_changed_file_is_noticed(tmp_path):
+    notices_a_change(str(tmp_path / "x.csv"), (tmp_path / "x.csv").write_bytes)
+
+
 def test_a_changed_file_of_a_web_server_is_noticed(website):
     notices_a_change(f"{website.url}/x.csv", (website.folder / "x.csv").write_bytes)
 
