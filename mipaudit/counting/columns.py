@@ -26,8 +26,7 @@ from mipaudit.summaries.sample import BurnInSample, VectorSurvey
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
-    from mipaudit.data.parts import Partition, Partitions
-    from mipaudit.data.source import AuditedInput, ScoreSource
+    from mipaudit.data.source import AuditedInput, Partitions, PiecePartition, ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
@@ -247,7 +246,12 @@ def _derived(made: VectorPlan, rows: Rows) -> Rows:
 
 
 def early_plan(
-    partitions: Partitions[Partition], rows: int, kinds: Sequence[ScoreKind], how: How, *, seed: int
+    partitions: Partitions[PiecePartition],
+    rows: int,
+    kinds: Sequence[ScoreKind],
+    how: How,
+    *,
+    seed: int,
 ) -> Plan | None:
     """Return a plan from the first rows of an input of many.
 

@@ -6,14 +6,13 @@ be read are told apart from data that cannot be audited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import describe_blob, each_at_once
-from mipaudit.reading.rows.intake import Intake
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name
@@ -22,6 +21,7 @@ from mipaudit.statements.verdict import PARTS_SKIPPED
 if TYPE_CHECKING:
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column import Chunk, Field
+    from mipaudit.reading.rows.intake import Intake
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 
@@ -107,65 +107,8 @@ class Partition(Protocol):
         """
 
 
-class Ledger(Protocol):
-    """Keeps account of what was left out of an input."""
-
-    def settle(self, intake: Intake) -> None:
-        """Take the account of one full pass; raise the fault that it shows."""
-
-    def fault(self) -> InputError:
-        """Return the error for the faults of all rows."""
-
-
 class FaultyRowsError(InputError):
     """Rows that must end the run; only the whole input knows what to say about them."""
-
-
-PartitionT_co = TypeVar("PartitionT_co", bound=Partition, covariant=True)
-OtherT = TypeVar("OtherT", bound=Partition)
-
-
-class Partitions(tuple[PartitionT_co, ...]):  # noqa: SLOT001 - a tuple can have no slots  # noqa: SLOT001 - a tuple can have no slots
-    """Partitions in row order, with the ledger of their input."""
-
-    _ledger: Ledger
-
-    @classmethod
-    def of(cls, items: Iterable[PartitionT_co], ledger: Ledger) -> Self:
-        """Return the partitions of an input."""
-        found = cls(items)
-        found._ledger = ledger
-        return found
-
-    def mapped(self, change: Callable[[PartitionT_co], OtherT]) -> Partitions[OtherT]:
-        """Return them changed, with the same ledger."""
-        return Partitions.of(map(change, self), self._ledger)
-
-    def settle(self, intake: Intake) -> None:
-        """Close the account of one full pass.
-
-        Raises:
-            InputError: rows that must end the run.
-        """
-        self._ledger.settle(intake)
-
-    def fault(self) -> InputError:
-        """Return the error for the faults of all rows."""
-        return self._ledger.fault()
-
-    def rows(self) -> Iterator[Rows]:
-        """Yield all rows in order, read here; a full pass is settled.
-
-        Raises:
-            InputError: a fault of the rows, with their number.
-        """
-        intake = Intake()
-        try:
-            for one in self:
-                yield from one.batches(intake)
-        except FaultyRowsError:
-            raise self.fault() from None
-        self.settle(intake)
 
 
 @contextmanager

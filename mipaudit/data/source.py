@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import methodcaller
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 from mipaudit.data.parts import (
     FaultyRowsError,
     Opened,
     Part,
-    Partitions,
+    Partition,
     Piece,
     ScoreColumn,
     VectorScore,
@@ -41,6 +41,41 @@ if TYPE_CHECKING:
 
 # Parts by the class that they were given for; None where a column says it.
 Sides = Sequence[tuple[bool | None, tuple[Part, ...]]]
+
+
+PartitionT_co = TypeVar("PartitionT_co", bound=Partition, covariant=True)
+OtherT = TypeVar("OtherT", bound=Partition)
+
+
+class Partitions(tuple[PartitionT_co, ...]):  # noqa: SLOT001 - a tuple can have no slots
+    """Partitions in row order, with their source, which takes account of what is left out."""
+
+    source: ScoreSource
+
+    @classmethod
+    def of(cls, items: Iterable[PartitionT_co], source: ScoreSource) -> Self:
+        """Return the partitions of an input."""
+        found = cls(items)
+        found.source = source
+        return found
+
+    def mapped(self, change: Callable[[PartitionT_co], OtherT]) -> Partitions[OtherT]:
+        """Return them changed."""
+        return Partitions.of(map(change, self), self.source)
+
+    def rows(self) -> Iterator[Rows]:
+        """Yield all rows in order, read here; a full pass is settled.
+
+        Raises:
+            InputError: a fault of the rows, with their number.
+        """
+        intake = Intake()
+        try:
+            for one in self:
+                yield from one.batches(intake)
+        except FaultyRowsError:
+            raise self.source.fault() from None
+        self.source.settle(intake)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

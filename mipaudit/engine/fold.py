@@ -26,7 +26,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
-from mipaudit.data.parts import BadPartsError, FaultyRowsError, Partition, Partitions
+from mipaudit.data.parts import BadPartsError, FaultyRowsError, Partition
+from mipaudit.data.source import Partitions
 from mipaudit.engine.forks import MOST_TURNS, Crew, can_fork
 from mipaudit.engine.run import Outcome, Run, SummaryT, fold_run, runs_of
 from mipaudit.engine.workers import Remote, Workers
@@ -257,12 +258,12 @@ def fold(
         total = _folded(partitions, start, workers, progress, forks=forks)
     except FaultyRowsError:
         if isinstance(partitions, Partitions):
-            raise partitions.fault() from None
+            raise partitions.source.fault() from None
         raise
     if total.bad:
         raise BadPartsError.together(error for _, error in sorted(total.bad, key=lambda p: p[0]))
     if isinstance(partitions, Partitions):
-        partitions.settle(total.intake)
+        partitions.source.settle(total.intake)
     summary: SummaryT = start() if total.summary is None else total.summary
     return summary
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.options.plain_values import Given, path_of
 from mipaudit.statements.policy import check_status
-from mipaudit.statements.verdict import COPIES, WITHHELD, VerdictStatus
+from mipaudit.statements.verdict import COPIES, WITHHELD, reach_verdict
 
 if TYPE_CHECKING:
     from mipaudit.statements.reports.any_report import AnyReport
@@ -167,7 +167,7 @@ def contradiction(report: Stored) -> str | None:
     # Copies of a report of shift are others, and have no chance.
     if not getattr(copies, "chance", True) and COPIES not in codes:
         return "$.findings"
-    expected = _verdict(report.policy, getattr(report, "claims", ()))
+    expected = reach_verdict(report.policy, getattr(report, "claims", ())).status
     if expected in {"met", "waived"} and WITHHELD & {one.code for one in verdict.reasons}:
         expected = "inconclusive"
     return None if verdict.status == expected else "$.verdict.status"
@@ -180,19 +180,5 @@ def _statuses(check: Stored) -> set[str]:
     found: set[str] = {
         check_status(one, check.lower, check.upper) for one in limits if math.isfinite(one)
     }
-    if getattr(check, "blind", None) is not None and "met" in found:
-        found.add("inconclusive")  # it would not be met but for what the records may explain
-    return found
-
-
-def _verdict(checks: Sequence[Any], claims: Sequence[Any]) -> VerdictStatus:
-    deciding = [one for one in checks if getattr(one, "waived", None) is None]
-    failing = any(one.status == "not_met" for one in deciding)
-    expired = any(getattr(one, "expired", None) is not None for one in deciding)
-    if failing or expired or any(one.status == "contradicted" for one in claims):
-        return "not_met"
-    if not checks:
-        return "no_policy"
-    if any(one.status == "inconclusive" for one in deciding):
-        return "inconclusive"
-    return "met" if len(deciding) == len(checks) else "waived"
+    # It would not be met but for what the records may explain.
+    return found | {"inconclusive"} if check.blind is not None and "met" in found else found

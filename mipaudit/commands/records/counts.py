@@ -14,8 +14,8 @@ from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.counting.columns import Meter, settle_sample
 from mipaudit.counting.kept_rows import KeptInput, OrderedRows, order_with_groups
-from mipaudit.data.parts import Partitions, ScoreColumn
-from mipaudit.data.source import PiecePartition, ScoreSource
+from mipaudit.data.parts import ScoreColumn
+from mipaudit.data.source import Partitions, PiecePartition, ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError

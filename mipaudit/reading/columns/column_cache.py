@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.reading.bytes.blob import read_at
-from mipaudit.reading.columns.column import Chunk, Column, Hashes, Labels, Numbers
-
-Mask = NDArray[np.bool_] | None
-Arrays = tuple[NDArray[Any], Mask, Mask]
+from mipaudit.reading.columns.column import Chunk, Column, Hashes, Labels
 
 # Rows per chunk: 0.5 MiB of float64 stays in a core's cache between decoding,
 # checking and counting.
 CHUNK_ROWS: Final = 1 << 17
 IN_MEMORY_BYTES: Final = 256 << 20
 _PIECE_CHUNKS: Final = 16
+_NO_ROWS: Final = slice(0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,8 @@ class ChunkStore:
     def __init__(self, *, in_memory: int | None = None) -> None:
         """Start empty."""
         self.rows: list[int] = []
-        self._chunks: list[dict[str, tuple[Column, tuple[_OnDisk | None, ...]]]] = []
+        # Of a column on disk no row is here, and where its arrays are there.
+        self._chunks: list[dict[str, tuple[Column, Mapping[str, _OnDisk]]]] = []
         self._in_memory = IN_MEMORY_BYTES if in_memory is None else in_memory
         self._left = self._in_memory
         self._file: IO[bytes] | None = None
@@ -50,19 +49,16 @@ class ChunkStore:
     def append(self, columns: Mapping[str, Column], rows: int) -> None:
         """Add ``rows`` rows, as one chunk or as several."""
         for start in range(0, rows, CHUNK_ROWS):
-            stop = min(start + CHUNK_ROWS, rows)
-            self.rows.append(stop - start)
+            some = slice(start, min(start + CHUNK_ROWS, rows))
+            self.rows.append(some.stop - start)
             self._chunks.append(
-                {
-                    name: self._put(slice_column(column, start, stop))
-                    for name, column in columns.items()
-                }
+                {name: self._put(_sliced(column, some)) for name, column in columns.items()}
             )
 
     def get(self, at: int, names: Collection[str]) -> dict[str, Column]:
         """Return the named columns of chunk ``at``."""
         chunk = self._chunks[at]
-        return {name: self._take(*chunk[name]) for name in names}
+        return {name: self._taken(*chunk[name]) for name in names}
 
     def clear(self) -> None:
         """Forget every chunk, to begin again."""
@@ -76,17 +72,16 @@ class ChunkStore:
         if self._file is not None:
             self._file.close()
 
-    def _put(self, column: Column) -> tuple[Column, tuple[_OnDisk | None, ...]]:
-        arrays = column_arrays(column)
-        size = sum(one.nbytes for one in arrays if one is not None)
+    def _put(self, column: Column) -> tuple[Column, Mapping[str, _OnDisk]]:
+        arrays = _arrays(column)
+        size = sum(one.nbytes for one in arrays.values())
         if size <= self._left:
             self._left -= size
-            return column, ()
+            return column, {}
         self._left = 0
-        empty = with_arrays(column, (arrays[0][:0], None, None))
-        return empty, tuple(None if one is None else self._write(one) for one in arrays)
+        return _sliced(column, _NO_ROWS), {name: self._written(one) for name, one in arrays.items()}
 
-    def _write(self, array: NDArray[Any]) -> _OnDisk:
+    def _written(self, array: NDArray[Any]) -> _OnDisk:
         if self._file is None:
             import tempfile
 
@@ -98,59 +93,41 @@ class ChunkStore:
         self._end += array.nbytes
         return place
 
-    def _take(self, column: Column, places: tuple[_OnDisk | None, ...]) -> Column:
-        if not places:
+    def _taken(self, column: Column, places: Mapping[str, _OnDisk]) -> Column:
+        if not places or self._file is None:
             return column
-        first, missing, lost = (None if at is None else self._read(at) for at in places)
-        return column if first is None else with_arrays(column, (first, missing, lost))
-
-    def _read(self, place: _OnDisk) -> NDArray[Any]:
-        assert self._file is not None  # noqa: S101 - a place exists only with a file
-        size = place.count * place.dtype.itemsize
-        data = read_at(self._file, size, place.offset)
-        return np.frombuffer(data, dtype=place.dtype)
+        arrays: dict[str, Any] = {}
+        for name, one in places.items():
+            data = read_at(self._file, one.count * one.dtype.itemsize, one.offset)
+            arrays[name] = np.frombuffer(data, dtype=one.dtype)
+        return replace(column, **arrays)
 
 
-def column_arrays(column: Column) -> Arrays:
-    """Return the arrays that hold ``column``'s rows: what they are, and the marks."""
-    match column:
-        case Labels():
-            return column.codes, None, None
-        case Numbers():
-            return column.values, column.missing, column.lost
-        case Hashes():
-            return column.values, column.missing, None
+def _arrays(column: Column) -> dict[str, NDArray[Any]]:
+    """Return the arrays that hold ``column``'s rows, by field: what they are, and the marks."""
+    found = ((one.name, getattr(column, one.name)) for one in fields(column))
+    return {name: one for name, one in found if isinstance(one, np.ndarray)}
 
 
-def with_arrays(column: Column, arrays: Arrays) -> Column:
-    """Return a column like ``column`` with other rows."""
-    first, missing, lost = arrays
-    match column:
-        case Labels(vocabulary=vocabulary):
-            return Labels(codes=first, vocabulary=vocabulary)
-        case Numbers():
-            return Numbers(values=first, missing=missing, lost=lost)
-        case Hashes():
-            return Hashes(values=first, missing=missing)
-
-
-def slice_column(column: Column, start: int, stop: int) -> Column:
-    """Return rows ``start`` to ``stop`` of ``column``, without copying."""
-    first, missing, lost = column_arrays(column)
-    missing = None if missing is None else missing[start:stop]
-    lost = None if lost is None else lost[start:stop]
-    return with_arrays(column, (first[start:stop], missing, lost))
+def _sliced(column: Column, rows: slice) -> Column:
+    """Return some rows of ``column``, without copying."""
+    arrays: dict[str, Any] = {name: one[rows] for name, one in _arrays(column).items()}
+    return replace(column, **arrays)
 
 
 def compact_column(column: Column) -> Column:
     """Return ``column`` with the narrowest type that holds its integers or codes."""
-    first, missing, lost = column_arrays(column)
-    if isinstance(column, Hashes) or first.dtype.kind not in "iu" or not first.size:
+    if isinstance(column, Hashes):
+        return column
+    name = "codes" if isinstance(column, Labels) else "values"
+    first: NDArray[Any] = getattr(column, name)
+    if first.dtype.kind not in "iu" or not first.size:
         return column
     low, high = int(first.min()), int(first.max())
-    for narrow in (np.int8, np.int16, np.int32):
-        if np.iinfo(narrow).min <= low and high <= np.iinfo(narrow).max:
-            return with_arrays(column, (first.astype(narrow, copy=False), missing, lost))
+    for kind in (np.int8, np.int16, np.int32):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            narrow: dict[str, Any] = {name: first.astype(kind, copy=False)}
+            return replace(column, **narrow)
     return column
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import Given, path_of
@@ -12,7 +12,6 @@ from mipaudit.statements.text.printable_names import inert_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from _typeshed import SupportsWrite
     from numpy.typing import NDArray
 
 RowFormat = Literal["csv", "csv.gz", "parquet"]
@@ -32,7 +31,7 @@ def row_format(name: str) -> RowFormat | None:
 
 
 def write_rows(
-    file: BinaryIO,
+    file: IO[bytes],
     chunks: Iterable[Mapping[str, NDArray[Any]]],
     form: RowFormat,
     *,
@@ -55,21 +54,48 @@ def write_rows(
     Raises:
         InputError: ``types_differ``, when a column changes its type between chunks.
     """
-    if inert:
-        chunks = map(_inert, chunks)
-    if form == "parquet":
-        _write_parquet(file, chunks, columns, repeating)
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    if form == "csv.gz":
+        from gzip import GzipFile
+
+        # Neither a name nor a time: equal rows make equal bytes.
+        with GzipFile(
+            fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_COMPRESSION
+        ) as compressed:
+            write_rows(
+                cast("IO[bytes]", compressed),
+                chunks,
+                "csv",
+                columns=columns,
+                quoted=quoted,
+                inert=inert,
+            )
         return
     if form == "csv":
-        _write_csv(file, chunks, columns, quoted=quoted)
-        return
-    from gzip import GzipFile
-
-    # Neither a name nor a time: equal rows make equal bytes.
-    with GzipFile(
-        fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_COMPRESSION
-    ) as compressed:
-        _write_csv(compressed, chunks, columns, quoted=quoted)
+        heads = [name.replace('"', '""') for name in columns]
+        line = ",".join(f'"{head}"' if set(head) & set('",\r\n') else head for head in heads)
+        file.write(f"{line}\n".encode())
+    style: Literal["needed", "none"] = "needed" if quoted else "none"
+    options = csv.WriteOptions(include_header=False, quoting_style=style)
+    writer = schema = None
+    try:
+        for chunk in map(_inert, chunks) if inert else chunks:
+            table = _same_types(_table(chunk, columns), schema)
+            schema = table.schema
+            if form == "csv":
+                text = pa.BufferOutputStream()
+                csv.write_csv(table, text, options)
+                file.write(text.getvalue())
+                continue
+            if writer is None:
+                # Scores hardly repeat: a dictionary of them is built only to be given up.
+                writer = parquet.ParquetWriter(file, schema, use_dictionary=[*repeating])
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
 
 
 def _inert(chunk: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
@@ -96,30 +122,6 @@ def _table(chunk: Mapping[str, NDArray[Any]], columns: Sequence[str]) -> pa.Tabl
     return pa.table({name: pa.array(chunk[name]) for name in columns})
 
 
-def _write_csv(
-    file: SupportsWrite[bytes],
-    chunks: Iterable[Mapping[str, NDArray[Any]]],
-    columns: Sequence[str],
-    *,
-    quoted: bool,
-) -> None:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    heads = [name.replace('"', '""') for name in columns]
-    line = ",".join(f'"{head}"' if set(head) & set('",\r\n') else head for head in heads)
-    file.write(f"{line}\n".encode())
-    style: Literal["needed", "none"] = "needed" if quoted else "none"
-    options = csv.WriteOptions(include_header=False, quoting_style=style)
-    schema = None
-    for chunk in chunks:
-        table = _same_types(_table(chunk, columns), schema)
-        schema = table.schema if quoted else None
-        text = pa.BufferOutputStream()
-        csv.write_csv(table, text, options)
-        file.write(text.getvalue())
-
-
 def _same_types(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
     """Return the table with the types of those before it.
 
@@ -139,27 +141,6 @@ def _same_types(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
             "The key column has different types in different parts of the input.",
             hint="Store it as text everywhere, or leave `key_col` out: rows are numbered.",
         ) from None
-
-
-def _write_parquet(
-    file: BinaryIO,
-    chunks: Iterable[Mapping[str, NDArray[Any]]],
-    columns: Sequence[str],
-    repeating: Sequence[str],
-) -> None:
-    from pyarrow import parquet
-
-    writer = None
-    try:
-        for chunk in chunks:
-            table = _same_types(_table(chunk, columns), None if writer is None else writer.schema)
-            if writer is None:
-                # Scores hardly repeat: a dictionary of them is built only to be given up.
-                writer = parquet.ParquetWriter(file, table.schema, use_dictionary=[*repeating])
-            writer.write_table(table)
-    finally:
-        if writer is not None:
-            writer.close()
 
 
 def record_format(
