@@ -20,6 +20,7 @@ Metric = Literal["euclidean", "gower"]
 Scale = Literal["robust", "range"]
 
 KINDS: Final = get_args(Kind)
+_KNOWN: Final = f"Choose among: {', '.join(KINDS)}."
 BALLS: Final = ("mc", "share")
 NEEDS_REFERENCE: Final = ("density", "classifier")
 # Of kinds that take a number: by default, at least, at most.
@@ -59,31 +60,29 @@ def parse_queries(words: Sequence[str]) -> tuple[Query, ...]:
     Raises:
         UsageError: ``query``, for a word that is none or that is there twice.
     """
-    known = f"Choose among: {', '.join(KINDS)}."
-    require(bool(words), "query", "No query is named.", known)
-    found = tuple(_parse(word, known) for word in words)
+    require(bool(words), "query", "No query is named.", _KNOWN)
+    found = tuple(map(_parse, words))
     once = len({query.column for query in found}) == len(found)
     require(once, "query", "A query is named twice.", "Name each once.")
     return found
 
 
-def _parse(word: str, known: str) -> Query:
+def _parse(word: str) -> Query:
     kind: Any
     kind, colon, text = word.partition(":")
-    is_file = "." in kind or "/" in kind
-    require(
-        kind in KINDS,
-        "query",
-        "A query is named that does not exist.",
-        "Tables are given with `members`, `holdout` and `synthetic`." if is_file else known,
-    )
+    hint = _KNOWN
+    if "." in kind or "/" in kind:
+        hint = "Tables are given with `members`, `holdout` and `synthetic`."
+    require(kind in KINDS, "query", "A query is named that does not exist.", hint)
     if kind in BALLS:
-        return _ball(kind, text) if colon else Query(kind=kind, column=kind)
+        radius = _radius(kind, text) if colon else None
+        return Query(
+            kind=kind, column=f"{kind}_{_short(radius)}" if radius else kind, radius=radius
+        )
     if kind not in _NUMBERS:
         require(not colon, "query", f"The query {kind} takes no number.", f"Write: {kind}")
         return Query(kind=kind, column=kind, neighbours=int(kind == "nn"))
     number, least, most = _NUMBERS[kind]
-    column = kind
     if colon:
         require(
             text.isascii() and text.isdigit() and least <= int(text) <= most,
@@ -92,14 +91,18 @@ def _parse(word: str, known: str) -> Query:
             f"For example: {kind}:{number}",
         )
         number = int(text)
-    if colon or kind == "kth":
-        column = f"{kind}_{number}"
+    column = f"{kind}_{number}" if colon or kind == "kth" else kind
     if kind == "density":
         return Query(kind=kind, column=column, components=number)
     return Query(kind=kind, column=column, neighbours=number)
 
 
-def _ball(kind: Kind, text: str) -> Query:
+def _short(number: float) -> str:
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
+
+
+def _radius(kind: Kind, text: str) -> float:
     try:
         radius = float(text)
     except ValueError:
@@ -110,9 +113,7 @@ def _ball(kind: Kind, text: str) -> Query:
         f"The radius of {kind}:R must be a finite number above 0.",
         f"For example: {kind}:0.1, or {kind} alone for the median heuristic.",
     )
-    short = f"{radius:g}"
-    column = f"{kind}_{short if float(short) == radius else repr(radius)}"
-    return Query(kind=kind, column=column, radius=radius)
+    return radius
 
 
 def _table(help: str | None = None) -> dict[str, Any]:  # noqa: A002
@@ -140,23 +141,17 @@ def _bytes(given: object) -> float:
 
 
 def _ranges(given: Any) -> dict[str, tuple[float, float]]:  # noqa: ANN401 - typed, or of Python
-    texts = [given] if isinstance(given, str) else given
-    pairs = list(given.items()) if isinstance(given, Mapping) else [*map(_typed_range, texts)]
+    pairs: list[tuple[str, Any]]
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        typed = [text.rpartition("=") for text in ([given] if isinstance(given, str) else given)]
+        pairs = [(name, limits.split(":")) for name, _, limits in typed]
+        if not all(name and len(limits) == 2 for name, limits in pairs):  # noqa: PLR2004
+            raise ValueError(*_RANGE)
     if len(dict(pairs)) < len(pairs):
         raise ValueError(*_RANGE)
     return {name: _limits(pair) for name, pair in pairs}
-
-
-def _typed_range(text: str) -> tuple[str, tuple[float, float]]:
-    name, _, limits = text.rpartition("=")
-    low, _, high = limits.partition(":")
-    try:
-        pair = float(low), float(high)
-    except ValueError:
-        raise ValueError(*_RANGE) from None
-    if not name:
-        raise ValueError(*_RANGE)
-    return name, pair
 
 
 def _limits(pair: Any) -> tuple[float, float]:  # noqa: ANN401
