@@ -195,17 +195,6 @@ def estimated(leak, blind=None, **settings):
     return mipaudit.estimate(members=members, holdout=holdout, blind=blind, **settings)
 
 
-def test_what_the_records_explain_is_not_held_against_the_model(apart):
-    alone = estimated(0, max_advantage=0.1)
-    beside = estimated(0, apart, max_advantage=0.1)
-    assert alone.verdict.status == "not_met"
-    assert beside.verdict.status == "inconclusive"
-    assert beside.policy[0].lower == 0
-    assert "records alone may explain" in told(beside.policy[0].reason)
-    assert beside.blind.excess[0].lower == 0
-    assert beside.blind.upper >= apart.estimates[1].upper
-
-
 def test_without_a_limit_for_every_attacker_the_excess_is_open(apart):
     """Of continuous columns somebody may know all: a class of attackers limits nobody else."""
     report = estimated(4, apart, max_advantage=0.1)
@@ -341,25 +330,6 @@ def test_another_content_of_the_same_file_is_refused(tmp_path):
     with pytest.raises(InputError) as caught:
         mipaudit.estimate(**both, blind=report)
     assert caught.value.code == "blind_other_records"
-
-
-def test_judged_again_and_verified(apart, tmp_path):
-    members, holdout = scores(0)
-    for values, name in ((members, "m"), (holdout, "h")):
-        pd.DataFrame({"loss": values}).to_csv(tmp_path / f"{name}.csv", index=False)
-    both = {"members": str(tmp_path / "m.csv"), "holdout": str(tmp_path / "h.csv")}
-    report = mipaudit.estimate(**both, blind=apart, max_advantage=0.9)
-    again = mipaudit.rejudge(report, max_advantage=0.1)
-    assert again.verdict.status == "inconclusive"
-    assert again.policy[0].blind > 0
-    assert again.rejudged.limits == 2  # the limit, and what the records tell
-    for one in (report, again):
-        found = mipaudit.verify(mipaudit.to_json(one), **both)
-        assert found.agrees, found.summary
-        assert any(part.part == "records alone" for part in found.parts)
-    assert mipaudit.from_json(mipaudit.to_json(report)) == report
-    for form in ("markdown", "html", "junit", "csv"):
-        assert mipaudit.render_report(report, format=form)
 
 
 def test_a_report_of_shift_is_verified(tmp_path):

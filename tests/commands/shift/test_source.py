@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,28 +59,6 @@ def test_types_are_found_and_columns_paired_by_name(tables):
     np.testing.assert_array_equal(seen[1:] - seen[0], [30, 31, np.nan])
     assert ok.tolist() == [1, 0, 1, 0]
     assert member.tolist() == [True, True, False, False]
-
-
-def test_every_form_of_a_table_is_the_same(tables, tmp_path):
-    with opened(*tables) as source:
-        expected, _ = columns_of(source)
-    frames = [pd.read_csv(path) for path in tables]
-    parquet = []
-    for at, frame in enumerate(frames):
-        folder = tmp_path / f"parts{at}"
-        folder.mkdir()
-        frame.head(1).to_parquet(folder / "a.parquet")
-        frame.tail(1).to_parquet(folder / "b.parquet")
-        parquet.append(str(folder))
-    zipped = tmp_path / "m.csv.gz"
-    with open(tables[0], "rb") as file:  # noqa: PTH123
-        zipped.write_bytes(gzip.compress(file.read()))
-    forms = [frames, parquet, [f"{parquet[0]}/*.parquet", tables[1]], [str(zipped), parquet[1]]]
-    for members, holdout in forms:
-        with opened(members, holdout) as source:
-            found, _ = columns_of(source)
-        for mine, theirs in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(mine, theirs)
 
 
 def test_what_is_asked_for_is_taken(tables):
@@ -146,12 +122,6 @@ def test_bad_tables(tmp_path, members, holdout, request_, kind, code):
         columns_of(source)
     assert code is None or caught.value.code == code
     assert caught.value.exit_code == 2
-
-
-def test_the_same_file_twice(tables):
-    with pytest.raises(InputError) as caught:
-        opened(tables[0], tables[0])
-    assert caught.value.code == "same_file"
 
 
 def test_parts_of_a_table_must_have_the_same_columns(tmp_path):
