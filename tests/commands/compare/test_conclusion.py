@@ -93,7 +93,8 @@ COMPARED = {
     lambda: of_auc(grown=False): "right_figures_shrank",
 }
 MAKES = {code: made for made, codes in COMPARED.items() for code in codes.split()}
-ELSEWHERE = {"one_size", "several_sizes", "limit_lacking", "other_side"}
+ELSEWHERE = {"one_size", "several_sizes", "limit_lacking", "other_side", "verdict_beside"}
+ELSEWHERE |= {"past_verdict", "newest_report", "history_verdicts"}  # of a history
 
 
 def test_every_code_has_an_input():
