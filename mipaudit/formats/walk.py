@@ -277,7 +277,8 @@ class Walk:
         for row in rows:
             short = scores.get(str(getattr(row, "score", "")), "")
             drawn = "" if axis is None else axis.drawn(row, limit)
-            values = Fields(row, short=short, names=names, axis=drawn, message=row)
+            beside = self._beside(table, row)
+            values = Fields(row, short=short, names=names, axis=drawn, message=row, also=beside)
             cells = [self._cell(one.text, one.why, values, whole=whole) for one in table.columns]
             lines.setdefault(tuple(cells), values)
         kept = [
@@ -321,6 +322,11 @@ class Walk:
         for row in self._rows_of(table.rows, table.where):
             if not any(getattr(row, name) in values for name, values in table.unless):
                 yield row
+
+    def _beside(self, table: Table, row: Any) -> dict[str, Any]:  # noqa: ANN401 - any row
+        """Return what else is known of the same as a row, by quantity."""
+        rows = self._rows_of(table.beside) if table.beside else ()
+        return {one.quantity: one for one in rows if one.subject == row.subject}
 
     def _rows_of(self, name: str, where: Where = ()) -> list[Any]:
         """Return the rows of a field; of records within it as ``outer.inner``."""

@@ -22,6 +22,13 @@ Quantity = Literal[
     "membership_advantage",
     "right_of_members",
     "right_of_holdout",
+    "more_right_of_members",
+    "tpr",
+    "fpr",
+    "same_rows",
+    "predicted",
+    "shortfall",
+    "generalization_gap",
 ]
 Attackers = Literal[
     # Classes: an upper limit holds for the best attacker of the class.
@@ -55,32 +62,49 @@ _VACUOUS_REASONS: Final = frozenset({"vacuous_tpr", "vacuous_metric"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One quantity of one score, against one class of attackers, with its limits.
+    """One quantity, against one class of attackers, with its limits.
 
-    ``value`` is the best estimate; ``plugin`` the same-data optimum (biased
-    upward). ``lower`` and ``upper`` are each one-sided at (1-confidence)/2,
-    shared over the score columns (but for a row that is ``not-an-interval``).
-    Where there is no figure its ``_reason`` says why.
-    Of ``any_difference`` the ``value`` is a p-value and there are no limits.
-    ``n_members`` and ``n_holdout`` are the rows behind the value; an upper limit may
-    rest on others, as mipaudit help methods says. ``fpr`` is set for ``tpr_at_fpr`` only,
-    ``metric`` (its name) for ``metric``, ``bandwidth`` (in units of the score) for
-    kernel densities, ``group`` for a subgroup, ``versus`` (the other score) for
-    ``difference``.
+    ``lower`` and ``upper`` are each one-sided at (1-confidence)/2, shared over the score columns
+    (but for a row that is ``not-an-interval``). Where there is no figure its ``_reason`` says why.
+
+    Attributes:
+        quantity: what the figures are of; of ``any_difference`` the value is a p-value.
+        score: the score column; empty where the row is of none.
+        method: how the limits were found; of an attacker of the literature, who published it.
+        attackers: whom the upper limit is about.
+        value: the best estimate.
+        lower: lower limit.
+        upper: upper limit.
+        confidence: of the two limits; 1 of one that holds for sure.
+        selection: which rows count, and what was chosen on which.
+        validity: of the limits.
+        n_members: members behind the value; an upper limit may rest on others, as mipaudit help
+            methods says. None where the row is of no records.
+        n_holdout: holdout records, likewise.
+        fpr: of ``tpr_at_fpr``.
+        plugin: the same-data optimum, biased upward.
+        side: of the score, where members are.
+        value_reason: why there is no value.
+        lower_reason: why there is no lower limit.
+        upper_reason: why there is no upper limit.
+        metric: its name, of ``metric``.
+        bandwidth: of kernel densities, in units of the score.
+        group: of records, where the row is of a subgroup.
+        versus: what a difference is to: another score, class of attackers, or report.
     """
 
     quantity: Quantity
-    score: str
-    method: str
-    attackers: Attackers
-    value: float | None
-    lower: float | None
-    upper: float | None
+    score: str = ""
+    method: str = ""
+    attackers: Attackers = "any"
+    value: float | None = None
+    lower: float | None = None
+    upper: float | None = None
     confidence: float
-    selection: str
-    validity: Validity
-    n_members: int
-    n_holdout: int
+    selection: str = ""
+    validity: Validity = "finite-sample"
+    n_members: int | None = None
+    n_holdout: int | None = None
     fpr: float | None = None
     plugin: float | None = None
     side: Literal["high", "low"] | None = None
@@ -91,6 +115,11 @@ class Row:
     bandwidth: float | None = None
     group: str | None = None
     versus: str | None = None
+
+    @property
+    def subject(self) -> tuple[str, Attackers, str | None]:
+        """What the row is about: rows of other quantities of the same stand beside it."""
+        return self.score, self.attackers, self.group
 
     @property
     def unlimited(self) -> str:

@@ -25,6 +25,25 @@ def extract(report: Fields) -> Extract:
     return extract_v2(before | {"schema": f"mipaudit.{kind}/2"})
 
 
+ATTACK_FIGURES = ("tpr", "fpr", "same_rows", "predicted")
+
+
+def _limits(row: Fields) -> Fields:
+    return {name: row[name] for name in ("lower", "value", "upper")}
+
+
+def _subject(row: Fields) -> tuple[Any, ...]:
+    return row["score"], row["attackers"], row["group"]
+
+
+def _by_subject(rows: list[Fields]) -> dict[tuple[Any, ...], dict[str, Fields]]:
+    """Return rows by what they are about, and then by their quantity."""
+    found: dict[tuple[Any, ...], dict[str, Fields]] = {}
+    for row in rows:
+        found.setdefault(_subject(row), {})[row["quantity"]] = row
+    return found
+
+
 def _without(row: Fields, *names: str) -> Fields:
     return {name: value for name, value in row.items() if name not in names}
 
@@ -40,11 +59,64 @@ def _checks(report: Fields, subject: str | None) -> Fields:
 
 
 def _attack(report: Fields) -> Fields:
-    return _checks(report, "against")
+    details = _by_subject(report["details"])
+
+    def attack(row: Fields) -> Fields:
+        beside = details.get(_subject(row), {})
+        short = beside.get("shortfall", {})
+        known = {name: beside.get(name, {}).get("value") for name in ATTACK_FIGURES}
+        return (
+            _limits(row)
+            | known
+            | {
+                "score": row["score"],
+                "adversary": row["attackers"],
+                "source": row["method"],
+                "group": row["group"],
+                "validity": row["validity"],
+                "judged_on": row["selection"],
+                "n_members": row["n_members"],
+                "n_holdout": row["n_holdout"],
+                "short_lower": short.get("lower"),
+                "short_upper": short.get("upper"),
+                "short_against": short.get("versus"),
+            }
+        )
+
+    bound = report["design"]["loss_bound"]
+    return _checks(report, "against") | {
+        "attacks": [attack(row) for row in report["attacks"]],
+        "groups": [attack(row) for row in report["groups"]],
+        "details": [],
+        "gaps": [
+            _limits(row) | {"score": row["score"], "bound": bound, "order": row["method"]}
+            for row in report["gaps"]
+        ],
+        "together": [
+            {"score": row["score"], "lower": row["lower"], "rests_on": row["method"]}
+            for row in report["together"]
+        ],
+    }
 
 
 def _attribute(report: Fields) -> Fields:
-    return _checks(report, "quantity")
+    shares = _by_subject(report["shares"])
+
+    def value(row: Fields) -> Fields:
+        beside = shares.get(_subject(row), {})
+        return _limits(row) | {
+            "name": row["group"],
+            "n_members": row["n_members"],
+            "n_holdout": row["n_holdout"],
+            "right_members": beside.get("right_of_members", {}).get("value"),
+            "right_holdout": beside.get("right_of_holdout", {}).get("value"),
+        }
+
+    return _checks(report, "quantity") | {
+        "figures": [_limits(row) | {"quantity": row["quantity"]} for row in report["figures"]],
+        "by_value": [value(row) for row in report["by_value"]],
+        "shares": [],
+    }
 
 
 def _compare(report: Fields) -> Fields:

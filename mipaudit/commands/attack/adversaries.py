@@ -43,14 +43,12 @@ class Plot:
         name: which.
         learn: from labelled losses to guesses; raises NotJudgedError where it cannot.
         told: whether everything was given, so that nothing is learned.
-        learned: what it learns or was told, in words.
         predicted: what a formula says of it.
         refused: why it is not judged, None where it is.
     """
 
     name: Adversary
     learn: Learner
-    learned: str
     told: bool = False
     predicted: float | None = None
     refused: Message | None = None
@@ -68,17 +66,14 @@ def plots_of(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
     yield Plot(
         name="top-n",
         learn=_cutting(lambda rows: top_cut(_some(rows.loss), share)),
-        learned="the score above which the members' share of all records lies",
     )
     yield Plot(
         name="top-half",
         learn=_cutting(lambda rows: top_cut(_some(rows.loss), 0.5)),
-        learned="the median of all scores",
     )
     yield Plot(
         name="best-threshold",
         learn=_cutting(lambda rows: best_cut(rows, asked.prior)),
-        learned="the threshold that does best",
     )
     if asked.by:
         yield class_plot(asked.prior)
@@ -91,7 +86,7 @@ def class_plot(prior: float) -> Plot:
         cuts = class_cuts(rows, prior)
         return lambda target: class_guesses(target, cuts)
 
-    return Plot(name="per-class", learn=learn, learned="the threshold that does best in each class")
+    return Plot(name="per-class", learn=learn)
 
 
 def _cutting(learn: Callable[[Labelled], Cut]) -> Learner:
@@ -120,12 +115,11 @@ def _mean(one: Attacked, asked: AttackOptions) -> Plot:
     given = asked.mean_loss
     if given is None:
         learn = _cutting(lambda rows: mean_cut(_mean_of(rows.members)))
-        return Plot(name="mean", learn=learn, learned="the mean score of members")
+        return Plot(name="mean", learn=learn)
     at = given if one.side == "low" else -given
     return Plot(
         name="mean",
         learn=_cutting(lambda _: mean_cut(at)),
-        learned="the mean score of members, as given",
         told=True,
         refused=_of_these_rows([(at, _or_nan(_mean_of, one.loss[one.member]))]),
     )
@@ -174,7 +168,6 @@ def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
     yield Plot(
         name="gaussian",
         learn=_cutting(lambda rows: gaussian_cut(mine(rows), theirs(rows))),
-        learned="the standard errors of members and of holdout records",
         told=members is not None and holdout is not None,
         refused=_of_these_rows([of_members, of_holdout]),
         predicted=predicted(gaussian_advantage),
@@ -182,7 +175,6 @@ def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
     yield Plot(
         name="one-standard-error",
         learn=_cutting(lambda rows: one_error_cut(mine(rows))),
-        learned="the standard error of members",
         told=members is not None,
         refused=_of_these_rows([of_members]),
         predicted=predicted(one_error_advantage),
@@ -204,6 +196,4 @@ def _bounded(one: Attacked, asked: AttackOptions, bound: float) -> Plot:
             loss = loss + bound
         return bounded_loss_guesses(loss, bound)
 
-    return Plot(
-        name="bounded-loss", learn=lambda _: guess, learned="the bound of the loss", told=True
-    )
+    return Plot(name="bounded-loss", learn=lambda _: guess, told=True)

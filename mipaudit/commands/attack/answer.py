@@ -14,18 +14,14 @@ from mipaudit.commands.attack.judged import (
     together_limits,
 )
 from mipaudit.commands.attack.options import AttackOptions
-from mipaudit.commands.attack.report import (
-    AttackDesign,
-    AttackReport,
-    GeneralizationGap,
-    NamedAttack,
-)
+from mipaudit.commands.attack.report import AttackDesign, AttackReport
 from mipaudit.commands.attack.scores import NO_MEAN, Attacked, no_mean, real_loss
 from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import mean_difference
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.model.message import Message
+from mipaudit.model.row import Row
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
@@ -37,7 +33,7 @@ _NO_BOUND: Final = Message("mean_without_bound")
 _ATOM: Final = 10
 
 
-def generalization_gap(one: Attacked, asked: AttackOptions, alpha: float) -> GeneralizationGap:
+def generalization_gap(one: Attacked, asked: AttackOptions, alpha: float) -> Row:
     """Return how far the mean losses of the classes are apart, with limits if the loss is bounded.
 
     Of a score that is high for members, members less holdout. With a side that was looked
@@ -60,14 +56,16 @@ def generalization_gap(one: Attacked, asked: AttackOptions, alpha: float) -> Gen
             terms = loss / bound
             least, most = mean_difference(terms[~member], terms[member], alpha)
             lower, upper = least * bound, most * bound
-    return GeneralizationGap(
+    return Row(
+        quantity="generalization_gap",
         score=one.name,
+        confidence=asked.confidence,
         value=value,
         lower=lower,
         upper=upper,
-        bound=bound,
-        reason=reason,
-        order="holdout less members" if one.side == "low" else "members less holdout",
+        value_reason=reason if value is None else None,
+        lower_reason=reason if lower is None else None,
+        method="holdout less members" if one.side == "low" else "members less holdout",
     )
 
 
@@ -78,18 +76,20 @@ def attack_report(
     share = ErrorShare(confidence=asked.confidence, columns=len(scores))
     optimum = [row for one in scores for row in advantage_estimates(one.evidence, share)]
     attackers = everybody(scores, asked)
-    attacks = [
-        named_attack(fixed, asked, share.two_sided)
-        for _, named in attackers.values()
-        for fixed in named
+    named = [
+        row
+        for _, some in attackers.values()
+        for fixed in some
+        for row in named_attack(fixed, asked, share.two_sided)
     ]
     gaps = [generalization_gap(one, asked, share.two_sided) for one in scores]
-    groups: tuple[NamedAttack, ...] = ()
     left_out: tuple[Finding, ...] = ()
     if asked.by:
-        groups, left_out = class_attacks(scores, _names(source), asked, share.two_sided)
+        in_classes, left_out = class_attacks(scores, _names(source), asked, share.two_sided)
+        named += in_classes
+    attacks = [row for row in named if row.quantity == "advantage"]
     together = tuple(together_limits(attackers, asked))
-    order = _strongest_first(asked, (together, optimum, (*attacks, *groups), gaps))
+    order = _strongest_first(asked, (together, optimum, attacks, gaps))
     scores = sorted(scores, key=lambda one: order.index(one.name))
     # The named attacks first: of the best attacker there is no upper limit.
     judged = sorted(
@@ -117,11 +117,12 @@ def attack_report(
         command="attack",
         design=design,
         optimum=_of_scores(optimum, order),
-        attacks=_of_scores(attacks, order),
-        groups=_of_scores(groups, order),
+        attacks=_of_scores((row for row in attacks if row.group is None), order),
+        details=_of_scores((row for row in named if row.quantity != "advantage"), order),
+        groups=_of_scores((row for row in attacks if row.group is not None), order),
         gaps=_of_scores(gaps, order),
         findings=tuple(findings),
-        limitations=_limitations(attacks, held=bool(checks)),
+        limitations=_limitations(named, held=bool(checks)),
         policy=checks,
         verdict=settled(named_verdict(checks), (*source.told, *source.findings())),
         together=_of_scores(together, order),
@@ -129,11 +130,11 @@ def attack_report(
     )
 
 
-def _limitations(attacks: Sequence[NamedAttack], *, held: bool) -> tuple[Message, ...]:
+def _limitations(rows: Sequence[Row], *, held: bool) -> tuple[Message, ...]:
     """Return what the numbers do not show.
 
     Args:
-        attacks: those of the report.
+        rows: on the attacks.
         held: whether there is a limit that they are held against.
     """
     codes = (
@@ -141,7 +142,7 @@ def _limitations(attacks: Sequence[NamedAttack], *, held: bool) -> tuple[Message
         "attack_no_safety",
         "attack_learned",
         "attack_same_rows",
-        *(("attack_predicted",) if any(one.predicted is not None for one in attacks) else ()),
+        *(("attack_predicted",) if any(one.quantity == "predicted" for one in rows) else ()),
         "drawn_alike",
         "attack_not_joint",
         "attack_related",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mipaudit.model.message import Message
 from mipaudit.statements.answer import used, verdict_answer
 
 if TYPE_CHECKING:
-    from mipaudit.commands.attack.report import AttackReport, NamedAttack
+    from mipaudit.commands.attack.report import AttackReport
     from mipaudit.model.row import Row
 
 
@@ -35,7 +35,7 @@ def remarks(report: AttackReport) -> Iterator[Message]:
     most = max(report.together, key=_lower, default=None)
     if most is not None and not report.policy:
         yield Message("answer_of_all_lines")
-    elif most is not None and most.lower > baseline:
+    elif most is not None and _lower(most) > baseline:
         yield Message.of("any_attacker_of_all_lines", score=most.score, lower=most.lower)
     limited = [one for one in report.optimum if one.attackers != "any" and one.upper is not None]
     widest = max(limited, key=lambda one: one.upper or 0.0, default=None)
@@ -46,7 +46,7 @@ def remarks(report: AttackReport) -> Iterator[Message]:
     reasons: dict[Message, dict[str, None]] = {}
     for one in report.attacks:
         if one.value_reason is not None:
-            reasons.setdefault(one.value_reason, {})[one.adversary] = None
+            reasons.setdefault(one.value_reason, {})[one.attackers] = None
     for reason, names in reasons.items():
         yield Message.of("not_judged", attacks=tuple(names), why=reason)
     first = max(report.groups, key=_lower, default=None)
@@ -61,12 +61,12 @@ def remarks(report: AttackReport) -> Iterator[Message]:
         )
 
 
-def lines(report: AttackReport) -> tuple[Row | NamedAttack, ...]:
+def lines(report: AttackReport) -> tuple[Row, ...]:
     """Return the best attacker of each score, then each attack, those that were not judged last."""
     return (*(one for one in report.optimum if one.attackers == "any"), *strongest(report))
 
 
-def strongest(report: AttackReport) -> tuple[NamedAttack, ...]:
+def strongest(report: AttackReport) -> tuple[Row, ...]:
     """Return the attacks score by score, by what each has at least."""
     scores = list(dict.fromkeys(one.score for one in report.attacks))
     ordered = sorted(report.attacks, key=lambda one: (scores.index(one.score), -_lower(one)))
@@ -83,14 +83,14 @@ def guessing(report: AttackReport) -> float | None:
     return report.design.baseline or None
 
 
-def _lower(row: Any) -> float:  # noqa: ANN401 - of any table
+def _lower(row: Row) -> float:
     return -math.inf if row.lower is None else row.lower
 
 
 def _found(report: AttackReport) -> Message:
     """Return the firmest statement that something leaks, or that nothing shows it."""
     baseline, prior = report.design.baseline, report.design.prior
-    tables: dict[str, tuple[Any, ...]] = {
+    tables: dict[str, tuple[Row, ...]] = {
         # These limits share the error: the largest may be picked, and others have their own.
         "leaks": report.together,
         "best_attack_leaks": report.optimum,
@@ -103,15 +103,15 @@ def _found(report: AttackReport) -> Message:
                 code,
                 score=most.score,
                 lower=most.lower,
-                attack=getattr(most, "adversary", None),
-                group=getattr(most, "group", None),
+                attack=most.attackers,
+                group=most.group,
             )
             plainly = shown.with_values(f"right_{code}", prior=prior)
             return shown.with_values(code, baseline=baseline or None, plainly=plainly)
     for gap in report.gaps:
         if gap.lower is not None and gap.upper is not None and gap.lower * gap.upper > 0:
             return Message.of(
-                "means_apart", score=gap.score, lower=gap.lower, upper=gap.upper, order=gap.order
+                "means_apart", score=gap.score, lower=gap.lower, upper=gap.upper, order=gap.method
             )
     plainly = Message.of("right_no_attack_leaks", prior=prior)
     return Message.of("no_attack_leaks", baseline=baseline, plainly=plainly)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.attack.adversaries import Guesses, Plot, class_plot, plots_of
 from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
-from mipaudit.commands.attack.report import Adversary, NamedAttack, TogetherLimit
+from mipaudit.commands.attack.report import Adversary
 from mipaudit.commands.attack.scores import Attacked, NotJudgedError, no_mean
 from mipaudit.evidence.named_attackers.named_attack import (
     Achieved,
@@ -22,7 +22,7 @@ from mipaudit.evidence.named_attackers.named_attack import (
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Attackers
+from mipaudit.model.row import Attackers, Quantity, Row
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import named_check
 
@@ -93,27 +93,14 @@ def _fixed(plot: Plot, whole: Attacked, asked: AttackOptions) -> Fixed:
     return Fixed(plot=plot, one=one, rows=rows, everywhere=everywhere, guess=guess)
 
 
-def named_attack(fixed: Fixed, asked: AttackOptions, alpha: float) -> NamedAttack:
-    """Return what an adversary achieves, and how far that is from the best."""
+def named_attack(fixed: Fixed, asked: AttackOptions, alpha: float) -> tuple[Row, ...]:
+    """Return the advantage of an adversary, then its rates, and how far it is from the best."""
     plot, one = fixed.plot, fixed.one
     found = fixed.achieved(asked.prior, alpha)
     if isinstance(found, Message) or isinstance(fixed.guess, Message):
-        return NamedAttack(
-            score=one.name,
-            adversary=plot.name,
-            source=SOURCES[plot.name],
-            value=None,
-            lower=None,
-            upper=None,
-            value_reason=found if isinstance(found, Message) else None,
-            validity="not-an-interval",
-            tpr=None,
-            fpr=None,
-            judged_on="rows outside the burn-in",
-            n_members=0,
-            n_holdout=0,
-            learned=plot.learned,
-        )
+        reason = found if isinstance(found, Message) else None
+        row = _row(plot, one.name, asked.confidence, everywhere=False)
+        return (replace(row, value_reason=reason, validity="not-an-interval"),)
     against = _against(one.evidence, asked)
     cells, scores = one.cells, one.scores[one.judged]
     judged = JudgedRows(
@@ -129,31 +116,56 @@ def named_attack(fixed: Fixed, asked: AttackOptions, alpha: float) -> NamedAttac
     # All but the per-class attack see the score alone, and are thresholds (or, of residuals,
     # intervals about 0) or toss coins between some: the best attacker has at least as much.
     least = -2.0 if plot.name == "per-class" else 0.0
-    return replace(
-        _row(plot, one, found, everywhere=fixed.everywhere),
-        same_rows=_same_rows(plot, one, asked.prior),
-        predicted=plot.predicted,
-        short_lower=max(least, short.lower),
-        short_upper=None if short.upper is None else max(least, short.upper),
-        short_against=against,
+    row = _row(plot, one.name, asked.confidence, found, everywhere=fixed.everywhere)
+    beside: dict[Quantity, float | None] = {
+        "same_rows": _same_rows(plot, one, asked.prior),
+        "predicted": plot.predicted,
+    }
+    missed = replace(
+        row,
+        quantity="shortfall",
+        value=None,
+        lower=max(least, short.lower),
+        upper=None if short.upper is None else max(least, short.upper),
+        versus=against,
     )
+    return row, *_rates(row, found), *_values(row, beside), missed
 
 
-def _row(plot: Plot, one: Attacked, found: Achieved, *, everywhere: bool = False) -> NamedAttack:
-    return NamedAttack(
-        score=one.name,
-        adversary=plot.name,
-        source=SOURCES[plot.name],
-        value=found.advantage.value,
-        lower=found.advantage.lower,
-        upper=found.advantage.upper,
-        validity="approximate" if found.counted else "finite-sample",
-        tpr=found.tpr,
-        fpr=found.fpr,
-        judged_on="all rows" if everywhere else "rows outside the burn-in",
-        n_members=found.n_members,
-        n_holdout=found.n_holdout,
-        learned=plot.learned,
+def _rates(row: Row, found: Achieved) -> Iterator[Row]:
+    yield from _values(row, {"tpr": found.tpr, "fpr": found.fpr})
+
+
+def _values(row: Row, known: Mapping[Quantity, float | None]) -> Iterator[Row]:
+    """Yield what is known of the same as a row, without limits."""
+    for quantity, value in known.items():
+        if value is not None:
+            yield replace(row, quantity=quantity, value=value, lower=None, upper=None)
+
+
+def _row(
+    plot: Plot,
+    score: str,
+    confidence: float,
+    found: Achieved | None = None,
+    *,
+    everywhere: bool = False,
+) -> Row:
+    """Return the advantage of an adversary; without a figure where it was not judged."""
+    limits = None if found is None else found.advantage
+    return Row(
+        quantity="advantage",
+        score=score,
+        method=SOURCES[plot.name],
+        attackers=plot.name,
+        value=None if limits is None else limits.value,
+        lower=None if limits is None else limits.lower,
+        upper=None if limits is None else limits.upper,
+        confidence=confidence,
+        selection="all rows" if everywhere else "rows outside the burn-in",
+        validity="approximate" if found and found.counted else "finite-sample",
+        n_members=found.n_members if found else 0,
+        n_holdout=found.n_holdout if found else 0,
     )
 
 
@@ -184,8 +196,8 @@ def class_attacks(
     names: Mapping[int, str],
     asked: AttackOptions,
     alpha: float,
-) -> tuple[tuple[NamedAttack, ...], tuple[Finding, ...]]:
-    """Return the advantage of the per-class attack in each class, and what was left out.
+) -> tuple[tuple[Row, ...], tuple[Finding, ...]]:
+    """Return the per-class attack in each class, with its rates, and what was left out.
 
     Which classes are shown is decided by their sizes alone. Small ones are taken together.
 
@@ -195,7 +207,7 @@ def class_attacks(
         asked: the settings.
         alpha: two-sided error of one score; it is shared over the classes.
     """
-    found: list[NamedAttack] = []
+    found: list[Row] = []
     left_out: dict[Finding, None] = {}
     for whole in scores:
         one = whole.as_seen_by("per-class")
@@ -207,7 +219,8 @@ def class_attacks(
             taken = guess(one.part(rows))
             result = achieved(taken, one.member[rows], prior=asked.prior, alpha=alpha / len(parts))
             if result is not None:
-                found.append(replace(_row(plot, one, result), group=name))
+                row = replace(_row(plot, one.name, asked.confidence, result), group=name)
+                found += (row, *_rates(row, result))
     return tuple(found), tuple(left_out)
 
 
@@ -251,7 +264,7 @@ def _shared_error(
 
 def together_limits(
     attackers: Mapping[str, tuple[Attacked, Sequence[Fixed]]], asked: AttackOptions
-) -> Iterator[TogetherLimit]:
+) -> Iterator[Row]:
     """Yield, of each score, the largest lower limit of any who sees it and no more.
 
     All limits share the error as in `attack_checks`: a policy is not met where one is above.
@@ -267,7 +280,13 @@ def together_limits(
                 continue
             if found.advantage.lower > lower:
                 lower, rests_on = found.advantage.lower, fixed.plot.name
-        yield TogetherLimit(score=score, lower=lower, rests_on=rests_on)
+        yield Row(
+            quantity="advantage",
+            score=score,
+            lower=lower,
+            method=rests_on,
+            confidence=asked.confidence,
+        )
 
 
 def attack_checks(

@@ -7,7 +7,7 @@ from typing import Final
 from mipaudit.report.layout import Cases, Column, Layout, Table
 from mipaudit.report.parts import ADVANTAGE_WORDS, CHECK, LIMIT_WORDS, LIMITS, SCORE, SHORT_LIMITS
 
-_ATTACK: Final = Column("attack", "{adversary}")
+_ATTACK: Final = Column("attack", "{attackers}")
 _NONE: Final = (None,)
 
 LAYOUT: Final = Layout(
@@ -20,7 +20,7 @@ LAYOUT: Final = Layout(
             "The best attacker, and each named attack",
             "lines",
             (
-                Column("attacker", "[{adversary}][{attackers}]"),
+                Column("attacker", "{attackers}"),
                 Column("score", "{short}"),
                 Column("", "{axis}"),
                 *SHORT_LIMITS,
@@ -60,7 +60,7 @@ LAYOUT: Final = Layout(
         Table(
             "All limits together: advantage of any attacker",
             "together",
-            (SCORE, Column("rests on", "{rests_on}"), Column("at least", "{lower:lower}")),
+            (SCORE, Column("rests on", "{method}"), Column("at least", "{lower:lower}")),
             words=2,
             note="The largest lower limit of the best attacker and of the named ones, with the "
             "error shared over all of them and the scores.",
@@ -82,13 +82,14 @@ LAYOUT: Final = Layout(
             (
                 SCORE,
                 _ATTACK,
-                Column("TPR", "{tpr:value}"),
-                Column("FPR", "{fpr:value}"),
-                Column("same rows", "{same_rows:value}"),
-                Column("formula", "{predicted:value}"),
+                Column("TPR", "{also.tpr.value:value}"),
+                Column("FPR", "{also.fpr.value:value}"),
+                Column("same rows", "{also.same_rows.value:value}"),
+                Column("formula", "{also.predicted.value:value}"),
             ),
             words=2,
-            unless=(("tpr", _NONE),),
+            beside="details",
+            unless=(("value", _NONE),),
         ),
         Table(
             "How much more the best attacker has",
@@ -96,12 +97,13 @@ LAYOUT: Final = Layout(
             (
                 SCORE,
                 _ATTACK,
-                Column("at least more", "{short_lower:lower}"),
-                Column("at most more", "{short_upper:upper}"),
-                Column("of attackers with", "{short_against:attackers}"),
+                Column("at least more", "{also.shortfall.lower:lower}"),
+                Column("at most more", "{also.shortfall.upper:upper}"),
+                Column("of attackers with", "{also.shortfall.versus:attackers}"),
             ),
             words=2,
-            unless=(("short_lower", _NONE),),
+            beside="details",
+            unless=(("value", _NONE),),
             prose=True,
             note="Any attacker has at least the first figure more; the best of those named has at "
             "most the second.",
@@ -109,7 +111,7 @@ LAYOUT: Final = Layout(
         Table(
             "Whose attacks these are",
             "attacks",
-            (_ATTACK, Column("published in", "{source}"), Column("it knows", "{learned}")),
+            (_ATTACK, Column("published in", "{method}"), Column("it knows", "{attackers:knows}")),
             words=2,
             prose=True,
         ),
@@ -132,8 +134,8 @@ LAYOUT: Final = Layout(
             "gaps",
             (
                 SCORE,
-                Column("classes", "{order}"),
-                Column("at least", "{lower:lower}", "reason"),
+                Column("classes", "{method}"),
+                Column("at least", "{lower:lower}", "lower_reason"),
                 Column("best estimate", "{value:value}"),
                 Column("at most", "{upper:upper}"),
             ),

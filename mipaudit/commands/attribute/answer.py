@@ -15,19 +15,13 @@ from mipaudit.commands.attribute.guesses import (
     value_advantage,
 )
 from mipaudit.commands.attribute.options import AttributeOptions
-from mipaudit.commands.attribute.report import (
-    AttributeDesign,
-    AttributeFigure,
-    AttributeReport,
-    AttributeValue,
-    CommonestValue,
-)
+from mipaudit.commands.attribute.report import AttributeDesign, AttributeReport, CommonestValue
 from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Quantity
+from mipaudit.model.row import Quantity, Row
 from mipaudit.statements.copies import copy_findings
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
@@ -60,12 +54,13 @@ def attribute_report(
     ]
     # In a fixed order: which thread read what must not show in the last digit.
     every = [one for _, one in sorted(guesses.values.items())]
-    figures = (
-        _figure("attribute_advantage", attribute_advantage(every, alpha)),
-        _figure("membership_advantage", membership_advantage(whole, asked.prior, alpha)),
-        _figure("right_of_members", right_share(whole.right_members, whole.n_members, alpha)),
-        _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
-    )
+    found: dict[Quantity, Limits | None] = {
+        "attribute_advantage": attribute_advantage(every, alpha),
+        "membership_advantage": membership_advantage(whole, asked.prior, alpha),
+        "right_of_members": right_share(whole.right_members, whole.n_members, alpha),
+        "right_of_holdout": right_share(whole.right_holdout, whole.n_holdout, alpha),
+    }
+    values = sorted(_values(guesses.values, rare, asked.confidence), key=_place)
     checks = _checks(every, asked)
     unread = (one for one in source.findings() if one.code == UNREAD)
     told = (*copy_findings(source.copies), *unread, *source.assumed)
@@ -83,8 +78,9 @@ def attribute_report(
     return AttributeReport(
         command="attribute",
         design=design,
-        figures=figures,
-        by_value=tuple(sorted(_values(guesses.values, rare, alpha), key=_place)),
+        figures=tuple(_row(name, asked.confidence, one) for name, one in found.items()),
+        by_value=tuple(row for row, _ in values),
+        shares=tuple(share for _, shares in values for share in shares),
         findings=(*told, *_findings(guesses, whole, len(rare))),
         limitations=_LIMITATIONS,
         provenance=provenance,
@@ -139,41 +135,44 @@ def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[Ch
 
 
 def _values(
-    values: dict[str, ValueGuesses], rare: Sequence[str], alpha: float
-) -> Iterator[AttributeValue]:
-    """Yield each value, and the rare ones together; their limits share the error."""
-    share = alpha / (len(values) - len(rare) + bool(rare))
+    values: dict[str, ValueGuesses], rare: Sequence[str], confidence: float
+) -> Iterator[tuple[Row, tuple[Row, ...]]]:
+    """Yield each value with its shares, and the rare ones together; limits share the error."""
+    parts = len(values) - len(rare) + bool(rare)
     for name, one in values.items():
         if name not in rare:
-            yield _value(name, one, share)
+            yield _value(name, one, confidence, parts)
     if rare:
-        together = summed([values[name] for name in rare])
-        yield replace(_value(_OTHER, together, share), merged="rare values")
+        both = summed([values[name] for name in rare])
+        together, shares = _value(_OTHER, both, confidence, parts)
+        yield replace(together, selection="rare values"), shares
 
 
-def _figure(quantity: Quantity, found: Limits | None) -> AttributeFigure:
-    return AttributeFigure(quantity=quantity, **_limits(found))
-
-
-def _limits(found: Limits | None) -> dict[str, float | None]:
-    """Return the three numbers of a row, none where nothing is known."""
-    return dict.fromkeys(("value", "lower", "upper")) if found is None else {**asdict(found)}
-
-
-def _value(name: str, one: ValueGuesses, alpha: float) -> AttributeValue:
-    return AttributeValue(
-        name=name,
-        n_members=one.n_members,
-        n_holdout=one.n_holdout,
-        right_members=one.right_members / one.n_members if one.n_members else None,
-        right_holdout=one.right_holdout / one.n_holdout if one.n_holdout else None,
-        merged=None,
-        **_limits(value_advantage(one, alpha)),
+def _value(
+    name: str, one: ValueGuesses, confidence: float, parts: int
+) -> tuple[Row, tuple[Row, ...]]:
+    limits = value_advantage(one, (1 - confidence) / parts)
+    found = _row("more_right_of_members", confidence, limits)
+    row = replace(found, group=name, n_members=one.n_members, n_holdout=one.n_holdout)
+    alone = replace(row, value=None, lower=None, upper=None)
+    shares: tuple[tuple[Quantity, int, int], ...] = (
+        ("right_of_members", one.right_members, one.n_members),
+        ("right_of_holdout", one.right_holdout, one.n_holdout),
+    )
+    return row, tuple(
+        replace(alone, quantity=quantity, value=right / n) for quantity, right, n in shares if n
     )
 
 
-def _place(one: AttributeValue) -> tuple[bool, float, str]:
-    return one.merged is not None, -2.0 if one.lower is None else -one.lower, one.name
+def _row(quantity: Quantity, confidence: float, found: Limits | None) -> Row:
+    """Return a row on these guesses, without a figure where nothing is known."""
+    limits = {} if found is None else asdict(found)
+    return Row(quantity=quantity, attackers="guesses", confidence=confidence, **limits)
+
+
+def _place(one: tuple[Row, object]) -> tuple[bool, float, str]:
+    row, _ = one
+    return bool(row.selection), -2.0 if row.lower is None else -row.lower, row.group or ""
 
 
 def _findings(guesses: Guesses, whole: ValueGuesses, rare: int) -> Iterator[Finding]:

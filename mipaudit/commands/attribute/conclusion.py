@@ -8,8 +8,9 @@ from mipaudit.model.message import Message
 from mipaudit.statements.answer import verdict_answer
 
 if TYPE_CHECKING:
-    from mipaudit.commands.attribute.report import AttributeFigure, AttributeReport, AttributeValue
+    from mipaudit.commands.attribute.report import AttributeReport
     from mipaudit.model.check import Check
+    from mipaudit.model.row import Row
 
 
 def answer(report: AttributeReport) -> Message:
@@ -37,14 +38,14 @@ def _found(report: AttributeReport) -> Message:
     if _side(gain) < 0:
         return Message.of("guessed_worse", attribute=name, lower=-(gain.upper or 0.0))
     if shown is not None and _side(shown) > 0:
-        return Message.of("value_guessed_better", name=shown.name, lower=shown.lower)
+        return Message.of("value_guessed_better", name=shown.group, lower=shown.lower)
     if shown is not None:
-        return Message.of("value_guessed_worse", name=shown.name, lower=-(shown.upper or 0.0))
+        return Message.of("value_guessed_worse", name=shown.group, lower=-(shown.upper or 0.0))
     code = "attribute_in_one_class" if gain.upper is None else "not_guessed_better"
     return Message.of(code, attribute=name, upper=gain.upper)
 
 
-def _side(one: AttributeFigure | AttributeValue) -> int:
+def _side(one: Row) -> int:
     """Return 1 of a difference that is surely above 0, -1 of one surely below it, else 0."""
     above = one.lower is not None and one.lower > 0
     return int(above) - int(one.upper is not None and one.upper < 0)

@@ -62,7 +62,7 @@ LAYOUT: Final = Layout(
         Table(
             "How much better each value is guessed of members",
             "by_value",
-            (Column("value", "{name:short}[ ({merged})]"), _AXIS, *SHORT_LIMITS),
+            (Column("value", "{group:short}[ ({selection})]"), _AXIS, *SHORT_LIMITS),
             words=2,
             caption="How much better each value is guessed of members, limits for all together.",
             short=None,
@@ -75,13 +75,14 @@ LAYOUT: Final = Layout(
             "Each value of the attribute",
             "by_value",
             (
-                Column("value", "{name}[ ({merged} together)]"),
+                Column("value", "{group}[ ({selection} together)]"),
                 Column("members", "{n_members:count}"),
                 Column("holdout", "{n_holdout:count}"),
-                Column("right", "{right_members:value}"),
-                Column("of holdout", "{right_holdout:value}"),
+                Column("right", "{also.right_of_members.value:value}"),
+                Column("of holdout", "{also.right_of_holdout.value:value}"),
                 *LIMITS,
             ),
+            beside="shares",
             note="right: share of the members with the value who were guessed right; of holdout: "
             "the same of holdout records; then the difference, with {design.confidence:percent} "
             "confidence for all values together.",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
 
 from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Quantity
+from mipaudit.model.row import Row
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
@@ -44,52 +43,6 @@ class AttributeDesign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttributeFigure:
-    """One quantity over all values, with its limits.
-
-    Attributes:
-        quantity: ``attribute_advantage`` (Definition 5, at the values' shares in the input),
-            ``membership_advantage`` (of calling a record a member when its attribute is
-            guessed right), or the share of right guesses in a class.
-        value: as observed; None where nothing is known.
-        lower: one-sided lower limit at (1-confidence)/2.
-        upper: upper limit.
-    """
-
-    quantity: Quantity
-    value: float | None
-    lower: float | None
-    upper: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttributeValue:
-    """One value of the attribute.
-
-    Attributes:
-        name: the value, or ``other`` for rare ones together.
-        merged: what it stands for where that is not one value.
-        n_members: members who have it.
-        n_holdout: holdout records that have it.
-        right_members: share of these members of whom it was guessed.
-        right_holdout: share of these holdout records of which it was guessed.
-        value: the difference of the two shares.
-        lower: jointly over all values.
-        upper: likewise.
-    """
-
-    name: str
-    n_members: int
-    n_holdout: int
-    right_members: float | None
-    right_holdout: float | None
-    value: float | None
-    lower: float | None
-    upper: float | None
-    merged: Literal["rare values"] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CommonestValue:
     """Who guesses without the model, and always the value that is commonest in the input.
 
@@ -109,16 +62,23 @@ class AttributeReport(AnyReport):
     """How much better an attribute is guessed of members.
 
     Attributes:
-        figures: over all values.
-        by_value: each value, the largest lower limit first; rare ones together last.
+        figures: over all values: ``attribute_advantage`` (Definition 5, at the values' shares in
+            the input), ``membership_advantage`` (of calling a record a member when its attribute is
+            guessed right), and the share of right guesses in a class; no figure where nothing is
+            known.
+        by_value: of each value (``group``) how much more often its guesses are right of members
+            than of holdout records, the limits jointly over all values; the largest lower limit
+            first, rare ones together last (``selection``).
+        shares: of each value the share of right guesses in a class.
         policy: one check for each limit that was given, on these guesses alone.
         commonest: what a guesser without the model reaches; None where every value is rare.
     """
 
     command: str
     design: AttributeDesign
-    figures: tuple[AttributeFigure, ...]
-    by_value: tuple[AttributeValue, ...]
+    figures: tuple[Row, ...]
+    by_value: tuple[Row, ...]
+    shares: tuple[Row, ...]
     findings: tuple[Finding, ...]
     limitations: tuple[Message, ...]
     provenance: Provenance

@@ -236,7 +236,7 @@ def _labels(row: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
     of_epsilon = hasattr(row, "mu_lower")
     for name in (*_LABELS, *(_OF_EPSILON if of_epsilon else ())):
         found = getattr(row, name, None)
-        if found is not None:
+        if found not in {None, ""}:
             yield name, number_text(found) if isinstance(found, float) else str(found)
 
 

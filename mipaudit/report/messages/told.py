@@ -110,7 +110,7 @@ class Fields:
         for part in rest:
             if part.isdecimal():
                 value = next(iter((value or ())[int(part) :]), None)
-            elif isinstance(value, Message):
+            elif isinstance(value, Message | Mapping):
                 value = value.get(part)
             else:
                 value = getattr(value, part, None)
@@ -323,6 +323,17 @@ _DRAWN: Final = {
 }
 _CLASS_RECORDS: Final = {"members": "members", "holdout": "holdout records"}
 _STATISTICS: Final = {"min": "minimum", "max": "maximum"}
+# What attackers of the literature learn, or are told.
+_KNOWS: Final = {
+    "bounded-loss": "the bound of the loss",
+    "mean": "the mean score of members",
+    "gaussian": "the standard errors of members and of holdout records",
+    "one-standard-error": "the standard error of members",
+    "top-n": "the score above which the members' share of all records lies",
+    "top-half": "the median of all scores",
+    "best-threshold": "the threshold that does best",
+    "per-class": "the threshold that does best in each class",
+}
 STATUS: Final = {
     "met": "MET",
     "waived": "WAIVED",
@@ -395,6 +406,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "whom": lambda value, _: "" if value is None else f" {against_phrase(value)}",
     "guessers": lambda value, _: class_words(value),
     "attackers": lambda value, _: "any" if value == "any" else _short(value),
+    "knows": lambda value, _: _KNOWS[value],
     "status": lambda value, _: safe_name(value).replace("_", " "),
     "part_status": lambda value, _: value.upper() if value == "differs" else value,
     "kept": lambda value, _: "are kept, or accepted by a waiver" if value else "are kept",

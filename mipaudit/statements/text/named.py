@@ -17,6 +17,8 @@ _NAMES: Final = {
     "auc": "AUC",
     "tpr_at_fpr": "TPR at FPR",
     "any_difference": "any difference",
+    "generalization_gap": "generalization gap",
+    "more_right_of_members": "difference of right guesses",
 }
 _PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
     {

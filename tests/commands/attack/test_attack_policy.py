@@ -26,7 +26,7 @@ def test_without_a_limit_nothing_is_judged():
 def test_the_verdict_is_judged_on_limits(shift, limit, status):
     report = mipaudit.attack(shifted(shift=shift), max_advantage=limit)
     assert report.verdict.status == (status or "inconclusive")
-    stated = {one.adversary: one for one in report.attacks}
+    stated = {one.attackers: one for one in report.attacks}
     for check in report.policy:
         if check.against == "any":
             continue
@@ -153,7 +153,7 @@ def test_thresholds_by_class_are_no_limit_of_who_sees_the_score_alone():
     loss = rng.normal(size=n) - 2 * np.where(member, 1, -1) * np.where(group, 1, -1)
     frame = pd.DataFrame({"member": member, "group": group, "loss": loss})
     report = mipaudit.attack(frame, by=("group",), min_cell=5)
-    assert {one.adversary: one.lower for one in report.attacks}["per-class"] > 0.4
+    assert {one.attackers: one.lower for one in report.attacks}["per-class"] > 0.4
     assert report.together[0].lower < 0.1
 
 

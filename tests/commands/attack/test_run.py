@@ -18,16 +18,24 @@ def losses(n=1200, seed=0, gap=0.6):
 
 
 def rows(report):
-    return {one.adversary: one for one in report.attacks}
+    return {one.attackers: one for one in report.attacks}
+
+
+def beside(report, attack, quantity):
+    """Return what else is said of an attack, None where nothing is."""
+    found = (one for one in report.details if (one.attackers, one.quantity) == (attack, quantity))
+    return next(found, None)
 
 
 def test_every_adversary_that_applies_is_there():
-    found = rows(mipaudit.attack(losses(), loss_bound=5.0, by="label"))
+    report = mipaudit.attack(losses(), loss_bound=5.0, by="label")
+    found = rows(report)
     names = ["bounded-loss", "mean", "top-n", "top-half", "best-threshold", "per-class"]
     assert [*found] == names
     for one in found.values():
         assert one.lower < one.value < one.upper
-        assert one.short_lower <= one.short_upper
+        short = beside(report, one.attackers, "shortfall")
+        assert short.lower <= short.upper
 
 
 def test_the_optimum_is_that_of_estimate():
@@ -46,7 +54,7 @@ def test_the_bounded_loss_adversary_is_the_gap_over_the_bound():
     found = rows(report)["bounded-loss"]
     assert found.value == pytest.approx(gap.value / 4)
     assert (found.lower, found.upper) == pytest.approx((gap.lower / 4, gap.upper / 4), abs=1e-9)
-    assert found.judged_on == "all rows"
+    assert found.selection == "all rows"
     assert found.validity == "finite-sample"
 
 
@@ -63,14 +71,14 @@ def test_what_is_learned_is_judged_on_other_rows():
     report = mipaudit.attack(losses(), member_side="low")
     design = report.design
     found = rows(report)["mean"]
-    assert found.judged_on == "rows outside the burn-in"
+    assert found.selection == "rows outside the burn-in"
     assert found.n_members == design.n_members - design.burn_in_members
     told = rows(mipaudit.attack(losses(), member_side="low", mean_loss=1.2))["mean"]
-    assert told.judged_on == "all rows"
+    assert told.selection == "all rows"
     assert told.n_members == design.n_members
     # The side was looked for on the burn-in: its rows do not count.
     sought = rows(mipaudit.attack(losses(), mean_loss=1.2))["mean"]
-    assert sought.judged_on == "rows outside the burn-in"
+    assert sought.selection == "rows outside the burn-in"
 
 
 def test_high_scores_of_members_are_turned_round():
@@ -98,14 +106,16 @@ def test_residuals_have_the_two_gaussian_attacks():
     told = mipaudit.attack(frame, residuals=True, sigma_members=1.0, sigma_holdout=1.5)
     found = rows(told)
     assert "mean" not in found
-    assert found["gaussian"].predicted == pytest.approx(0.19358, abs=5e-6)
-    assert found["gaussian"].judged_on == "all rows"
+    predicted = beside(told, "gaussian", "predicted").value
+    assert predicted == pytest.approx(0.19358, abs=5e-6)
+    assert found["gaussian"].selection == "all rows"
     assert found["gaussian"].lower < 0.19358 < found["gaussian"].upper
     one = math.erf(1 / math.sqrt(2)) - math.erf(1 / 1.5 / math.sqrt(2))
-    assert found["one-standard-error"].predicted == pytest.approx(one)
-    learned = rows(mipaudit.attack(frame, residuals=True))
-    assert learned["gaussian"].judged_on == "rows outside the burn-in"
-    assert learned["gaussian"].predicted == pytest.approx(0.19358, abs=0.05)
+    assert beside(told, "one-standard-error", "predicted").value == pytest.approx(one)
+    learned = mipaudit.attack(frame, residuals=True)
+    assert rows(learned)["gaussian"].selection == "rows outside the burn-in"
+    predicted = beside(learned, "gaussian", "predicted").value
+    assert predicted == pytest.approx(0.19358, abs=0.05)
 
 
 def test_thresholds_by_class_find_what_one_threshold_misses():
@@ -133,7 +143,7 @@ def test_small_classes_are_taken_together():
 def test_losses_beyond_the_bound_count_as_the_bound_and_it_is_said():
     report = mipaudit.attack(losses(), loss_bound=0.5)
     assert "loss_clipped" in {one.code for one in report.findings}
-    assert 0 <= rows(report)["bounded-loss"].tpr <= 1
+    assert 0 <= beside(report, "bounded-loss", "tpr").value <= 1
 
 
 def test_of_a_loss_that_is_high_for_members_the_gap_says_which_class_is_taken_from_which():
@@ -146,7 +156,7 @@ def test_of_a_loss_that_is_high_for_members_the_gap_says_which_class_is_taken_fr
     assert gap.lower > 0
     assert "side_found_high" in {one.code for one in report.findings}
     said = mipaudit.attack(frame, loss_bound=20.0, member_side="low")
-    assert said.gaps[0].order == "holdout less members"
+    assert said.gaps[0].method == "holdout less members"
     assert said.gaps[0].upper < 0
     assert "side_found_high" not in {one.code for one in said.findings}
 
@@ -163,7 +173,7 @@ def test_of_scores_that_the_bound_does_not_hold_for_there_is_no_mean():
     (gap,) = report.gaps
     assert (gap.value, gap.lower, gap.upper) == (None, None, None)
     assert rows(report)["bounded-loss"].value is None
-    assert gap.reason.code == "all_clipped"
+    assert gap.value_reason.code == "all_clipped"
 
 
 @pytest.mark.parametrize("side", ["low", "auto"])
@@ -172,7 +182,7 @@ def test_a_missing_score_is_no_loss_of_0(side):
     frame.loc[:99, "loss"] = np.nan
     report = mipaudit.attack(frame, loss_bound=5.0, nan="category", member_side=side)
     assert report.gaps[0].value is None
-    assert rows(report)["bounded-loss"].tpr is None
+    assert beside(report, "bounded-loss", "tpr") is None
     whole = mipaudit.attack(frame, loss_bound=5.0, nan="drop", member_side=side)
     assert whole.gaps[0].lower is not None
 
@@ -182,9 +192,10 @@ def test_a_mean_of_few_records_is_not_shown():
     frame = pd.DataFrame({"member": np.arange(60) < 1, "loss": rng.random(60)})
     report = mipaudit.attack(frame, loss_bound=1.0, member_side="low")
     found = rows(report)["bounded-loss"]
-    assert (found.tpr, found.value, found.lower, found.same_rows) == (None, None, None, None)
+    assert found.value is found.lower is None
+    assert {one.attackers for one in report.details}.isdisjoint({"bounded-loss"})
     assert (report.gaps[0].value, report.gaps[0].upper) == (None, None)
-    assert report.gaps[0].reason.code == "mean_of_few"
+    assert report.gaps[0].value_reason.code == "mean_of_few"
     assert mipaudit.attack(losses(), member_side="low").gaps[0].value is not None
     few = mipaudit.attack(frame, loss_bound=1.0, member_side="low", min_cell=1)
     assert few.gaps[0].value is not None
@@ -231,9 +242,10 @@ def test_an_attack_may_fall_short_by_more_than_all_that_is_above_blind_guessing(
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"member": rng.random(2000) < 0.5, "loss": rng.random(2000)})
     # It calls half of all records members: about 0 at any prior; blind guessing has 0.8 or 0.9.
-    half = rows(mipaudit.attack(frame, prior=prior))["top-half"]
-    missing = abs(2 * prior - 1) - half.value
-    assert 0.6 < half.short_lower <= missing <= half.short_upper < missing + 0.1
+    report = mipaudit.attack(frame, prior=prior)
+    missing = abs(2 * prior - 1) - rows(report)["top-half"].value
+    short = beside(report, "top-half", "shortfall")
+    assert 0.6 < short.lower <= missing <= short.upper < missing + 0.1
 
 
 def test_infinite_scores_have_no_mean_and_the_rest_goes_on():
@@ -286,7 +298,7 @@ def test_limits_of_a_loss_that_is_nought_or_the_bound_are_those_of_counts():
     whole = pd.DataFrame({"member": member, "loss": (rng.random(400) < 0.5) * 2.0})
     parts = whole.assign(loss=rng.random(400) * 2)
     validity = [
-        next(row.validity for row in report.attacks if row.adversary == "bounded-loss")
+        next(row.validity for row in report.attacks if row.attackers == "bounded-loss")
         for report in (
             mipaudit.attack(frame, loss_bound=2.0, member_side="low") for frame in (whole, parts)
         )
@@ -305,12 +317,12 @@ def test_an_infinite_loss_is_an_extreme_and_no_bug(seed, extreme, options):
     loss[at] = extreme
     frame = pd.DataFrame({"loss": loss, "member": member})
     report = mipaudit.attack(frame, score_col=["loss"], **options)
-    found = {one.adversary: one for one in report.attacks}
+    found = rows(report)
     assert found["top-half"].value is not None
     for one in found.values():
         assert (one.value is None) == (one.value_reason is not None)
-        if one.adversary == "mean":
-            assert (one.same_rows is None) == member[at]
+        if one.attackers == "mean":
+            assert (beside(report, "mean", "same_rows") is None) == member[at]
 
 
 @pytest.mark.parametrize(("limit", "seed"), [(None, 1), (None, 2), (0.05, 3)])

@@ -41,10 +41,10 @@ def test_the_advantage_and_the_reduction_are_found():
 
 def test_every_value_has_limits_that_hold_together():
     report = mipaudit.attribute(guesses())
-    assert {one.name for one in report.by_value} == {"a", "b", "c"}
+    assert {one.group for one in report.by_value} == {"a", "b", "c"}
     alone = mipaudit.attribute(guesses(), where="attribute = b")
     (one,) = alone.by_value
-    beside = next(value for value in report.by_value if value.name == "b")
+    beside = next(value for value in report.by_value if value.group == "b")
     assert beside.value == pytest.approx(one.value)
     assert beside.upper - beside.lower > one.upper - one.lower
 
@@ -101,16 +101,16 @@ def test_rare_values_are_taken_together():
     frame = guesses()
     frame.loc[:11, "attribute"] = [f"rare{i}" for i in range(12)]
     report = mipaudit.attribute(frame)
-    assert report.by_value[-1].name == "other"
-    assert report.by_value[-1].merged == "rare values"
+    assert report.by_value[-1].group == "other"
+    assert report.by_value[-1].selection == "rare values"
     assert report.design.n_values == 15
 
 
 def test_a_value_that_is_called_other_is_not_taken_for_the_rare_ones():
     frame = guesses().replace("a", "other")
     frame.loc[:11, "attribute"] = [f"rare{i}" for i in range(12)]
-    own, rare = (one for one in mipaudit.attribute(frame).by_value if one.name == "other")
-    assert (own.merged, rare.merged) == (None, "rare values")
+    own, rare = (one for one in mipaudit.attribute(frame).by_value if one.group == "other")
+    assert (own.selection, rare.selection) == ("", "rare values")
     count = int((frame["attribute"] == "other").sum())
     assert own.n_members + own.n_holdout == count
     assert rare.n_members + rare.n_holdout == 12

@@ -157,7 +157,9 @@ def test_a_report_fills_a_point_if_it_is_of_the_same(main, other, relation, abou
     assert any(which in line for line in said) == relation.startswith("OTHER")
     if about == GUESSED:
         (line,) = point["shown"]
-        assert line.startswith("attribute_advantage (95% confidence): at least 0.0040, ")
+        assert line.startswith(
+            "attribute_advantage (whoever made these guesses, 95% confidence): at least 0.0040, "
+        )
         assert line.partition(" [")[0].endswith("at most 0.3099")
         assert statuses(annex(main))[about] == "NOT TESTED"
 
@@ -238,7 +240,7 @@ def test_what_is_missing_is_said_in_words_with_its_reason():
     assert not [line for line in shown if "least none" in line or "most none" in line]
     assert any(
         "FPR 0.001, 95% confidence): at most 0.0439, no lower limit, no best estimate (not "
-        "estimable: 251 holdout records count, 3688 are needed" in line
+        "estimable: 251 holdout records count, 3,688 are needed" in line
         for line in shown
     )
 
