@@ -50,8 +50,8 @@ class Table(NamedTuple):
         note: below it, with places for fields of the report.
         whole: whether it stands in all of the report, too, and not in a screenful alone.
         when: the field of the report without which it is left out.
-        beside: the field with further rows: ``also.tpr.value`` of a row is the value of the one that
-            has the quantity ``tpr`` and the same subject.
+        beside: the field with further rows: ``also.tpr.value`` of a row is the value of the one
+            that has the quantity ``tpr`` and the same subject.
         by: fields of a row: rows with other values stand apart, each under the caption, which may
             name them as ``row.field``.
         allowed: the field of a row with what its picture marks, and what that is.
