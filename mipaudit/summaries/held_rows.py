@@ -152,9 +152,12 @@ class KeptScores:
             chosen = np.flatnonzero(rows.member if member else ~rows.member)
             shelf.put(rows.first_row, chosen, rows, ids)
 
-    def part(self) -> KeptPart:
-        """Return a collector for one of several threads, which shares the room."""
-        return KeptPart(self)
+    def shared(self) -> Self:
+        """Return itself, for every thread: there is room for all of the input."""
+        return self
+
+    def merge(self, other: Self) -> None:
+        """Do nothing: whoever shares the room has put the rows there."""
 
     def members(self) -> ClassScores:
         """Return the members."""
@@ -171,21 +174,6 @@ class KeptScores:
             order = np.argsort(ids, kind="stable")
             ids, scores = ids[order], [column[order] for column in scores]
         return ClassScores(scores=tuple(scores), ids=ids, keyed=self._keyed)
-
-
-class KeptPart:
-    """What one thread collects: it goes straight to the place that all share."""
-
-    def __init__(self, whole: KeptScores) -> None:
-        """Collect for ``whole``."""
-        self._whole = whole
-
-    def add(self, rows: Rows) -> None:
-        """Take in a batch of rows."""
-        self._whole.add(rows)
-
-    def merge(self, other: Self) -> None:
-        """Nothing is left to merge: batches lie apart."""
 
 
 def _identities(rows: Rows) -> NDArray[np.uint64]:

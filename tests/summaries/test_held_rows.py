@@ -39,7 +39,7 @@ def batch(scores, member, start, stop, *, kept=None, keys=None):
 def test_batches_may_come_in_any_order_and_be_empty(everything):
     scores, member = everything
     kept = KeptScores(2, rows=SIZE, ids=True)
-    parts = [kept.part(), kept.part()]
+    parts = [kept.shared(), kept.shared()]
     for at, start in enumerate((600, 0, 999, 250, 251)):
         stop = {600: 999, 0: 250, 999: 1000, 250: 251, 251: 600}[start]
         parts[at % 2].add(batch(scores, member, start, stop))

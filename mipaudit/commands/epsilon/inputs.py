@@ -141,7 +141,7 @@ def _by_position(source: ScoreSource, asked: EpsilonOptions, workers: Workers) -
     hint, ids = source.rows_hint, asked.kind == "one-run"
     meter = None if asked.progress is None else Meter(hint, asked.progress).advance
     kept = KeptScores(len(source.columns), rows=hint or 0, ids=ids)
-    fold(source.partitions(), kept.part, workers=workers, progress=meter)
+    fold(source.partitions(), kept.shared, workers=workers, progress=meter)
     source.check_classes()
     names = tuple(column.name for column in source.columns)
     return ScoredRows(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.learner import PRIOR, Learner
-from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
-from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.evidence.vectors.evidence import SeveralScores
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.statements.verdict import RECORDS
@@ -33,38 +31,6 @@ _NO_UPPER: Final = Message("upper_of_record_classes")
 _ALL_EXPLAINED: Final = Message("few_for_combinations")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BlindEvidence(Evidence):
-    """The counts of the learned scores of records, on the rows that none was made from.
-
-    ``counts`` are those of the chosen score, whose classes of attackers have upper limits.
-
-    Attributes:
-        together: the counts of all learned scores, the same rows each.
-    """
-
-    together: tuple[ScoreCounts, ...]
-
-    @property
-    def discrete(self) -> bool:
-        """Return False: a record has more columns than a learned score looks at."""
-        return False
-
-    @cached_property
-    def held_out(self) -> Averaged:
-        """Return the held-out guesses of one attacker at a time on any learned score."""
-        if self.strict:
-            return betting(self.counts.blocks, self.counts.burn_in, self.prior, self._rng(0))
-        tables = [one.blocks for one in self.together]
-        return averaged_among(tables, self.counts.burn_in, self.prior)
-
-    @cached_property
-    def plugin(self) -> float:
-        """Return the largest W_N over the cells of a learned score: biased upward."""
-        parts = (replace(self, counts=one, together=()) for one in self.together)
-        return max(super(BlindEvidence, one).plugin for one in parts)
-
-
 def blind_evidence(
     counts: Sequence[ScoreCounts],
     learner: Learner,
@@ -72,7 +38,7 @@ def blind_evidence(
     *,
     strict: bool,
     seed: int,
-) -> BlindEvidence:
+) -> SeveralScores:
     """Return the evidence of the records.
 
     Args:
@@ -87,7 +53,7 @@ def blind_evidence(
         replace(one.without_blocks(learner.fit_blocks), everyone=one.evaluated)
         for one in (*counts, *(() if whole is None else (whole,)))
     ]
-    return BlindEvidence(
+    return SeveralScores(
         score=RECORDS,
         counts=found[learner.chosen],
         prior=PRIOR,
@@ -95,6 +61,7 @@ def blind_evidence(
         member_side="high",
         seed=seed,
         together=tuple(found),
+        bet_on=found[learner.chosen],
     )
 
 
@@ -106,7 +73,7 @@ def whole_evidence(counts: ScoreCounts, *, strict: bool, seed: int) -> Evidence:
 
 
 def blind_estimates(
-    evidence: BlindEvidence | None, whole: Evidence | None, asked: ShiftOptions
+    evidence: SeveralScores | None, whole: Evidence | None, asked: ShiftOptions
 ) -> list[Row]:
     """Return the rows of the table: any attacker first, then the classes on what was learned.
 
@@ -133,7 +100,7 @@ def blind_estimates(
     ]
 
 
-def shown_at(evidence: BlindEvidence | None, tests: Sequence[ColumnTest]) -> float | None:
+def shown_at(evidence: SeveralScores | None, tests: Sequence[ColumnTest]) -> float | None:
     """Return the smallest one-sided error at which a difference is shown; None at none.
 
     Args:

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.commands.shift.learner import PRIOR, Learner, learn, little_known
-from mipaudit.commands.shift.limits import (
-    BlindEvidence,
-    blind_estimates,
-    blind_evidence,
-    shown_at,
-    whole_evidence,
-)
+from mipaudit.commands.shift.limits import blind_estimates, blind_evidence, shown_at, whole_evidence
 from mipaudit.commands.shift.options import ShiftOptions
 from mipaudit.commands.shift.record_copies import KeyForm
 from mipaudit.commands.shift.report import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
@@ -53,6 +47,7 @@ from mipaudit.statements.verdict import RECORDS, reach_verdict
 
 if TYPE_CHECKING:
     from mipaudit.data.records.features import FeatureSource
+    from mipaudit.evidence.vectors.evidence import SeveralScores
     from mipaudit.model.check import Check
     from mipaudit.summaries.sample import BurnInSample
 
@@ -195,7 +190,7 @@ def _burn_in(sample: BurnInSample, blocks: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def _checks(
-    evidence: BlindEvidence | None, asked: ShiftOptions, unknown: Sequence[str]
+    evidence: SeveralScores | None, asked: ShiftOptions, unknown: Sequence[str]
 ) -> tuple[Check, ...]:
     """Return the check of the limit, if there is one.
 
@@ -224,7 +219,7 @@ def _design(
     sample: BurnInSample,
     varying: set[int],
     learner: Learner | None,
-    evidence: BlindEvidence | None,
+    evidence: SeveralScores | None,
 ) -> ShiftDesign:
     holdout, members = (0, 0) if evidence is None else evidence.counts.scored.sum(axis=0).tolist()
     same = [one.name for at, one in enumerate(source.columns) if at not in varying]

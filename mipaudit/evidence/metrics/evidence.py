@@ -6,12 +6,10 @@ and weighted accuracy, whose denominators depend on the guesses, have limits of 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,81 +38,18 @@ if TYPE_CHECKING:
     from mipaudit.model.row import Attackers
 
 _INTERVALS: Final = (1, 4)
-_PLACE: Final[Mapping[Attackers, int]] = MappingProxyType(
-    {"thresholds": 0, "intervals-1": 1, "intervals-4": 2}
-)
+_ORDERED: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4")
 
 
-class MetricEvidence(ABC):
-    """One metric of one score.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearEvidence:
+    """A metric that is linear in the rates: an advantage at the prior c1 / (c1 + c2).
 
     Attributes:
         evidence: of the score.
         metric: at the same prior.
+        form: what makes it an advantage.
     """
-
-    evidence: Evidence
-    metric: Metric
-
-    @property
-    @abstractmethod
-    def method(self) -> str:
-        """Name the method of the lower limit."""
-
-    @property
-    @abstractmethod
-    def class_method(self) -> str:
-        """Name the method of the upper limits."""
-
-    @property
-    @abstractmethod
-    def selection(self) -> str:
-        """Say which rows chose the attackers of the lower limit, and which scored them."""
-
-    @property
-    @abstractmethod
-    def judged(self) -> tuple[int, int]:
-        """Return the rows that they were scored on: holdout, members."""
-
-    @property
-    @abstractmethod
-    def value(self) -> float:
-        """Return the held-out estimate, at least the baseline: biased downward."""
-
-    @property
-    @abstractmethod
-    def standard_error(self) -> float:
-        """Return the standard error of the value, roughly."""
-
-    @abstractmethod
-    def lower(self, alpha: float) -> float:
-        """Return the lower limit for any attacker, one-sided alpha."""
-
-    @abstractmethod
-    def upper(self, attackers: Attackers, alpha: float) -> float | None:
-        """Return an upper limit for a class, one-sided alpha; None where there is none."""
-
-    @abstractmethod
-    def observed(self, attackers: Attackers) -> tuple[float, int, int]:
-        """Return the best observed value of a class, and the rows behind it."""
-
-
-def deciding_upper(
-    found: MetricEvidence, against: Attackers | None, alpha: float
-) -> tuple[Attackers, float | None]:
-    """Return the class whose upper limit decides a policy: the one asked for, else the widest."""
-    if against is not None:
-        return against, found.upper(against, alpha)
-    if found.evidence.discrete:
-        return "any", found.upper("any", alpha)
-    limits = [(found.upper(one, alpha), one) for one in found.evidence.classes]
-    upper, attackers = max((upper, one) for upper, one in limits if upper is not None)
-    return attackers, upper
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LinearEvidence(MetricEvidence):
-    """A metric that is linear in the rates: an advantage at the prior c1 / (c1 + c2)."""
 
     evidence: Evidence
     metric: Metric
@@ -185,8 +120,13 @@ class LinearEvidence(MetricEvidence):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RatioEvidence(MetricEvidence):
-    """A metric whose denominator depends on the guesses."""
+class RatioEvidence:
+    """A metric whose denominator depends on the guesses.
+
+    Attributes:
+        evidence: of the score.
+        metric: at the same prior.
+    """
 
     evidence: Evidence
     metric: Metric
@@ -288,31 +228,29 @@ class RatioEvidence(MetricEvidence):
     def _class(self, attackers: Attackers) -> MetricClass:
         if attackers == "any" or (attackers == "bins-16" and self.evidence.few_values):
             return self._values
-        return self._bins if attackers == "bins-16" else self._ordered[_PLACE[attackers]]
+        return self._bins if attackers == "bins-16" else self._ordered[attackers]
 
     @cached_property
-    def _ordered(self) -> tuple[MetricClass, ...]:
+    def _ordered(self) -> dict[Attackers, MetricClass]:
         """Thresholds, one interval, and up to four, on all rows."""
         ladder = coarsened(self.evidence.counts.everyone)
-        known: dict[float, tuple[float, ...]] = {}
 
+        @cache
         def suprema(prior: float) -> tuple[float, ...]:
-            if prior not in known:
-                known[prior] = best_ordered(ladder, prior, _INTERVALS)
-            return known[prior]
+            return best_ordered(ladder, prior, _INTERVALS)
 
-        listed: tuple[NDArray[np.float64] | None, ...] = (None, None, None)
+        listed: dict[Attackers, NDArray[np.float64] | None] = dict.fromkeys(_ORDERED)
         if self.metric.floor is not None:
-            listed = (threshold_rates(ladder), interval_rates(ladder), None)
-        return tuple(
-            MetricClass(
+            listed |= {"thresholds": threshold_rates(ladder), "intervals-1": interval_rates(ladder)}
+        return {
+            attackers: MetricClass(
                 advantage=partial(_at_place, suprema, place),
                 n_members=ladder.n_members,
                 n_holdout=ladder.n_holdout,
                 rates=rates,
             )
-            for place, rates in enumerate(listed)
-        )
+            for place, (attackers, rates) in enumerate(listed.items())
+        }
 
     @cached_property
     def _values(self) -> MetricClass:
@@ -354,6 +292,22 @@ def _sets(table: NDArray[np.int64]) -> MetricClass:
         n_holdout=int(sizes[0]),
         rates=set_rates(table),
     )
+
+
+MetricEvidence: TypeAlias = LinearEvidence | RatioEvidence
+
+
+def deciding_upper(
+    found: MetricEvidence, against: Attackers | None, alpha: float
+) -> tuple[Attackers, float | None]:
+    """Return the class whose upper limit decides a policy: the one asked for, else the widest."""
+    if against is not None:
+        return against, found.upper(against, alpha)
+    if found.evidence.discrete:
+        return "any", found.upper("any", alpha)
+    limits = [(found.upper(one, alpha), one) for one in found.evidence.classes]
+    upper, attackers = max((upper, one) for upper, one in limits if upper is not None)
+    return attackers, upper
 
 
 def metric_evidence(evidence: Evidence, metric: Metric) -> MetricEvidence:

@@ -116,6 +116,7 @@ class Evidence:
     member_side: Side | None = None
     seed: int = 0
     ordered: bool = True
+    _guesses: list[Averaged] = field(default_factory=list)
     _sets: dict[Attackers, ClassSets] = field(default_factory=dict)
     _starts: dict[int, NDArray[np.intp]] = field(default_factory=dict)
 
@@ -139,9 +140,14 @@ class Evidence:
         """Return the named classes that make sense for the score, as the report lists them."""
         return CLASSES if self.ordered else ()
 
-    @cached_property
+    @property
     def held_out(self) -> Averaged:
-        """Return the held-out guesses of attackers that learn on the past."""
+        """Return the held-out guesses of attackers that learn on the past, who learn but once."""
+        if not self._guesses:
+            self._guesses.append(self._learn())
+        return self._guesses[0]
+
+    def _learn(self) -> Averaged:
         blocks, burn_in = self.counts.blocks, self.counts.burn_in
         if self.strict:
             return betting(blocks, burn_in, self.prior, self._rng(0))
@@ -157,7 +163,7 @@ class Evidence:
     @cached_property
     def plugin(self) -> float:
         """Return W_N over the burn-in's cells on the rows outside it: biased upward."""
-        return _sets_advantage(self.counts.scored, self.prior)
+        return sets_advantage(self.counts.scored, self.prior)
 
     @cached_property
     def trained_side(self) -> Side:
@@ -178,7 +184,7 @@ class Evidence:
 
     def at_prior(self, prior: float) -> Evidence:
         """Return the same counts as evidence at another prior."""
-        return replace(self, prior=prior, _sets={})
+        return replace(self, prior=prior, _guesses=[], _sets={})
 
     def asked(self, attackers: Attackers) -> tuple[Evidence | None, Attackers]:
         """Return whose evidence a class of attackers is about, and what it is called there.
@@ -375,10 +381,10 @@ def learn_together(audits: Sequence[Evidence]) -> None:
         rows = [one.counts.ranked for one in some]
         found = averaged_each([one for one in rows if one is not None], some[0].prior)
         for one, rates in zip(some, found, strict=True):
-            one.__dict__["held_out"] = rates  # what the property keeps
+            one._guesses[:] = [rates]  # noqa: SLF001 - as `held_out` keeps it
 
 
-def _sets_advantage(table: NDArray[np.int64], prior: float) -> float:
+def sets_advantage(table: NDArray[np.int64], prior: float) -> float:
     """Return sum_j |p P_j - (1-p) Q_j| of a table of shape (K, 2)."""
     share = table / np.maximum(table.sum(axis=0), 1)
     return float(np.abs(prior * share[:, 1] - (1 - prior) * share[:, 0]).sum())

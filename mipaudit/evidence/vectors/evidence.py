@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.betting_lower import betting
-from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.evidence.scores.evidence import Evidence, sets_advantage
 
 if TYPE_CHECKING:
     from mipaudit.evidence.vectors.derived_scores import Derivation, Form
@@ -68,13 +68,42 @@ class VectorCounts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class VectorEvidence(Evidence):
-    """The counts of a vector's derived scores, and what they show.
+class SeveralScores(Evidence):
+    """Scores of the same rows, with one attacker at a time on any of them.
 
-    ``counts`` are those of the chosen learned score.
+    ``counts`` are those of the score whose classes of attackers have upper limits.
 
     Attributes:
-        vector: the counts of all derived scores.
+        together: the counts of all, the same rows each.
+        bet_on: the counts of one: bets need one table.
+    """
+
+    together: tuple[ScoreCounts, ...]
+    bet_on: ScoreCounts
+
+    @property
+    def discrete(self) -> bool:
+        """Return False: what the scores are made of says more than they do."""
+        return False
+
+    def _learn(self) -> Averaged:
+        burn_in = self.counts.burn_in
+        if self.strict:
+            return betting(self.bet_on.blocks, burn_in, self.prior, self._rng(0))
+        return averaged_among([one.blocks for one in self.together], burn_in, self.prior)
+
+    @cached_property
+    def plugin(self) -> float:
+        """Return the largest W_N over the cells of a score: biased upward."""
+        return max(sets_advantage(one.scored, self.prior) for one in self.together)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VectorEvidence(SeveralScores):
+    """The derived scores of a vector, and what they show.
+
+    Attributes:
+        vector: their counts.
     """
 
     vector: VectorCounts
@@ -94,24 +123,6 @@ class VectorEvidence(Evidence):
         """Return the named classes: thresholds on the learned score, and sets of cells."""
         grid: tuple[Attackers, ...] = ("product-grid",)
         return ("learned", *(grid if self.vector.of("product-grid") is not None else ()))
-
-    @cached_property
-    def held_out(self) -> Averaged:
-        """Return the held-out guesses of one attacker at a time on any derived score.
-
-        Bets need one table: that of the derived score which did best on the
-        burn-in.
-        """
-        counts, burn_in = self.vector.counts, self.counts.burn_in
-        if self.strict:
-            one = counts[self.vector.derivation.strongest]
-            return betting(one.blocks, burn_in, self.prior, self._rng(0))
-        return averaged_among([one.blocks for one in counts], burn_in, self.prior)
-
-    @cached_property
-    def plugin(self) -> float:
-        """Return the largest W_N over the cells of a derived score: biased upward."""
-        return max(self._part(one).plugin for one in self.vector.counts)
 
     @cached_property
     def one_sided(self) -> Ladder:
@@ -192,5 +203,7 @@ def vector_evidence(
         strict=strict,
         member_side="high",
         seed=seed,
+        together=vector.counts,
+        bet_on=vector.counts[vector.derivation.strongest],
         vector=vector,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.shift.learner import PRIOR, Learner, learn
-from mipaudit.commands.shift.limits import BlindEvidence, blind_evidence
+from mipaudit.commands.shift.limits import blind_evidence
 from mipaudit.evidence.kernel import kernel_estimates
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights
@@ -23,6 +23,7 @@ from mipaudit.validation.estimands.audited_file import CONFIDENCE, burn_in, rows
 from mipaudit.validation.estimands.estimand import Estimand, Interval, interval_of, trivial
 
 if TYPE_CHECKING:
+    from mipaudit.evidence.vectors.evidence import SeveralScores
     from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.laws.mixture import Mixture
@@ -125,7 +126,7 @@ def _blind_rows(audited: AuditedVector) -> Iterator[Interval]:
             yield interval_of(estimate, fitted, label=", thresholds")
 
 
-def _learned(audited: AuditedVector) -> tuple[Learner, BlindEvidence] | None:
+def _learned(audited: AuditedVector) -> tuple[Learner, SeveralScores] | None:
     """Return what ``shift`` learns of a file, and what it then counts."""
     rows = rows_of(audited.member, np.ascontiguousarray(audited.score.T))
     width = len(rows.scores)
