@@ -83,37 +83,44 @@ def find_config() -> ConfigFile | None:
             there.
     """
     for folder in _folders():
-        own, project = os.path.join(folder, OWN_FILE), os.path.join(folder, PROJECT_FILE)  # noqa: PTH118
-        holder = _content(project, asked=False)
-        in_project = None
-        if holder is not None and _could_hold(holder.data):
-            in_project = _tool_table(_shown(project), _parsed(_shown(project), holder.data))
-        content = _content(own, asked=False)
-        if content is not None and in_project is not None:
-            raise UsageError(
-                "config",
-                f"Both {_shown(own)} and [tool.mipaudit] in {_shown(project)} hold settings.",
-                hint="Keep one of them, or name a file with --config.",
+        paths = (os.path.join(folder, name) for name in (OWN_FILE, PROJECT_FILE))  # noqa: PTH118
+        found = [one for one in map(_candidate, paths) if one is not None]
+        if len(found) > 1:
+            own, project = found
+            raise _refused(
+                f"Both {own.shown} and [tool.mipaudit] in {project.shown} hold settings.",
+                "Keep one of them, or name a file with --config.",
             )
-        if content is not None:
-            _require_owner(own, content)
-            return _config(own, content, _parsed(_shown(own), content.data), found=True)
-        if in_project is not None and holder is not None:
-            _require_owner(project, holder)
-            return _config(project, holder, in_project, found=True)
+        if found:
+            return found[0]
     return None
 
 
-def _require_owner(path: str, content: _Content) -> None:
-    """Refuse a file that another user may have put where everybody writes."""
+def _candidate(path: str) -> ConfigFile | None:
+    """Return a file that nobody named; None where it is not there, or has no settings of ours."""
+    content, name = _content(path, asked=False), _shown(path)
+    if content is None:
+        return None
+    in_project = os.path.basename(path) == PROJECT_FILE  # noqa: PTH119 - see `_folders`
+    if in_project and not _could_hold(content.data):
+        return None
+    table: Mapping[str, Any] | None = _parsed(name, content.data)
+    if in_project and table is not None:
+        table = _tool_table(name, table)
+    if table is None:
+        return None
     if content.planted:
-        raise UsageError(
-            "config",
-            f"The file {_quoted(_shown(path))} is in a folder that everybody may write to, and "
-            "belongs neither to you nor to the folder's owner.",
-            hint="If it is the policy that you want, name it with --config FILE; if not, use "
+        raise _refused(
+            f"The file {_quoted(name)} is in a folder that everybody may write to, and belongs "
+            "neither to you nor to the folder's owner.",
+            "If it is the policy that you want, name it with --config FILE; if not, use "
             "--no-config.",
         )
+    return _config(name, content, table, found=True)
+
+
+def _refused(message: str, hint: str | None = None) -> UsageError:
+    return UsageError("config", message, hint=hint)
 
 
 def _could_hold(data: bytes) -> bool:
@@ -135,18 +142,16 @@ def read_config(path: str) -> ConfigFile:
     """
     content = _content(path, asked=True)
     if content is None:
-        raise UsageError("config", f"There is no file {_quoted(path)}.", hint="See --config.")
+        raise _refused(f"There is no file {_quoted(path)}.", "See --config.")
     table = _parsed(path, content.data)
     inner = _tool_table(path, table)
-    if inner is None and os.path.basename(path) == PROJECT_FILE:  # noqa: PTH119 - see above
-        raise UsageError(
-            "config", f"The file {_quoted(path)} has no [tool.mipaudit].", hint="See --config."
-        )
-    if inner is not None and os.path.basename(path) != PROJECT_FILE and set(table) != {"tool"}:  # noqa: PTH119
-        raise UsageError(
-            "config",
+    in_project = os.path.basename(path) == PROJECT_FILE  # noqa: PTH119 - see `_folders`
+    if inner is None and in_project:
+        raise _refused(f"The file {_quoted(path)} has no [tool.mipaudit].", "See --config.")
+    if inner is not None and not in_project and set(table) != {"tool"}:
+        raise _refused(
             f"The file {_quoted(path)} has settings at its top and under [tool.mipaudit].",
-            hint="Keep one of the two: the other would be passed over.",
+            "Keep one of the two: the other would be passed over.",
         )
     return _config(path, content, table if inner is None else inner, found=False)
 
@@ -188,10 +193,9 @@ def _content(path: str, *, asked: bool) -> _Content | None:
         data = None
     if data is not None and len(data) <= _LARGEST:
         return _Content(data, foreign, planted)
-    raise UsageError(
-        "config",
+    raise _refused(
         f"The file {_quoted(_shown(path))} cannot be read.",
-        hint="Name another with --config, or use --no-config.",
+        "Name another with --config, or use --no-config.",
     )
 
 
@@ -222,11 +226,10 @@ def _is_deep(text: str) -> bool:
 
 def _parsed(name: str, data: bytes) -> dict[str, Any]:
     if len(data) > _LARGEST_POLICY or _is_deep(data.decode(errors="replace")):
-        raise UsageError(
-            "config",
+        raise _refused(
             f"The file {_quoted(name)} is larger than {_LARGEST_POLICY >> 10} KiB, or nested in "
             f"more than {_DEEPEST} levels.",
-            hint="A policy needs neither: keep it in a file of its own.",
+            "A policy needs neither: keep it in a file of its own.",
         )
     import tomllib
 
@@ -237,10 +240,8 @@ def _parsed(name: str, data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # also an integer of too many digits
         place = re.search(r"at (line \d+, column \d+|end of document)", str(error))
         where = f" ({place[1]})" if place else ""
-    raise UsageError(
-        "config",
-        f"The file {_quoted(name)} is not TOML{where}.",
-        hint="TOML has lines such as: prior = 0.1",
+    raise _refused(
+        f"The file {_quoted(name)} is not TOML{where}.", "TOML has lines such as: prior = 0.1"
     )
 
 
@@ -250,25 +251,20 @@ def _tool_table(name: str, table: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     found = tool.get("mipaudit")
     if found is not None and not isinstance(found, dict):
-        raise UsageError("config", f"tool.mipaudit in {_quoted(name)} is not a table.")
-    near = next((key for key in tool if key != "mipaudit" and _plain(key) == "mipaudit"), None)
+        raise _refused(f"tool.mipaudit in {_quoted(name)} is not a table.")
+    plain = {key: re.sub(r"[\W_]", "", key).lower() for key in tool if key != "mipaudit"}
+    near = next((key for key, letters in plain.items() if letters == "mipaudit"), None)
     if near is not None:
-        raise UsageError(
-            "config",
+        raise _refused(
             f"The table 'tool.{near}' in {_quoted(name)} is unknown.",
-            hint="Did you mean 'tool.mipaudit'?",
+            "Did you mean 'tool.mipaudit'?",
         )
     return found
 
 
-def _plain(key: str) -> str:
-    return re.sub(r"[\W_]", "", key).lower()
-
-
-def _config(path: str, content: _Content, table: Mapping[str, Any], *, found: bool) -> ConfigFile:
+def _config(name: str, content: _Content, table: Mapping[str, Any], *, found: bool) -> ConfigFile:
     from hashlib import sha256
 
-    name = _shown(path) if found else path
     return ConfigFile(
         name=name,
         sha256=sha256(content.data).hexdigest(),
@@ -284,11 +280,9 @@ def _config(path: str, content: _Content, table: Mapping[str, Any], *, found: bo
 def _tables(name: str, table: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any], ...]:
     found = table.get(key, [])
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise UsageError(
-            "config",
+        raise _refused(
             f"In {_quoted(name)}, '{key}' must be tables.",
-            hint=f"Each starts with a line [[{key}]], or [[tool.mipaudit.{key}]] in "
-            f"{PROJECT_FILE}.",
+            f"Each starts with a line [[{key}]], or [[tool.mipaudit.{key}]] in {PROJECT_FILE}.",
         )
     return tuple(found)
 

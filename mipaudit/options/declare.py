@@ -127,7 +127,10 @@ class Option(NamedTuple):
 
 Free: Final = partial(Option, steers="free")
 Choice: Final = partial(Option, steers="choice")
-Act: Final = partial(Option, steers="act")
+Act: Final = partial(Option, steers="act", recorded=False)
+# What changes no answer, as how it is shown; and what names a file or data to read.
+Manner: Final = partial(Option, steers="free", recorded=False)
+Input: Final = partial(Option, steers="choice", recorded=False, is_input=True, metavar="FILE")
 
 
 def but(help: str | None = None, **changes: Given) -> dict[str, Any]:  # noqa: A002

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Choice, Free, Options, but
+from mipaudit.options.declare import Choice, Free, Input, Options, but
 from mipaudit.options.groups.policy import AdvantageLimit, MaxAdvantageOption
 from mipaudit.options.groups.scores import Data, Membership, Scores
 from mipaudit.options.groups.tables import HoldoutOption, MembersOption, MinCellOption
@@ -14,12 +14,10 @@ from mipaudit.options.ranges import ABOVE_NOTHING
 class _Guesses(Scores, kw_only=False):
     data: Annotated[
         Data,
-        Choice(
+        Input(
             "GUESSES",
             "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, or - for "
             "standard input.",
-            recorded=False,
-            is_input=True,
         ),
     ] = None
 

@@ -146,7 +146,9 @@ class BoundsShown(Shown):
     curve: CurveOption = None
     plot: Annotated[
         str | None,
-        Act("--plot", "Draw bounds and ROC there (.png, .pdf, .svg).", metavar="FILE"),
+        Act(
+            "--plot", "Draw bounds and ROC there (.png, .pdf, .svg).", metavar="FILE", recorded=True
+        ),
     ] = None
 
 

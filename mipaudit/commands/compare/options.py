@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Choice, Free, Options, but, declared, is_left_out
+from mipaudit.options.declare import Choice, Free, Input, Options, but, declared, is_left_out
 from mipaudit.options.groups.game import Game
 from mipaudit.options.groups.policy import AgainstOption
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
@@ -96,12 +96,10 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
 class _Several(Options):
     scores: Annotated[
         Sequence[Data],
-        Choice(
+        Input(
             "SCORES...",
             "Score files, directories, globs or -, or reports of estimate (.json), each as PATH "
             "or NAME=PATH.",
-            recorded=False,
-            is_input=True,
             in_python="Or data frames, Arrow tables, or reports that estimate returned.",
         ),
     ] = ()

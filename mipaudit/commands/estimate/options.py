@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Choice, Free, Options, but
+from mipaudit.options.declare import Choice, Free, Input, Options, but
 from mipaudit.options.groups.game import (
     AdjacencyOption,
     ClaimedEpsilonOption,
@@ -32,13 +32,11 @@ def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a
 class _Data(Options, kw_only=False):
     data: Annotated[
         Data,
-        Choice(
+        Input(
             "SCORES...",
             "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, - for "
             "standard input, or summaries that mipaudit summarize made (*.summary).",
             repeated=True,
-            recorded=False,
-            is_input=True,
         ),
     ] = None
 

@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from mipaudit.options.declare import Choice, Options
+from mipaudit.options.declare import Input, Options
 from mipaudit.options.groups.recorded import Recorded
 
 
 class _Reports(Options, kw_only=False):
     reports: Annotated[
         Sequence[Any],
-        Choice(
+        Input(
             "REPORTS...",
             "Reports as JSON or as pages (.html), or folders of them.",
-            recorded=False,
-            is_input=True,
             in_python="Or what commands returned.",
         ),
     ] = ()

@@ -219,8 +219,7 @@ Examples:
         known = [name for name in _KNOWN if self.splits is not None and getattr(self, name)]
         if known:
             raise UsageError(
-                "measured_instead",
-                f"`{known[0]}` has no meaning beside `from`: the splits say it.",
+                "measured_instead", f"`{known[0]}` has no meaning beside `from`: the splits say it."
             )
         if self.calibration in {"swap", "direct-swap"} and self.pairs is None:
             raise UsageError(
@@ -250,6 +249,7 @@ _RELEASE: Final = Act(
     is_input=True,
     in_python="A file: CSV, Parquet, .npy or JSON. Its training set must be drawn independently "
     "of the splits'.",
+    recorded=True,
 )
 
 

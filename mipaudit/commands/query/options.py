@@ -198,8 +198,7 @@ class _Tables(Options):
         ),
     ] = None
     output_format: Annotated[
-        RowFormat | None,
-        Act(None, "The form of the scores. Default: by the name of the file.", recorded=False),
+        RowFormat | None, Act(None, "The form of the scores. Default: by the name of the file.")
     ] = None
     columns: tables.ColumnsOption = ()
     ignore: tables.IgnoreOption = ()

@@ -125,8 +125,7 @@ class _Written(Options):
         ),
     ] = None
     output_format: Annotated[
-        RowFormat | None,
-        Act(None, "The form of that file; None goes by its name.", recorded=False),
+        RowFormat | None, Act(None, "The form of that file; None goes by its name.")
     ] = None
     safe_csv: Annotated[
         bool,

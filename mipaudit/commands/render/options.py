@@ -75,7 +75,6 @@ class _AnyForm(Shown):
             "--for",
             "An annex for who signs: each point of this source, with what the report shows of it, "
             "or that nothing does (.html, .md, .json, text).",
-            recorded=False,
         ),
     ] = None
     others: Annotated[
@@ -88,7 +87,6 @@ class _AnyForm(Shown):
             read=several,
             repeated=True,
             only_with="annex",
-            recorded=False,
             is_input=True,
         ),
     ] = ()
@@ -140,6 +138,5 @@ class RenderShown(_AnyForm, ExitZero):
             "--policy",
             "Judge by the limits of this policy file; none is looked for.",
             metavar="FILE",
-            recorded=False,
         ),
     ] = None

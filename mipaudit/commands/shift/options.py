@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from mipaudit.options.declare import Choice, Free, Options, but
+from mipaudit.options.declare import Choice, Free, Input, Options, but
 from mipaudit.options.groups.game import ConfidenceOption
 from mipaudit.options.groups.scores import Data
 from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
@@ -14,25 +14,14 @@ from mipaudit.options.ranges import ABOVE_NOTHING
 class _Tables(Options, kw_only=False):
     members: Annotated[
         Data,
-        Choice(
+        Input(
             "MEMBERS",
             "The members' records: a CSV (also .gz, .zst) or Parquet file, a directory or glob of "
             "parts, or - for standard input.",
             read=path_of,
-            recorded=False,
-            is_input=True,
         ),
     ]
-    holdout: Annotated[
-        Data,
-        Choice(
-            "HOLDOUT",
-            "The holdout's records, likewise.",
-            read=path_of,
-            recorded=False,
-            is_input=True,
-        ),
-    ]
+    holdout: Annotated[Data, Input("HOLDOUT", "The holdout's records, likewise.", read=path_of)]
 
 
 class _Features(Options):

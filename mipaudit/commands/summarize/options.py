@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from mipaudit.options.declare import Choice, Free, Options, but
+from mipaudit.options.declare import Free, Input, Manner, Options, but
 from mipaudit.options.groups.game import Prior
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
 from mipaudit.options.groups.shown import NO_PDF, OutputOption, Said
@@ -17,13 +17,11 @@ from mipaudit.options.texts import site_name, whole_number
 class _Data(Options, kw_only=False):
     data: Annotated[
         Data,
-        Choice(
+        Input(
             "SCORES...",
             "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, or - for "
             "standard input.",
             repeated=True,
-            recorded=False,
-            is_input=True,
         ),
     ] = None
 
@@ -31,12 +29,9 @@ class _Data(Options, kw_only=False):
 class _Site(Options):
     cuts: Annotated[
         Sequence[Any],
-        Choice(
+        Input(
             "--cuts",
             "Count by the cells of these cuts; repeat, with those of every site.",
-            metavar="FILE",
-            recorded=False,
-            is_input=True,
             in_python="Or what summarize returned with `cuts_only`.",
         ),
     ] = ()
@@ -132,13 +127,12 @@ class SummarizeShown(Said):
 
     plan: Annotated[
         int | None,
-        Free(
+        Manner(
             "--plan",
             "Count nothing: print the commands for each of so many sites and the centre.",
             metavar="SITES",
             read=whole_number,
             within=between(2, 99),
-            recorded=False,
         ),
     ] = None
     output: Annotated[OutputOption[str | None], but("Where to write. Needed.", within=NO_PDF)] = (

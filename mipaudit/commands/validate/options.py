@@ -88,7 +88,6 @@ class _Run(Options):
             "Keep finished cells there, and go on from it.",
             metavar="FILE",
             read=file_path,
-            recorded=False,
         ),
     ] = None
 

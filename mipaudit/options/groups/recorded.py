@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mipaudit.options.declare import Act, Choice, Free, Options, T
+from mipaudit.options.declare import Act, Choice, Input, Manner, Options, T
 from mipaudit.options.ranges import at_least
 
 if TYPE_CHECKING:  # help is written without it
@@ -18,13 +18,7 @@ def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arr
 
 
 SeedOption = Annotated[
-    T,
-    Choice(
-        "--seed",
-        "Fixes every random choice.",
-        metavar="INTEGER",
-        within=at_least(0),
-    ),
+    T, Choice("--seed", "Fixes every random choice.", metavar="INTEGER", within=at_least(0))
 ]
 
 SubjectOption = Annotated[
@@ -35,7 +29,6 @@ SubjectOption = Annotated[
         metavar="FILE",
         read=several,
         repeated=True,
-        recorded=False,
         is_input=True,
         in_python="A path, or several in a list.",
     ),
@@ -47,7 +40,7 @@ class Recorded(Options):
 
     settings: Annotated[
         "tuple[Setting, ...] | None",
-        Free(None, "Recorded in the provenance; None records the arguments.", recorded=False),
+        Manner(None, "Recorded in the provenance; None records the arguments."),
     ] = None
 
 
@@ -56,14 +49,13 @@ class PolicyFile(Options):
 
     GROUP = "Policy"
 
-    no_config: Annotated[bool, Act("--no-config", "Use no policy file.", recorded=False)] = False
+    no_config: Annotated[bool, Act("--no-config", "Use no policy file.")] = False
     config: Annotated[
         str | None,
         Act(
             "--config",
             "Settings and limits. Default: mipaudit.toml or pyproject.toml, here or above.",
             metavar="FILE",
-            recorded=False,
         ),
     ] = None
 
@@ -80,24 +72,18 @@ class Stores(Options):
             "Read addresses of this scheme too, as sftp, with what fsspec has installed for it; "
             "repeat for several.",
             metavar="NAME",
-            recorded=False,
         ),
     ] = ()
     anonymous: Annotated[
         bool,
-        Free(
-            "--anonymous",
-            "Read s3://, gs:// and az:// without credentials: what is public.",
-            recorded=False,
-        ),
+        Manner("--anonymous", "Read s3://, gs:// and az:// without credentials: what is public."),
     ] = False
     store_timeout: Annotated[
         str | None,
-        Free(
+        Manner(
             "--store-timeout",
             "How long a store may take to connect, and send no byte. [default: 30]",
             metavar="SECONDS",
-            recorded=False,
         ),
     ] = None
 
@@ -115,11 +101,9 @@ class StoredReport(Options, kw_only=False):
 
     report: Annotated[
         Any,
-        Choice(
+        Input(
             "REPORT",
             "A report as JSON or as a page (.html), or - for standard input.",
-            recorded=False,
-            is_input=True,
             in_python="Or its bytes, or what a command returned.",
         ),
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
-from mipaudit.options.declare import Choice, Options
+from mipaudit.options.declare import Choice, Input, Options
 from mipaudit.options.groups.tables import HoldoutOption, KeyColumnOption, MembersOption
 from mipaudit.statements.choices import Side
 
@@ -18,12 +18,10 @@ class Scores(Options, kw_only=False):
 
     data: Annotated[
         Data,
-        Choice(
+        Input(
             "SCORES",
             "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, an address "
             "(s3://, gs://, az://, https://), or - for standard input.",
-            recorded=False,
-            is_input=True,
         ),
     ] = None
 
@@ -67,19 +65,12 @@ class Membership(Options):
     ] = None
     member_value: Annotated[
         str | None,
-        Choice(
-            "--member-value",
-            "Rows with this membership are the members.",
-            metavar="VALUE",
-        ),
+        Choice("--member-value", "Rows with this membership are the members.", metavar="VALUE"),
     ] = None
     where: Annotated[
         str | None,
         Choice(
-            "--where",
-            "Read only the rows where this holds.",
-            metavar="'COL = VALUE'",
-            near=True,
+            "--where", "Read only the rows where this holds.", metavar="'COL = VALUE'", near=True
         ),
     ] = None
     unit_col: Annotated[

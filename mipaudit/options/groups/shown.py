@@ -1,11 +1,12 @@
 """How a report is shown: options of the command line alone."""
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import Annotated, Any, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Act, Free, Options, Range, T, but, declared
+from mipaudit.options.declare import Act, Free, Manner, Options, Range, T, but, declared
 from mipaudit.options.ranges import between
 from mipaudit.options.texts import whole_number
 from mipaudit.statements.choices import SeenBy
@@ -24,19 +25,18 @@ OutputOption = Annotated[
         "Write the report there, all of it or nothing, in the form of its ending: .html, .json, "
         ".csv, .md, .xml (JUnit) or .txt.",
         metavar="FILE",
-        recorded=False,
     ),
 ]
 CurveOption = Annotated[
-    str | None, Act("--curve", "Write the curves there, as .csv or .json.", metavar="FILE")
+    str | None,
+    Act("--curve", "Write the curves there, as .csv or .json.", metavar="FILE", recorded=True),
 ]
 QuietOption = Annotated[
     bool,
-    Free(
+    Manner(
         "-q/--quiet",
         "The answer in a line, also beside a file; no progress bar and no notes on stderr, except "
         "on a policy file that is elsewhere or not yours, and on variables that excuse.",
-        recorded=False,
     ),
 ]
 FormatOption = Annotated[
@@ -45,17 +45,11 @@ FormatOption = Annotated[
         "-f/--format",
         "The form of the report, where the ending of its file does not say it. csv has the "
         "figures alone; errors follow json.",
-        recorded=False,
     ),
 ]
 ListOption = Annotated[bool, Free("--list", "Show all there are.")]
 ExitZeroOption = Annotated[
-    bool,
-    Act(
-        "--exit-zero",
-        "Exit 0 also when the policy is not met or unclear.",
-        recorded=False,
-    ),
+    bool, Act("--exit-zero", "Exit 0 also when the policy is not met or unclear.")
 ]
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 # What an ending says. Tables also have the endings in `_OF_TABLES`, and numbers, as those of dates.
@@ -118,17 +112,12 @@ class Said(Quiet):
     GROUP = "Output"
 
     verbose: Annotated[
-        bool,
-        Free(
-            "-v/--verbose",
-            "Say more on stderr, also when something fails.",
-            recorded=False,
-        ),
+        bool, Manner("-v/--verbose", "Say more on stderr, also when something fails.")
     ] = False
 
 
 _NAME: Final = Range(lambda name: 0 < len(name) <= 200, "of 1 to 200 characters")  # noqa: PLR2004
-_SAID: Final = Range(_NAME.holds, _NAME.text, in_help=False)
+_Text = partial(Manner, metavar="TEXT", within=_NAME._replace(in_help=False))
 
 
 class Declared(Options):
@@ -141,83 +130,37 @@ class Declared(Options):
 
     title: Annotated[
         str | None,
-        Free(
-            "--title",
-            "The title of the report. Default: the names of what was read.",
-            metavar="TEXT",
-            within=_NAME,
-            recorded=False,
+        _Text(
+            "--title", "The title of the report. Default: the names of what was read.", within=_NAME
         ),
     ] = None
     release_name: Annotated[
         str | None,
-        Free(
-            "--release-name",
-            "What is to be released, and its version.",
-            metavar="TEXT",
-            within=_SAID,
-            recorded=False,
-            recorded_as="release",
-        ),
+        _Text("--release-name", "What is to be released, and its version.", recorded_as="release"),
     ] = None
-    author: Annotated[
-        str | None,
-        Free(
-            "--author",
-            "Who answers for the report.",
-            metavar="TEXT",
-            within=_SAID,
-            recorded=False,
-        ),
-    ] = None
+    author: Annotated[str | None, _Text("--author", "Who answers for the report.")] = None
     data_name: Annotated[
-        str | None,
-        Free(
-            "--data-name",
-            "What it was trained on.",
-            metavar="TEXT",
-            within=_SAID,
-            recorded=False,
-            recorded_as="data",
-        ),
+        str | None, _Text("--data-name", "What it was trained on.", recorded_as="data")
     ] = None
     data_subjects: Annotated[
         int | None,
-        Free(
+        Manner(
             "--data-subjects",
             "How many people may be asked about, members or not: limits are told in people, too.",
             metavar="N",
             within=between(1, 10**10),  # more than live
             read=whole_number,
-            recorded=False,
             recorded_as="subjects",
         ),
     ] = None
     data_sensitivity: Annotated[
         str | None,
-        Free(
-            "--data-sensitivity",
-            "How sensitive the data are.",
-            metavar="TEXT",
-            within=_SAID,
-            recorded=False,
-            recorded_as="sensitivity",
-        ),
+        _Text("--data-sensitivity", "How sensitive the data are.", recorded_as="sensitivity"),
     ] = None
     controller: Annotated[
-        str | None,
-        Free(
-            "--controller",
-            "Who decides on the data, and answers for them.",
-            metavar="TEXT",
-            within=_SAID,
-            recorded=False,
-        ),
+        str | None, _Text("--controller", "Who decides on the data, and answers for them.")
     ] = None
-    seen_by: Annotated[
-        SeenBy | None,
-        Free("--seen-by", "Who may see the release.", recorded=False),
-    ] = None
+    seen_by: Annotated[SeenBy | None, Manner("--seen-by", "Who may see the release.")] = None
 
     def declaration(self) -> dict[str, Any]:
         """Return what is declared, by its name in reports."""
@@ -229,12 +172,7 @@ class Form(Declared):
     """The form of the report."""
 
     full: Annotated[
-        bool,
-        Free(
-            "--full",
-            "Show all of it in the terminal: every table, every limitation.",
-            recorded=False,
-        ),
+        bool, Manner("--full", "Show all of it in the terminal: every table, every limitation.")
     ] = False
     format: FormatOption[Format | None] = None
 
@@ -268,7 +206,6 @@ class Beside(Form):
             "Write the report there; without it, it is shown.",
             metavar="FILE",
             within=_NO_PDF,
-            recorded=False,
         ),
     ] = None
 
@@ -287,7 +224,6 @@ class _Digest(Options):
             "--sha256",
             "With `output` also write FILE.sha256, which sha256sum -c checks.",
             off="--no-sha256",
-            recorded=False,
         ),
     ] = True
 
@@ -313,11 +249,7 @@ class RequirePolicy(Options):
 
     require_policy: Annotated[
         bool,
-        Free(
-            "--require-policy",
-            "Fail where no limit and no claim is in force: exit 2, not 0.",
-            recorded=False,
-        ),
+        Manner("--require-policy", "Fail where no limit and no claim is in force: exit 2, not 0."),
     ] = False
 
 

@@ -6,49 +6,15 @@ Few modules are read for it: `noise` asks without any table, too.
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from mipaudit.options.declare import Choice, Free, T
+from mipaudit.options.declare import Choice, Free, Input, T
 from mipaudit.options.ranges import at_least
 from mipaudit.options.texts import column_list
 
-MembersOption = Annotated[
-    Any,
-    Choice(
-        "--members",
-        "The members' scores, with `holdout`.",
-        metavar="FILE",
-        recorded=False,
-        is_input=True,
-    ),
-]
-HoldoutOption = Annotated[
-    Any,
-    Choice(
-        "--holdout",
-        "The holdout records' scores, with `members`.",
-        metavar="FILE",
-        recorded=False,
-        is_input=True,
-    ),
-]
-SyntheticOption = Annotated[
-    Any,
-    Choice(
-        "--synthetic",
-        "The records that were released.",
-        metavar="FILE",
-        recorded=False,
-        is_input=True,
-    ),
-]
+MembersOption = Annotated[Any, Input("--members", "The members' scores, with `holdout`.")]
+HoldoutOption = Annotated[Any, Input("--holdout", "The holdout records' scores, with `members`.")]
+SyntheticOption = Annotated[Any, Input("--synthetic", "The records that were released.")]
 ReferenceOption = Annotated[
-    Any,
-    Choice(
-        "--reference",
-        "Records of neither class, for density and classifier.",
-        metavar="FILE",
-        recorded=False,
-        is_input=True,
-    ),
+    Any, Input("--reference", "Records of neither class, for density and classifier.")
 ]
 ClaimedCurveOption = Annotated[
     Any,

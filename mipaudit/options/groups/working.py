@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Act, Choice, Free, Options, but
+from mipaudit.options.declare import Act, Choice, Free, Manner, Options, but
 from mipaudit.options.groups.game import StrictOption
 from mipaudit.options.groups.recorded import Recorded, SeedOption
 from mipaudit.options.plain_values import Given
@@ -62,12 +62,11 @@ ChosenSeedOption = Annotated[
 ]
 JobsOption = Annotated[
     int | None,
-    Free(
+    Manner(
         "--jobs",
         "Workers. Default: one per processor; the answer is the same.",
         metavar="N",
         within=at_least(1),
-        recorded=False,
     ),
 ]
 
@@ -142,8 +141,7 @@ class Followed(Options):
     """Who is told how far the work is."""
 
     progress: Annotated[
-        Progress | None,
-        Free(None, "Called with (rows or other work done, and in all or None).", recorded=False),
+        Progress | None, Manner(None, "Called with (rows or other work done, and in all or None).")
     ] = None
 
 
@@ -166,20 +164,14 @@ class Engines(Work):
 
     engine: Annotated[
         Literal["auto", "threads", "processes", "dask"],
-        Act("--engine", "Who does the work; the answer is the same.", recorded=False),
+        Act("--engine", "Who does the work; the answer is the same."),
     ] = "auto"
     scheduler: Annotated[
         str | None,
-        Act(
-            "--scheduler",
-            "Scheduler of a Dask cluster to work on.",
-            metavar="tcp://HOST:PORT",
-            recorded=False,
-        ),
+        Act("--scheduler", "Scheduler of a Dask cluster to work on.", metavar="tcp://HOST:PORT"),
     ] = None
     executor: Annotated[
-        "Executor | None",
-        Act(None, "What runs the work instead: a pool, or a cluster's.", recorded=False),
+        "Executor | None", Act(None, "What runs the work instead: a pool, or a cluster's.")
     ] = None
 
     def check(self) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from mipaudit.commands.estimate.options import JointOption
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Free, Options, but
+from mipaudit.options.declare import Manner, Options, but
 from mipaudit.options.groups.game import Game
 from mipaudit.options.groups.policy import AgainstOption
 from mipaudit.options.groups.scores import Columns, Discreteness, Sides
@@ -17,11 +17,10 @@ _OF_SEVERAL = frozenset({"product-grid", "learned"})
 class _Audits(Options, kw_only=False):
     scores: Annotated[
         Any,
-        Free(
+        Manner(
             None,
             "An array of shape (audits, rows), or a data frame or an Arrow table of the rows of "
             "all audits, which `by` splits.",
-            recorded=False,
         ),
     ]
 
@@ -29,10 +28,9 @@ class _Audits(Options, kw_only=False):
 class _Split(Options):
     member: Annotated[
         Any,
-        Free(
+        Manner(
             None,
             "With an array: who is a member, of shape (rows,) or (audits, rows), bool or 0 and 1.",
-            recorded=False,
         ),
     ] = None
     by: Annotated[
