@@ -235,37 +235,20 @@ def test_csv_is_read_in_blocks_that_grow(website):
 _DATA = b"member,loss\n1,0.5\n0,1.25\n"
 
 
-def notices_a_change(spec, put):
+@pytest.mark.parametrize("kind", ["tmp_path", "bucket", "website"])
+def test_a_change_is_noticed(request, kind):
+    place = request.getfixturevalue(kind)
+    if kind == "bucket":
+        spec, put = f"s3://{place.name}/x.csv", lambda data: place.put("x.csv", data)
+    else:
+        folder = getattr(place, "folder", place)
+        spec, put = f"{getattr(place, 'url', folder)}/x.csv", (folder / "x.csv").write_bytes
     put(_DATA)
     with open_input(spec, None, None, ReadRequest()) as source:
         source.opened.check_unchanged()
         put(_DATA.replace(b"0.5", b"0.7"))
         with pytest.raises(MipauditError, match="changed while it was read"):
             source.opened.check_unchanged()
-
-
-def test_a_changed_object_is_noticed(bucket):
-    notices_a_change(f"s3://{bucket.name}/x.csv", lambda data: bucket.put("x.csv", data))
-
-
-def test_a_changed_file_is_noticed(tmp_path):
-    notices_a_change(str(tmp_path / "x.csv"), (tmp_path / "x.csv").write_bytes)
-
-
-def test_a_changed_file_of_a_web_server_is_noticed(website):
-    notices_a_change(f"{website.url}/x.csv", (website.folder / "x.csv").write_bytes)
-
-
-@pytest.mark.parametrize("stamp", ["Last-Modified", None])
-def test_without_an_etag_a_file_is_read_once(read, web, website, stamp):
-    """The time of the last change is in whole seconds: it shows no change within one."""
-    here, there = web
-    website.stamps = {stamp}
-    for name in ("one.csv", "one.parquet"):
-        assert read(f"{there}/{name}") == read(f"{here}/{name}")
-        whole = [asked for asked in website.asked if asked[0] == "GET" and asked[1] == f"/{name}"]
-        assert len(whole) == 1
-        assert whole[0][2] is None
 
 
 def test_a_server_that_falls_silent(fails, monkeypatch):
@@ -439,51 +422,44 @@ def test_a_query_may_choose_the_file(read, web):
     assert len(read(**sides).member) == 2
 
 
-@pytest.mark.parametrize(
-    ("status", "code"),
-    [(401, "no_permission"), (403, "no_permission"), (500, "no_network"), (418, "store_failed")],
-)
-def test_refusals_of_a_web_server(fails, web, website, status, code):
-    _, there = web
-    website.status = status
-    error = fails(code, f"{there}/one.csv")
-    assert error.message.startswith(there)
-    assert error.hint is not None
-
-
-def test_a_server_without_ranges_is_read_once(read, web, website):
-    here, there = web
-    website.ranges = False
-    assert read(f"{there}/one.parquet") == read(f"{here}/one.parquet")
-    wholes = [path for method, path, asked in website.asked if method == "GET" and not asked]
-    assert wholes == ["/one.parquet"]
-
-
 def large_csv(website):
     """Put a file on the web of more bytes than arrive at once, every line of 8 bytes."""
     rows = "".join(f"{at % 2},{at % 100_000:05}\n" for at in range(200_000))
     (website.folder / "large.csv").write_text("member,score\n" + rows)
 
 
-def test_a_large_file_without_ranges_is_read_to_its_end(read, web, website):
+@pytest.mark.parametrize(
+    ("name", "server", "code"),
+    [
+        ("one", {"status": 401}, "no_permission"),
+        ("one", {"status": 403}, "no_permission"),
+        ("one", {"status": 500}, "no_network"),
+        ("one", {"status": 418}, "store_failed"),
+        ("one", {"html": True}, "web_page"),
+        ("large", {"ranges": False, "cut": True}, "no_network"),
+    ],
+)
+def test_what_a_web_server_may_do_instead(fails, web, website, name, server, code):
     _, there = web
     large_csv(website)
-    website.ranges = False
-    assert len(read(f"{there}/large.csv").member) == 200_000
+    vars(website).update(server)
+    error = fails(code, f"{there}/{name}.csv")
+    assert error.message.startswith(there)
+    assert error.hint is not None
 
 
-def test_a_file_that_ends_halfway_is_never_taken_for_a_whole_one(fails, web, website):
-    _, there = web
+@pytest.mark.parametrize(
+    "server", [{"ranges": False}, {"stamps": {"Last-Modified"}}, {"stamps": {None}}]
+)
+@pytest.mark.parametrize("name", ["one.csv", "one.parquet", "large.csv"])
+def test_a_file_that_cannot_be_read_by_parts_is_read_once(read, web, website, name, server):
+    """A time of change in whole seconds shows no change within one; some send no ranges."""
+    here, there = web
     large_csv(website)
-    website.ranges = False
-    website.cut = True
-    assert fails("no_network", f"{there}/large.csv").message.startswith(there)
-
-
-def test_a_web_page_is_no_score_file(fails, web, website):
-    _, there = web
-    website.html = True
-    fails("web_page", f"{there}/one.csv")
+    vars(website).update(server)
+    assert read(f"{there}/{name}") == read(f"{here}/{name}")
+    wholes = [path for method, path, asked in website.asked if method == "GET" and not asked]
+    assert wholes == [f"/{name}"]
 
 
 def closed_port():

@@ -46,12 +46,12 @@ def test_no_score_is_in_a_summary(made):
         assert not floats & set(scores)
 
 
-def refusal(name, data):
-    """Return the error over a file, or None where it is read."""
+def code(work, *given, **more):
+    """Return the code of the error that some work ends in; None where it does not."""
     try:
-        read_summary(name, data)
+        work(*given, **more)
     except InputError as error:
-        return error
+        return error.code
     return None
 
 
@@ -61,32 +61,25 @@ def test_a_damaged_file_is_refused(made):
     for place in range(0, len(data), max(1, len(data) // 300)):
         wrong = bytearray(data)
         wrong[place] ^= 0x55
-        error = refusal("part.summary", bytes(wrong))
-        if error is None:
+        found = code(read_summary, "part.summary", bytes(wrong))
+        if found is None:
             # A byte that means nothing, such as a time within the archive.
             harmless += 1
             found = read_summary("part.summary", bytes(wrong))
             assert found.manifest == made[0].manifest
             assert all(np.array_equal(found.arrays[k], v) for k, v in made[0].arrays.items())
         else:
-            assert error.code == "bad_summary"
-            assert "part.summary" in str(error)
+            assert found == "bad_summary"
     assert harmless < 60
+    for length in range(0, len(data), max(1, len(data) // 40)):
+        assert code(read_summary, "x.summary", data[:length]) == "bad_summary"
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"member,score\n1,2\n", b"\0" * 99])
 def test_what_is_no_summary_is_refused(data):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"^x\.summary: not a whole summary file") as caught:
         read_summary("x.summary", data)
     assert caught.value.code == "bad_summary"
-
-
-def test_a_file_that_was_cut_off_is_refused(made):
-    data = made[0].to_bytes()
-    for length in range(0, len(data), max(1, len(data) // 40)):
-        with pytest.raises(InputError) as caught:
-            read_summary("x.summary", data[:length])
-        assert caught.value.code == "bad_summary"
 
 
 def edited(file, arrays=None, **changes):
@@ -118,9 +111,7 @@ def test_counts_that_do_not_add_up_are_refused(made):
         {"scores": (replace(file.manifest.scores[0], infinite=-1),)},
     ]
     for change in bad:
-        with pytest.raises(InputError) as caught:
-            counts_of(edited(file, **change))
-        assert caught.value.code == "bad_summary", change
+        assert code(lambda: counts_of(edited(file, **change))) == "bad_summary", change  # noqa: B023
 
 
 @pytest.mark.parametrize("burn_in", [1, 6, 21, 43, 63])
@@ -130,31 +121,25 @@ def test_counts_of_a_burn_in_that_no_run_has_are_refused(made, burn_in):
     steps = np.concatenate([late, early])[None].astype(np.uint16)
     arrays = {"0/steps": steps, "0/step_single": np.array([False])}
 
-    with pytest.raises(InputError) as caught:
-        counts_of(edited(made[0], arrays=arrays, burn_in=burn_in))
-
-    assert caught.value.code == "bad_summary"
+    assert code(counts_of, edited(made[0], arrays=arrays, burn_in=burn_in)) == "bad_summary"
 
 
-def test_cuts_that_are_out_of_order_are_refused(made):
+def test_cuts_that_no_run_writes_are_refused(made):
     file = made[1]
     edges = file.arrays["0/edges"]
-    for wrong in (edges[::-1], np.full_like(edges, np.nan), edges[:-1], edges.astype(np.float32)):
-        with pytest.raises(InputError):
-            cuts_of(edited(file, arrays={"0/edges": wrong}))
+    wrong = (edges[::-1], np.full_like(edges, np.nan), edges[:-1], edges.astype(np.float32))
+    bad = [edited(file, arrays={"0/edges": one}) for one in wrong]
+    # A promise of less than two records is none.
+    bad += [edited(file, least=least) for least in (-3, 0, 1, 1 << 90)]
+    assert {code(cuts_of, one) for one in bad} == {"bad_summary"}
 
 
 def test_another_version_is_told(made):
     text = json.loads(zipfile.ZipFile(io.BytesIO(made[0].to_bytes())).read(TEXT_NAME))
-    for version in ("1", "2", "3", "5"):
-        text["schema"] = f"mipaudit.summary/{version}"
-        with pytest.raises(InputError) as caught:
-            read_summary("new.summary", pack(json.dumps(text).encode(), {}))
-        assert caught.value.code == "summary_version"
-    text["schema"] = "another.format/1"
-    with pytest.raises(InputError) as caught:
-        read_summary("new.summary", pack(json.dumps(text).encode(), {}))
-    assert caught.value.code == "bad_summary"
+    for version in ("summary/1", "summary/2", "summary/3", "summary/5", "other/1"):
+        text["schema"] = f"mipaudit.{version}"
+        found = code(read_summary, "new.summary", pack(json.dumps(text).encode(), {}))
+        assert found == ("bad_summary" if version == "other/1" else "summary_version")
 
 
 def test_a_huge_member_is_not_unpacked(made):
@@ -162,9 +147,7 @@ def test_a_huge_member_is_not_unpacked(made):
     with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("1/blocks.npy", b"\0" * (65 << 20))
     assert len(file.getvalue()) < 1 << 20
-    with pytest.raises(InputError) as caught:
-        read_summary("bomb.summary", file.getvalue())
-    assert caught.value.code == "bad_summary"
+    assert code(read_summary, "bomb.summary", file.getvalue()) == "bad_summary"
 
 
 def archive(text, files, kind=zipfile.ZIP_DEFLATED):
@@ -202,12 +185,13 @@ def test_hostile_arrays_are_refused(made, at):
     files["0/blocks"] = HOSTILE_ARRAYS[at]
     manifest = json.loads(zipfile.ZipFile(io.BytesIO(made[0].to_bytes())).read(TEXT_NAME))
     manifest["arrays"] = {name: sha256(file).hexdigest() for name, file in files.items()}
-    assert refusal("h", archive(json.dumps(manifest).encode(), files)).code == "bad_summary"
+    data = archive(json.dumps(manifest).encode(), files)
+    assert code(read_summary, "h", data) == "bad_summary"
 
 
 @pytest.mark.parametrize("text", [b"[" * 200_000, b'{"schema":"mipaudit.summary/4","x":"\xff"}'])
 def test_hostile_texts_are_refused(text):
-    assert refusal("h", archive(text, {})).code == "bad_summary"
+    assert code(read_summary, "h", archive(text, {})) == "bad_summary"
 
 
 @pytest.mark.parametrize("kind", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_STORED])
@@ -215,14 +199,12 @@ def test_other_compressions_are_refused(made, kind):
     with zipfile.ZipFile(io.BytesIO(made[0].to_bytes())) as whole:
         files = {name.removesuffix(".npy"): whole.read(name) for name in whole.namelist()}
     data = archive(files.pop(TEXT_NAME), files, kind)
-    assert refusal("h", data).code == "bad_summary"
+    assert code(read_summary, "h", data) == "bad_summary"
 
 
 def test_more_numbers_than_any_run_writes_are_refused(made):
     many = {"0/blocks": np.zeros((64, 1 << 18, 2), dtype=np.uint8)}
-    with pytest.raises(InputError) as caught:
-        edited(made[0], arrays=many)
-    assert caught.value.code == "bad_summary"
+    assert code(edited, made[0], arrays=many) == "bad_summary"
 
 
 def times(file, factor):
@@ -236,14 +218,9 @@ def times(file, factor):
 
 
 def test_more_rows_than_memory_bears_are_refused(made):
-    with pytest.raises(InputError) as caught:
-        counts_of(times(made[0], 1 << 40))
-    assert caught.value.code == "bad_summary"
+    assert code(counts_of, times(made[0], 1 << 40)) == "bad_summary"
     part = times(made[0], 1 << 29)
-    other = edited(part, created="later")
-    with pytest.raises(InputError) as caught:
-        add_up([part, other])
-    assert caught.value.code == "too_many_rows"
+    assert code(add_up, [part, edited(part, created="later")]) == "too_many_rows"
 
 
 def test_counts_that_only_say_they_are_by_one_plan_are_refused(made):
@@ -254,14 +231,4 @@ def test_counts_that_only_say_they_are_by_one_plan_are_refused(made):
     same = edited(other, plan=made[0].manifest.plan)
     flags = made[0].arrays["0/single"]
     lied = edited(made[0], arrays={"0/single": ~flags})
-    for one in (same, lied):
-        with pytest.raises(InputError) as caught:
-            add_up([made[0], one])
-        assert caught.value.code == "bad_summary"
-
-
-def test_a_promise_of_less_than_two_records_is_none(made):
-    for least in (-3, 0, 1, 1 << 90):
-        with pytest.raises(InputError) as caught:
-            cuts_of(edited(made[1], least=least))
-        assert caught.value.code == "bad_summary"
+    assert {code(add_up, [made[0], one]) for one in (same, lied)} == {"bad_summary"}
