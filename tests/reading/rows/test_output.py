@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.errors import InputError
 from mipaudit.reading.rows.output import row_format, table_of, write_rows
 
 CHUNKS = (
@@ -74,3 +75,28 @@ def test_a_chunk_at_a_time():
     file = io.BytesIO()
     write_rows(file, chunks(), "csv", columns=COLUMNS)
     assert seen == [16, 39]
+
+
+def quoted(form, *chunks):
+    file = io.BytesIO()
+    write_rows(file, chunks, form, columns=tuple(chunks[0]), quoted=True)
+    return gzip.decompress(file.getvalue()) if form == "csv.gz" else file.getvalue()
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz"])
+def test_text_is_quoted_on_request(form):
+    words = (["a, b", 'say "x"'], ["c"])
+    rows = ([0, 1], [2])
+    chunks = [
+        {"row": np.array(row), 'w"ho,': np.array(word, dtype=object)}
+        for row, word in zip(rows, words, strict=True)
+    ]
+    assert quoted(form, *chunks).decode() == ('row,"w""ho,"\n0,"a, b"\n1,"say ""x"""\n2,"c"\n')
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_key_must_not_change_its_type(form):
+    mixed = ({"who": np.array([1, 2])}, {"who": np.array(["secret"], dtype=object)})
+    with pytest.raises(InputError, match="different types") as caught:
+        quoted(form, *mixed)
+    assert "secret" not in str(caught.value)

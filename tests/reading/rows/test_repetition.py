@@ -58,6 +58,12 @@ def refusal(data, **options):
     return caught.value
 
 
+def taken(data, **options):
+    """Return what is taken on the user's word."""
+    with open_input(data, None, None, ReadRequest(**options)) as source:
+        return [one.code for one in source.assumed]
+
+
 @pytest.mark.parametrize("name", IDS)
 def test_repeated_ids_are_refused_with_the_ways_out(name):
     error = refusal(frame(name))
@@ -66,13 +72,36 @@ def test_repeated_ids_are_refused_with_the_ways_out(name):
     assert "up to 5" in error.message
     for way in (f"--unit-col {name} --unit-rows", "--where", "--rows-are independent"):
         assert way in error.hint
+    assert taken(frame(name), rows_are="independent") == ["rows_taken_as_independent"]
+    assert taken(frame(name, each=1), rows_are="independent") == []
 
 
 @pytest.mark.parametrize("name", LABELS)
 def test_a_label_that_repeats_is_ordinary(name):
     data = frame("label_of")
     data[name] = data.pop("label_of") % 7
-    assert open_input(data, None, None, ReadRequest(score_columns=("score",))).assumed == ()
+    assert taken(data, score_columns=("score",)) == []
+
+
+@pytest.mark.parametrize("column", ["id", "record_id", "Record_ID", "uuid", "canary_id"])
+def test_one_record_in_both_classes(fails, read, write, column):
+    text = f"{column},member,score\nsecret1,1,0.5\nsecret2,0,1.5\nsecret1,0,2.5\nsecret2,0,3.5\n"
+    error = fails("duplicate_ids", write(text))
+    assert error.message.startswith("1 values of column")
+    assert "secret" not in str(error)
+    assert "emove" not in str(error)
+    # Each of the two is in one class.
+    assert len(read(write(text), unit_column=column).member) == 2
+    twice_in_one_class = write(text.replace("secret1,0", "secret2,0"))
+    assert fails("repeated_ids", twice_in_one_class).message.startswith("1 values of column")
+    assert len(read(twice_in_one_class, rows_are="independent").member) == 4
+
+
+def test_ids_are_compared_across_files_and_empty_ones_are_not(fails, read, write):
+    a = str(write("id,score\n7,1.5\n8,2.5\n", "a.csv"))
+    fails("duplicate_ids", members=a, holdout=str(write("id,score\n8,1.5\n9,2.5\n", "b.csv")))
+    a = str(write("id,score\n,1.5\n8,2.5\n", "a.csv"))
+    assert read(members=a, holdout=str(write("id,score\n,1.5\n9,2.5\n", "b.csv"))).keys is None
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "frame", "text", "two frames"])
@@ -118,9 +147,7 @@ def test_a_column_that_tells_an_ids_rows_apart_is_named(name):
     data = frame("record_id")
     data[name] = np.tile(np.arange(5), 80)
     assert f"--where '{name} = VALUE'" in refusal(data, score_columns=("score",)).hint
-    asked = ReadRequest(score_columns=("score",), where=f"{name} = 3")
-    with open_input(data, None, None, asked) as source:
-        assert source.assumed == ()
+    assert taken(data, score_columns=("score",), where=f"{name} = 3") == []
 
 
 def test_a_column_that_does_not_tell_them_apart_is_not_named():
@@ -142,44 +169,34 @@ def test_runs_and_places_may_be_numbered_anew_in_each_class():
     for name in ("run_id", "row_id", "sample_index"):
         data = frame(name, each=1)
         data[name] %= 40
-        assert open_input(data, None, None, ReadRequest()).assumed == ()
+        assert taken(data) == []
         data[name] %= 39
         assert refusal(data).code == "repeated_ids"
 
 
-def test_an_id_that_is_the_same_in_all_rows_says_where_the_file_is_from():
-    data = frame("run_id", each=1)
-    data["run_id"] = 7
-    assert open_input(data, None, None, ReadRequest()).assumed == ()
+def test_what_names_nobody_is_ordinary():
+    # The same in all rows: it says where the file is from.
+    assert taken(frame("run_id", each=1).assign(run_id=7)) == []
+    empty = frame("user_id", each=1).astype({"user_id": float})
+    empty.loc[empty.index % 3 == 0, "user_id"] = np.nan
+    assert taken(empty) == []
 
 
-def test_one_repeated_id_among_many_is_found():
+def test_one_repeated_id_among_many_is_found_and_not_told():
     data = frame("id", people=5000, each=1)
     data.loc[17, "id"] = 4711
     assert "1 values" in refusal(data).message
+    data["id"] = "secret" + data["id"].astype(str)
+    assert "secret" not in str(refusal(data))
 
 
-def test_empty_ids_name_nobody():
-    data = frame("user_id", each=1).astype({"user_id": float})
-    data.loc[data.index % 3 == 0, "user_id"] = np.nan
-    assert open_input(data, None, None, ReadRequest()).assumed == ()
-
-
-def test_rows_that_are_left_out_do_not_count():
+def test_rows_that_are_left_out_do_not_count(read, write):
     data = frame("person", each=2)
     data.loc[::2, "score"] = np.nan
-    assert open_input(data, None, None, ReadRequest(nan="drop")).assumed == ()
+    assert taken(data, nan="drop") == []
     assert refusal(data, nan="category").code == "repeated_ids"
-
-
-def test_the_users_word_is_a_finding():
-    with open_input(frame("person"), None, None, ReadRequest(rows_are="independent")) as source:
-        (finding,) = source.assumed
-    assert finding.code == "rows_taken_as_independent"
-    with open_input(
-        frame("person", each=1), None, None, ReadRequest(rows_are="independent")
-    ) as source:
-        assert source.assumed == ()
+    text = "id,member,g,score\n7,1,a,0.5\n8,0,a,1.5\n7,0,b,2.5\n"
+    assert read(write(text), where="g = a").positions == [0, 1]
 
 
 def test_a_unit_of_single_rows_does_not_hide_what_is_larger():
@@ -194,50 +211,30 @@ def test_a_unit_of_single_rows_does_not_hide_what_is_larger():
         assert sum(rows.member.size for rows in source.partitions().rows()) == 80
 
 
-def test_no_value_of_the_data_is_told():
-    data = frame("person").astype({"person": str})
-    data["person"] = "secret" + data["person"]
-    assert "secret" not in str(refusal(data))
-
-
 def test_a_large_input_is_sampled(monkeypatch):
     monkeypatch.setattr(repetition, "_COMPARED", 1000)
     monkeypatch.setattr(repetition, "_LOOKED_AT", 500)
     data = frame("person", people=5000, each=2).sample(frac=1, random_state=1)
     few = refusal(data).message
     assert int(few.split()[0].replace(",", "")) < 100
-    assert open_input(frame("person", people=5000, each=1), None, None, ReadRequest()).assumed == ()
+    assert taken(frame("person", people=5000, each=1)) == []
 
 
 def ordinary(number):
     """Return one of many files of classifiers' scores with labels and groups."""
     rng = np.random.default_rng(number)
     n = int(rng.choice([60, 400, 2000]))
+    numbers = {"label": 10, "y": 2, "class_id": 100, "pred": 10, "age_group": 8, "region": 20}
+    numbers |= {"site_id": 6, "fold": 5, "correct": 2}
+    words = {"target": ["cat", "dog"], "class": list("abc"), "group": ["x", "y"]}
+    words |= {"sex": ["f", "m"], "hospital": ["A", "B", "C"]}
+    alike = {"seed": 3, "model": "resnet", "run_id": "2024-05-01", "epoch": 12}
+    pool = [(name, rng.integers(0, most, n)) for name, most in numbers.items()]
+    pool += [(name, rng.choice(some, n)) for name, some in words.items()]
+    pool += [(name, np.full(n, one)) for name, one in alike.items()]
+    pool += [(name, rng.permutation(n)) for name in ("record_id", "index")]
+    pool += [("Unnamed: 0", np.arange(n)), ("batch_id", np.arange(n) // 32)]
     columns = {"member": rng.integers(0, 2, n), "loss": rng.gamma(2, size=n)}
-    pool = [
-        ("label", rng.integers(0, 10, n)),
-        ("target", rng.choice(["cat", "dog"], n)),
-        ("y", rng.integers(0, 2, n)),
-        ("class", rng.choice(list("abc"), n)),
-        ("class_id", rng.integers(0, 100, n)),
-        ("pred", rng.integers(0, 10, n)),
-        ("group", rng.choice(["x", "y"], n)),
-        ("sex", rng.choice(["f", "m"], n)),
-        ("age_group", rng.integers(0, 8, n)),
-        ("region", rng.integers(0, 20, n)),
-        ("site_id", rng.integers(0, 6, n)),
-        ("hospital", rng.choice(["A", "B", "C"], n)),
-        ("fold", rng.integers(0, 5, n)),
-        ("seed", np.full(n, 3)),
-        ("model", np.full(n, "resnet")),
-        ("run_id", np.full(n, "2024-05-01")),
-        ("record_id", rng.permutation(n)),
-        ("index", rng.permutation(n)),
-        ("Unnamed: 0", np.arange(n)),
-        ("batch_id", np.arange(n) // 32),
-        ("epoch", np.full(n, 12)),
-        ("correct", rng.integers(0, 2, n)),
-    ]
     for at in rng.permutation(len(pool))[: int(rng.integers(2, 9))]:
         columns[pool[at][0]] = pool[at][1]
     return pd.DataFrame(columns)
@@ -245,8 +242,7 @@ def ordinary(number):
 
 @pytest.mark.parametrize("number", range(20))
 def test_ordinary_files_are_not_refused(number):
-    with open_input(ordinary(number), None, None, ReadRequest(score_columns=("loss",))) as source:
-        assert source.assumed == ()
+    assert taken(ordinary(number), score_columns=("loss",)) == []
 
 
 def test_one_canary_may_be_in_several_runs():
@@ -255,6 +251,5 @@ def test_one_canary_may_be_in_several_runs():
     data = pd.concat(runs)
     assert refusal(data).code == "duplicate_ids"
     asked = {"run_column": "run", "group_columns": ("run",)}
-    with open_input(data, None, None, ReadRequest(**asked)) as source:
-        assert source.assumed == ()
+    assert taken(data, **asked) == []
     assert refusal(pd.concat([data, data[:1]]), **asked).code == "repeated_ids"

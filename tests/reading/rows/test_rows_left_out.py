@@ -94,18 +94,15 @@ def test_where(read, write, where, positions):
     assert everything.scores[-1] == [position + 1.5 for position in positions]
 
 
-def test_the_column_of_where_is_no_score(read, write):
-    everything = read(write("member,x,score\n1,0.5,1.5\n0,0.5,2.5\n"), where="x = 0.5")
-    assert everything.names == ["score"]
-    assert everything.skipped["x"].code == "role"
-
-
-def test_where_that_fits_nothing(fails, write):
+def test_where_that_fits_nothing(read, fails, write):
     path = write("member,group,score\n1,3,1.5\n0,3,2.5\n")
     fails("no_rows", path, where="group = 4")
     fails("bad_where", path, where="group = secretive")
     assert "group" in fails("unknown_column", path, where="groop = 3").hint
     fails("empty_class", path, where="score = 1.5", score_columns=("score",))
+    everything = read(write("member,x,score\n1,0.5,1.5\n0,0.5,2.5\n"), where="x = 0.5")
+    assert everything.names == ["score"]
+    assert everything.skipped["x"].code == "role"
 
 
 @pytest.mark.parametrize("text", ["", "group", "= 3", "group =", "group = "])

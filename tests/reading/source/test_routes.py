@@ -8,7 +8,6 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +15,6 @@ import pytest
 
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
-from mipaudit.errors import InputError
 from mipaudit.reading.bytes import blob
 
 ROWS = 400
@@ -201,56 +199,3 @@ def test_fingerprint_covers_a_whole_parquet_footer(write, monkeypatch, table):
     footer = int.from_bytes(data[-8:-4], "little")
     data[-8 - footer] ^= 1
     assert describe_blob(file_blob(write(bytes(data))), 1, hash_all=False).fingerprint != before
-
-
-def test_arrays(drained):
-    source = open_input(None, np.array([1, 2, 3]), [0.5, np.inf], ReadRequest())
-    everything = drained(source)
-    assert everything.names == ["score"]
-    assert everything.kinds == ["float"]
-    assert everything.member == [True] * 3 + [False] * 2
-    assert everything.scores == [[1.0, 2.0, 3.0, 0.5, np.inf]]
-    assert source.member_column is None
-    assert [item.rows for item in source.inputs()] == [3, 2]
-
-
-def test_arrays_of_several_scores(drained):
-    members, holdout = np.ones((2, 2)), np.zeros((3, 2))
-    assert drained(open_input(None, members, holdout, ReadRequest())).names == [
-        "score_0",
-        "score_1",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("code", "members", "holdout"),
-    [
-        ("empty_class", [], [1.0]),
-        ("empty_class", [1.0], []),
-        ("bad_array", ["a"], [1.0]),
-        ("bad_array", np.zeros((2, 2, 2)), [1.0]),
-        ("bad_array", np.float64(1), [1.0]),
-        ("columns_differ", np.zeros((3, 1)), np.zeros((3, 2))),
-        ("columns_differ", np.zeros((3, 2)), np.zeros((3, 1))),
-        ("nan_scores", [1.0, np.nan], [1.0]),
-    ],
-)
-def test_arrays_that_cannot_be_audited(drained, code, members, holdout):
-    with pytest.raises(InputError) as caught:
-        drained(open_input(None, members, holdout, ReadRequest()))
-    assert caught.value.code == code
-
-
-def test_frames_that_cannot_be_read():
-    mixed = pd.DataFrame({"score": [1, "topsecret", 2.5], "member": [1, 0, 1]})
-    for frame in (object(), [1, 2], mixed, pd.DataFrame({"score": []})):
-        with pytest.raises(InputError) as caught:
-            open_input(frame, None, None, ReadRequest())
-        assert "topsecret" not in str(caught.value)
-        assert caught.value.__suppress_context__ or caught.value.__context__ is None
-
-
-def test_pandas_index_is_no_score(drained):
-    frame = pd.DataFrame({"score": [0.5, 1.5], "member": [True, False]}, index=pd.Index([7.5, 8.5]))
-    with open_input(frame, None, None, ReadRequest()) as source:
-        assert drained(source).names == ["score"]
