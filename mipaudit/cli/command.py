@@ -10,11 +10,11 @@ from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperOption
 from typer.main import get_click_param
 from typer.models import ArgumentInfo, OptionInfo, ParamMeta
 
-from mipaudit.cli.help_page import OfParser, write_options
+from mipaudit.cli.help_page import GroupedCommand, OfParser
 from mipaudit.cli.settings import LIMITS, SCORES, Settings, keys_of, scores_option, variable_name
 from mipaudit.errors import MipauditError, UsageError, as_typed
 from mipaudit.options.declare import REQUIRED, Options, declared
@@ -38,7 +38,7 @@ _COLUMNS: Final = "COL,COL"
 _INPUTS: Final = ("data", "scores", "guesses", "members", "holdout", "probabilities", "logits")
 
 
-class DeclaredCommand(TyperCommand):
+class DeclaredCommand(GroupedCommand):
     """Parses and runs a command of the table.
 
     Attributes:
@@ -46,10 +46,6 @@ class DeclaredCommand(TyperCommand):
     """
 
     row: Command
-
-    def format_options(self, ctx: OfParser, formatter: OfParser) -> None:
-        """Write the options in their groups."""
-        write_options(self.get_params(ctx), ctx, formatter)
 
     def parse_args(self, ctx: OfParser, args: list[str]) -> list[str]:
         """Parse the words, over what the environment and a policy file set.

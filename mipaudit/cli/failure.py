@@ -6,8 +6,8 @@ import errno
 import os
 import re
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mipaudit.errors import MipauditError
 from mipaudit.output import exit_code
@@ -25,19 +25,17 @@ _NO_MEMORY: Final = (
     "Cannot allocate memory",
 )
 # Short options in one word: flags, and then one that takes the rest or the next word.
-_SHORT: Final = re.compile(r"-(?P<flags>[^-fo][^fo]*)?(?:f(?P<format>.*)|o.*)?", re.DOTALL)
+_SHORT: Final = re.compile(r"-(?P<flags>[^-fo][^fo]*)?(?:f(?P<form>.*)|o.*)?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorStyle:
+class ErrorStyle(NamedTuple):
     """How errors are shown: as JSON for programs, and with the place for bug reports."""
 
     json: bool
     verbose: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(NamedTuple):
     """A failed run: stable code, one sentence, what to try, exit code.
 
     ``place`` holds the lines of code that a bug passed through, never what they
@@ -46,38 +44,24 @@ class Failure:
 
     code: str
     message: str
-    hint: str | None
-    status: int
+    hint: str | None = None
+    status: int = exit_code.USAGE
     place: str | None = None
 
 
 def error_style(arguments: Sequence[str]) -> ErrorStyle:
     """Read the style from the raw arguments: parsing them may be what fails."""
-    head = list(arguments)
-    if "--" in head:
-        head = head[: head.index("--")]
-    pairs = zip(head, [*head[1:], ""][: len(head)], strict=True)
-    formats = [found for pair in pairs if (found := _format(*pair)) is not None]
-    return ErrorStyle(
-        json=formats[-1:] == ["json"],  # the last one counts
-        verbose="--verbose" in head or any("v" in _short_flags(word) for word in head),
-    )
-
-
-def _format(word: str, next_word: str) -> str | None:
-    if word == "--format":
-        return next_word
-    if word.startswith("--format="):
-        return word.removeprefix("--format=")
-    short = _SHORT.fullmatch(word)
-    if short is None or short["format"] is None:
-        return None
-    return short["format"] or next_word
-
-
-def _short_flags(word: str) -> str:
-    short = _SHORT.fullmatch(word)
-    return (short["flags"] or "") if short is not None else ""
+    head = list(takewhile(lambda word: word != "--", arguments))
+    form, verbose = "", "--verbose" in head
+    for word, next_word in zip(head, [*head[1:], ""], strict=False):
+        short = _SHORT.fullmatch(word)
+        flags, given = short.groups() if short is not None else (None, None)
+        verbose |= "v" in (flags or "")
+        if word == "--format" or given == "":
+            form = next_word  # the last one counts
+        elif given is not None or word.startswith("--format="):
+            form = given or word.removeprefix("--format=")
+    return ErrorStyle(json=form == "json", verbose=verbose)
 
 
 def failure_of(error: BaseException) -> Failure:
@@ -85,38 +69,41 @@ def failure_of(error: BaseException) -> Failure:
     if isinstance(error, MipauditError):
         # What led to it, where that is more than the message says.
         cause = error.__cause__
-        return Failure(
-            code=error.code,
-            message=error.message,
-            hint=error.hint,
-            status=error.exit_code,
-            place=None if cause is None else _place(cause.__traceback__),
-        )
+        place = None if cause is None else _place(cause.__traceback__)
+        return Failure(error.code, error.message, error.hint, error.exit_code, place)
     if isinstance(error, KeyboardInterrupt):
-        return Failure(
-            code="interrupted",
-            message="Interrupted; nothing was written.",
-            hint=None,
-            status=exit_code.INTERRUPTED,
-        )
+        message = "Interrupted; nothing was written."
+        return Failure("interrupted", message, status=exit_code.INTERRUPTED)
     if _lacks_memory(error):
         return Failure(
-            code="out_of_memory",
-            message="There is not enough memory for this input.",
-            hint="Name fewer columns, use Parquet, a smaller --jobs, or a machine with more.",
-            status=exit_code.USAGE,
+            "out_of_memory",
+            "There is not enough memory for this input.",
+            "Name fewer columns, use Parquet, a smaller --jobs, or a machine with more.",
         )
     if isinstance(error, OSError) and error.errno is not None:
-        return _system_failure(error)
+        # strerror comes from the system; args may not.
+        reason = os.strerror(error.errno or 0)
+        return Failure(
+            "system_error",
+            f"The operating system refused: {reason}.",
+            "Check the disk, the permissions and the paths.",
+        )
+    # The exception's own words may quote the data: only its kind is repeated.
+    kind, place = type(error).__name__, _place(error.__traceback__)
     if isinstance(error, ImportError):
         return Failure(
-            code="broken_installation",
-            message=f"A library cannot be loaded ({type(error).__name__}).",
-            hint="`mipaudit doctor` says which, and what to do.",
-            status=exit_code.USAGE,
-            place=_place(error.__traceback__),
+            "broken_installation",
+            f"A library cannot be loaded ({kind}).",
+            "`mipaudit doctor` says which, and what to do.",
+            place=place,
         )
-    return _internal_failure(error)
+    return Failure(
+        "internal_error",
+        f"Internal error ({kind}). This is a bug in mipaudit, not in your data.",
+        "Run again with -v and report the lines of code it prints; they hold no data.",
+        exit_code.INTERNAL,
+        place,
+    )
 
 
 def _lacks_memory(error: BaseException) -> bool:
@@ -148,11 +135,12 @@ def usage_failure(error: Exception, place: str | None = None, better: str | None
         message = str(render())
     # What the parser guesses is seldom near.
     message = message.partition(" Did you mean ")[0]
+    path = getattr(getattr(error, "ctx", None), "command_path", None)
+    see_help = f"See `{path} --help`." if isinstance(path, str) else None
     return Failure(
-        code=re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower(),
-        message=message if message.endswith((".", "?")) else f"{message}.",
-        hint=better or place or _see_help(error),
-        status=exit_code.USAGE,
+        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower(),
+        message if message.endswith((".", "?")) else f"{message}.",
+        better or place or see_help,
     )
 
 
@@ -165,34 +153,6 @@ def show(failure: Failure, style: ErrorStyle) -> None:
     except (OSError, ValueError, AttributeError):
         # Nobody listens on stderr; the exit code still speaks.
         return
-
-
-def _see_help(error: Exception) -> str | None:
-    path = getattr(getattr(error, "ctx", None), "command_path", None)
-    return f"See `{path} --help`." if isinstance(path, str) else None
-
-
-def _system_failure(error: OSError) -> Failure:
-    # strerror comes from the system; args may not.
-    reason = os.strerror(error.errno or 0)
-    return Failure(
-        code="system_error",
-        message=f"The operating system refused: {reason}.",
-        hint="Check the disk, the permissions and the paths.",
-        status=exit_code.USAGE,
-    )
-
-
-def _internal_failure(error: BaseException) -> Failure:
-    # The exception's own words may quote the data: only its kind is repeated.
-    kind = type(error).__name__
-    return Failure(
-        code="internal_error",
-        message=f"Internal error ({kind}). This is a bug in mipaudit, not in your data.",
-        hint="Run again with -v and report the lines of code it prints; they hold no data.",
-        status=exit_code.INTERNAL,
-        place=_place(error.__traceback__),
-    )
 
 
 def _place(traceback: TracebackType | None) -> str:

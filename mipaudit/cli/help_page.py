@@ -7,54 +7,63 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from mipaudit.options.commands import TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 _OPTIONS: Final = "Options"
 _ARGUMENTS: Final = "Arguments"
 # What the parser has, and gives no type: contexts, options, formatters.
 OfParser: TypeAlias = Any
+# What is typed, and what it does.
+Row: TypeAlias = tuple[str, str]
+Groups: TypeAlias = dict[str, list[Row]]
 
 
-def write_options(params: Iterable[Any], context: OfParser, formatter: OfParser) -> None:
-    """Write what a command takes: arguments, what matters first, and the other groups.
-
-    Args:
-        params: of the command.
-        context: of the parser.
-        formatter: likewise; it gets the text.
-    """
-    groups: dict[str, list[tuple[str, str]]] = {_ARGUMENTS: [], _OPTIONS: []}
+def _groups_of(params: Iterable[Any], context: OfParser) -> Groups:
+    """Return what a command takes by headings: arguments, what matters first, and the others."""
+    groups: Groups = {_ARGUMENTS: [], _OPTIONS: []}
     for one in params:
         record = one.get_help_record(context)
         if record is not None:
             by_place = one.param_type_name == "argument"
             group = _ARGUMENTS if by_place else getattr(one, "group", _OPTIONS)
             groups.setdefault(group, []).append(record)
+    return {title: rows for title, rows in groups.items() if rows}
+
+
+def _write(groups: Groups, formatter: OfParser) -> None:
     for title, rows in groups.items():
-        if rows:
-            with formatter.section(title):
-                formatter.write_dl(rows)
+        with formatter.section(title):
+            formatter.write_dl(rows)
+
+
+class GroupedCommand(TyperCommand):
+    """A command: its options are listed under headings."""
+
+    def groups(self, ctx: OfParser) -> Groups:
+        """Return what it takes, by headings."""
+        return _groups_of(self.get_params(ctx), ctx)
+
+    def format_options(self, ctx: OfParser, formatter: OfParser) -> None:
+        """Write the options."""
+        _write(self.groups(ctx), formatter)
 
 
 class Program(TyperGroup):
-    """The program: its commands are listed in groups, each on one line."""
+    """The program: its commands are listed under headings, each on one line."""
+
+    def groups(self, ctx: OfParser) -> Groups:
+        """Return the commands, and then the few options that need none."""
+        width = max(len(name) for name in self.commands)
+        groups: Groups = {}
+        for one in TABLE:
+            groups.setdefault(one.group, []).append((one.name.ljust(width), one.summary))
+        return groups | _groups_of(self.get_params(ctx), ctx)
 
     def format_options(self, ctx: OfParser, formatter: OfParser) -> None:
-        """Write the commands, and then the few options that need none."""
-        width = max(len(name) for name in self.commands)
-        for title, rows in _by_group():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), said) for name, said in rows])
-        write_options(self.get_params(ctx), ctx, formatter)
-
-
-def _by_group() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for one in TABLE:
-        groups.setdefault(one.group, []).append((one.name, one.summary))
-    yield from groups.items()
+        """Write both."""
+        _write(self.groups(ctx), formatter)

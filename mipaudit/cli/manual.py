@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from contextlib import contextmanager, nullcontext
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -20,7 +19,8 @@ from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from contextlib import AbstractContextManager
+
+    from mipaudit.cli.help_page import Groups
 
 _PROGRAM: Final = "mipaudit"
 # What is taken for a command of the form, for a hyphen, or for another mark than was typed.
@@ -57,75 +57,54 @@ def _page_name(command: str) -> str:
 
 
 def _page(name: str, about: str, context: typer.Context, others: Iterable[str]) -> str:
-    page = Page()
+    command: Any = context.command  # of the program's own kinds
     title = f'.TH {_spelled(name.upper())} 1 "" "{_PROGRAM} {__version__}" "{_PROGRAM} manual"'
-    # Words are neither divided nor spread: options are copied from here.
-    page.write(f"{title}\n.nh\n.ad l\n.SH NAME\n{_spelled(name)} \\- {_spelled(about)}\n")
-    context.command.format_help(context, page)  # type: ignore[arg-type]  # of the parser's own kind
-    page.write(".SH SEE ALSO\n" + ",\n".join(rf"\fB{_spelled(one)}\fR(1)" for one in others))
-    page.write(f"\n.PP\n{_spelled(_ELSEWHERE)}\n")
-    return page.getvalue()
+    called = " ".join(command.collect_usage_pieces(context))
+    parts = [
+        # Words are neither divided nor spread: options are copied from here.
+        f"{title}\n.nh\n.ad l\n.SH NAME\n{_spelled(name)} \\- {_spelled(about)}\n",
+        f".SH SYNOPSIS\n\\fB{_spelled(context.command_path)}\\fR {_tag(called)}\n",
+        ".SH DESCRIPTION\n",
+        described(inspect.cleandoc(command.help)),
+        *_sections(command.groups(context)),
+        ".SH SEE ALSO\n" + ",\n".join(rf"\fB{_spelled(one)}\fR(1)" for one in others),
+        f"\n.PP\n{_spelled(_ELSEWHERE)}\n",
+    ]
+    # A heading begins a paragraph by itself.
+    return _HEADED.sub(r"\1", "".join(parts))
 
 
-class Page:
-    """What a command writes its help to, in place of the parser's formatter: by its methods."""
+def described(text: str) -> str:
+    """Return what a command says of itself."""
+    return "".join(
+        "".join(_listed(part.removeprefix(_VERBATIM).splitlines()))
+        if part.startswith(_VERBATIM)
+        else f".PP\n{_spelled(' '.join(part.split()))}\n"
+        for part in text.split("\n\n")
+    )
 
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._whole = ""
 
-    def write(self, text: str) -> None:
-        """Take text as it is."""
-        self._parts.append(text)
+def _listed(lines: Iterable[str]) -> Iterator[str]:
+    """Yield what is typed and what it does: beside it, or below it and further in."""
+    for depth, group in groupby(lines, _depth):
+        if depth == _REMARK:
+            yield f".RS 4\n{_spelled(' '.join(map(str.strip, group)))}\n.RE\n"
+        else:
+            yield from (_typed(line.strip()) if depth else _heading(line) for line in group)
 
-    def getvalue(self) -> str:
-        """Return the page; a heading begins a paragraph by itself."""
-        return _HEADED.sub(r"\1", "".join(self._parts))
 
-    def write_usage(self, prog: str, args: str = "") -> None:
-        """Write how the command is called, and the heading of what comes next."""
-        called = rf"\fB{_spelled(prog)}\fR {_tag(args)}"
-        self.write(f".SH SYNOPSIS\n{called}\n.SH DESCRIPTION\n")
-
-    def write_paragraph(self) -> None:
-        """Write nothing: paragraphs begin by themselves."""
-
-    def indentation(self) -> AbstractContextManager[None]:
-        """Indent nothing: headings do."""
-        return nullcontext()
-
-    def write_text(self, text: str) -> None:
-        """Write what a command says of itself."""
-        for part in text.split("\n\n"):
-            if part.startswith(_VERBATIM):
-                self._write_list(part.removeprefix(_VERBATIM).splitlines())
-            else:
-                self.write(f".PP\n{_spelled(' '.join(part.split()))}\n")
-
-    def _write_list(self, lines: Iterable[str]) -> None:
-        """Write what is typed and what it does: beside it, or below it and further in."""
-        for depth, group in groupby(lines, _depth):
-            if depth == _REMARK:
-                self.write(f".RS 4\n{_spelled(' '.join(map(str.strip, group)))}\n.RE\n")
-                continue
-            for line in group:
-                self.write(_typed(line.strip()) if depth else _heading(line))
-
-    @contextmanager
-    def section(self, name: str) -> Iterator[None]:
-        """Write a heading: of a group of options below that of all of them."""
-        whole = name if name in _WHOLE else self._whole or "Commands"
-        if whole != self._whole:
-            self._whole = whole
-            self.write(f".SH {whole.upper()}\n")
+def _sections(groups: Groups) -> Iterator[str]:
+    """Yield options, or commands, and what each does: a group below the heading of all of them."""
+    whole = ""
+    for name, rows in groups.items():
+        heading = name if name in _WHOLE else whole or "Commands"
+        if heading != whole:
+            whole = heading
+            yield f".SH {whole.upper()}\n"
         if name not in _WHOLE:
-            self.write(f".SS {name}\n")
-        yield
-
-    def write_dl(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Write options, or commands, and what each does."""
+            yield f".SS {name}\n"
         for typed, said in rows:
-            self.write(f".TP\n{_tag(typed.strip())}\n{_spelled(' '.join(said.split()))}\n")
+            yield f".TP\n{_tag(typed.strip())}\n{_spelled(' '.join(said.split()))}\n"
 
 
 def _depth(line: str) -> int:

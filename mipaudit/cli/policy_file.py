@@ -87,7 +87,7 @@ def find_config() -> ConfigFile | None:
         found = [one for one in map(_candidate, paths) if one is not None]
         if len(found) > 1:
             own, project = found
-            raise _refused(
+            raise refused(
                 f"Both {own.shown} and [tool.mipaudit] in {project.shown} hold settings.",
                 "Keep one of them, or name a file with --config.",
             )
@@ -110,7 +110,7 @@ def _candidate(path: str) -> ConfigFile | None:
     if table is None:
         return None
     if content.planted:
-        raise _refused(
+        raise refused(
             f"The file {_quoted(name)} is in a folder that everybody may write to, and belongs "
             "neither to you nor to the folder's owner.",
             "If it is the policy that you want, name it with --config FILE; if not, use "
@@ -119,7 +119,8 @@ def _candidate(path: str) -> ConfigFile | None:
     return _config(name, content, table, found=True)
 
 
-def _refused(message: str, hint: str | None = None) -> UsageError:
+def refused(message: str, hint: str | None = None) -> UsageError:
+    """Return an error about a policy file."""
     return UsageError("config", message, hint=hint)
 
 
@@ -142,14 +143,14 @@ def read_config(path: str) -> ConfigFile:
     """
     content = _content(path, asked=True)
     if content is None:
-        raise _refused(f"There is no file {_quoted(path)}.", "See --config.")
+        raise refused(f"There is no file {_quoted(path)}.", "See --config.")
     table = _parsed(path, content.data)
     inner = _tool_table(path, table)
     in_project = os.path.basename(path) == PROJECT_FILE  # noqa: PTH119 - see `_folders`
     if inner is None and in_project:
-        raise _refused(f"The file {_quoted(path)} has no [tool.mipaudit].", "See --config.")
+        raise refused(f"The file {_quoted(path)} has no [tool.mipaudit].", "See --config.")
     if inner is not None and not in_project and set(table) != {"tool"}:
-        raise _refused(
+        raise refused(
             f"The file {_quoted(path)} has settings at its top and under [tool.mipaudit].",
             "Keep one of the two: the other would be passed over.",
         )
@@ -193,7 +194,7 @@ def _content(path: str, *, asked: bool) -> _Content | None:
         data = None
     if data is not None and len(data) <= _LARGEST:
         return _Content(data, foreign, planted)
-    raise _refused(
+    raise refused(
         f"The file {_quoted(_shown(path))} cannot be read.",
         "Name another with --config, or use --no-config.",
     )
@@ -226,7 +227,7 @@ def _is_deep(text: str) -> bool:
 
 def _parsed(name: str, data: bytes) -> dict[str, Any]:
     if len(data) > _LARGEST_POLICY or _is_deep(data.decode(errors="replace")):
-        raise _refused(
+        raise refused(
             f"The file {_quoted(name)} is larger than {_LARGEST_POLICY >> 10} KiB, or nested in "
             f"more than {_DEEPEST} levels.",
             "A policy needs neither: keep it in a file of its own.",
@@ -240,7 +241,7 @@ def _parsed(name: str, data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # also an integer of too many digits
         place = re.search(r"at (line \d+, column \d+|end of document)", str(error))
         where = f" ({place[1]})" if place else ""
-    raise _refused(
+    raise refused(
         f"The file {_quoted(name)} is not TOML{where}.", "TOML has lines such as: prior = 0.1"
     )
 
@@ -251,11 +252,11 @@ def _tool_table(name: str, table: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     found = tool.get("mipaudit")
     if found is not None and not isinstance(found, dict):
-        raise _refused(f"tool.mipaudit in {_quoted(name)} is not a table.")
+        raise refused(f"tool.mipaudit in {_quoted(name)} is not a table.")
     plain = {key: re.sub(r"[\W_]", "", key).lower() for key in tool if key != "mipaudit"}
     near = next((key for key, letters in plain.items() if letters == "mipaudit"), None)
     if near is not None:
-        raise _refused(
+        raise refused(
             f"The table 'tool.{near}' in {_quoted(name)} is unknown.",
             "Did you mean 'tool.mipaudit'?",
         )
@@ -280,7 +281,7 @@ def _config(name: str, content: _Content, table: Mapping[str, Any], *, found: bo
 def _tables(name: str, table: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any], ...]:
     found = table.get(key, [])
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise _refused(
+        raise refused(
             f"In {_quoted(name)}, '{key}' must be tables.",
             f"Each starts with a line [[{key}]], or [[tool.mipaudit.{key}]] in {PROJECT_FILE}.",
         )

@@ -12,6 +12,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
+from mipaudit.cli.policy_file import find_config, read_config, refused
 from mipaudit.errors import UsageError
 from mipaudit.options.commands import BY_NAME, CONFIGURED
 from mipaudit.options.declare import checked, declared
@@ -21,7 +22,7 @@ from mipaudit.statements.origin import FOREIGN
 from mipaudit.statements.reports.kinds import named
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from mipaudit.cli.policy_file import ConfigFile
     from mipaudit.options.commands import Command
@@ -39,6 +40,13 @@ _EVERYWHERE: Final = frozenset({"MIPAUDIT_MAX_UNPACKED"})
 SCORES: Final = "scores"
 _DECLARE: Final = "declare"
 _LISTS: Final = ("limits", "waivers")
+_TABLES: Final = ("limit", "waiver")
+# What TOML has for values of each type, and how that is said.
+_TOML: Final[Mapping[Any, tuple[Any, str]]] = {
+    bool: (bool, "true or false"),
+    float: ((int, float), "a number"),
+    int: (int, "a whole number"),
+}
 # They read nothing. What is audited by the other are runs and canaries, not scores of a release.
 _WITHOUT_STORES: Final = frozenset({"bounds", "simulate", "validate"})
 _OTHER_SCORES: Final = frozenset({"epsilon"})
@@ -111,8 +119,6 @@ def policy_of(typed: Mapping[str, Any]) -> tuple[ConfigFile | None, Source, bool
     Raises:
         UsageError: ``config``: the file cannot be read, or might be anybody's.
     """
-    from mipaudit.cli.policy_file import find_config, read_config
-
     if "config" in typed:
         return read_config(typed["config"]), "command line", False
     if typed.get("no_config"):
@@ -159,23 +165,22 @@ def of_file(config: ConfigFile, command: str) -> dict[str, Given]:
     if SCORES in plain:
         found |= _scores(config, command, plain.pop(SCORES))
     for key, given in _tidied(config, plain).items():
-        one = _option_of_any(config, command, key)
+        one = _option(config, key, (command, *CONFIGURED))
         value = _checked(one, given, f"'{key}' in '{config.name}'")
         if key in own and not _is_anothers(command, key, value):
             found[one.name] = Given(value, "file", config.name)
     for name, table in sorted(tables.items(), key=lambda item: item[0] != _DECLARE):
         if name not in {*CONFIGURED, _DECLARE}:  # an empty one says nothing, and is a mistake
-            _unknown(config, name, {*CONFIGURED, _DECLARE, "limit", "waiver"})
+            _unknown(config, name, {*CONFIGURED, _DECLARE, *_TABLES})
         for key, given in _tidied(config, table, f"{name}.").items():
-            one = _option_within(config, name, key)
+            one = _option(config, key, (name,), f"{name}.")
             value = _checked(one, given, f"'{name}.{key}' in '{config.name}'")
             if name in {command, _DECLARE}:
                 found[one.name] = Given(value, "file", config.name, own=name == command)
     if config.empty:
-        raise UsageError(
-            "config",
+        raise refused(
             f"The file '{config.name}' has no key of mipaudit: nothing is set by it.",
-            hint="Write a limit into it, as `mipaudit init` does, or take the file away.",
+            "Write a limit into it, as `mipaudit init` does, or take the file away.",
         )
     return found
 
@@ -186,27 +191,66 @@ def _tidied(config: ConfigFile, table: Mapping[str, Any], place: str = "") -> di
     for key, value in table.items():
         tidy = key.replace("-", "_")
         if tidy in found:
-            raise UsageError("config", f"'{place}{tidy}' is set twice in '{config.name}'.")
+            raise refused(f"'{place}{tidy}' is set twice in '{config.name}'.")
         found[tidy] = value
     return found
 
 
-def _option_of_any(config: ConfigFile, command: str, key: str) -> Declared:
-    """Return the option of that key of any command: the one that runs is asked first."""
-    keys = (keys_of(name) for name in dict.fromkeys((command, *CONFIGURED)))
-    found = next((own[key] for own in keys if key in own), None)
-    if found is None:
-        every = {key for name in CONFIGURED for key in keys_of(name)}
-        _unknown(config, key, {*every, *CONFIGURED, "limit", "waiver"})
-    return _allowed(config, found, key, key)
+def _option(config: ConfigFile, key: str, commands: Sequence[str], place: str = "") -> Declared:
+    """Return the option of that key of the first command that has it.
+
+    Args:
+        config: the file.
+        key: tidied.
+        commands: one with a table of its own, or all, that which runs first.
+        place: what stands before the key: the table.
+
+    Raises:
+        UsageError: ``config``: there is none, or who writes this file may not set it.
+    """
+    one = next((keys_of(name)[key] for name in commands if key in keys_of(name)), None)
+    if one is None:
+        every = {key for name in commands for key in keys_of(name)}
+        if place:
+            _unknown(config, key, every, f" under '{commands[0]}'")
+        _unknown(config, key, {*every, *CONFIGURED, *_TABLES})
+    if one.option.steers not in {"free", "choice"}:
+        raise refused(
+            f"'{place}{key}' in '{config.name}' is refused: what writes, connects or excuses is "
+            "typed or set by a variable, and never by a file.",
+            f"Type {one.word}, or set {variable_name(key)}.",
+        )
+    if _is_near(one):
+        _require_near(config, f"{place}{key}")
+    return one
 
 
-def _option_within(config: ConfigFile, command: str, key: str) -> Declared:
-    """Return the option of that key of one command."""
-    own = keys_of(command)
-    if key not in own:
-        _unknown(config, key, {*own}, f" under '{command}'")
-    return _allowed(config, own[key], key, f"{command}.{key}")
+def _is_near(one: Declared) -> bool:
+    """Tell whether an option narrows or names the input: only a file beside it may have it."""
+    return one.option.near or (one.option.is_input and one.option.steers == "choice")
+
+
+def _require_near(config: ConfigFile, key: str) -> None:
+    """Refuse what may narrow the input in a file above that nobody named."""
+    if config.found and config.elsewhere:
+        raise refused(
+            f"'{key}' in '{config.name}' is refused: a file above the working folder does not "
+            "choose what is looked at.",
+            f"Type it, or name the file with --config {config.name}.",
+        )
+
+
+def _unknown(config: ConfigFile, key: str, known: set[str], where: str = "") -> NoReturn:
+    from mipaudit.options.other_names import meant_key
+    from mipaudit.statements.text.printable_names import safe_name
+
+    # Where two commands mean different things by one name, a file has the longer one.
+    longer = min((name for name in known if name.endswith(f"_{key}")), default=None)
+    meant = meant_key(key, known) or longer
+    raise refused(
+        f"The key '{safe_name(key)}'{where} in '{safe_name(config.name)}' is unknown.",
+        f"Did you mean '{meant}'?" if meant else "Keys are the long names of options.",
+    )
 
 
 def _is_anothers(command: str, key: str, value: Value) -> bool:
@@ -219,58 +263,6 @@ def _is_anothers(command: str, key: str, value: Value) -> bool:
     return any(value in keys_of(name)[key].words for name in CONFIGURED if key in keys_of(name))
 
 
-def _allowed(config: ConfigFile, one: Declared, key: str, place: str) -> Declared:
-    """Return an option, unless who writes a file may not set it.
-
-    Raises:
-        UsageError: ``config``.
-    """
-    if one.option.steers not in {"free", "choice"}:
-        raise UsageError(
-            "config",
-            f"'{place}' in '{config.name}' is refused: what writes, connects or excuses "
-            "is typed or set by a variable, and never by a file.",
-            hint=f"Type {one.word}, or set {variable_name(key)}.",
-        )
-    if _is_near(one):
-        _require_near(config, place)
-    return one
-
-
-def _is_near(one: Declared) -> bool:
-    """Tell whether an option narrows or names the input: only a file beside it may have it."""
-    return one.option.near or (one.option.is_input and one.option.steers == "choice")
-
-
-def _require_near(config: ConfigFile, key: str) -> None:
-    """Refuse what may narrow the input in a file that is not beside it.
-
-    Raises:
-        UsageError: ``config``: nobody named the file, and it is in a folder above.
-    """
-    if config.found and config.elsewhere:
-        raise UsageError(
-            "config",
-            f"'{key}' in '{config.name}' is refused: a file above the working folder does not "
-            "choose what is looked at.",
-            hint=f"Type it, or name the file with --config {config.name}.",
-        )
-
-
-def _unknown(config: ConfigFile, key: str, known: set[str], where: str = "") -> NoReturn:
-    from mipaudit.options.other_names import meant_key
-    from mipaudit.statements.text.printable_names import safe_name
-
-    # Where two commands mean different things by one name, a file has the longer one.
-    longer = min((name for name in known if name.endswith(f"_{key}")), default=None)
-    meant = meant_key(key, known) or longer
-    raise UsageError(
-        "config",
-        f"The key '{safe_name(key)}'{where} in '{safe_name(config.name)}' is unknown.",
-        hint=f"Did you mean '{meant}'?" if meant else "Keys are the long names of options.",
-    )
-
-
 def _scores(config: ConfigFile, command: str, given: Value) -> dict[str, Given]:
     """Return the input that a file names, as seen from here.
 
@@ -280,10 +272,9 @@ def _scores(config: ConfigFile, command: str, given: Value) -> dict[str, Given]:
     _require_near(config, SCORES)
     listed = given if isinstance(given, list) else [given]
     if not all(isinstance(one, str) and one for one in listed):
-        raise UsageError(
-            "config",
+        raise refused(
             f"'{SCORES}' in '{config.name}' must be a text, in quotes, or a list of texts.",
-            hint='It names the score files, as in: scores = "scores.parquet"',
+            'It names the score files, as in: scores = "scores.parquet"',
         )
     # os.path throughout: pathlib is not loaded by commands that only compute.
     folder = os.path.dirname(config.name)  # noqa: PTH120
@@ -295,7 +286,7 @@ def _scores(config: ConfigFile, command: str, given: Value) -> dict[str, Given]:
     if place is None or not paths:
         return {}
     if not place.repeated and len(paths) > 1:
-        raise UsageError("config", f"mipaudit {command} takes one of the score files.")
+        raise refused(f"mipaudit {command} takes one of the score files.")
     value = paths if place.repeated else paths[0]
     return {place.name: Given(value, "file", config.name)}
 
@@ -309,27 +300,19 @@ def _checked(one: Declared, value: Value, place: str) -> Value:
 
 
 def _plain(one: Declared, value: Value, place: str) -> Value:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if one.kind is bool:
-        holds, accepted = isinstance(value, bool), "true or false"
-    elif (one.option.metavar or "").startswith("INTEGER|"):  # or a word: a number has no quotes
-        value = str(value) if number and isinstance(value, int) else value
-        holds = isinstance(value, str) and (value == "fresh" or value.lstrip("-").isdecimal())
-        accepted = "a whole number, or the text 'fresh'"
-    elif one.kind is float and one.option.read is None:
-        holds, accepted = number and not _too_long(value), "a number"
-    elif one.kind is int and not one.many:
-        holds, accepted = number and isinstance(value, int), "a whole number"
+    kind = str if one.many or (one.option.read is not None and one.kind is float) else one.kind
+    types, accepted = _TOML.get(kind, (str, "a text, in quotes"))
+    if (one.option.metavar or "").startswith("INTEGER|"):  # or a word: a number has no quotes
+        value = str(value) if type(value) is int else value
+        types, accepted = str, "a whole number, or the text 'fresh'"
+        holds = value == "fresh" or str(value).lstrip("-").isdecimal()
     else:
-        holds, accepted = isinstance(value, str), "a text, in quotes"
-    if not holds:
-        raise UsageError("config", f"{place[0].upper()}{place[1:]} must be {accepted}.")
+        # TOML has whole numbers of any length, and some are none as floats.
+        holds = not isinstance(value, int) or abs(value) <= sys.float_info.max
+    is_flag = isinstance(value, bool) and kind is not bool
+    if not (isinstance(value, types) and holds) or is_flag:
+        raise refused(f"{place[0].upper()}{place[1:]} must be {accepted}.")
     return value
-
-
-def _too_long(value: float) -> bool:
-    """Tell whether a whole number is none as a float: TOML has them of any length."""
-    return isinstance(value, int) and abs(value) > sys.float_info.max
 
 
 class Settings:

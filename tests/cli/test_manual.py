@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from mipaudit.cli.command import declared_command
-from mipaudit.cli.manual import Page, manual_pages
+from mipaudit.cli.manual import described, manual_pages
 from mipaudit.cli.program import COMMANDS
 from mipaudit.options.commands import BY_NAME
 
@@ -94,11 +94,9 @@ def test_a_page_has_its_parts_in_order(name):
 
 
 def test_what_man_would_take_for_its_own_is_spelled():
-    page = Page()
+    said = ".5 of `a`, 'b' \\n ~ ^\n\n\b\n.TH is no command:\n  --seed 1   one's own\n"
 
-    page.write_text(".5 of `a`, 'b' \\n ~ ^\n\n\b\n.TH is no command:\n  --seed 1   one's own\n")
-
-    assert page.getvalue() == (
+    assert described(said) == (
         ".PP\n\\&.5 of \\(gaa\\(ga, \\(aqb\\(aq \\(rsn \\(ti \\(ha\n"
         ".PP\n\\&.TH is no command:\n"
         ".TP\n\\fB\\-\\-seed 1\\fR\none\\(aqs own\n"
