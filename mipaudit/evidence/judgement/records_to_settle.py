@@ -39,6 +39,7 @@ class Standing:
         upper: upper confidence limit, or None.
         error: standard error of the estimates.
         records: number of records behind them.
+        least: records that are needed in any case.
     """
 
     limit: float
@@ -47,6 +48,7 @@ class Standing:
     upper: float | None
     error: float
     records: int
+    least: int = 0
 
 
 def records_to_settle(standing: Standing) -> int | None:
@@ -71,7 +73,9 @@ def records_to_settle(standing: Standing) -> int | None:
         if distance > _NEAREST * standing.error
     ]
     reachable = [max(1.0, t) for t in times if t <= _MOST_TIMES]
-    return _round_up(standing.records * min(reachable)) if reachable else None
+    if not reachable:
+        return None
+    return max(standing.least, _round_up(standing.records * min(reachable)))
 
 
 def _round_up(records: float) -> int:

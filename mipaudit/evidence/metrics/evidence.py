@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mipaudit.evidence.metrics.attack import fixed_metric, held_out_metric
 from mipaudit.evidence.scores.assignments import assigned, assigned_among, assigned_blocks
 from mipaudit.evidence.scores.evidence import BINS, Evidence
+from mipaudit.evidence.scores.rows import PREQUENTIAL
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
 from mipaudit.maths.metrics.best_of_class import (
     MetricClass,
@@ -70,7 +71,7 @@ class LinearEvidence:
     @property
     def selection(self) -> str:
         """Say which rows chose the attackers of the lower limit, and which scored them."""
-        return "attackers fitted on the burn-in and on earlier blocks, scored on later ones"
+        return PREQUENTIAL
 
     @property
     def judged(self) -> tuple[int, int]:
@@ -150,7 +151,7 @@ class RatioEvidence:
         """Say which rows chose the attackers of the lower limit, and which scored them."""
         if self.evidence.strict:
             return "one set fitted and chosen on the burn-in, scored on the other rows"
-        return "attackers fitted on the burn-in and on earlier blocks, scored on later ones"
+        return PREQUENTIAL
 
     @property
     def judged(self) -> tuple[int, int]:
@@ -295,19 +296,6 @@ def _sets(table: NDArray[np.int64]) -> MetricClass:
 
 
 MetricEvidence: TypeAlias = LinearEvidence | RatioEvidence
-
-
-def deciding_upper(
-    found: MetricEvidence, against: Attackers | None, alpha: float
-) -> tuple[Attackers, float | None]:
-    """Return the class whose upper limit decides a policy: the one asked for, else the widest."""
-    if against is not None:
-        return against, found.upper(against, alpha)
-    if found.evidence.discrete:
-        return "any", found.upper("any", alpha)
-    limits = [(found.upper(one, alpha), one) for one in found.evidence.classes]
-    upper, attackers = max((upper, one) for upper, one in limits if upper is not None)
-    return attackers, upper
 
 
 def metric_evidence(evidence: Evidence, metric: Metric) -> MetricEvidence:

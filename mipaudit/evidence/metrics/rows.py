@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.evidence.scores.rows import any_attacker, of_class
 from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import Metric, closed_threshold, posterior_threshold
 from mipaudit.model.message import Message
-from mipaudit.model.row import Attackers, Row, Validity
+from mipaudit.model.row import Attackers, Row
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import number_text, upper_text, value_text
 
@@ -20,11 +22,6 @@ if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
 
-_NO_CLASS_LOWER: Final = Message("lower_of_any")
-_NO_UPPER: Final = Message("upper_of_classes")
-_FEW_BINS: Final = Message("few_to_cut")
-_NO_INFORMATION: Final = Message("vacuous_metric")
-_SAME_DATA: Final = Message("same_data")
 _PARTS: Final = 3
 _UNDEFINED: Final = Message("nobody_guessed")
 
@@ -62,80 +59,43 @@ def floor_words(metric: Metric) -> str:
 
 
 def _any_attacker(found: MetricEvidence, share: ErrorShare) -> Row:
-    evidence, metric = found.evidence, found.metric
-    upper = found.upper("any", share.one_sided)
-    reason = _NO_UPPER
-    if metric.trivial:
-        upper = metric.most
-    elif upper is not None and _says_nothing(upper, metric):
-        upper, reason = None, _NO_INFORMATION
-    plugin, *_ = found.observed("any")
-    n_holdout, n_members = found.judged
-    return Row(
-        quantity="metric",
-        metric=metric.name,
-        score=evidence.score,
-        method=_over(found.method, metric),
-        attackers="any",
+    metric = found.metric
+    upper = metric.most if metric.trivial else found.upper("any", share.one_sided)
+    selection = f"{found.selection}; {attacker_words(metric, found.value)}"
+    row = any_attacker(
+        found.evidence, share, upper, found.judged, method=found.method, selection=selection
+    )
+    return replace(
+        _of_metric(row, metric),
         value=found.value,
         lower=found.lower(share.one_sided),
-        upper=upper,
-        upper_reason=reason if upper is None else None,
-        confidence=share.confidence,
-        plugin=plugin,
-        selection=f"{found.selection}; {attacker_words(metric, found.value)}",
-        validity=_validity(found),
-        n_members=n_members,
-        n_holdout=n_holdout,
+        plugin=found.observed("any")[0],
     )
 
 
 def _class(found: MetricEvidence, share: ErrorShare, attackers: Attackers) -> Row:
-    metric = found.metric
-    plugin, n_members, n_holdout = found.observed(attackers)
+    observed = found.observed(attackers)
     upper = found.upper(attackers, share.one_sided)
-    reason = _FEW_BINS
-    if upper is not None and _says_nothing(upper, metric) and not metric.trivial:
-        upper, reason = None, _NO_INFORMATION
-    selection = "all rows; the class was fixed before"
-    if attackers == "bins-16" and not found.evidence.few_values:
-        selection = "16 cells of equal mass cut on the burn-in, the other rows counted"
+    method = found.class_method
+    row = of_class(found.evidence, share, attackers, observed, upper, method=method)
     if found.evidence.vectorial:
-        selection = "fitted and chosen on the burn-in, the rows outside the burn-in counted"
-    return Row(
-        quantity="metric",
-        metric=metric.name,
-        score=found.evidence.score,
-        method=_over(found.class_method, metric),
-        attackers=attackers,
-        value=None,
-        value_reason=_SAME_DATA,
-        plugin=plugin,
-        lower=None,
-        lower_reason=_NO_CLASS_LOWER,
-        upper=upper,
-        upper_reason=reason if upper is None else None,
-        confidence=share.confidence,
-        selection=selection,
-        validity=_validity(found),
-        n_members=n_members,
-        n_holdout=n_holdout,
-    )
+        outside = "fitted and chosen on the burn-in, the rows outside the burn-in counted"
+        row = replace(row, selection=outside)
+    return _of_metric(row, found.metric)
+
+
+def _of_metric(row: Row, metric: Metric) -> Row:
+    """Return a row as one of a metric, without an upper limit that says nothing."""
+    if row.upper is not None and not metric.trivial and _says_nothing(row.upper, metric):
+        row = replace(row, upper=None, upper_reason=Message("vacuous_metric"))
+    # The methods are what every form of the report shows: they say which attackers count.
+    method = ", ".join(filter(None, (row.method, floor_words(metric))))
+    return replace(row, quantity="metric", metric=metric.name, method=method)
 
 
 def _says_nothing(upper: float, metric: Metric) -> bool:
     """Tell whether a limit is the largest value that there is, in the digits that are shown."""
     return upper_text(upper) == upper_text(metric.most) or upper >= metric.most
-
-
-def _over(method: str, metric: Metric) -> str:
-    """Add the floor to a method: the methods are what every form of the report shows."""
-    floor = floor_words(metric)
-    return f"{method}, {floor}" if floor else method
-
-
-def _validity(found: MetricEvidence) -> Validity:
-    return "finite-sample" if found.evidence.strict else "approximate"
 
 
 def published_metric(evidence: Evidence, metric: Metric, confidence: float) -> Row | None:

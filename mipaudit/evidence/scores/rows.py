@@ -13,12 +13,12 @@ from mipaudit.evidence.scores.evidence import BINS, FALSE_POSITIVE_RATES, Eviden
 from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
 from mipaudit.maths.exact_tests import MOST_ROWS, difference_p_value
 from mipaudit.model.message import Message
-from mipaudit.model.row import Attackers, Row, Validity
+from mipaudit.model.row import Attackers, Row
 
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.roc_counts import Ladder
 
-_NO_CLASS_LOWER: Final = Message("lower_of_any")
+PREQUENTIAL: Final = "attackers fitted on the burn-in and on earlier blocks, scored on later ones"
 _NO_UPPER: Final = Message("upper_of_classes")
 # The stream of the report's seed from which labels are drawn.
 _STREAM: Final = 7
@@ -80,22 +80,52 @@ def advantage_estimates(evidence: Evidence, share: ErrorShare) -> list[Row]:
 
 
 def _any_advantage(evidence: Evidence, share: ErrorShare) -> Row:
-    strict = evidence.strict
-    upper = evidence.upper("any", share.one_sided)
-    n_holdout, n_members = evidence.judged
+    row = any_attacker(
+        evidence,
+        share,
+        evidence.upper("any", share.one_sided),
+        evidence.judged,
+        method=evidence.held_out.method,
+        selection=PREQUENTIAL,
+    )
+    return replace(
+        row,
+        value=evidence.held_out.value,
+        lower=evidence.lower(share.one_sided),
+        plugin=evidence.plugin,
+    )
+
+
+def any_attacker(
+    evidence: Evidence,
+    share: ErrorShare,
+    upper: float | None,
+    judged: tuple[int, int],
+    *,
+    method: str,
+    selection: str,
+) -> Row:
+    """Return the row of any attacker, to be given a value and a lower limit.
+
+    Args:
+        evidence: of the score.
+        share: of the error.
+        upper: the upper limit, None where there is none.
+        judged: the rows that attackers were scored on: holdout, members.
+        method: of the lower limit.
+        selection: which rows chose the attackers, and which scored them.
+    """
+    n_holdout, n_members = judged
     return Row(
         quantity="advantage",
         score=evidence.score,
-        method=evidence.held_out.method,
+        method=method,
         attackers="any",
-        value=evidence.held_out.value,
-        lower=evidence.lower(share.one_sided),
         upper=upper,
         upper_reason=_NO_UPPER if upper is None else None,
         confidence=share.confidence,
-        plugin=evidence.plugin,
-        selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones",
-        validity="finite-sample" if strict else "approximate",
+        selection=selection,
+        validity="finite-sample" if evidence.strict else "approximate",
         n_members=n_members,
         n_holdout=n_holdout,
     )
@@ -127,27 +157,48 @@ def _restated(advantage: Row, prior: float) -> list[Row]:
 
 
 def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers) -> Row:
-    observed, n_members, n_holdout = evidence.observed(attackers)
-    validity: Validity = "finite-sample" if evidence.strict else "approximate"
+    observed = evidence.observed(attackers)
     upper = evidence.upper(attackers, share.one_sided)
+    method = "largest of each set's own limit"
+    return of_class(evidence, share, attackers, observed, upper, method=method)
+
+
+def of_class(
+    evidence: Evidence,
+    share: ErrorShare,
+    attackers: Attackers,
+    observed: tuple[float, int, int],
+    upper: float | None,
+    *,
+    method: str,
+) -> Row:
+    """Return the row of a class of attackers.
+
+    Args:
+        evidence: of the score.
+        share: of the error.
+        attackers: the class.
+        observed: the same-data optimum, with members and holdout records behind it.
+        upper: the upper limit, None where the burn-in was too small to cut the cells.
+        method: of the upper limit.
+    """
+    plugin, n_members, n_holdout = observed
     selection = "all rows; the class was fixed before"
     if attackers == "bins-16" and not evidence.few_values:
         selection = f"{BINS} cells of equal mass cut on the burn-in, the other rows counted"
     return Row(
         quantity="advantage",
         score=evidence.score,
-        method="largest of each set's own limit",
+        method=method,
         attackers=attackers,
-        value=None,
         value_reason=Message("same_data"),
-        plugin=observed,
-        lower=None,
-        lower_reason=_NO_CLASS_LOWER,
+        plugin=plugin,
+        lower_reason=Message("lower_of_any"),
         upper=upper,
         upper_reason=Message("few_to_cut") if upper is None else None,
         confidence=share.confidence,
         selection=selection,
-        validity=validity,
+        validity="finite-sample" if evidence.strict else "approximate",
         n_members=n_members,
         n_holdout=n_holdout,
     )

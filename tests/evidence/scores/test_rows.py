@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.evidence.judgement.statistic_judgement import tpr_check
+from mipaudit.evidence.judgement.one_limit import judge_limit
 from mipaudit.evidence.scores.evidence import FALSE_POSITIVE_RATES
 from mipaudit.evidence.scores.findings import (
     constant,
@@ -78,7 +78,7 @@ def test_at_most_of_tpr_never_falls_in_tables_nor_in_verdicts(evidence_from):
             assert wider == (row.upper in [one.upper for one in rows[:at] if one.upper])
             widened += wider
             limit = Limit(quantity="tpr_at_fpr", max=0.5, fpr=row.fpr)
-            check = tpr_check(evidence, limit, share.one_sided, share.one_sided)
+            check = judge_limit(evidence, limit, {}, share.one_sided, share.one_sided)
             assert check.upper == (1.0 if row.upper is None else row.upper)
     assert widened
 

@@ -8,7 +8,7 @@ from mipaudit.commands.compare.queries.cohort import Cohort
 from mipaudit.commands.compare.queries.pairs import Compared
 from mipaudit.commands.compare.queries.report import Pairing
 from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
-from mipaudit.evidence.scores.rows import ErrorShare
+from mipaudit.evidence.scores.rows import PREQUENTIAL, ErrorShare
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers, Row
 
@@ -111,7 +111,7 @@ def together_rows(compared: Compared, confidence: float) -> tuple[list[Row], lis
             share,
             score=f"{a} + {b}",
             method="prequential, on either score and on grids of both",
-            selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones",
+            selection=PREQUENTIAL,
         )
         together.append(row)
         for attackers in compared.classes(*(cohort.queries[one] for one in pair)):

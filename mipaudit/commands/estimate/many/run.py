@@ -16,7 +16,7 @@ from mipaudit.counting.scores import count_all
 from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, MipauditError, UsageError
-from mipaudit.evidence.judgement.policy_on_scores import deciding_upper
+from mipaudit.evidence.judgement.one_limit import deciding_upper
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.findings import score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, any_difference
@@ -154,7 +154,7 @@ def _count(audit: Audit, asked: EstimateManyOptions, workers: Workers) -> _Count
 def _row(counted: _Counted, share: ErrorShare, asked: EstimateManyOptions) -> Row:
     """Return what is said of one audit."""
     evidence, error = counted.evidence, share.one_sided
-    against, at_most = deciding_upper(evidence, asked.against, error)
+    against, at_most = deciding_upper(evidence, evidence.upper, asked.against, error)
     auc = evidence.auc(error) if evidence.ordered else None
     return {
         "members": counted.n_members,
