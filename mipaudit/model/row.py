@@ -29,6 +29,8 @@ Quantity = Literal[
     "predicted",
     "shortfall",
     "generalization_gap",
+    "class_beside_any",
+    "any_beside_class",
 ]
 Attackers = Literal[
     # Classes: an upper limit holds for the best attacker of the class.
@@ -91,6 +93,7 @@ class Row:
         bandwidth: of kernel densities, in units of the score.
         group: of records, where the row is of a subgroup.
         versus: what a difference is to: another score, class of attackers, or report.
+        report: the report that the row is of, where there are several.
     """
 
     quantity: Quantity
@@ -115,11 +118,19 @@ class Row:
     bandwidth: float | None = None
     group: str | None = None
     versus: str | None = None
+    report: str | None = None
 
     @property
     def subject(self) -> tuple[str, Attackers, str | None]:
         """What the row is about: rows of other quantities of the same stand beside it."""
         return self.score, self.attackers, self.group
+
+    @property
+    def shown(self) -> Literal["increase", "decrease", "open"]:
+        """Return what the limits of a difference leave no doubt of."""
+        if self.lower is not None and self.lower > 0:
+            return "increase"
+        return "decrease" if self.upper is not None and self.upper < 0 else "open"
 
     @property
     def unlimited(self) -> str:

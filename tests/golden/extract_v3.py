@@ -123,10 +123,50 @@ def _compare(report: Fields) -> Fields:
     return _checks(report, None)
 
 
+# By what a message says.
+LOWER_FROM = {
+    "not in the report: what everybody has without the score": "trivial",
+    "not in the report: it follows from the TPR at the largest FPR there": "tpr_at_fpr",
+}
+
+
+def _compare_reports(report: Fields) -> Fields:
+    def key(row: Fields, name: str) -> tuple[Any, ...]:
+        return (name, *(row[each] for each in ("score", "quantity", "attackers", "fpr", "metric")))
+
+    figures = {key(row, row["report"]): row for row in report["figures"]}
+
+    def figure(row: Fields) -> Fields:
+        reason = row["lower_reason"]
+        stored = None if row["lower"] is None else "stored"
+        return _limits(row) | {"lower_from": LOWER_FROM[reason] if reason else stored}
+
+    def change(row: Fields) -> Fields:
+        lower, upper = row["lower"], row["upper"]
+        more, less = (lower or 0) > 0, (upper or 0) < 0
+        return _without(row, "n_members", "n_holdout", "side", "confidence", "plugin") | {
+            "old": figure(figures[key(row, row["versus"])]),
+            "new": figure(figures[key(row, row["report"])]),
+            "shown": "increase" if more else "decrease" if less else "open",
+        }
+
+    beside: dict[tuple[str, ...], Fields] = {}
+    names = {"class_beside_any": ("at_most", "upper"), "any_beside_class": ("at_least", "lower")}
+    for row in report["beside_any"]:
+        of = {each: row[each] for each in ("score", "report", "versus", "attackers")}
+        old, new = names[row["quantity"]]
+        beside.setdefault(tuple(of.values()), of)[old] = row[new]
+    return _checks(report, None) | {
+        "changes": [change(row) for row in report["changes"]],
+        "figures": [],
+        "beside_any": list(beside.values()),
+    }
+
+
 # By kind: from a report to the same with the names of `/2`.
 BEFORE: dict[str, Callable[[Fields], Fields]] = {
     "attack": _attack,
     "attribute": _attribute,
     "compare": _compare,
-    "compare-reports": _compare,
+    "compare-reports": _compare_reports,
 }

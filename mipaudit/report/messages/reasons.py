@@ -30,6 +30,9 @@ ENTRIES: Final = {
     "few_for_combinations": Entry(
         "the rows are too few for their combinations of values to give a limit"
     ),
+    # Of a lower limit that is there.
+    "lower_without_score": Entry("not in the report: what everybody has without the score"),
+    "lower_of_tpr": Entry("not in the report: it follows from the TPR at the largest FPR there"),
     # A limit of these says nothing: it would be as large as the quantity can be.
     "vacuous_tpr": Entry("vacuous: the holdout is too small for a limit below 1"),
     "vacuous_metric": Entry(

@@ -143,7 +143,7 @@ KINDS: Final = (
         report="mipaudit.commands.compare.reports.report:ReportComparison",
         layout="mipaudit.commands.compare.reports.layout:LAYOUT",
         conclusion="mipaudit.commands.compare.reports.conclusion",
-        tables=("changes", "beside_any", "policy"),
+        tables=("changes", "figures", "beside_any", "policy"),
         figures=(Figures("changes", of="change of {}"),),
         function="mipaudit.commands.compare.run:compare",
         made_of="reports",

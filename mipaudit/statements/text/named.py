@@ -18,6 +18,8 @@ _NAMES: Final = {
     "tpr_at_fpr": "TPR at FPR",
     "any_difference": "any difference",
     "generalization_gap": "generalization gap",
+    "class_beside_any": "(a) class less any",
+    "any_beside_class": "(b) any less class",
     "more_right_of_members": "difference of right guesses",
 }
 _PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(

@@ -52,7 +52,7 @@ def of_auc(*, grown):
     """Return a comparison in which no advantage surely changed, and one AUC did."""
     report = reports(1.5, 0.0) if grown else back()
     changes = tuple(
-        replace(one, shown="open") if one.quantity == "advantage" else one
+        replace(one, lower=None, upper=None) if one.quantity == "advantage" else one
         for one in report.changes
         if one.quantity in {"advantage", "auc"}
     )

@@ -33,9 +33,9 @@ from mipaudit.statements.verdict import COPIES, PARTS_SKIPPED, WEIGHED, reach_ve
 
 if TYPE_CHECKING:
     from mipaudit.commands.compare.options import CompareOptions, NamedInput
-    from mipaudit.commands.compare.reports.report import Change
     from mipaudit.commands.estimate.report import Report
     from mipaudit.model.check import Check
+    from mipaudit.model.row import Row
 
 _DIGITS: Final = 12
 # Settings that change what a score or an attacker is, or whose rows count. Of the same files they
@@ -79,8 +79,9 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
             "The reports have no score of the same name: there is nothing to compare.",
             hint="Scores are matched by the name of their column.",
         )
-    found = tuple(change for of in both for change in changes(*of, design))
-    against = _against(found, asked.against)
+    told = [rows for of in both for rows in changes(*of, design, confidence)]
+    found = tuple(change for change, *_ in told)
+    against = _against(told, asked.against)
     checks = () if limit is None else tuple(_judged(scores, found, limit, against))
     findings = (
         *_report_findings(reports, old),
@@ -101,7 +102,8 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
         ),
         scores=scores,
         changes=found,
-        beside_any=tuple(one for of in both for one in beside_any(*of)),
+        figures=tuple(dict.fromkeys(row for _, *figures in told for row in figures)),
+        beside_any=tuple(one for of in both for one in beside_any(*of, confidence)),
         policy=checks,
         verdict=settled(verdict, findings),
         findings=findings,
@@ -115,7 +117,7 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
 
 
 def _judged(
-    scores: Sequence[MatchedScore], found: Sequence[Change], limit: float, against: Against
+    scores: Sequence[MatchedScore], found: Sequence[Row], limit: float, against: Against
 ) -> Iterator[Check]:
     """Yield the check of every score, by the change of its advantage: open where there is none."""
     decides = {
@@ -172,13 +174,13 @@ def _matched(held: Mapping[str, Mapping[str, Figures]], old: str) -> Iterator[Ma
             yield MatchedScore(score=score, report=report, versus=old, status=status)
 
 
-def _against(found: Sequence[Change], asked: Against | None) -> Against:
+def _against(told: Sequence[tuple[Row, Row, Row]], asked: Against | None) -> Against:
     """Return the class of the policy: one whose upper limit every score has in every report."""
-    scores = {(one.score, one.report) for one in found}
+    scores = {(one.score, one.report) for one, *_ in told}
     limited = {
         (one.attackers, one.score, one.report)
-        for one in found
-        if one.quantity == "advantage" and None not in {one.old.upper, one.new.upper}
+        for one, old, new in told
+        if one.quantity == "advantage" and None not in {old.upper, new.upper}
     }
     common: list[Against] = [
         one for one in get_args(Against) if {(one, *of) for of in scores} <= limited

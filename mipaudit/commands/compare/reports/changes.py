@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.compare.reports.report import BesideAny, Change, ReportedFigure
 from mipaudit.maths.metrics.names import LEAST_RECALL, parse_metric
 from mipaudit.model.message import Message
+from mipaudit.model.row import Row
 
 if TYPE_CHECKING:
-    from mipaudit.commands.compare.reports.report import LowerFrom, MatchedScore, Shown
+    from mipaudit.commands.compare.reports.report import MatchedScore
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.model.row import Attackers, Row
+    from mipaudit.model.row import Attackers
     from mipaudit.statements.estimate import Design
 
 # Figures of a score, by what they are of.
-Figures = Mapping[tuple[object, ...], "Row"]
+Figures = Mapping[tuple[object, ...], Row]
+_TRIVIAL: Final = Message("lower_without_score")
 # One threshold is an attacker of each of these: what one finds, the best of them finds.
 _WITH_THRESHOLDS: Final = frozenset({"thresholds", "intervals-1", "intervals-4"})
 
@@ -40,91 +42,90 @@ def figures_of(report: Report) -> dict[str, Figures]:
     return {**found}
 
 
-def changes(of: MatchedScore, old: Figures, new: Figures, design: Design) -> Iterator[Change]:
-    """Yield the change of every figure that both reports have, in the new one's order.
+def changes(
+    of: MatchedScore, old: Figures, new: Figures, design: Design, confidence: float
+) -> Iterator[tuple[Row, Row, Row]]:
+    """Yield the change of every figure that both reports have, and the two, in the new one's order.
 
     Args:
         of: the score, and the names of the reports.
         old: its figures in the old report.
         new: likewise.
         design: of the old report, whose prior both have.
+        confidence: of all changes.
     """
     for key, row in new.items():
         if key in old:
             before, after = _reported(old[key], old, design), _reported(row, new, design)
-            # Another end of the score is another attacker: there is nothing to subtract.
-            other_side = len({old[key].side, row.side} - {None}) > 1
-            weak = "approximate" in {old[key].validity, row.validity}
-            yield _change(of, row, before, after, other_side=other_side, weak=weak)
+            yield (
+                _change(of, before, after, confidence),
+                replace(before, report=of.versus),
+                replace(after, report=of.report),
+            )
 
 
-def _change(
-    of: MatchedScore,
-    row: Row,
-    old: ReportedFigure,
-    new: ReportedFigure,
-    *,
-    other_side: bool,
-    weak: bool,
-) -> Change:
+def _change(of: MatchedScore, old: Row, new: Row, confidence: float) -> Row:
+    # Another end of the score is another attacker: there is nothing to subtract.
+    other_side = len({old.side, new.side} - {None}) > 1
     value, lower, upper = (
         None if other_side else _less(*both)
         for both in ((new.value, old.value), (new.lower, old.upper), (new.upper, old.lower))
     )
-    why_lower = _lacking(("old", "upper", old.upper), ("new", "lower", new.lower))
-    why_upper = _lacking(("new", "upper", new.upper), ("old", "lower", old.lower))
     side = Message("other_side") if other_side else None
-    return Change(
-        quantity=row.quantity,
+    return Row(
+        quantity=new.quantity,
         score=of.score,
         report=of.report,
         versus=of.versus,
-        attackers=row.attackers,
-        old=old,
-        new=new,
+        attackers=new.attackers,
         value=value,
         lower=lower,
         upper=upper,
-        lower_reason=side or why_lower,
-        upper_reason=side or why_upper,
-        shown=_shown(lower, upper),
-        validity="approximate" if weak else "finite-sample",
-        fpr=row.fpr,
-        metric=row.metric,
+        lower_reason=side or _lacking(("old", "upper", old.upper), ("new", "lower", new.lower)),
+        upper_reason=side or _lacking(("new", "upper", new.upper), ("old", "lower", old.lower)),
+        confidence=confidence,
+        validity="approximate"
+        if "approximate" in {old.validity, new.validity}
+        else "finite-sample",
+        fpr=new.fpr,
+        metric=new.metric,
     )
 
 
-def beside_any(of: MatchedScore, old: Figures, new: Figures) -> Iterator[BesideAny]:
+def beside_any(of: MatchedScore, old: Figures, new: Figures, confidence: float) -> Iterator[Row]:
     """Yield every class beside any attacker: what limits of different kinds can tell."""
     before, after = _advantages(old), _advantages(new)
     for attackers in after if "any" in before and "any" in after else ():
         if attackers != "any" and attackers in before:
-            yield BesideAny(
+            row = Row(
+                quantity="class_beside_any",
                 score=of.score,
                 report=of.report,
                 versus=of.versus,
                 attackers=attackers,
-                at_most=_less(after[attackers].upper, before["any"].lower),
-                at_least=_less(after["any"].lower, before[attackers].upper),
+                upper=_less(after[attackers].upper, before["any"].lower),
+                confidence=confidence,
             )
+            yield row
+            least = _less(after["any"].lower, before[attackers].upper)
+            yield replace(row, quantity="any_beside_class", upper=None, lower=least)
 
 
 def _advantages(rows: Figures) -> dict[Attackers, Row]:
     return {row.attackers: row for row in rows.values() if row.quantity == "advantage"}
 
 
-def _reported(row: Row, rows: Figures, design: Design) -> ReportedFigure:
+def _reported(row: Row, rows: Figures, design: Design) -> Row:
     """Return a figure of one of the reports, with the lower limit that the report allows."""
-    lower = row.lower
-    source: LowerFrom | None = None if lower is None else "stored"
+    lower, reason = row.lower, None
     if lower is None and row.quantity == "advantage":
-        lower, source = _floor(row.attackers, rows, design)
+        lower, reason = _floor(row.attackers, rows, design)
     elif lower is None and row.quantity == "tpr_at_fpr":
-        lower, source = 0.0, "trivial"
-    return ReportedFigure(value=row.value, lower=lower, upper=row.upper, lower_from=source)
+        lower, reason = 0.0, _TRIVIAL
+    return replace(row, lower=lower, lower_reason=reason)
 
 
-def _floor(attackers: Attackers, rows: Figures, design: Design) -> tuple[float, LowerFrom]:
+def _floor(attackers: Attackers, rows: Figures, design: Design) -> tuple[float, Message]:
     """Return a lower limit of the best advantage within a class, from what is stored.
 
     Every class holds the trivial attacker. One that holds the thresholds also holds the one
@@ -140,18 +141,12 @@ def _floor(attackers: Attackers, rows: Figures, design: Design) -> tuple[float, 
         fpr, tpr = max(points, key=lambda point: point[0])
         reached = 2 * (design.prior * tpr + (1 - design.prior) * (1 - fpr)) - 1
         if reached > design.baseline:
-            return reached, "tpr_at_fpr"
-    return design.baseline, "trivial"
+            return reached, Message("lower_of_tpr")
+    return design.baseline, _TRIVIAL
 
 
 def _less(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other
-
-
-def _shown(lower: float | None, upper: float | None) -> Shown:
-    if lower is not None and lower > 0:
-        return "increase"
-    return "decrease" if upper is not None and upper < 0 else "open"
 
 
 def _lacking(*limits: tuple[str, str, float | None]) -> Message | None:

@@ -9,7 +9,8 @@ from mipaudit.commands.compare.increase import increase_answer, limit_remark
 from mipaudit.model.message import Message
 
 if TYPE_CHECKING:
-    from mipaudit.commands.compare.reports.report import Change, MatchedScore, ReportComparison
+    from mipaudit.commands.compare.reports.report import MatchedScore, ReportComparison
+    from mipaudit.model.row import Row
 
 _ORDER: Final = ("increase", "decrease", "open")
 # They say the same as the advantage, or are p-values; the report for programs has them.
@@ -33,7 +34,7 @@ def remarks(report: ReportComparison) -> Iterator[Message]:
         yield Message("files_more_precise")
 
 
-def decisive(report: ReportComparison) -> tuple[Change, ...]:
+def decisive(report: ReportComparison) -> tuple[Row, ...]:
     """Return the changes of the advantage in the class that the policy is about."""
     against = report.design.against
     rows = (
@@ -42,7 +43,7 @@ def decisive(report: ReportComparison) -> tuple[Change, ...]:
     return tuple(sorted(rows, key=lambda one: _ORDER.index(one.shown)))
 
 
-def shown_changes(report: ReportComparison) -> tuple[Change, ...]:
+def shown_changes(report: ReportComparison) -> tuple[Row, ...]:
     """Return the changes that say anything: metrics often have limits on neither side."""
     return tuple(
         one
@@ -50,6 +51,12 @@ def shown_changes(report: ReportComparison) -> tuple[Change, ...]:
         if one.quantity not in _RESTATED
         and (one.metric is None or one.lower is not None or one.upper is not None)
     )
+
+
+def shown_figures(report: ReportComparison) -> tuple[Row, ...]:
+    """Return what these changes follow from."""
+    of = {(one.score, one.quantity, one.metric) for one in shown_changes(report)}
+    return tuple(one for one in report.figures if (one.score, one.quantity, one.metric) in of)
 
 
 def unmatched(report: ReportComparison) -> tuple[MatchedScore, ...]:
@@ -62,11 +69,11 @@ def shown_limit(report: ReportComparison) -> float | None:
     return report.policy[0].limit if report.policy else None
 
 
-def _sure(report: ReportComparison) -> list[Change]:
+def _sure(report: ReportComparison) -> list[Row]:
     """Return the changes that are surely there, what matters most first: increases, as asked."""
     against = report.design.against
 
-    def importance(one: Change) -> tuple[bool, bool]:
+    def importance(one: Row) -> tuple[bool, bool]:
         asked = one.quantity == "advantage" and one.attackers == against
         return one.shown != "increase", not asked
 
@@ -113,7 +120,7 @@ def _in_guesses(report: ReportComparison) -> Message:
     )
 
 
-def _least(one: Change) -> float | None:
+def _least(one: Row) -> float | None:
     """Return how much a figure surely changed at least."""
     if one.shown == "increase":
         return one.lower

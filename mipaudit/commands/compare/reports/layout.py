@@ -95,16 +95,14 @@ LAYOUT: Final = Layout(
         ),
         Table(
             "The limits that the changes follow from",
-            "shown_changes",
+            "shown_figures",
             (
                 *_FIGURE,
-                Column("old at least", "[*{old.follows:said}]{old.lower:lower}"),
-                Column("old at most", "{old.upper:upper}"),
-                Column("new at least", "[*{new.follows:said}]{new.lower:lower}"),
-                Column("new at most", "{new.upper:upper}"),
+                Column("at least", _NONE, "lower_reason"),
+                Column("best estimate", "{value:value}"),
+                Column("at most", "{upper:upper}"),
             ),
             words=4,
-            note="* is not in the report as such, but follows from it.",
         ),
         Table(
             "A class of attackers beside any attacker",
@@ -113,10 +111,11 @@ LAYOUT: Final = Layout(
                 _SCORE,
                 _REPORT,
                 Column("attackers", "{attackers:attackers}"),
-                Column("(a) at most", "{at_most:upper}"),
-                Column("(b) at least", "[{at_least:least}][none{at_least:unless}]"),
+                Column("compared", "{quantity:quantity}"),
+                Column("at least", "{lower:lower}"),
+                Column("at most", "{upper:upper}"),
             ),
-            words=3,
+            words=4,
             note=(
                 "(a) The class has at most this much more on the new scores than some attacker "
                 "surely has on the old ones. (b) Some attacker on the new scores surely has at "

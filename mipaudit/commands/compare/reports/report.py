@@ -7,104 +7,14 @@ from typing import Literal
 
 from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Attackers, Quantity, Validity
+from mipaudit.model.row import Attackers, Row
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict, VerdictStatus
 
-LowerFrom = Literal["stored", "trivial", "tpr_at_fpr"]
-Shown = Literal["increase", "decrease", "open"]
 ScoreStatus = Literal["in both", "new", "missing"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedFigure:
-    """A figure as a report has it.
-
-    Attributes:
-        value: best estimate.
-        lower: lower limit: the report's own; or, where an advantage within a class or a TPR has
-            none of its own, what ``lower_from`` names.
-        upper: upper limit.
-        lower_from: ``trivial`` is what needs no score, |2p-1| for an advantage and 0 for a TPR;
-            ``tpr_at_fpr`` what follows from the report's TPR at its largest FPR.
-    """
-
-    value: float | None
-    lower: float | None
-    upper: float | None
-    lower_from: LowerFrom | None
-
-    @property
-    def follows(self) -> bool:
-        """Whether the lower limit is not in the report as such, but follows from it."""
-        return self.lower_from not in {None, "stored"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One figure in a new report, less the same figure in the old one.
-
-    Attributes:
-        quantity: what it is.
-        score: the score, in both reports.
-        report: name of the new report.
-        versus: name of the old one.
-        attackers: the class, on both.
-        old: the figure there.
-        new: the figure here.
-        value: difference of the best estimates.
-        lower: the new lower limit less the old upper one.
-        upper: the new upper limit less the old lower one.
-        lower_reason: why there is no lower limit.
-        upper_reason: likewise.
-        shown: what the limits leave no doubt of.
-        validity: of the weakest of the limits used.
-        fpr: for ``tpr_at_fpr``.
-        metric: for ``metric``.
-    """
-
-    quantity: Quantity
-    score: str
-    report: str
-    versus: str
-    attackers: Attackers
-    old: ReportedFigure
-    new: ReportedFigure
-    value: float | None
-    lower: float | None
-    upper: float | None
-    lower_reason: Message | None
-    upper_reason: Message | None
-    shown: Shown
-    validity: Validity
-    fpr: float | None = None
-    metric: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BesideAny:
-    """A class of attackers in one report beside any attacker in the other.
-
-    Attributes:
-        score: the score, in both reports.
-        report: name of the new report.
-        versus: name of the old one.
-        attackers: the class.
-        at_most: the class on the new scores has at most this much more than some attacker
-            surely has on the old ones.
-        at_least: some attacker on the new scores surely has at least this much more than the
-            class can have on the old ones.
-    """
-
-    score: str
-    report: str
-    versus: str
-    attackers: Attackers
-    at_most: float | None
-    at_least: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,16 +80,24 @@ class ReportComparison(AnyReport):
 
     Attributes:
         scores: which scores are in both, new or missing.
-        changes: of every figure that two reports have, new less old.
-        beside_any: classes of attackers beside any attacker.
+        changes: of every figure that two reports have: that of ``report`` less that of ``versus``.
+            At least the new lower limit less the old upper one, at most the new upper less the
+            old lower one; the validity is that of the weakest of these.
+        figures: that the changes follow from, of each ``report``; a lower limit that is not in
+            the report as such, but follows from it, has its reason.
+        beside_any: classes of attackers beside any attacker. ``class_beside_any``: the class on
+            the new scores has at most this much more than some attacker surely has on the old
+            ones. ``any_beside_class``: some attacker on the new scores surely has at least this
+            much more than the class can have on the old ones.
         policy: one check for every score of every new report.
     """
 
     command: str
     design: CompareReportsDesign
     scores: tuple[MatchedScore, ...]
-    changes: tuple[Change, ...]
-    beside_any: tuple[BesideAny, ...]
+    changes: tuple[Row, ...]
+    figures: tuple[Row, ...]
+    beside_any: tuple[Row, ...]
     policy: tuple[Check, ...]
     verdict: Verdict
     findings: tuple[Finding, ...]

@@ -48,12 +48,17 @@ def held(rows, prior=0.5, **settings):
 
 def changed(old, new, prior=0.5):
     design = SimpleNamespace(prior=prior, baseline=abs(2 * prior - 1))
-    return tuple(changes(BOTH, held(old, prior), held(new, prior), design))
+    return tuple(changes(BOTH, held(old, prior), held(new, prior), design, 0.9))
 
 
 def one_change(old, new, prior=0.5):
-    (found,) = changed([old], [new], prior)
+    ((found, *_),) = changed([old], [new], prior)
     return found
+
+
+def source(row):
+    """Return where a lower limit is from that is not in the report."""
+    return row.lower_reason and row.lower_reason.code
 
 
 def test_a_change_lies_between_the_differences_of_opposite_limits():
@@ -82,8 +87,8 @@ def test_a_missing_limit_leaves_a_reason_and_no_number():
 
 def test_the_trivial_attacker_is_in_every_class():
     old, new = figure(upper=0.9), figure(upper=0.95)
-    found = one_change(old, new, prior=0.1)
-    assert (found.old.lower, found.old.lower_from) == (0.8, "trivial")
+    ((found, before, _),) = changed([old], [new], prior=0.1)
+    assert (before.lower, source(before)) == (0.8, "lower_without_score")
     assert found.upper == pytest.approx(0.15)
     assert found.lower == pytest.approx(-0.1)
 
@@ -96,21 +101,21 @@ def test_a_threshold_at_the_largest_fpr_is_in_the_classes_that_hold_thresholds(a
         figure("tpr_at_fpr", fpr=0.2, upper=0.8),
     ]
     rows = [figure(attackers=attackers, upper=0.7), *points]
-    found = changed(rows, rows)[0]
+    _, _, found = changed(rows, rows)[0]
     # Not the best of them, 0.74 at 1%: choosing it would need a share of the error.
     if attackers == "bins-16":
-        assert (found.new.lower, found.new.lower_from) == (0.0, "trivial")
+        assert (found.lower, source(found)) == (0.0, "lower_without_score")
     else:
-        assert found.new.lower == pytest.approx(0.5)
-        assert found.new.lower_from == "tpr_at_fpr"
+        assert found.lower == pytest.approx(0.5)
+        assert source(found) == "lower_of_tpr"
 
 
 def test_at_another_prior_the_threshold_weighs_its_errors_differently():
     rows = [figure(upper=0.9), figure("tpr_at_fpr", fpr=0.1, lower=0.9, upper=0.95)]
-    found = changed(rows, rows, prior=0.75)[0]
-    assert found.new.lower == pytest.approx(2 * (0.75 * 0.9 + 0.25 * 0.9) - 1)
-    low = changed(rows, rows, prior=0.01)[0]
-    assert (low.new.lower, low.new.lower_from) == (0.98, "trivial")
+    _, _, found = changed(rows, rows, prior=0.75)[0]
+    assert found.lower == pytest.approx(2 * (0.75 * 0.9 + 0.25 * 0.9) - 1)
+    _, _, low = changed(rows, rows, prior=0.01)[0]
+    assert (low.lower, source(low)) == (0.98, "lower_without_score")
 
 
 def test_figures_of_different_guesses_are_not_subtracted():
@@ -137,9 +142,9 @@ def test_published_estimators_and_other_recalls_are_not_compared():
 
 def test_a_class_beside_any_attacker_uses_only_what_is_stored():
     rows = [figure(attackers="any", lower=0.25), figure(upper=0.5)]
-    (found,) = beside_any(BOTH, held(rows), held(rows))
-    assert (found.attackers, found.at_most, found.at_least) == ("thresholds", 0.25, -0.25)
-    assert list(beside_any(BOTH, held(rows[1:]), held(rows))) == []
+    of_class, of_any = beside_any(BOTH, held(rows), held(rows), 0.9)
+    assert (of_class.attackers, of_class.upper, of_any.lower) == ("thresholds", 0.25, -0.25)
+    assert list(beside_any(BOTH, held(rows[1:]), held(rows), 0.9)) == []
 
 
 @pytest.mark.parametrize(
