@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mipaudit.formats.document import Picture
     from mipaudit.options.declare import Options
     from mipaudit.options.groups.shown import Format, ScoresShown
     from mipaudit.options.groups.shown import Shown as ReportShown
     from mipaudit.reading.rows.output import RowFormat
+    from mipaudit.report.blocks import Picture
     from mipaudit.statements.reports.any_report import AnyReport
 
 
@@ -180,18 +180,18 @@ def encode(
         from mipaudit.report.codec import to_json
 
         return to_json(report)
-    from mipaudit.formats import report_forms
+    from mipaudit.report import forms
 
     if format != "table":
-        return report_forms.report_as(report, format).encode()
+        return forms.report_as(report, format).encode()
     width, color = table_width(to_file=to_file), use_color(to_file=to_file)
     match length:
         case "full":
-            text = report_forms.report_text(report, width=width, color=color)
+            text = forms.report_text(report, width=width, color=color)
         case "brief":
-            text = report_forms.brief_report(report, width=width, color=color, python=python)
+            text = forms.brief_report(report, width=width, color=color, python=python)
         case "line":
-            text = f"{report_forms.answer_of(report)}\n"
+            text = f"{forms.answer_of(report)}\n"
         case _:
             assert_never(length)
     charset = "utf-8" if to_file else (sys.stdout.encoding or "utf-8")

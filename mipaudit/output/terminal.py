@@ -47,11 +47,11 @@ def note_written(
     parts = [one for one in (*others, ("the report", place)) if one[1].path is not None]
     if quiet or not parts:
         return
-    from mipaudit.formats.document import plain
+    from mipaudit.report.blocks import plain
 
     said = f"Written: {', '.join(f'{what} to {plain(at.name)}' for what, at in parts)}."
     if place.path is not None:
-        from mipaudit.formats.report_forms import answer_of
+        from mipaudit.report.forms import answer_of
 
         said = f"{answer_of(report)} {said}"
     note(said, quiet=False)

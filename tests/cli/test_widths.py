@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from mipaudit.formats.text import annotated, columns
+from mipaudit.report.blocks import Grid
+from mipaudit.report.text import table_text
 from tests.places import ROOT
 
 SAMPLES = ROOT / "sample_data"
@@ -68,17 +69,17 @@ def test_prose_is_not_wider_than_can_be_read(mipaudit, run):
 
 
 def test_heads_fold_before_words_and_numbers_never():
-    rows = [("a long name of words", "1.23456789"), ("short", "2")]
-    header = ("what it is", "how much of it")
+    rows = (("a long name of words", "1.23456789"), ("short", "2"))
+    grid = Grid("", ("what it is", "how much of it"), rows, words=1)
 
-    assert columns(rows, header=header, numbers=1).splitlines()[0].endswith("how much of it")
-    assert columns(rows, header=header, numbers=1, width=34).splitlines() == [
+    assert table_text(grid, 80).splitlines()[0].endswith("how much of it")
+    assert table_text(grid, 34).splitlines() == [
         "                          how much",
         "  what it is                 of it",
         "  a long name of words  1.23456789",
         "  short                          2",
     ]
-    assert columns(rows, header=header, numbers=1, width=26).splitlines() == [
+    assert table_text(grid, 26).splitlines() == [
         "                  how much",
         "  what it is         of it",
         "  a long name   1.23456789",
@@ -86,21 +87,21 @@ def test_heads_fold_before_words_and_numbers_never():
         "  short                  2",
     ]
     # What cannot be narrower is whole, and wider than the page.
-    assert "1.23456789" in columns(rows, header=header, numbers=1, width=5)
+    assert "1.23456789" in table_text(grid, 5)
 
 
 def test_folded_words_keep_their_indent():
-    text = columns([("  of any attacker, above that", "0.5")], numbers=1, width=24)
+    rows = (("  of any attacker, above that", "0.5"),)
+    text = table_text(Grid("", ("", ""), rows, words=1), 24)
 
     assert text.splitlines() == ["    of any           0.5", "    attacker, above", "    that"]
 
 
 def test_prose_goes_below_its_row_where_nothing_is_left_beside_it():
-    rows = [("a" * 30, "1.5", "why it is so, in several words"), ("b" * 30, "2.5", "")]
-    header = ("name", "figure", "reason")
+    rows = (("a" * 30, "1.5", "why it is so, in several words"), ("b" * 30, "2.5", ""))
+    grid = Grid("", ("name", "figure", "reason"), rows, words=1, prose=True)
 
-    beside = annotated(rows, header=header, width=80, numbers=1).splitlines()
-    below = annotated(rows, header=header, width=50, numbers=1).splitlines()
+    beside, below = (table_text(grid, width).splitlines() for width in (80, 50))
 
     assert beside[1] == f"  {'a' * 30}     1.5  why it is so, in several words"
     assert below == [

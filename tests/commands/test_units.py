@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 import mipaudit as mp
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.report_forms import answer_of
+from mipaudit.report.forms import answer_of
 
 RULES = ("one", "mean", "max", "min", "sum")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import mipaudit
-from mipaudit.formats.report_forms import report_as
+from mipaudit.report.forms import report_as
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
 
 HERE = Path(__file__).parent

@@ -11,10 +11,10 @@ import pytest
 import mipaudit
 from mipaudit.data.parts import UNREADABLE
 from mipaudit.errors import InputError
-from mipaudit.formats.report_forms import brief_report
 from mipaudit.reading.bytes.blob import file_blob
 from mipaudit.reading.parquet import parquet
 from mipaudit.report.codec import to_json
+from mipaudit.report.forms import brief_report
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.verdict import reach_verdict
 from mipaudit.summaries import plan

@@ -18,9 +18,9 @@ from mipaudit.commands.render.run import rejudge
 from mipaudit.commands.shift.run import shift
 from mipaudit.commands.summarize.run import summarize
 from mipaudit.errors import MipauditError
-from mipaudit.formats.report_forms import document_of
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.report.messages.told import is_serious, told
+from mipaudit.report.walk import walk_of
 
 LEFT_OUT = "may be scores were left out"
 
@@ -79,7 +79,7 @@ def test_records_asks_which_of_two_scores_is_meant():
     with pytest.raises(MipauditError):
         records(frame())
     report = records(frame("hits"), limits=[{"quantity": "risk", "max": 0.99}])
-    assert LEFT_OUT in document_of(report).headline
+    assert LEFT_OUT in walk_of(report).answer
 
 
 def test_summaries_carry_what_was_left_out():

@@ -16,12 +16,13 @@ from hypothesis.strategies import data, integers
 
 import mipaudit
 from mipaudit.errors import UsageError
-from mipaudit.formats.document import Grid
-from mipaudit.formats.report_forms import document_of, report_as, table_of
 from mipaudit.maths.exact_tests import larger_share_p
 from mipaudit.reading.report_file import contradiction
+from mipaudit.report.blocks import Grid
 from mipaudit.report.codec import from_json, to_json
+from mipaudit.report.forms import report_as
 from mipaudit.report.messages.told import is_serious, told
+from mipaudit.report.walk import walk_of
 from mipaudit.statements.copies import Copies
 from mipaudit.statements.verdict import COMMON, COPIES, UNLIMITED
 from tests.places import ROOT
@@ -75,9 +76,9 @@ def test_a_policy_can_forbid_them(scores):
     assert contradiction(report) is None
     assert mipaudit.estimate(scores, max_copies=26).verdict.status == "not_met"
     assert mipaudit.estimate(scores, max_copies=27).verdict.status == "met"
-    failed = [one for one in document_of(report).cases if one.status == "failed"]
+    failed = [one for one in walk_of(report).cases if one.status == "failed"]
     assert [one.name for one in failed] == ["exact copies 0"]
-    blocks = table_of(report, "policy")
+    blocks = walk_of(report).of_rows("policy")
     (grid,) = (block for block in blocks if isinstance(block, Grid))
     (row,) = (row for row in grid.rows if "exact copies" in row[0])
     assert row[-3:-1] == ("27", "27")

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.layout import Cases, Column, Layout, Table
-from mipaudit.report.parts import ADVANTAGE_WORDS, CHECK, LIMIT_WORDS, LIMITS, SCORE, SHORT_LIMITS
+from mipaudit.report.layout import (
+    ADVANTAGE_WORDS,
+    CHECK,
+    LIMIT_WORDS,
+    LIMITS,
+    SCORE,
+    SHORT_LIMITS,
+    Cases,
+    Column,
+    Layout,
+    Table,
+)
 
 _ATTACK: Final = Column("attack", "{attackers}")
 _NONE: Final = (None,)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.layout import Cases, Column, Layout, Table
-from mipaudit.report.parts import CHECK, LIMITS, SHORT_LIMITS
+from mipaudit.report.layout import CHECK, LIMITS, SHORT_LIMITS, Cases, Column, Layout, Table
 
 _CHECK: Final = (
     Column("limit on", "{quantity:status}"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.layout import Cases, Column, Layout, Table
-from mipaudit.report.parts import (
+from mipaudit.report.layout import (
     ADVANTAGE_WORDS,
     LIMIT_WORDS,
     LIMITS,
@@ -14,6 +13,10 @@ from mipaudit.report.parts import (
     POLICY_CASES,
     SCORE,
     SHORT_LIMITS,
+    Cases,
+    Column,
+    Layout,
+    Table,
 )
 
 _CLAIM: Final = Column("claim", "({epsilon:number}, {delta:number}), {adjacency}")

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.layout import Column, Layout, Table
-from mipaudit.report.parts import LIMITS, OPEN_LIMITS, POLICY, POLICY_CASES, SHORT_LIMITS
+from mipaudit.report.layout import (
+    LIMITS,
+    OPEN_LIMITS,
+    POLICY,
+    POLICY_CASES,
+    SHORT_LIMITS,
+    Column,
+    Layout,
+    Table,
+)
 
 _RISK: Final = (
     Column("at least", "{lower:lower}"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mipaudit.cli.policy_file import ConfigFile
     from mipaudit.commands.render.forms import ExchangeForm
     from mipaudit.commands.render.options import RenderShown
-    from mipaudit.formats.exchange.stored import Stored
+    from mipaudit.report.exchange.stored import Stored
     from mipaudit.statements.reports.any_report import AnyReport
 
 # What would have made an audit of other records or scores, with other limits or another verdict.

@@ -12,10 +12,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.exchange.stored import File, Stored, printable, require_standing
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes, why_unread
 from mipaudit.report.codec import is_page
+from mipaudit.report.exchange.stored import File, Stored, printable, require_standing
 from mipaudit.statements.reports.kinds import named
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def exchanged(
             is by a waiver that has expired since.
     """
     require_standing(report)
-    make = named(f"mipaudit.formats.exchange.{form.make}")
+    make = named(f"mipaudit.report.exchange.{form.make}")
     text: str = make(stored._replace(report=report), *of_annex)
     return text
 

@@ -12,7 +12,6 @@ from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import make_allowance
 from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, verdict_confidence
-from mipaudit.formats.report_forms import Form, report_as
 from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.options.groups.recorded import several
@@ -20,6 +19,7 @@ from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.report_file import foreign, read_report
+from mipaudit.report.forms import Form, report_as
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
 from mipaudit.statements.rejudged import REJUDGED, Rejudged, rejudged_limitation

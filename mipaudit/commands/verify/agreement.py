@@ -179,7 +179,7 @@ def _page(data: bytes, report: AnyReport, *, same_version: bool) -> Iterator[Ver
     """Compare what a page shows with what its report says: a reader sees the page alone."""
     if not is_page(data):
         return
-    from mipaudit.formats.report_forms import report_as
+    from mipaudit.report.forms import report_as
 
     drawn = report_as(report, "html").encode()
     if data == drawn:

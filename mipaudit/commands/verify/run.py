@@ -26,14 +26,14 @@ from mipaudit.commands.verify.agreement import (
 from mipaudit.commands.verify.options import VerifyOptions
 from mipaudit.commands.verify.report import STATEMENT, VerifyReport
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.exchange.statement import PREDICATE, TYPE, statement, unread
-from mipaudit.formats.exchange.stored import File, Stored
 from mipaudit.model.message import Message
 from mipaudit.options.plain_values import Given, path_of, require
 from mipaudit.options.public import options_of, public
 from mipaudit.options.recorded import function_of, recorded_keywords
 from mipaudit.reading.report_file import foreign, read_report, report_bytes
 from mipaudit.report.codec import from_json, read_once
+from mipaudit.report.exchange.statement import PREDICATE, TYPE, statement, unread
+from mipaudit.report.exchange.stored import File, Stored
 from mipaudit.statements.provenance import as_of, provenance, settings_from, time_of
 from mipaudit.statements.reports.kinds import kind_of
 from mipaudit.statements.text.printable_names import safe_name

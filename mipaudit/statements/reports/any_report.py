@@ -55,12 +55,12 @@ class AnyReport(Protocol):
 
     def __repr__(self) -> str:
         """Return the answer, what can make it untrue and for whom it holds, in five lines."""
-        text: str = named("mipaudit.formats.report_forms:report_repr")(self)
+        text: str = named("mipaudit.report.forms:report_repr")(self)
         return text
 
     def _repr_html_(self) -> str:
         """Return the report as HTML: notebooks call this to show it."""
-        text: str = named("mipaudit.formats.report_forms:notebook_html")(self)
+        text: str = named("mipaudit.report.forms:report_html")(self)
         return text
 
     @property
@@ -97,7 +97,7 @@ class AnyReport(Protocol):
             MissingExtraError: matplotlib, which draws, is not installed.
             UsageError: no picture belongs to this report.
         """
-        picture: Drawing = named("mipaudit.formats.report_forms:key_picture")(self)
+        picture: Drawing = named("mipaudit.report.forms:key_picture")(self)
         return picture
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,5 +111,5 @@ class AnyReport(Protocol):
         Numbers are those of the JSON form, and NaN where it has null. Of several tables it is
         the first that has rows; all are in the CSV form, with a column ``part``.
         """
-        frame: pd.DataFrame = named("mipaudit.formats.csv:report_frame")(self)
+        frame: pd.DataFrame = named("mipaudit.report.csv:report_frame")(self)
         return frame

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.formats.report_forms import brief_report
+from mipaudit.report.forms import brief_report
 from mipaudit.report.messages import attack
 from mipaudit.report.messages.told import told
 from tests.fixtures.briefs import shown

@@ -6,7 +6,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.report_forms import answer_of, brief_report, report_text
+from mipaudit.report.forms import answer_of, brief_report, report_text
 
 
 def losses(n=1200, seed=0, gap=0.6):
@@ -229,7 +229,7 @@ def test_a_bound_that_is_the_largest_loss_is_pointed_out():
 @pytest.mark.parametrize("scale", [1e-300, 1e30, 1e300])
 @pytest.mark.parametrize("bound", [None, 1e-320, 1e308])
 def test_tiny_and_huge_losses_are_written(scale, bound):
-    from mipaudit.formats.report_forms import report_text
+    from mipaudit.report.forms import report_text
 
     frame = losses()
     frame["loss"] *= scale

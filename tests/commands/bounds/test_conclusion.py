@@ -8,8 +8,8 @@ import pytest
 
 from mipaudit.commands.bounds import conclusion
 from mipaudit.commands.bounds.run import bounds
-from mipaudit.formats.report_forms import brief_report, report_as, report_text
 from mipaudit.model.message import Message
+from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages.bounds import ENTRIES
 from mipaudit.report.messages.told import told
 from mipaudit.statements.text.rounding import lower_figure, upper_figure

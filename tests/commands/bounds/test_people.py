@@ -15,9 +15,9 @@ from scipy.stats import norm
 
 from mipaudit import bounds
 from mipaudit.errors import UsageError
-from mipaudit.formats.report_forms import report_text
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, GeometricMechanism, RandomizedResponse
+from mipaudit.report.forms import report_text
 from mipaudit.report.messages.told import told
 
 _EXACT = 1e-10

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import mipaudit
 from mipaudit.commands.bounds.run import bounds
 from mipaudit.errors import UsageError
-from mipaudit.formats.report_forms import report_text
 from mipaudit.report.codec import to_json
+from mipaudit.report.forms import report_text
 
 TP, FN, FP, TN = 90, 10, 1, 99
 

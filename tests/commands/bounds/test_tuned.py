@@ -8,9 +8,9 @@ import pytest
 
 from mipaudit import bounds
 from mipaudit.errors import UsageError
-from mipaudit.formats.report_forms import report_text
 from mipaudit.maths.privacy.concentrated import RenyiDP
 from mipaudit.reading.report_file import read_report
+from mipaudit.report.forms import report_text
 
 RUN = {"noise_multiplier": 1.0, "q": 0.02, "steps": 100}
 LAWS = ("fixed", "poisson", "geometric", "logarithmic")

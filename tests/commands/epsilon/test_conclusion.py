@@ -13,9 +13,10 @@ import pytest
 from mipaudit.commands.epsilon import conclusion
 from mipaudit.commands.epsilon.report import ProfilePoint
 from mipaudit.commands.epsilon.run import encode_profile, epsilon
-from mipaudit.formats.report_forms import brief_report, document_of, report_as, report_text
+from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages.epsilon import ENTRIES
 from mipaudit.report.messages.told import told
+from mipaudit.report.walk import walk_of
 from mipaudit.statements.text.rounding import lower_figure
 from tests.fixtures.codes import said, within
 
@@ -146,7 +147,7 @@ def test_the_answer_is_the_outcome_of_the_claim_and_the_limit(counts, claim):
     text = brief_report(report, width=80)
     moods = {None: "plain", "refuted": "bad", "not_refuted": "plain"}
     status = report.claim and report.claim.status
-    assert document_of(report).mood == moods[status]
+    assert walk_of(report).mood == moods[status]
     assert text.startswith({"refuted": "CLAIM REFUTED: ", None: ""}.get(status, "CLAIM NOT REF"))
     assert ("No claim was given: no verdict." in " ".join(text.split())) == (not claim)
     assert ("┃" in text) == bool(claim)

@@ -12,8 +12,8 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.report_forms import report_text
 from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.report.forms import report_text
 from mipaudit.report.messages.told import told
 from tests.fixtures.codes import said
 

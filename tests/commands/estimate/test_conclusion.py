@@ -12,7 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.estimate.conclusion import lines, open_limits, remarks
 from mipaudit.errors import UsageError
-from mipaudit.formats.report_forms import brief_report, report_as
+from mipaudit.report.forms import brief_report, report_as
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.text.guesses import right_at_least
 from mipaudit.statements.text.rounding import lower_text, upper_text

@@ -8,7 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import UsageError
-from mipaudit.formats.report_forms import report_text
+from mipaudit.report.forms import report_text
 from mipaudit.report.messages.told import told
 
 RNG = np.random.default_rng(4)

@@ -13,7 +13,7 @@ import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from mipaudit.commands.estimate.conclusion import lines
-from mipaudit.formats.report_forms import report_text
+from mipaudit.report.forms import report_text
 from mipaudit.report.messages.told import told
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 
@@ -65,7 +65,7 @@ def test_scores_stand_in_the_order_of_the_estimates(sample):
 def test_every_reason_is_a_footnote_once(sample):
     text = report_text(sample("three_scores"), width=100)
 
-    assert text.count("no assumption-free upper limit exists") == 1
+    assert text.count("no upper limit for all attackers; see the classes") == 1
     assert re.search(r"'loss' +any .* none \[1\]", text)
     assert re.search(r"^  \[1\]: no assumption-free", text, flags=re.MULTILINE)
 

@@ -12,7 +12,7 @@ import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from mipaudit.commands.noise.run import add_noise, noise
-from mipaudit.formats.report_forms import report_text
+from mipaudit.report.forms import report_text
 
 SPREADS = [1.0, 250.0, 0.04]
 HOSTILE = ("\x1b[2Jclear", "\u202egnp.exe\u202c", "a\nb\x07", "\u200b", "x" * 200)

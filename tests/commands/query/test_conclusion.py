@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.formats.report_forms import report_as, report_text
+from mipaudit.report.forms import report_as, report_text
 from tests.fixtures.briefs import answer, shown
 
 

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.formats.report_forms import brief_report, document_of, report_as, report_text
 from mipaudit.model.check import Waiver
+from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages import records
 from mipaudit.report.messages.told import is_serious, told
+from mipaudit.report.walk import walk_of
 from mipaudit.statements.text.rounding import lower_text
 from tests.fixtures.briefs import shown
 from tests.fixtures.codes import said
@@ -166,11 +167,11 @@ def test_tables_and_prose_keep_to_the_width(judged):
 
 
 def test_a_case_for_every_check_and_one_without_a_policy(judged):
-    (case,) = document_of(judged).cases
+    (case,) = walk_of(judged).cases
     assert (case.group, case.name, case.status) == ("score", "risk 0.5", "failed")
     assert 'failures="1"' in report_as(judged, "junit")
     without = mipaudit.records(table(0.0))
-    assert [case.status for case in document_of(without).cases] == ["skipped"]
+    assert [case.status for case in walk_of(without).cases] == ["skipped"]
 
 
 def test_a_waiver_and_its_expiry_decide_the_case(judged):
@@ -182,7 +183,7 @@ def test_a_waiver_and_its_expiry_decide_the_case(judged):
         (check, "failed"),
         (open_one, "failed"),
     ):
-        (case,) = document_of(replace(judged, policy=(changed,))).cases
+        (case,) = walk_of(replace(judged, policy=(changed,))).cases
         assert case.status == status
 
 

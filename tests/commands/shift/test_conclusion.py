@@ -10,8 +10,8 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.shift import conclusion
-from mipaudit.formats.report_forms import brief_report
 from mipaudit.model.message import Message
+from mipaudit.report.forms import brief_report
 from mipaudit.report.messages import shift
 from mipaudit.report.messages.told import told
 

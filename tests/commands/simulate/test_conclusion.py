@@ -7,7 +7,7 @@ import re
 import pytest
 
 import mipaudit
-from mipaudit.formats.report_forms import report_text
+from mipaudit.report.forms import report_text
 from mipaudit.validation.scenarios.catalogue import scenario_names
 from tests.fixtures.codes import said
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import mipaudit
-from mipaudit.formats.report_forms import brief_report, report_as
+from mipaudit.report.forms import brief_report, report_as
 from mipaudit.report.messages.itself import ENTRIES
 from tests.fixtures.codes import said
 

@@ -15,8 +15,8 @@ from mipaudit.commands.records.run import records
 from mipaudit.commands.render.run import rejudge
 from mipaudit.commands.summarize.run import summarize
 from mipaudit.errors import InputError
-from mipaudit.formats.report_forms import document_of
 from mipaudit.report.messages.told import told
+from mipaudit.report.walk import walk_of
 
 
 def write(path, member, **columns):
@@ -64,7 +64,7 @@ def test_few_coarse_rows_bear_no_met(tmp_path, at, scale, coarse):
     assert rejudge(report, max_advantage=0.6).verdict.status == "inconclusive"
     whole = estimate(summarize(str(tmp_path)), max_advantage=0.6)
     assert whole.verdict.status == "inconclusive"
-    cases = document_of(report).cases
+    cases = walk_of(report).cases
     assert [one.status for one in cases if one.name == "input"] == ["open"]
 
 

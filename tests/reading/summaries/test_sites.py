@@ -10,10 +10,10 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.report_forms import answer_of, brief_report, report_as, report_text
 from mipaudit.reading.report_file import contradiction
 from mipaudit.reading.summaries.file import SiteRows
 from mipaudit.report.codec import from_json, to_json
+from mipaudit.report.forms import answer_of, brief_report, report_as, report_text
 from mipaudit.report.messages.told import told
 from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING, WITHHELD
 

@@ -12,8 +12,8 @@ import pytest
 
 import mipaudit
 from mipaudit import OutputError, UsageError, from_json
-from mipaudit.formats.csv import report_csv
-from mipaudit.formats.report_forms import report_as
+from mipaudit.report.csv import report_csv
+from mipaudit.report.forms import report_as
 from mipaudit.statements.reports.kinds import KINDS, kind_of, named
 from tests.places import TESTS
 

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.layout import Cases, Column, Layout, Table
-from mipaudit.report.parts import ADVANTAGE_WORDS, LIMIT_WORDS, LIMITS, SHORT_LIMITS
+from mipaudit.report.layout import (
+    ADVANTAGE_WORDS,
+    LIMIT_WORDS,
+    LIMITS,
+    SHORT_LIMITS,
+    Cases,
+    Column,
+    Layout,
+    Table,
+)
 
 _QUERY: Final = Column("query", "{score}")
 _ATTACKERS: Final = Column("attackers", "{attackers:attackers}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.layout import Cases, Column, Layout, Table
-from mipaudit.report.parts import ADVANTAGE_WORDS, LIMIT_WORDS
+from mipaudit.report.layout import ADVANTAGE_WORDS, LIMIT_WORDS, Cases, Column, Layout, Table
 
 _SCORE: Final = Column("score", "{score:short}")
 _REPORT: Final = Column("report", "{report:short}")

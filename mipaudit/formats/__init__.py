@@ -1,1 +1,0 @@
-"""A report in every format: text, HTML, Markdown, JUnit, CSV."""

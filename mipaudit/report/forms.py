@@ -1,0 +1,102 @@
+"""From any report to the forms that people and servers read; what draws others is not loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, assert_never
+
+from mipaudit.errors import UsageError
+from mipaudit.report.blocks import plain
+from mipaudit.report.text import MORE, MORE_IN_PYTHON, few_lines, screenful, whole_text
+from mipaudit.report.walk import walk_of
+
+if TYPE_CHECKING:
+    from mipaudit.report.blocks import Picture
+    from mipaudit.statements.reports.any_report import AnyReport
+
+Form = Literal["csv", "markdown", "html", "junit"]
+
+
+def report_as(report: AnyReport, form: Form) -> str:
+    """Return the report in a form that people or servers read; programs read its JSON."""
+    match form:
+        case "csv":
+            from mipaudit.report.csv import report_csv
+
+            return report_csv(report)
+        case "markdown":
+            from mipaudit.report.markdown import whole_markdown
+
+            walk = walk_of(report)
+            return whole_markdown(walk.title, walk.answer, walk.about, walk.sections())
+        case "html":
+            from mipaudit.report.page import report_page
+
+            return report_page(walk_of(report))
+        case "junit":
+            from mipaudit.report.exchange.junit import report_junit
+
+            return report_junit(walk_of(report))
+        case _:
+            assert_never(form)
+
+
+def answer_of(report: AnyReport, *, warned: bool = True) -> str:
+    """Return the answer in a line, with what can make it untrue unless that is said elsewhere."""
+    walk = walk_of(report)
+    return plain(" ".join([walk.answer, *(walk.warnings if warned else ())]))
+
+
+def brief_report(
+    report: AnyReport, *, width: int, color: bool = False, python: bool = False
+) -> str:
+    """Return the answer of a report in a screenful, for a terminal.
+
+    Args:
+        report: of any command.
+        width: characters in a line, where tables allow; prose is up to 80 wide.
+        color: whether to use terminal colours.
+        python: whether what else there is is said as Python's callers write it.
+    """
+    more = MORE_IN_PYTHON if python else MORE
+    return screenful(walk_of(report), width=width, color=color, more=more)
+
+
+def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
+    """Return all of the report as text for a terminal.
+
+    Args:
+        report: of any command.
+        width: characters in a line, where tables allow; prose is up to 100 wide.
+        color: whether to use terminal colours.
+    """
+    walk = walk_of(report)
+    sections = walk.sections("text")
+    return whole_text(walk.answer, walk.about, sections, width=width, mood=walk.mood, color=color)
+
+
+def report_repr(report: AnyReport) -> str:
+    """Return what Python's prompt shows: the answer in five lines."""
+    return few_lines(walk_of(report))
+
+
+def report_html(report: AnyReport) -> str:
+    """Return what a notebook shows: the answer, its picture, and the rest folded."""
+    from mipaudit.report.page import notebook_html
+
+    return notebook_html(walk_of(report))
+
+
+def key_picture(report: AnyReport) -> Picture:
+    """Return the picture that shows the answer of a report.
+
+    Raises:
+        UsageError: there is none of that kind of report, or of what was found.
+    """
+    found = next(walk_of(report).pictures(), None)
+    if found is None:
+        raise UsageError(
+            "no_picture",
+            f"This report of {report.command} has no picture.",
+            hint="Its figures are in .to_pandas().",
+        )
+    return found

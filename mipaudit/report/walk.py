@@ -1,0 +1,464 @@
+"""What a report tells, walked along its layout: the most important first, whatever the form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from mipaudit.errors import as_typed
+from mipaudit.model.message import Message
+from mipaudit.report.blocks import (
+    UNSAID,
+    Block,
+    Case,
+    Grid,
+    Heading,
+    Note,
+    Pairs,
+    Paragraph,
+    Picture,
+    Section,
+    first_sentence,
+    listed,
+    plain,
+)
+from mipaudit.report.drawing import Axis, short_names
+from mipaudit.report.messages.told import Fields, entry_of, filled, is_serious, told
+from mipaudit.report.origin import (
+    declared_section,
+    origin_section,
+    policy_words,
+    seed_section,
+    short_seed,
+    taken,
+)
+from mipaudit.statements.reports.kinds import kind_of, named
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import count_text
+
+if TYPE_CHECKING:
+    from mipaudit.options.declare import Options
+    from mipaudit.report.layout import Cases, Layout, Table, Where
+    from mipaudit.report.messages.entry import Mood
+    from mipaudit.statements.reports.any_report import AnyReport
+
+# In full: for a terminal, for what knows no terminal, or a page, whose head says the gravest.
+View = Literal["text", "summary", "page"]
+CaseStatus = Literal["passed", "failed", "open", "waived", "skipped"]
+_CASES: Final[Mapping[object, CaseStatus]] = {
+    "met": "passed",
+    "not_met": "failed",
+    "inconclusive": "open",
+    "contradicted": "failed",
+    "consistent": "passed",
+    "vacuous": "skipped",  # nothing was shown either way
+    "not_comparable": "skipped",
+    # Of what is looked at, or compared.
+    **dict.fromkeys(("works", "agrees", "not_refuted", True), "passed"),
+    **dict.fromkeys(("missing", "broken", "other_version", "differs", "refuted", False), "failed"),
+    **dict.fromkeys(("noted", "not_certifiable"), "skipped"),
+}
+FEW: Final = 4  # of what an answer does not say, at the head of a page
+_MOST_ROWS: Final = 100  # of a table: nobody would read more
+_AXIS: Final = "{axis}"
+_SHORT: Final = re.compile(r"\{(\w+):short\}")
+_EMPTY: Final = frozenset({"", "-"})
+
+
+def walk_of(report: AnyReport) -> Walk:
+    """Return the walk along a report as its waivers stand on the day."""
+    kind = kind_of(report.command)
+    before: list[str] = []
+    if getattr(report, "policy", ()):
+        from mipaudit.statements.provenance import waiver_day
+        from mipaudit.statements.verdict import stale_waiver, standing
+
+        stale = stale_waiver(report, waiver_day())
+        before = [] if stale is None else [_said(stale)]
+        report = standing(report, waiver_day())
+    before += chosen_words(report)
+    return Walk(report, named(kind.layout), import_module(kind.conclusion), before)
+
+
+def chosen_words(report: AnyReport) -> tuple[str, ...]:
+    """Return what a policy file chose, and which one it was where readers may not expect it."""
+    from mipaudit.options.commands import BY_NAME
+
+    row = BY_NAME.get(report.command) or BY_NAME[report.command.split(maxsplit=1)[0]]
+    asked: type[Options] = named(row.asked)
+    return policy_words(report.provenance, asked, named(row.shown))
+
+
+class Walk:
+    """A report along its layout.
+
+    Args:
+        report: of a kind with a layout.
+        layout: of its kind.
+        conclusion: the module of what it concludes.
+        before: what stands before all else.
+
+    Attributes:
+        title: the command that made it.
+        height: lines that a screenful may have.
+    """
+
+    def __init__(
+        self, report: AnyReport, layout: Layout, conclusion: object, before: Sequence[str] = ()
+    ) -> None:
+        self.report, self.height = report, layout.height
+        self.title = f"mipaudit {report.command}"
+        self._layout, self._before = layout, before
+        self._fields = Fields(report, conclusion)
+        self._footnotes: dict[str, int] = {}
+        self._findings: Sequence[Message] = getattr(report, "findings", ())
+
+    @cached_property
+    def _answer(self) -> Message:
+        found: Message = self._fields.get("answer")
+        return found
+
+    @cached_property
+    def _remarks(self) -> Sequence[Message]:
+        """What else is worth a line, the most important first."""
+        return tuple(self._fields.get("remarks") or ())
+
+    # What every form begins with.
+
+    @cached_property
+    def answer(self) -> str:
+        """What was found, or decided, in a sentence."""
+        return _said(self._answer)
+
+    @property
+    def plainly(self) -> str:
+        """The same for everybody; the answer itself where no sentence says it."""
+        answer = self._answer
+        plainly = answer.get("plainly")
+        if not isinstance(plainly, Message):
+            return self.answer
+        if answer.get("reason") is None:
+            return _said(plainly)
+        return _said(replace(answer, values={**answer.values, "reason": plainly}))
+
+    @property
+    def mood(self) -> Mood:
+        """Of the answer."""
+        return entry_of(self._answer).mood
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What can make the answer untrue, a sentence each: no form leaves one out."""
+        return (*self._before, *(_said(one) for one in self._findings if is_serious(one)))
+
+    @property
+    def about(self) -> str:
+        """What was measured, and for whom it holds."""
+        return self._filled(self._layout.about)
+
+    @property
+    def following(self) -> str:
+        """What to run, or to read, next; empty where nothing is."""
+        if self._layout.following:
+            return self._filled(self._layout.following)
+        found = _next(self._answer)
+        return f"{found[0]}: mipaudit help {self._layout.topic or found[1]}." if found else ""
+
+    # What a screenful has besides.
+
+    @property
+    def tables(self) -> Iterator[Grid]:
+        """The figures, the most important row first."""
+        for table in self._layout.tables:
+            for grid in () if table.short == 0 else self._grids(table, whole=False):
+                if table.short is None or len(grid.rows) <= table.short:
+                    yield grid
+                    continue
+                first = f" (the first {table.short} of {len(grid.rows)})."
+                caption = grid.caption.removesuffix(".") + first
+                yield grid._replace(caption=caption, rows=grid.rows[: table.short])
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What else is worth a line, the most important first."""
+        shown = [(entry_of(one), one) for one in self._remarks]
+        yield from (_said(one) for entry, one in shown if entry.short and not entry.last)
+        yield from (first_sentence(_said(one)) for one in self._findings if not is_serious(one))
+        last = [_said(one) for entry, one in shown if entry.short and entry.last]
+        seed = short_seed(self.report.provenance)
+        # Of several seeds only that they follow from the scores: worth a line with what they move.
+        if seed is not None and (last or len(self.report.provenance.seeds) <= 1):
+            last.insert(0, f"Seed {seed}.")
+        yield from [" ".join(last)] if last else ()
+
+    # What is told in full.
+
+    def sections(self, view: View = "summary") -> Iterator[Section]:
+        """Yield all that is told below the answer and what it is about, but for pictures."""
+        page, made = view == "page", self.report.provenance
+        rest = [one for one in self._findings if page or not is_serious(one)]
+        unsaid, title = self.unsaid, UNSAID
+        if page and len(unsaid) > FEW:
+            unsaid, title = unsaid[FEW:], f"What else{UNSAID.removeprefix('What')}"
+        elif page:
+            unsaid = ()
+        whole = (
+            () if page else listed("What can make this untrue", self._marked()),
+            *(part for one in self._layout.tables for part in self._sections(one)),
+            self._notes(),
+            self._terms(),
+            listed("Remarks", [_said(one) for one in self._remarks]),
+            listed("Findings", [*map(_coded, rest)]),
+            listed(title, unsaid),
+            self._taken(),
+            (Heading(text="What to do next"), Paragraph(text=self.following))
+            if self.following
+            else (),
+            declared_section(made.declared),
+            seed_section(made) if view == "text" else origin_section(made),
+        )
+        yield from filter(None, whole)
+
+    def pictures(self) -> Iterator[Picture]:
+        """Yield the pictures, the one that shows the answer first."""
+        from mipaudit.report.pictured import pictured
+
+        for at, table in enumerate(self._layout.tables):
+            if table.picture:
+                yield from pictured(table, list(self._rows(table)), self._fields, number=at)
+
+    def of_rows(self, rows: str) -> Section:
+        """Return the first table that shows a field of the report; empty where it has no rows."""
+        found = (one for one in self._layout.tables if one.rows == rows)
+        return next((section for one in found for section in self._sections(one)), ())
+
+    def remarked(self, code: str) -> tuple[str, ...]:
+        """Return the remarks of a code, as sentences."""
+        return tuple(_said(one) for one in self._remarks if one.code == code)
+
+    @property
+    def unsaid(self) -> tuple[str, ...]:
+        """What the answer, and then the figures, do not say."""
+        said = entry_of(self._answer).unsaid
+        limitations: Sequence[Message] = getattr(self.report, "limitations", ())
+        return (*((as_typed(said),) if said else ()), *map(_said, limitations))
+
+    @property
+    def terms(self) -> Iterator[tuple[str, str]]:
+        """The words of the report, and what they mean."""
+        for word, text in self._layout.terms:
+            if meaning := self._filled(text):
+                yield word, meaning
+
+    def _filled(self, text: str) -> str:
+        return as_typed(filled(text, self._fields))
+
+    def _marked(self) -> list[str]:
+        serious = [one for one in self._findings if is_serious(one)]
+        return [*self._before, *map(_coded, serious)]
+
+    def _notes(self) -> Section:
+        notes = tuple((f"[{number}]", text) for text, number in self._footnotes.items())
+        return (Pairs(pairs=notes),) if notes else ()
+
+    def _sections(self, table: Table) -> Iterator[Section]:
+        """Yield a table of all of the report under its title; rows that stand apart each alone."""
+        grids = list(self._grids(table, whole=True)) if table.whole else []
+        if not grids:
+            return
+        title = self._filled(table.title)
+        if len(grids[0].head) == 1 and table.prose:
+            yield listed(title, [one for (one,) in grids[0].rows])
+            return
+        if table.by and len(grids) > 1:
+            yield (Heading(text=title),)
+            for grid in grids:
+                yield (Heading(text=grid.caption, level=3), *self._few(grid, ""))
+            return
+        said = (Paragraph(text=grids[0].caption),) if table.caption and not table.by else ()
+        heading = Heading(text=grids[0].caption if table.by else title)
+        yield (heading, *said, *self._few(grids[0], self._filled(table.note)))
+
+    def _few(self, grid: Grid, note: str) -> Iterator[Block]:
+        """Yield a table of as many rows as anybody would read, and its small print."""
+        rest = len(grid.rows) - _MOST_ROWS
+        if rest > 0:
+            # What is not met is shown whatever is not.
+            marked, every = grid.marked, range(len(grid.rows))
+            shown = sorted(sorted(every, key=lambda at: at not in marked)[:_MOST_ROWS])
+            grid = grid._replace(
+                rows=tuple(grid.rows[at] for at in shown),
+                marked=frozenset(new for new, at in enumerate(shown) if at in marked),
+            )
+            note = f"and {count_text(rest)} more, in the report for programs (-f json). {note}"
+        yield grid
+        if note:
+            yield Note(text=note.rstrip())
+
+    def _grids(self, table: Table, *, whole: bool) -> Iterator[Grid]:
+        """Yield a table, or one for each value of what its rows are shown apart by.
+
+        Args:
+            table: of the layout.
+            whole: as all of the report has it: with footnotes, without drawn intervals.
+        """
+        if not table.columns or (table.when and self._fields.get(table.when) is None):
+            return
+        apart: dict[tuple[object, ...], list[Any]] = {}
+        for row in self._rows(table):
+            apart.setdefault(tuple(getattr(row, name) for name in table.by), []).append(row)
+        for rows in apart.values():
+            yield self._grid(table, rows, whole=whole)
+
+    def _grid(self, table: Table, rows: Sequence[Any], *, whole: bool) -> Grid:
+        places = {name for one in table.columns for name in _SHORT.findall(one.text)}
+        named = [getattr(one, name) for one in rows for name in places]
+        names = {} if whole else short_names(filter(None, named))
+        shown = dict.fromkeys(str(one.score) for one in rows if hasattr(one, "score"))
+        scores = {one: safe_name(one) for one in shown} if whole else short_names(shown)
+        axis, limit = (None, None) if whole else self._axis(table, rows)
+        lines: dict[tuple[str, ...], Fields] = {}
+        for row in rows:
+            short = scores.get(str(getattr(row, "score", "")), "")
+            drawn = "" if axis is None else axis.drawn(row, limit)
+            beside = self._beside(table, row)
+            values = Fields(row, short=short, names=names, axis=drawn, message=row, also=beside)
+            cells = [self._cell(one.text, one.why, values, whole=whole) for one in table.columns]
+            if table.prose:
+                cells[-1] = as_typed(cells[-1])
+            lines.setdefault(tuple(cells), values)
+        kept = [
+            at for at in range(len(table.columns)) if any(line[at] not in _EMPTY for line in lines)
+        ]
+        heads = [
+            axis.head if axis and one.text == _AXIS else self._filled(one.head)
+            for one in table.columns
+        ]
+        marked = table.marked
+        of = self._fields.beside(drawn=limit is not None, row=rows[0])
+        return Grid(
+            caption=as_typed(filled(table.caption or table.title, of)),
+            head=tuple(heads[at] for at in kept),
+            rows=tuple(tuple(line[at] for at in kept) for line in lines),
+            words=sum(at < table.words for at in kept),
+            prose=table.prose and len(table.columns) - 1 in kept,
+            marked=frozenset(
+                at
+                for at, values in enumerate(lines.values())
+                if marked and values.get(marked[0]) in marked[1]
+            ),
+        )
+
+    def _axis(self, table: Table, rows: Sequence[Any]) -> tuple[Axis | None, float | None]:
+        if table.axis is None:
+            return None, None
+        start, limit = (self._fields.get(name) for name in table.axis)
+        marks = () if limit is None else (limit,)
+        return Axis.over(rows, marks, start=start or 0.0), limit
+
+    def _cell(self, text: str, why: str, values: Fields, *, whole: bool) -> str:
+        cell = filled(text, values)
+        reason = values.get(why) if why and whole else None
+        if reason is None:
+            return cell
+        reason = _said(reason) if isinstance(reason, Message) else plain(reason)
+        return f"{cell} [{self._footnotes.setdefault(reason, len(self._footnotes) + 1)}]"
+
+    def _rows(self, table: Table) -> Iterator[Any]:
+        for row in self._rows_of(table.rows, table.where):
+            if not any(getattr(row, name) in values for name, values in table.unless):
+                yield row
+
+    def _beside(self, table: Table, row: Any) -> dict[str, Any]:  # noqa: ANN401 - any row
+        """Return what else is known of the same as a row, by quantity."""
+        rows = self._rows_of(table.beside) if table.beside else ()
+        return {one.quantity: one for one in rows if one.subject == row.subject}
+
+    def _rows_of(self, name: str, where: Where = ()) -> list[Any]:
+        """Return the rows of a field; of records within it as ``outer.inner``."""
+        first, *rest = name.split(".")
+        found = _listed(self._fields.get(first))
+        for part in rest:
+            found = [row for one in found for row in _listed(getattr(one, part))]
+        return [row for row in found if all(getattr(row, one) in values for one, values in where)]
+
+    def _terms(self) -> Section:
+        shown = tuple(self.terms)
+        return (Heading(text="The words"), Pairs(pairs=shown)) if shown else ()
+
+    def _taken(self) -> Section:
+        design: Any = getattr(self.report, "design", None)
+        if not getattr(design, "score_columns", ()):
+            return ()
+        pairs = tuple(taken(design, self.report.provenance))
+        return (Heading(text="What was taken"), Pairs(pairs=pairs))
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """What a pipeline waits for."""
+        return tuple(self._cases())
+
+    def _cases(self) -> Iterator[Case]:
+        found = [case for one in self._layout.cases for case in self._cases_of(one)]
+        yield from found
+        verdict = getattr(self.report, "verdict", None)
+        if not found:
+            name = self.report.command.split()[0]
+            status: CaseStatus = "passed" if self._layout.passes else "skipped"
+            what = "input" if self._layout.passes else "policy"
+            yield Case(name, what, status, self._layout.untold)
+        # Something else than a limit may keep the answer open.
+        checks = getattr(self.report, "policy", ())
+        decided = any(
+            one.status == "inconclusive" and getattr(one, "waived", None) is None for one in checks
+        )
+        if verdict is not None and verdict.status == "inconclusive" and not decided:
+            status = "skipped" if verdict.on_inconclusive == "pass" else "open"
+            yield Case(self.report.command, "input", status, _said(verdict.reasons[0]))
+
+    def _cases_of(self, cases: Cases) -> Iterator[Case]:
+        verdict = getattr(self.report, "verdict", None)
+        passes = verdict is not None and verdict.on_inconclusive == "pass"
+        for row in self._rows_of(cases.rows, cases.where):
+            values = Fields(row)
+            group, name = filled(cases.group, values), filled(cases.name, values)
+            status = _case_status(row, cases, passes=passes)
+            yield Case(group, name, status, as_typed(filled(cases.text, values)))
+
+
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - a field of any report
+    if value is None:
+        return []
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def _case_status(row: Any, cases: Cases, *, passes: bool) -> CaseStatus:  # noqa: ANN401 - any row
+    """Return what a row does to the verdict: an expired waiver fails."""
+    if getattr(row, "waived", None) is not None:
+        return "waived"
+    if getattr(row, "expired", None) is not None:
+        return "failed"
+    found = getattr(row, cases.status)
+    status = _CASES[not found if cases.fails else found]
+    return "skipped" if passes and status == "open" else status
+
+
+def _next(message: Message) -> tuple[str, str] | None:
+    """Return what to do about a message: about what stands within it, else about itself."""
+    reason = message.get("reason")
+    found = _next(reason) if isinstance(reason, Message) else None
+    return found or entry_of(message).next
+
+
+def _said(message: Message) -> str:
+    """Return the sentence of a message, options named as they are typed."""
+    return as_typed(told(message))
+
+
+def _coded(finding: Message) -> str:
+    """Return a finding with its code, and a mark where the answer may be untrue because of it."""
+    return f"{'! ' * is_serious(finding)}{plain(_said(finding))} [{finding.code}]"

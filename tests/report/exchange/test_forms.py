@@ -1,0 +1,282 @@
+"""Forms that others define: valid by what they publish, inert, and bound to the report's file."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections import Counter
+from hashlib import sha256
+
+import pytest
+import yaml
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from google.protobuf import json_format
+from huggingface_hub import ModelCard
+from in_toto_attestation.predicates.test_result.v0 import test_result_pb2
+from in_toto_attestation.v1 import statement_pb2
+from in_toto_attestation.v1.statement import Statement
+from markdown_it import MarkdownIt
+
+import mipaudit
+from mipaudit.commands.render.forms import EXCHANGE, exchange_form, exchanged, stored_report
+from mipaudit.errors import UsageError
+from mipaudit.report.codec import from_json
+from mipaudit.report.exchange.stored import File, figures
+from mipaudit.report.walk import walk_of
+from tests.places import REPORTS
+
+FORMS = [one.name for one in EXCHANGE]
+ALL = sorted(path.stem for path in REPORTS.glob("*.json"))
+# What GitHub's runner takes: a title without a colon or a comma, and text without a line's end.
+_COMMAND = re.compile(r"::(error|warning|notice) title=[^:,\r\n]+::[^\r\n]+")
+RELEASED = (File("model.bin", "ab" * 32),)
+TRICKS = (
+    '<script>alert("x")</script>',
+    "yes",
+    "1e5",
+    "---",
+    "- a: &b *b !!python/object/apply:os.system ['true'] # {{7*7}}",
+    '"}], "value": 0, "x": [{"',
+    "\x1b[2J\u202e\x00\n---\r\n\u2028# h\n|a|\n|-|\n",
+    "[l](https://example.org) ![i](x) `max_advantage` *b*",
+    "..",
+    "\U0001f600é",
+    "x" * 5000,
+)
+
+
+def made(name, form):
+    return of_bytes((REPORTS / f"{name}.json").read_bytes(), form)
+
+
+def of_bytes(data, form):
+    stored = stored_report(data)._replace(subjects=RELEASED)
+    return exchanged(exchange_form(form), stored, (), stored.report)
+
+
+def judges(name):
+    report = json.loads((REPORTS / f"{name}.json").read_text())
+    verdict = (report.get("verdict") or {}).get("status", "no_policy")
+    return verdict != "no_policy" or bool(report.get("claim") or report.get("claims"))
+
+
+def head_of(card):
+    return yaml.safe_load(card.split("---\n")[1])
+
+
+def require_valid(form, text):
+    """Validate a form by what its makers publish; of metrics, what MLflow's checks ask for."""
+    match form:
+        case "in-toto":
+            Statement.copy_from_pb(json_format.Parse(text, statement_pb2.Statement())).validate()
+            predicate = json.loads(text)["predicate"]
+            found = json_format.ParseDict(predicate, test_result_pb2.TestResult())
+            assert found.result in {"PASSED", "WARNED", "FAILED"}
+            assert all(one.digest["sha256"] for one in found.configuration)
+        case "cyclonedx":
+            assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+        case "model-card":
+            card = ModelCard(text)
+            metrics = [m for r in head_of(text)["model-index"][0]["results"] for m in r["metrics"]]
+            assert len(card.data.eval_results or ()) == len(metrics)
+            assert all(isinstance(one["value"], float) for one in metrics)
+        case "metrics":
+            for name, number in json.loads(text).items():
+                assert re.fullmatch(r"[/\w.\- ]*", name, re.ASCII), name
+                assert posixpath.normpath(name) == name
+                assert not name.startswith(("..", "/"))
+                assert len(name) <= 250
+                assert type(number) in {int, float}
+        case "github":
+            commands = [_COMMAND.fullmatch(line) for line in text.splitlines()]
+            assert all(commands), text
+            assert max(Counter(one[1] for one in commands).values()) <= 10
+        case "gitlab":
+            issues = json.loads(text)
+            assert all(one["severity"] in {"critical", "minor"} for one in issues)
+            assert all(one["description"] and one["check_name"] for one in issues)
+            assert all(one["location"]["lines"]["begin"] == 1 for one in issues)
+            prints = [one["fingerprint"] for one in issues]
+            assert len({*prints}) == len(prints)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ALL)
+def test_every_report_in_every_form_is_valid_or_refused(name, form):
+    if form == "in-toto" and not judges(name):
+        with pytest.raises(UsageError, match="judges nothing"):
+            made(name, form)
+        return
+    require_valid(form, made(name, form))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_as_it_was(form, snapshot):
+    assert made("rejudged", form) == snapshot
+    assert form == "in-toto" or made("bounds", form) == snapshot(name=f"bounds, {form}")
+
+
+def tricked(text):
+    """Return a report in which every name and sentence of the data or of a person is a trick."""
+    report = json.loads((REPORTS / "three_scores.json").read_text())
+    names = dict(
+        zip(report["design"]["score_columns"], (text, f"{text}.", f".{text}"), strict=True)
+    )
+    report["design"]["score_columns"] = [*names.values()]
+    for row in [*report["estimates"], *report["policy"], *report["claims"]]:
+        row["score"] = names.get(row["score"], row["score"])
+    for row in report["policy"]:
+        row["reason"] = {"code": "of_named", "values": {"score": text, "reason": row["reason"]}}
+    report["limitations"].append({"code": "verify_as_stated", "values": {"declared": text}})
+    ties = {"where": text, "column": text, "rows": 5, "others": 4}
+    report["findings"].append({"code": "ties", "values": ties})
+    made = report["provenance"]
+    made["inputs"][0] |= {"name": text, "sha256": text}
+    made["declared"] = {"title": text, "release": text, "author": text}
+    made["mipaudit"] = text
+    return json.dumps(report).encode()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("text", TRICKS, ids=range(len(TRICKS)))
+def test_tricks_are_shown_and_do_nothing(form, text):
+    found = of_bytes(tricked(text), form)
+
+    require_valid(form, found)
+    assert all(char.isprintable() or char == "\n" for char in found)
+    if form == "model-card":
+        name = head_of(found)["model-index"][0]["name"]
+        assert isinstance(name, str)
+        assert name.startswith(text[:3] if text.isprintable() else "\\x1b")
+        body = found.split("---\n", 2)[2]
+        tokens = MarkdownIt("commonmark").enable("table").parse(body)
+        kinds = {one.type for t in tokens for one in (t, *(t.children or ()))}
+        assert kinds & {"html_block", "html_inline", "link_open", "image", "code_inline"} == set()
+        assert sum(one.type == "heading_open" for one in tokens) == 3
+
+
+def test_scores_whose_names_only_look_alike_have_names_of_their_own():
+    report = json.loads((REPORTS / "three_scores.json").read_text())
+    first = report["design"]["score_columns"][0]
+    rows = [row for row in report["estimates"] if row["score"] == first]
+    names = ["a b", "a/b", "a_b", "A_B", "a  b", ""]
+    report["estimates"] = [{**row, "score": name} for name in names for row in rows]
+    report["design"]["score_columns"] = names
+    report["policy"], report["claims"] = [], []
+    report["verdict"] = {"status": "no_policy", "reasons": []}
+
+    numbers = json.loads(of_bytes(json.dumps(report).encode(), "metrics"))
+
+    found = {name.lower() for name in numbers if re.match(r"advantage/.*any(/2)?/at_least", name)}
+    assert len(found) == len(names)
+    assert {"advantage/a_b/any/at_least", "advantage/A_B/any/2/at_least"} <= numbers.keys()
+
+
+@pytest.mark.parametrize("form", [one for one in FORMS if one not in {"metrics", "gitlab"}])
+def test_the_report_is_found_in_the_form_by_its_digest(form):
+    data = (REPORTS / "rejudged.json").read_bytes()
+    assert made("rejudged", form).count(sha256(data).hexdigest()) == 1
+
+
+def test_no_limit_is_said_and_never_a_number():
+    metrics = json.loads(made("one_score", "metrics"))
+    bill = json.loads(made("one_score", "cyclonedx"))
+    card = bill["metadata"]["component"]["modelCard"]
+    first = card["quantitativeAnalysis"]["performanceMetrics"][0]
+    assert first["confidenceInterval"] == {"lowerBound": "0.2113", "upperBound": "none"}
+    assert first["slice"] == "score 'loss', any attacker, 95% confidence"
+    assert "advantage/loss/any/at_most" not in metrics
+    assert metrics["advantage/loss/thresholds/at_most"] == 0.2514
+    row = next(
+        line
+        for line in made("one_score", "model-card").splitlines()
+        if line.startswith("| advantage")
+    )
+    assert row.endswith("| 0.2113 | 0.2301 | no upper limit |")
+
+
+def test_what_was_declared_stands_beside_what_was_measured():
+    report = json.loads((REPORTS / "one_score.json").read_text())
+    report["provenance"]["declared"] = {"release": "ward model", "subjects": 12000}
+    data = json.dumps(report).encode()
+    component = json.loads(of_bytes(data, "cyclonedx"))["metadata"]["component"]
+    assert component["name"] == "ward model"
+    said = {one["name"]: one["value"] for one in component["modelCard"]["properties"]}
+    assert said["mipaudit:declared:people"] == "12,000"
+    assert said["mipaudit:verdict"].startswith("NOT MET: ")
+    assert "- **people**: 12,000\n" in of_bytes(data, "model-card")
+
+
+def test_what_a_guarantee_allows_is_at_most():
+    found = figures(mipaudit.bounds(epsilon=1.0, baseline=0.1))
+    first = next(one for one in found if one.of == "success_at")
+    assert first.labels[-1][0] == "baseline"
+    assert first.about.endswith(f"at baseline {first.labels[-1][1]}")
+    assert all(one.lower == "none" and float(one.upper) > 0 for one in found)
+
+
+def test_limits_are_those_of_the_report_rounded_outward():
+    report = from_json((REPORTS / "eight_scores.json").read_bytes())
+    limited = [row for row in report.estimates if row.validity != "not-an-interval"]
+    found = figures(report)
+    assert len(found) == len(limited) == 96
+    for one, row in zip(found, limited, strict=True):
+        assert one.lower == "none" if row.lower is None else float(one.lower) <= row.lower
+        assert one.upper == row.unlimited if row.upper is None else float(one.upper) >= row.upper
+        assert row.lower is None or row.lower - float(one.lower) < 1.001e-4
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_python_has_the_forms(form, tmp_path):
+    (tmp_path / "model.bin").write_bytes(b"a model")
+    path = REPORTS / "one_score.json"
+    subject = {"subject": tmp_path / "model.bin"} if form == "in-toto" else {}
+
+    of_file = mipaudit.render_report(path, format=form, **subject)
+    in_memory = mipaudit.render_report(
+        mipaudit.from_json(path.read_bytes()), format=form, **subject
+    )
+
+    require_valid(form, of_file)
+    named = form != "metrics"
+    assert ("one_score.json" in of_file, "report.json" in in_memory) == (named, named)
+
+
+def test_what_is_failed_or_open_is_annotated_and_nothing_else():
+    report = from_json((REPORTS / "three_scores.json").read_bytes())
+    statuses = Counter(case.status for case in walk_of(report).cases)
+    lines = made("three_scores", "github").splitlines()
+    issues = json.loads(made("three_scores", "gitlab"))
+    outcome, *others = (line.split(" ")[0] for line in lines)
+    assert outcome in {"::error", "::warning"}
+    assert Counter(others) == {
+        name: min(9, statuses[status])
+        for name, status in (("::error", "failed"), ("::warning", "open"))
+        if statuses[status]
+    }
+    assert Counter(one["severity"] for one in issues) == {
+        name: statuses[status]
+        for name, status in (("critical", "failed"), ("minor", "open"))
+        if statuses[status]
+    }
+
+
+def test_an_issue_is_known_again_by_what_it_is_about():
+    report = json.loads((REPORTS / "three_scores.json").read_text())
+    before = json.loads(of_bytes(json.dumps(report).encode(), "gitlab"))
+    for check in report["policy"]:
+        check["reason"] = {"code": "increase", "values": {}}
+    after = json.loads(of_bytes(json.dumps(report).encode(), "gitlab"))
+    assert [one["fingerprint"] for one in before] == [one["fingerprint"] for one in after]
+    assert before != after
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_folder_of_this_machine_is_told(form):
+    report = json.loads((REPORTS / "one_score.json").read_text())
+    report["provenance"]["inputs"][0]["name"] = "/home/alice/secret/scores.csv"
+    text = of_bytes(json.dumps(report).encode(), form)
+    assert "alice" not in text
+    assert form in {"metrics", "github", "gitlab"} or "scores.csv" in text

@@ -1,0 +1,418 @@
+"""The answer in a screenful: what gives way, what never does."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mipaudit
+from mipaudit.report.blocks import Grid
+from mipaudit.report.drawing import Axis, short_name
+from mipaudit.report.forms import answer_of, brief_report, report_as
+from mipaudit.report.text import screenful
+
+
+class Row:
+    """A figure with its limits."""
+
+    def __init__(self, lower, value, upper):
+        self.lower, self.value, self.upper = lower, value, upper
+
+
+def scores(count, rows=400, seed=1):
+    random = np.random.default_rng(seed)
+    member = np.repeat([True, False], rows // 2)
+    columns = {f"score_{at}": random.normal(member * at / 6) for at in range(count)}
+    return {"member": member, **columns}
+
+
+def report_on(count, **options):
+    import pandas as pd
+
+    return mipaudit.estimate(pd.DataFrame(scores(count)), **options)
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+@pytest.mark.parametrize("options", [{}, {"max_advantage": 0.1}, {"max_advantage": 0.9}])
+@pytest.mark.parametrize("width", [80, 120])
+def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options, width):
+    report = report_on(count, **options)
+    lines = brief_report(report, width=width).splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    shown = {line.split()[0] for line in lines if line.startswith("  score_")}
+    assert shown == {f"score_{at}" for at in range(count)}
+    first, last = lines[0], lines[-1]
+    if options:
+        word = {"met": "MET", "not_met": "NOT MET", "inconclusive": "INCONCLUSIVE"}
+        alike = sum(one.status == report.verdict.status for one in report.policy)
+        of = f" ({alike} of {count} limits)" if count > 1 else ""
+        assert first.startswith(f"{word[report.verdict.status]}{of}: ")
+    assert "--full" in last
+
+
+def test_more_scores_than_fit_are_counted():
+    text = brief_report(report_on(30), width=80)
+    assert len(text.splitlines()) <= 24
+    shown = sum(line.startswith("  score_") for line in text.splitlines())
+    assert f"and {30 - shown} more: --full" in text
+
+
+def test_a_line_is_the_answer_and_what_can_make_it_untrue():
+    report = report_on(1, max_advantage=0.5)
+    assert answer_of(report).startswith("MET: advantage is at most ")
+    few = mipaudit.estimate(members=np.arange(15.0), holdout=np.arange(9.5, 24.5))
+    assert "There are only 15 members" in answer_of(few)
+    assert "\n" not in answer_of(few)
+
+
+def many(rows, notes=6, warnings=2):
+    return SimpleNamespace(
+        answer="MET: all is well.",
+        mood="good",
+        warnings=tuple(f"Warning {at} is dire. It is, so it is." for at in range(warnings)),
+        about="What was measured.",
+        tables=(
+            Grid(
+                caption="",
+                head=("score", "at least"),
+                rows=tuple((f"s{at}", "0.1") for at in range(rows)),
+                words=1,
+            ),
+        ),
+        notes=tuple(f"Note {at}." for at in range(notes)),
+        following="",
+        height=20,
+    )
+
+
+@given(st.integers(1, 60), st.integers(0, 20), st.integers(0, 9))
+def test_notes_give_way_before_rows_and_warnings_never_do(rows, notes, warnings):
+    text = screenful(many(rows, notes, warnings), width=80, more="MET.")
+    shown = sum(line.startswith("  s") for line in text.splitlines()) - 1
+    noted = text.count("Note ")
+    assert text.count("! Warning") == warnings
+    assert text.startswith("MET: all is well.")
+    assert text.splitlines()[-1].startswith("MET.")
+    if text.count("\n") > 20:
+        assert (shown, noted) == (1, 0)
+    if shown < rows:
+        assert noted == 0
+        assert f"and {rows - shown} more: --full" in text
+    # The first notes stay longest.
+    assert [f"Note {at}." in text for at in range(notes)] == [at < noted for at in range(notes)]
+
+
+def test_a_name_cannot_steer_the_terminal_or_begin_a_line():
+    brief = many(1)
+    brief.answer, brief.warnings = "MET: '\x1b[2Jx\ny' is low.", ("a\x1b]0;b\x07c",)
+    text = screenful(brief, width=80)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert not any(line.startswith("y") for line in text.splitlines())
+
+
+def test_colour_marks_the_answer_alone_and_says_nothing_that_words_do_not():
+    plain, inked = (screenful(many(3), width=80, color=color) for color in (False, True))
+    assert "\x1b[1;32mMET: all is well." in inked
+    assert re.sub(r"\x1b\[[0-9;]*m", "", inked) == plain
+
+
+limits = st.floats(0, 1)
+
+
+@given(limits, limits, limits, limits)
+def test_an_interval_is_drawn_where_it_is(a, b, c, mark):
+    lower, value, upper = sorted([a, b, c])
+    row = Row(lower, value, upper)
+    axis = Axis.over([row], [mark])
+    assert axis.end >= max(upper, mark)
+    line = axis.drawn(row, mark)
+    assert len(line) == len(axis.head) == 12
+    assert line.index("●") == round(value / axis.end * 11)
+    assert set(line) <= set("·├─┤●┃")
+    within = [at for at, sign in enumerate(line) if sign in "├─┤"]
+    assert all(lower / axis.end * 11 - 0.51 <= at <= upper / axis.end * 11 + 0.51 for at in within)
+
+
+@given(limits, limits, limits, st.floats(0.01, 0.99))
+def test_beside_blind_guessing_the_axis_begins_there_and_ends_at_most_at_1(a, b, c, start):
+    lower, value, upper = sorted([a, b, c])
+    axis = Axis.over([Row(lower, value, upper)], start=start)
+    assert axis.start == start < axis.end <= 1
+    assert axis.end >= min(upper, 1 - 1e-6)
+    line = axis.drawn(Row(lower, value, upper))
+    if upper < start:
+        assert line.startswith("← below 0.")
+    else:
+        assert ("←" in line) <= (lower < start)
+        assert ("●" in line) == (value >= start - 1e-9)
+
+
+@pytest.mark.parametrize("start", [1.0, 1 - 1e-12])
+def test_where_blind_guessing_has_all_the_axis_has_no_length(start):
+    row = Row(1.0, 1.0, 1.0)
+    line = Axis.over([row], start=start).drawn(row, 1.0)
+    assert len(line) == 12
+    assert line.count("●") == 1
+
+
+def test_a_limit_that_there_is_not_is_an_arrow():
+    axis = Axis(0.0, 1.0, 11)
+    assert axis.drawn(Row(0.2, 0.5, None)).endswith("→")
+    assert axis.drawn(Row(None, 0.5, 0.8)).startswith("├")
+    assert axis.drawn(Row(-0.2, 0.5, 0.8)).startswith("←")
+
+
+@given(st.lists(limits, min_size=1, max_size=5))
+def test_the_end_of_an_axis_is_round_and_close(values):
+    axis = Axis.over([Row(0.0, 0.0, value) for value in values])
+    if max(values) > 1e-9:
+        assert max(values) * (1 - 1e-6) <= axis.end <= 2 * max(values)
+    assert len(axis.head) == 12
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=3), st.integers(0, 9))
+def test_every_table_says_how_many_rows_it_hides_and_keeps_a_few(sizes, notes):
+    grid = many(1).tables[0]
+    tables = tuple(
+        grid._replace(caption=f"T{at}", rows=tuple((f"t{at}r{row}", "1") for row in range(size)))
+        for at, size in enumerate(sizes)
+    )
+    brief = many(1, notes, 0)
+    brief.tables, brief.height = tables, 30
+    text = screenful(brief, width=80)
+    lines = text.splitlines()
+    assert len(lines) <= 30
+    hidden = []
+    for at, size in enumerate(sizes):
+        shown = sum(line.startswith(f"  t{at}r") for line in lines)
+        more = size - shown
+        hidden += [f"and {more} more: --full"] if more else []
+        # Three tables of three rows fit: none is dropped for another.
+        assert shown >= min(size, 3)
+    assert re.findall(r"and \d+ more: --full", text) == hidden
+    assert not hidden or "Note" not in text
+
+
+def test_a_name_in_backticks_is_not_spelled_as_an_option():
+    import pandas as pd
+
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "member": np.arange(800) % 2 == 0,
+            "`by`": random.normal(size=800),
+            "x `prior` y": random.normal(size=800),
+            "group": np.where(random.random(800) < 0.5, "`seed`", "`max_advantage`"),
+            "guess": "`seed`",
+        }
+    )
+    columns = ["`by`", "x `prior` y"]
+    reports = [
+        mipaudit.estimate(frame, score_col=columns, max_advantage=0.2, claimed_epsilon=0.01),
+        mipaudit.estimate(frame, score_col=columns),
+        mipaudit.records(frame, score_col=["`by`"], by=["group"], max_risk=0.2),
+        mipaudit.attack(frame, score_col=columns, by="group"),
+        mipaudit.compare(frame, score_col=columns),
+        mipaudit.check(frame, score_col=columns),
+        mipaudit.attribute(frame, attribute_col="group", guess_col="guess"),
+    ]
+    spelled = re.compile(r"--(by|prior|seed|max-advantage)\b|\b(by|prior|seed|max_advantage)=")
+    for report in reports:
+        assert "\\x60" in brief_report(report, width=80)
+        for text in (
+            brief_report(report, width=80),
+            brief_report(report, width=80, python=True),
+            answer_of(report),
+            *(report_as(report, form) for form in ("markdown", "junit")),
+        ):
+            named = [one for one in text.splitlines() if "x60" in one and spelled.search(one)]
+            assert named == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "word", "line"),
+    [
+        (
+            0.02,
+            "NOT MET",
+            "Next: more records do not help; what may: mipaudit help choose-a-limit.",
+        ),
+        (
+            0.4,
+            "INCON",
+            "Next: more records: mipaudit help choose-a-limit.",
+        ),
+        (0.99, "MET", ""),
+    ],
+)
+def test_what_is_not_met_or_open_says_where_to_read_on(limit, word, line):
+    text = brief_report(report_on(6, max_advantage=limit), width=80)
+    assert text.startswith(word)
+    assert [one for one in text.splitlines() if "Next:" in one] == [line] * bool(line)
+    assert ("would settle" in text) <= (word == "INCON")
+
+
+@given(st.text(st.characters(codec="ascii", exclude_categories=["C"]), min_size=1, max_size=60))
+def test_a_long_name_keeps_both_ends(name):
+    shown = short_name(name)
+    assert len(shown) <= 18
+    assert shown == name or shown.startswith(name[:5]) or "\\" in shown or name != name.strip()
+
+
+def test_a_terminal_without_the_signs_is_drawn_in_ascii(process):
+    sample = np.random.default_rng(1).normal(size=300)
+    rows = "".join(f"{at % 2},{value + at % 2}\n" for at, value in enumerate(sample))
+    done = process(
+        *("estimate", "-", "--max-advantage", "0.2"),
+        input="member,score\n" + rows,
+        env={"MIPAUDIT_FULL": "false", "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
+    )
+    assert done.stdout.isascii()
+    assert re.search(r"score +\.*\|?\.*\[?-*o", done.stdout)
+
+
+def test_a_file_has_all_of_it(mipaudit, tmp_path):
+    lines = ["member,score", *(f"{at % 2},{at * 7 % 101}" for at in range(200))]
+    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    brief = {"MIPAUDIT_FULL": "false"}
+    shown = mipaudit("estimate", "scores.csv", env=brief).stdout
+    mipaudit("estimate", "scores.csv", "-o", "report.txt", env=brief)
+    written = (tmp_path / "report.txt").read_text()
+    assert written == mipaudit("estimate", "scores.csv", "--full", env=brief).stdout
+    assert len(shown.splitlines()) <= 24 < len(written.splitlines())
+    quiet = mipaudit("estimate", "scores.csv", "-q", env=brief)
+    assert quiet.stdout.count("\n") == 1
+    assert not quiet.stderr
+    beside = mipaudit("estimate", "scores.csv", "-q", "-o", "report.json", env=brief)
+    assert (beside.stdout, beside.stderr) == (quiet.stdout, "")
+    assert (tmp_path / "report.json").read_text().startswith("{")
+
+
+@pytest.mark.parametrize("ending", ["html", "json", "csv", "md", "xml", "txt", "HTML"])
+def test_the_ending_of_its_file_is_the_form_of_a_report(mipaudit, tmp_path, ending):
+    _scores(tmp_path)
+    assert mipaudit("estimate", "scores.csv", "-o", f"r.{ending}").returncode == 0
+    begins = {
+        "html": "<!DOCTYPE",
+        "json": "{",
+        "csv": "quantity,",
+        "md": "# mipaudit estimate",
+        "xml": "<?xml",
+        "txt": "",
+    }
+    assert (tmp_path / f"r.{ending}").read_text().startswith(begins[ending.lower()])
+
+
+def _scores(folder):
+    lines = ["member,score", *(f"{at % 2},{at * 7 % 101}" for at in range(200))]
+    (folder / "scores.csv").write_text("\n".join(lines) + "\n")
+
+
+def _begins(path):
+    return {"<": "html", "{": "json"}.get(path.read_text()[0], "table")
+
+
+@pytest.mark.parametrize("name", ["audit", "audit.txt", "audit.log", "audit-2026.01"])
+def test_a_name_that_says_no_form_takes_a_table_or_the_form_that_is_asked_for(
+    mipaudit, tmp_path, name
+):
+    _scores(tmp_path)
+    assert mipaudit("estimate", "scores.csv", "-o", name).returncode == 0
+    assert _begins(tmp_path / name) == "table"
+    done = mipaudit("estimate", "scores.csv", "-f", "json", "-o", name)
+    # Only .txt of these says that it is a table.
+    says = name.endswith(".txt")
+    assert done.returncode == (2 if says else 0)
+    assert _begins(tmp_path / name) == ("table" if says else "json")
+
+
+def test_an_ending_that_no_form_has_is_refused_unless_the_form_is_typed(mipaudit, tmp_path):
+    _scores(tmp_path)
+    done = mipaudit("estimate", "scores.csv", "-o", "r.docx")
+    assert done.returncode == 2
+    assert ".html, .htm, .json, .csv, .md, .xml or .txt" in done.stderr
+    assert "Any other ending needs --format." in done.stderr
+    assert not (tmp_path / "r.docx").exists()
+    assert mipaudit("estimate", "scores.csv", "-f", "html", "-o", "r.docx").returncode == 0
+    assert _begins(tmp_path / "r.docx") == "html"
+    beside = mipaudit("records", "scores.csv", "-o", "risks.csv", "--report", "r.rtf")
+    assert beside.returncode == 2
+    assert "--report takes a file name" in beside.stderr
+    assert not (tmp_path / "risks.csv").exists()
+
+
+def test_a_typed_form_that_contradicts_the_ending_is_refused(mipaudit, tmp_path):
+    _scores(tmp_path)
+    done = mipaudit("estimate", "scores.csv", "-f", "csv", "-o", "r.html")
+    assert done.returncode == 2
+    assert "--format is csv, and the ending of --output says html." in done.stderr
+    assert "Leave --format out, or let the name end in .csv." in done.stderr
+    assert not (tmp_path / "r.html").exists()
+    assert mipaudit("estimate", "scores.csv", "-f", "html", "-o", "r.htm").returncode == 0
+
+
+def test_a_form_for_all_reports_gives_way_to_the_ending_of_one(mipaudit, tmp_path):
+    _scores(tmp_path)
+    env = {"MIPAUDIT_FORMAT": "json"}
+    assert mipaudit("estimate", "scores.csv", "-o", "r.html", env=env).returncode == 0
+    assert _begins(tmp_path / "r.html") == "html"
+    assert mipaudit("estimate", "scores.csv", "-o", "r", env=env).returncode == 0
+    assert _begins(tmp_path / "r") == "json"
+    typed = mipaudit("estimate", "scores.csv", "-f", "json", "-o", "t.html", env=env)
+    assert typed.returncode == 2
+
+
+def test_data_have_their_own_forms(mipaudit, tmp_path):
+    _scores(tmp_path)
+    assert mipaudit("simulate", "laplace-1", "-o", "s.csv", "-f", "json").returncode == 0
+    assert mipaudit("records", "scores.csv", "-o", "r.csv", "-f", "json").returncode == 0
+    told = mipaudit("simulate", "laplace-1", "--truth-only", "-o", "t.docx")
+    assert told.returncode == 2
+    assert not (tmp_path / "t.docx").exists()
+
+
+def test_the_name_that_is_typed_says_the_form_and_not_what_a_link_leads_to(mipaudit, tmp_path):
+    _scores(tmp_path)
+    (tmp_path / "latest.html").symlink_to("target.json")
+    assert mipaudit("estimate", "scores.csv", "-o", "latest.html").returncode == 0
+    assert _begins(tmp_path / "target.json") == "html"
+
+
+def test_nobody_writes_a_pdf(mipaudit, tmp_path):
+    done = mipaudit("bounds", "--epsilon", "1", "-o", "report.PDF")
+    assert done.returncode == 2
+    assert "browsers print .html" in done.stderr
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "words", [("init",), ("schema",), ("summarize", "--plan", "2"), ("summarize", "scores.csv")]
+)
+def test_what_is_no_report_is_no_pdf_either(mipaudit, tmp_path, words):
+    done = mipaudit(*words, "-o", "made.PDF")
+    assert done.returncode == 2
+    assert "must be of another form than PDF" in done.stderr
+    assert not [*tmp_path.iterdir()]
+
+
+def test_how_far_another_seed_moves_the_limit_is_what_was_measured():
+    """The standard deviation over seeds is near a tenth of the way to the best estimate."""
+    random = np.random.default_rng(11)
+    ratios = []
+    for rows, shift in itertools.product((300, 1000, 4000), (0.5, 1.0)):
+        members, holdout = random.normal(shift, size=rows // 2), random.normal(size=rows // 2)
+        found = [
+            mipaudit.estimate(members=members, holdout=holdout, seed=seed).estimates[0]
+            for seed in range(12)
+        ]
+        gap = np.mean([one.value - one.lower for one in found])
+        ratios.append(np.std([one.lower for one in found], ddof=1) / gap)
+    assert 0.05 <= np.median(ratios) <= 0.2

@@ -1,0 +1,180 @@
+"""Pictures: the same again, names that are no markup and no formula, limits that never fall."""
+
+from itertools import combinations, pairwise
+from xml.etree.ElementTree import fromstring
+
+import numpy as np
+import pytest
+
+from mipaudit.evidence.scores.curves import RocPoint, ScoreCurves
+from mipaudit.report.drawing import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    Amount,
+    Interval,
+    Mark,
+    amounts,
+    intervals,
+    marks_of,
+    spread,
+)
+from mipaudit.report.pictured import _roc
+
+HOSTILE = '$x^2$ <script>alert("x")</script> \u202e&'
+
+
+def drawn(rows, **more):
+    return intervals(rows, name="n", what="advantage", caption="C.", **more)
+
+
+def test_a_name_is_text_whatever_it_is():
+    picture = drawn([Interval(HOSTILE, 0.1, 0.2, 0.3)])
+
+    texts = [one.text for one in fromstring(picture.svg).iter() if one.tag.endswith("text")]  # noqa: S314 - ours
+    assert any(text and text.startswith("$x^2$ <script>") for text in texts)
+    assert "\u202e" not in picture.svg
+
+
+def test_equal_rows_are_drawn_equally():
+    rows = [Interval("a", None, None, 0.3), Interval("b", 0.1, 0.2, None)]
+
+    assert drawn(rows) == drawn(rows)
+
+
+def test_limits_and_policy_have_colours_and_words_of_their_own():
+    picture = drawn([Interval("a", 0.11119, 0.2, 0.31111)], marks=[Mark(0.25, "the limit 0.25")])
+
+    assert all(color.lower() in picture.svg.lower() for color in ("currentColor", BLUE, ORANGE))
+    assert picture.svg.count(BLACK) == 1  # where the page has no ink of its own
+    assert "a: at least 0.1111, at most 0.3112." in picture.alt
+    assert "The limit is 0.25." in picture.alt
+
+
+def test_many_rows_are_cut_and_said_to_be():
+    picture = drawn([Interval(f"row {at}", 0.1, 0.2, 0.3) for at in range(100)])
+
+    assert "row 23" in picture.alt
+    assert "row 24" not in picture.alt
+    assert "and 76 more, in the tables" in picture.alt
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_at_most_never_falls_in_the_picture(monkeypatch, seed):
+    rng = np.random.default_rng(seed)
+    fprs = [0.001, 0.01, 0.1, 0.3, 0.5]
+    points = list(zip(fprs, rng.uniform(0.1, 1, 5).tolist(), strict=True))
+    curves = ScoreCurves(
+        score="s",
+        side="high",
+        roc=tuple(RocPoint(fpr=f, tpr=f, lower=None, upper=u) for f, u in points),
+        bins=(),
+    )
+    seen = []
+
+    def draw(draw, **_):
+        class Axes:
+            xaxis = yaxis = None
+
+            def __getattr__(self, name):
+                return lambda *args, **more: seen.append((name, args, more))
+
+        axes = Axes()
+        axes.xaxis = axes.yaxis = Axes()
+        draw(axes)
+
+    monkeypatch.setattr("mipaudit.report.pictured.drawn", draw)
+    _roc(curves, "n")
+
+    (highs,) = [args[1] for name, args, more in seen if more.get("label") == "at most"]
+    assert all(before <= after for before, after in pairwise(highs))
+    assert all(high >= stated for high, (_, stated) in zip(highs, points, strict=True))
+
+
+@pytest.mark.parametrize("value", [None, 0.2])
+def test_no_limit_is_said(value):
+    assert "a: no limit." in drawn([Interval("a", None, value, None)]).alt
+
+
+# Machado, Oliveira and Fernandes 2009, table 1, severity 1.0, on linear RGB.
+SEEN = {
+    "protanopia": [
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ],
+    "deuteranopia": [
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ],
+}
+COLOURS = {"at most": BLUE, "at least": ORANGE, "claim": GREEN}
+PAPERS = {"light": "#ffffff", "dark": "#16161a"}
+
+
+def linear(color):
+    parts = np.array([int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one, other):
+    weights = (0.2126, 0.7152, 0.0722)
+    low, high = sorted(float(linear(color) @ weights) for color in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def lab(rgb):
+    """CIELAB of linear RGB, white D65."""
+    to_xyz = np.array(
+        [
+            (0.4124564, 0.3575761, 0.1804375),
+            (0.2126729, 0.7151522, 0.0721750),
+            (0.0193339, 0.1191920, 0.9503041),
+        ]
+    )
+    ratio = to_xyz @ np.clip(rgb, 0, 1) / to_xyz.sum(axis=1)
+    f = np.where(ratio > 216 / 24389, np.cbrt(ratio), (24389 / 27 * ratio + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("eyes", SEEN)
+@pytest.mark.parametrize("pair", list(combinations(COLOURS, 2)), ids=" and ".join)
+def test_the_colour_blind_tell_colours_apart(eyes, pair):
+    one, other = (lab(np.array(SEEN[eyes]) @ linear(COLOURS[name])) for name in pair)
+    assert float(np.linalg.norm(one - other)) > 20  # 2.3 is just seen
+
+
+@pytest.mark.parametrize("color", [*COLOURS.values(), GREY])
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_colours_stand_out_on_paper_and_in_the_dark(color, paper):
+    assert contrast(color, paper) >= 3
+
+
+def test_a_row_says_what_it_alone_is_allowed():
+    picture = drawn([Interval("a", 0.1, 0.2, 0.3, 0.25), Interval("b", 0.1, 0.2, 0.3)])
+
+    assert "a: at least 0.1000, at most 0.3000, the limit 0.25; b: at least" in picture.alt
+    assert picture.alt.count("the limit") == 1
+
+
+def test_marks_are_said_once_and_blind_guessing_where_it_is_not_0():
+    assert [one.text for one in marks_of([0.2, 0.2, 0.3])] == ["the limit 0.2", "the limit 0.3"]
+    assert [one.text for one in marks_of((), 0.4)] == ["blind guessing 0.4000"]
+
+
+def test_many_times_the_least_is_cut_and_said():
+    rows = [Amount("a", 1.0, "1"), Amount("b", 2.0, "2", chosen=True), Amount("c", 1e6, "1e6")]
+    picture = amounts(rows, name="n", what="noise", caption="C.")
+
+    assert picture.alt == "Noise. a: 1; b: 2, chosen; c: 1e6."
+    assert "c: 1e6 →" in picture.svg
+    assert "b: 2 →" not in picture.svg
+
+
+def test_where_the_classes_differ_most_is_said():
+    picture = spread([(9, 1), (1, 9)], name="n", of="s", axis="a", caption="C.")
+
+    assert "in 2 bins of s. Where they differ most: 90% of the members and 10%" in picture.alt
