@@ -226,7 +226,7 @@ def test_a_worker_that_cannot_see_a_file_is_no_bad_part(parts, monkeypatch):
     def blind(blob):
         raise InputError("unreadable", f"{blob.name}: No such file or directory.")
 
-    monkeypatch.setattr(parquet, "_last_opened", blind)
+    monkeypatch.setattr(parquet, "_opened_here", blind)
 
     class Travelling(HostileExecutor):
         def submit(self, fn, /, *args):

@@ -115,30 +115,28 @@ def plain_stream(blob: Blob, kind: Format) -> Iterator[IO[bytes]]:
     import gzip
     import zlib
 
-    try:
-        with blob.open() as raw:
-            if kind == "gzip":
-                with gzip.open(raw) as stream:
-                    # gzip's reader is a buffered binary stream in all but its type.
-                    yield stream  # type: ignore[misc]
-            elif kind == "zstd":
-                import pyarrow as pa
-
-                with pa.input_stream(raw, compression="zstd") as stream:
-                    yield stream
-            else:
-                yield raw
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise _cut_off(blob) from None
-    except OSError as error:
-        # A full disk or a failing one has a number, a decoder's complaint has none.
-        if kind == "csv" or error.errno is not None:
-            raise
-        raise _cut_off(blob) from None
+    with blob.open() as raw:
+        if kind not in {"gzip", "zstd"}:
+            yield raw
+            return
+        try:
+            with gzip.open(raw) if kind == "gzip" else _zstd_stream(raw) as stream:
+                # gzip's reader is a buffered binary stream in all but its type.
+                yield stream  # type: ignore[misc]
+        except (EOFError, zlib.error, OSError) as error:
+            # A full disk or a failing one has a number, a decoder's complaint has none.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise InputError(
+                "truncated", f"{blob.name}: the compressed file is cut off or damaged."
+            ) from None
 
 
-def _cut_off(blob: Blob) -> InputError:
-    return InputError("truncated", f"{blob.name}: the compressed file is cut off or damaged.")
+def _zstd_stream(raw: IO[bytes]) -> IO[bytes]:
+    import pyarrow as pa
+
+    stream: IO[bytes] = pa.input_stream(raw, compression="zstd")
+    return stream
 
 
 NPY_MAGIC: Final = b"\x93NUMPY"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
-import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.data.parts import Piece, input_changed
@@ -68,11 +68,6 @@ def _incomplete(name: str) -> InputError:
         f"{name}: not a complete Parquet file.",
         hint="Was it cut off or damaged while it was written or copied?",
     )
-
-
-_LOCK: Final = threading.Lock()
-# The last file that this process opened, by its blob. Its row groups come one after the other.
-_LAST: Final[dict[Blob, ParquetPart]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -170,7 +165,7 @@ class RowGroup:
             InputError: ``bad_parquet``, or ``input_changed`` where the file is not as the
                 run found it.
         """
-        part = _last_opened(self.blob) if self.part is None else self.part
+        part = _opened_here(self.blob) if self.part is None else self.part
         if sum(part.footer.rows[self.first : self.groups.stop]) != self.rows:
             raise input_changed(self.blob)
         left = self.rows
@@ -295,16 +290,11 @@ def _leaves(schema: pq.ParquetSchema) -> dict[str, int]:
     }
 
 
-def _last_opened(blob: Blob) -> ParquetPart:
-    with _LOCK:
-        part = _LAST.get(blob)
-    if part is not None:
-        return part
+@lru_cache(maxsize=1)
+def _opened_here(blob: Blob) -> ParquetPart:
+    """Return a file that travelled: the row groups of one come one after the other."""
     # A file that is gone, or not there for this worker, is said to be so by opening it.
     part = open_parquet(blob)
     if blob.changed():
         raise input_changed(blob)
-    with _LOCK:
-        _LAST.clear()
-        _LAST[blob] = part
     return part
