@@ -10,7 +10,7 @@ import os
 import posixpath
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from mipaudit.errors import InputError
 
@@ -22,20 +22,15 @@ MAGIC: Final = frozenset("*?[")
 # A path, and the names of the folders that lead to it, counted from the one that was named on, or
 # from where a pattern begins to vary: those before are the user's own affair.
 FoundFile = tuple[str, tuple[str, ...]]
-
-
-class Entry(NamedTuple):
-    """What lies in a folder: its path, and whether others lie below it."""
-
-    path: str
-    is_folder: bool
+# The path of what lies in a folder, and whether others lie below it.
+Entry = tuple[str, bool]
 
 
 class Tree(Protocol):
     """Folders, by paths with slashes."""
 
-    def look(self, path: str) -> Entry | None:
-        """Return what is at ``path``, None for nothing."""
+    def is_folder(self, path: str) -> bool | None:
+        """Tell whether ``path`` is a folder, None where nothing is."""
 
     def children(self, folder: str) -> Iterable[Entry]:
         """Return what lies in a folder; "" is where relative paths begin."""
@@ -54,10 +49,10 @@ class LocalTree:
         """Note the planned file."""
         self._planned = planned
 
-    def look(self, path: str) -> Entry | None:
-        """Return what is at ``path``, None for nothing."""
+    def is_folder(self, path: str) -> bool | None:
+        """Tell whether ``path`` is a folder, None where nothing is."""
         place = Path(path)
-        return Entry(path, place.is_dir()) if place.exists() else None
+        return place.is_dir() if place.exists() else None
 
     def children(self, folder: str) -> Iterator[Entry]:
         """Yield what lies in a folder; nothing of one that cannot be listed."""
@@ -68,7 +63,7 @@ class LocalTree:
         for path in self._joined(folder, names):
             # Neither is true of a link that leads nowhere.
             if os.path.isdir(path) or self._is_file(path):  # noqa: PTH112 - never raises
-                yield Entry(path, os.path.isdir(path))  # noqa: PTH112
+                yield path, os.path.isdir(path)  # noqa: PTH112
 
     def below(self, folder: str) -> Iterator[str]:
         """Yield the files below a folder that are not hidden."""
@@ -98,13 +93,13 @@ def found_files(tree: Tree, path: str, name: str) -> list[FoundFile] | None:
     Raises:
         InputError: ``no_parts`` for a folder or a pattern without files.
     """
-    entry = tree.look(path)
-    if entry is None and not MAGIC & set(path):
+    is_folder = tree.is_folder(path)
+    if is_folder is None and not MAGIC & set(path):
         return None
-    if entry is not None and not entry.is_folder:
+    if is_folder is False:
         return [(path, ())]
     parts = _names(path)
-    if entry is not None:
+    if is_folder:
         first = len(parts)
         found = [one for one in tree.below(path) if all(map(is_visible, _names(one)[first:]))]
     else:

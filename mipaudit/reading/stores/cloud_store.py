@@ -16,14 +16,14 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from mipaudit.errors import UsageError
-from mipaudit.reading.bytes.search import Entry
 from mipaudit.reading.stores.address import anonymous, store_seconds
-from mipaudit.reading.stores.store import ObjectState, Store, store_error
+from mipaudit.reading.stores.store import State, Store, store_error
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
     from pyarrow.lib import NativeFile
 
+    from mipaudit.reading.bytes.search import Entry
     from mipaudit.reading.stores.address import Address
 
 # A bucket or container, whether anything says that there are credentials for it, and what makes
@@ -214,14 +214,12 @@ class CloudStore(Store):
         # Ordered, since its oldest goes in one step, whatever other threads do.
         self._files: OrderedDict[str, NativeFile] = OrderedDict()
 
-    def look(self, path: str) -> Entry | None:
-        """Return what is at ``path``, None for nothing."""
+    def is_folder(self, path: str) -> bool | None:
+        """Tell whether ``path`` is a folder, None where nothing is."""
         from pyarrow.fs import FileType
 
-        info = self._system.get_file_info(self._full(path))
-        if info.type == FileType.NotFound:
-            return None
-        return Entry(path.rstrip("/"), info.type == FileType.Directory)
+        found = self._system.get_file_info(self._full(path)).type
+        return None if found == FileType.NotFound else bool(found == FileType.Directory)
 
     def children(self, folder: str) -> list[Entry]:
         """Return what lies in a folder."""
@@ -232,21 +230,21 @@ class CloudStore(Store):
         found: dict[str, Entry] = {}
         for path, is_folder in self._listed(folder, deep=True):
             name, below, _ = path.removeprefix(start).partition("/")
-            found.setdefault(name, Entry(start + name, bool(below) or is_folder))
+            found.setdefault(name, (start + name, bool(below) or is_folder))
         return list(found.values())
 
     def below(self, folder: str) -> list[str]:
         """Return all objects below a folder, at any depth."""
         return [path for path, is_folder in self._listed(folder, deep=True) if not is_folder]
 
-    def state(self, path: str) -> ObjectState:
+    def state(self, path: str) -> State:
         """Return the size, and the etag or the time of the last change."""
         file = self._opened(path)
         said = file.metadata() or {}
         facts = {_text(key).casefold(): _text(value) for key, value in said.items()}
         stamp = facts.get("etag") or facts.get("generation") or facts.get("last-modified")
         stamp = stamp or str(self._system.get_file_info(self._full(path)).mtime_ns)
-        return ObjectState(int(file.size()), stamp)
+        return int(file.size()), stamp
 
     def fetch(self, path: str, offset: int, size: int) -> bytes:
         """Return a part of an object; several threads may ask for parts of the same."""
@@ -263,7 +261,7 @@ class CloudStore(Store):
 
         selector = FileSelector(self._full(folder), recursive=deep, allow_not_found=True)
         for info in self._system.get_file_info(selector):
-            yield Entry(info.path.removeprefix(self._root), info.type == FileType.Directory)
+            yield info.path.removeprefix(self._root), info.type == FileType.Directory
 
     def _opened(self, path: str) -> NativeFile:
         """Open an object and keep it: that is a request, and each row group would make one."""

@@ -11,11 +11,11 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.search import Entry
 from mipaudit.reading.stores.address import store_seconds
-from mipaudit.reading.stores.store import ObjectState, Store
+from mipaudit.reading.stores.store import State, Store
 
 if TYPE_CHECKING:
+    from mipaudit.reading.bytes.search import Entry
     from mipaudit.reading.stores.address import Address
 
 # What changes when an object is written again, in the words of different stores: first those
@@ -41,14 +41,13 @@ class FsspecStore(Store):
         self._system = system
         self._root = root.rstrip("/")
 
-    def look(self, path: str) -> Entry | None:
-        """Return what is at ``path`` now, None for nothing."""
+    def is_folder(self, path: str) -> bool | None:
+        """Tell whether ``path`` is a folder now, None where nothing is."""
         self._system.invalidate_cache()
         try:
-            info = self._system.info(self._full(path))
+            return bool(self._system.info(self._full(path))["type"] == "directory")
         except FileNotFoundError:
             return None
-        return Entry(path.rstrip("/"), info["type"] == "directory")
 
     def children(self, folder: str) -> list[Entry]:
         """Return what lies in a folder."""
@@ -56,8 +55,8 @@ class FsspecStore(Store):
             found = self._system.ls(self._full(folder), detail=True)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        entries = [Entry(self._relative(info), info["type"] == "directory") for info in found]
-        return [entry for entry in entries if entry.path != folder.strip("/")]
+        entries = [(self._relative(info), info["type"] == "directory") for info in found]
+        return [entry for entry in entries if entry[0] != folder.strip("/")]
 
     def below(self, folder: str) -> list[str]:
         """Return all objects below a folder, at any depth.
@@ -69,7 +68,7 @@ class FsspecStore(Store):
             found += self.below(path) if is_folder else [path]
         return found
 
-    def state(self, path: str) -> ObjectState:
+    def state(self, path: str) -> State:
         """Return the size and a stamp."""
         return _state(self._system.info(self._full(path)))
 
@@ -114,8 +113,8 @@ class WebStore(FsspecStore):
         )
         super().__init__(address, system, f"{address.scheme}://{address.authority}")
 
-    def look(self, path: str) -> Entry | None:
-        """Return the file at ``path``, None for nothing."""
+    def is_folder(self, path: str) -> bool | None:
+        """Tell that ``path`` is a file, None where nothing is."""
         try:
             self._system.info(self._full(path))
         except FileNotFoundError as error:
@@ -123,9 +122,9 @@ class WebStore(FsspecStore):
             if error.__cause__ is None or getattr(error.__cause__, "status", 0) in {404, 410}:
                 return None
             raise
-        return Entry(path, is_folder=False)
+        return False
 
-    def state(self, path: str) -> ObjectState:
+    def state(self, path: str) -> State:
         """Return size and etag.
 
         Raises:
@@ -145,7 +144,7 @@ class WebStore(FsspecStore):
         stream: IO[bytes] = self._system.open(self._full(path), "rb", block_size=0, size=1)
         return stream
 
-    def sends_parts(self, path: str, state: ObjectState) -> bool:
+    def sends_parts(self, path: str, state: State) -> bool:
         """Tell whether parts can be asked for, and a change between them would show.
 
         The time of the last change counts in whole seconds: a server that gives nothing better
@@ -153,10 +152,9 @@ class WebStore(FsspecStore):
         """
         from fsspec.asyn import sync
 
-        if not state.size:
-            return state.size is not None
-        if not state.stamp.startswith(_CONTENT_STAMPS):
-            return False
+        size, stamp = state
+        if not size or not stamp.startswith(_CONTENT_STAMPS):
+            return size == 0
         partly: bool = self.ask(
             lambda path: sync(self._system.loop, self._answers_partly, self._full(path)), path
         )
@@ -174,7 +172,7 @@ class WebStore(FsspecStore):
         return f"{self._root}/{quote(_LOOSE_PERCENT.sub('%25', path), safe=_PLAIN)}"
 
 
-def _state(info: dict[str, Any]) -> ObjectState:
+def _state(info: dict[str, Any]) -> State:
     size = info.get("size") if info.get("partial") is not False else None
     stamp = next((f"{name} {info[name]}" for name in _STAMPS if info.get(name) is not None), "")
-    return ObjectState(None if size is None else int(size), stamp)
+    return None if size is None else int(size), stamp

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from mipaudit.reading.bytes.search import Entry
     from mipaudit.reading.stores.cloud_store import CloudStore
     from mipaudit.reading.stores.fsspec_store import FsspecStore
-    from mipaudit.reading.stores.store import ObjectState
 
     AnyStore = CloudStore | FsspecStore
 
@@ -159,8 +158,8 @@ class _Asked:
     def __init__(self, store: AnyStore) -> None:
         self._store = store
 
-    def look(self, path: str) -> Entry | None:
-        return self._store.ask(self._store.look, path)
+    def is_folder(self, path: str) -> bool | None:
+        return self._store.ask(self._store.is_folder, path)
 
     def children(self, folder: str) -> Iterable[Entry]:
         return self._store.ask(self._store.children, folder)
@@ -196,7 +195,7 @@ def remote_blobs(address: Address, *, in_memory: int) -> list[tuple[Blob, tuple[
     found: list[FoundFile] | None
     if address.is_web:
         path = f"{path}?{address.query}" if address.query else path
-        found = [(path, ())] if store.ask(store.look, path) is not None else None
+        found = [(path, ())] if store.ask(store.is_folder, path) is not None else None
     else:
         found = found_files(_Asked(store), path, name)
     if found is None:
@@ -210,23 +209,24 @@ def remote_blobs(address: Address, *, in_memory: int) -> list[tuple[Blob, tuple[
 
 def _blob(store: AnyStore, path: str, in_memory: int) -> Blob:
     state = store.ask(store.state, path)
-    if state.size is None or not store.sends_parts(path, state):
-        return store.ask(partial(_streamed, store), path, state, in_memory)
+    size, stamp = state
+    if size is None or not store.sends_parts(path, state):
+        return store.ask(partial(_streamed, store), path, size, in_memory)
     return RemoteBlob(
         address=store.address,
         path=path,
         name=store.address.name(path),
-        size=state.size,
-        stamp=state.stamp,
+        size=size,
+        stamp=stamp,
         # What no other object has.
         identity=(store.address.store, store.address.place, path),
     )
 
 
-def _streamed(store: AnyStore, path: str, state: ObjectState, in_memory: int) -> Blob:
+def _streamed(store: AnyStore, path: str, size: int | None, in_memory: int) -> Blob:
     with store.stream(path) as stream:
         blob = stream_blob(store.address.name(path), stream, in_memory=in_memory)
-    if state.size not in {None, blob.size}:
+    if size not in {None, blob.size}:
         blob.close()
         raise ShortReadError
     return blob

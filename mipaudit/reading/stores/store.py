@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from mipaudit.errors import InputError, MipauditError, MissingExtraError
 
@@ -88,6 +88,9 @@ _SAID: Final = {
 _PAUSES: Final = (0.1, 0.5, 2.0)
 
 ResultT = TypeVar("ResultT")
+# An object as it is now: its bytes, None where parts of it cannot be asked for, and what changes
+# when it is written again.
+State = tuple[int | None, str]
 
 
 class ShortReadError(OSError):
@@ -168,16 +171,6 @@ def missing_library(address: Address, extra: str | None) -> MissingExtraError:
     )
 
 
-class ObjectState(NamedTuple):
-    """An object as it is now: bytes, and what changes when it is written again.
-
-    ``size`` is None where parts of it cannot be asked for.
-    """
-
-    size: int | None
-    stamp: str
-
-
 class Store:
     """What all stores have. Paths are relative to the bucket, container or server.
 
@@ -229,6 +222,6 @@ class Store:
             return True
         return not self.tries_again and _fault(error) in {"unreachable", "other"}
 
-    def sends_parts(self, path: str, state: ObjectState) -> bool:  # noqa: ARG002 - some ask
+    def sends_parts(self, path: str, state: State) -> bool:  # noqa: ARG002 - some ask
         """Tell whether parts can be asked for, and a change between them would show."""
-        return state.size is not None
+        return state[0] is not None
