@@ -21,7 +21,6 @@ from mipaudit.summaries.identity.content import ContentColumn, canonical_order, 
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from mipaudit.data.parts import ScoreColumn
     from mipaudit.data.source import ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
@@ -35,18 +34,11 @@ class KeptInput:
 
     Attributes:
         rows: as one batch.
-        columns: what its scores are.
-        units: the keys are persons, who may have several rows.
+        source: that was read.
     """
 
     rows: Rows
-    columns: tuple[ScoreColumn, ...]
-    units: bool
-
-    def dropped(self, n_members: int, n_holdout: int) -> tuple[int, int]:
-        """Return how many rows of members and of the holdout are not among those counted."""
-        members = int(np.count_nonzero(self.rows.member))
-        return members - n_members, int(self.rows.member.size) - members - n_holdout
+    source: ScoreSource
 
     def in_order(self, places: Sequence[int], choice: SeedChoice) -> OrderedRows:
         """Return the rows of one statement, which some of the columns enter together.
@@ -55,17 +47,54 @@ class KeptInput:
             places: of those columns, which need not stand in the order of their names.
             choice: of the seed.
         """
-        columns = [
+        rows, columns = self.rows, self.source.columns
+        entering = [
             ContentColumn(
-                name=self.columns[at].name,
-                values=self.rows.scores[at],
-                labels=self.columns[at].kind == "string",
+                name=columns[at].name,
+                values=rows.scores[at],
+                labels=columns[at].kind == "string",
             )
             for at in places
         ]
-        rows, content = canonical_rows(columns, self.rows.member, self.rows.keys, units=self.units)
-        seed = choice.in_use(content)
-        return OrderedRows(rows=one_of_each(rows, seed) if self.units else rows, seed=seed)
+        found, content = canonical_rows(entering, rows.member, rows.keys, units=self._units)
+        return self._standing(found, choice.in_use(content))
+
+    def with_groups(self, at: int, choice: SeedChoice) -> OrderedRows:
+        """Return the rows of one column for a statement on groups, which were read.
+
+        Rows of one score are exchangeable only within their group: who could say which of them
+        bears which group's name would choose the group's rows that train.
+
+        Args:
+            at: place of the column.
+            choice: of the seed.
+        """
+        rows, labels = self.rows, self.source.columns[at].kind == "string"
+        assert rows.groups is not None  # noqa: S101 - the caller looked
+        entering = [
+            ContentColumn(name="1 score", values=rows.scores[at], labels=labels),
+            ContentColumn(name="2 group", values=rows.groups, labels=True),
+        ]
+        found = canonical_order(entering, rows.member, rows.keys, units=self._units)
+        ordered = rows.of_columns([at]).reordered(found.order)
+        return self._standing(ordered, choice.in_use(found.content))
+
+    @property
+    def _units(self) -> bool:
+        """Whether the keys are persons, who may have several rows."""
+        return self.source.unit_seed is not None
+
+    def _standing(self, rows: Rows, seed: int) -> OrderedRows:
+        """Return one row for each person, and tell the source how many stand for nobody."""
+        if not self._units:
+            return OrderedRows(rows=rows, seed=seed)
+        standing = one_of_each(rows, seed)
+        members, holdout = (
+            int(np.count_nonzero(rows.member == side) - np.count_nonzero(standing.member == side))
+            for side in (True, False)
+        )
+        self.source.unit_rows_dropped = members, holdout
+        return OrderedRows(rows=standing, seed=seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -139,7 +168,7 @@ def hold_input(
             member=np.empty(0, dtype=bool),
             scores=(np.empty(0),) * len(source.columns),
         )
-    return KeptInput(rows=held, columns=source.columns, units=source.unit_seed is not None)
+    return KeptInput(rows=held, source=source)
 
 
 def _with_only(rows: Rows, *, places: frozenset[int]) -> Rows:
@@ -166,7 +195,7 @@ def count_kept(
     found = []
     for places in scores:
         ordered = kept.in_order(places, choice)
-        kinds, seed = [kept.columns[at].kind for at in places], ordered.seed
+        kinds, seed = [kept.source.columns[at].kind for at in places], ordered.seed
         if len(places) == 1:
             found.append(count_over(ordered.over, kinds, how, seed=seed))
         else:
@@ -192,26 +221,3 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
         seeds=tuple(seed for one in parts for seed in one.seeds),
         vector_seeds=tuple(seed for one in parts for seed in one.vector_seeds),
     )
-
-
-def order_with_groups(kept: KeptInput, at: int, choice: SeedChoice) -> OrderedRows:
-    """Return the rows of one column for a statement on groups.
-
-    Rows of one score are exchangeable only within their group: who could say which of them
-    bears which group's name would choose the group's rows that train.
-
-    Args:
-        kept: read with groups.
-        at: place of the column.
-        choice: of the seed.
-    """
-    rows, column = kept.rows, kept.columns[at]
-    assert rows.groups is not None  # noqa: S101 - the caller looked
-    columns = [
-        ContentColumn(name="1 score", values=rows.scores[at], labels=column.kind == "string"),
-        ContentColumn(name="2 group", values=rows.groups, labels=True),
-    ]
-    found = canonical_order(columns, rows.member, rows.keys, units=kept.units)
-    seed = choice.in_use(found.content)
-    ordered = rows.of_columns([at]).reordered(found.order)
-    return OrderedRows(rows=one_of_each(ordered, seed) if kept.units else ordered, seed=seed)

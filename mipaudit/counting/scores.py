@@ -78,7 +78,7 @@ def _count(
     workers: Workers | None,
     progress: Progress | None,
 ) -> Counts:
-    """Return the counts of some scores; the source is told how many rows stand for nobody."""
+    """Return the counts of some scores."""
     blocks = _kept_together(source, scores)
     if blocks is None:
         return count_by_position(source, scores, how, workers=workers, progress=progress)
@@ -89,8 +89,6 @@ def _count(
         only = None if whole else places
         kept = hold_input(source, workers=workers, progress=progress, only=only)
         parts.append(count_kept(kept, seed, how, some))
-        if kept.units:
-            source.unit_rows_dropped = kept.dropped(parts[0].n_members, parts[0].n_holdout)
     return joined_counts(parts)
 
 

@@ -12,7 +12,7 @@ from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
 from mipaudit.counting.columns import Meter, require_classes, require_identities
-from mipaudit.counting.kept_rows import OrderedRows, hold_input, order_with_groups
+from mipaudit.counting.kept_rows import OrderedRows, hold_input
 from mipaudit.counting.large_seed import fits
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
@@ -124,13 +124,10 @@ def hold_rows(source: ScoreSource, asked: AttackOptions) -> tuple[Attacked, ...]
     kept = hold_input(source, workers=workers, progress=asked.progress)
     source.check_classes()
     found = [kept.in_order([at], asked.chosen_seed) for at in places]
-    if kept.units:
-        members = int(np.count_nonzero(found[0].rows.member))
-        source.unit_rows_dropped = kept.dropped(members, int(found[0].rows.member.size) - members)
     scores = _informative([_attacked(source, asked, at, one) for at, one in enumerate(found)])
     if not asked.by:
         return scores
-    with_classes = [order_with_groups(kept, at, asked.chosen_seed) for at in places]
+    with_classes = [kept.with_groups(at, asked.chosen_seed) for at in places]
     return tuple(
         replace(scores[at], classed=_attacked(source, asked, at, one))
         for at, one in enumerate(with_classes)

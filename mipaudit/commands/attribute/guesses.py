@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from mipaudit.commands.attribute.options import AttributeOptions
 from mipaudit.counting.columns import Meter
-from mipaudit.counting.kept_rows import hold_input, order_with_groups
+from mipaudit.counting.kept_rows import hold_input
 from mipaudit.counting.large_seed import fits
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
@@ -223,11 +223,8 @@ def _census(
     if source.unit_seed is not None and fits(source):
         kept = hold_input(source, workers=workers, progress=progress)
         if kept.rows.groups is not None:
-            ordered = order_with_groups(kept, 0, asked.chosen_seed)
-            census = ordered.over(GroupCensus)
-            members, holdout = (sum(pair[at] for pair in census.sizes.values()) for at in (0, 1))
-            source.unit_rows_dropped = kept.dropped(members, holdout)
-            return census, {None: ordered.seed}
+            ordered = kept.with_groups(0, asked.chosen_seed)
+            return ordered.over(GroupCensus), {None: ordered.seed}
     meter = None if progress is None else Meter(source.rows_hint, progress).advance
     census = fold(source.partitions(), GroupCensus, workers=workers, progress=meter)
     return census, {} if source.unit_seed is None else {None: source.unit_seed}

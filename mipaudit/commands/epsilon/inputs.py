@@ -126,8 +126,6 @@ def _in_order(source: ScoreSource, kept: KeptInput, choice: SeedChoice) -> Score
         )
         for side in (True, False)
     ]
-    if kept.units:
-        source.unit_rows_dropped = kept.dropped(sides[0].size, sides[1].size)
     return ScoredRows(
         names=tuple(column.name for column in source.columns),
         members=sides[0],

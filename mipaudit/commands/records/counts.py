@@ -13,7 +13,7 @@ from mipaudit.commands.records.groups import GroupCounts, choose_groups, words_o
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.counting.columns import Meter, settle_sample
-from mipaudit.counting.kept_rows import KeptInput, OrderedRows, order_with_groups
+from mipaudit.counting.kept_rows import KeptInput, OrderedRows
 from mipaudit.data.parts import ScoreColumn
 from mipaudit.data.source import Partitions, PiecePartition, ScoreSource
 from mipaudit.engine.fold import fold
@@ -105,7 +105,7 @@ def _kept(
     rows = fold(unnamed(source.every_row()), HeldRows, workers=workers, progress=meter).joined()
     source.check_classes()
     assert rows is not None  # noqa: S101 - neither class is empty
-    return KeptInput(rows=rows, columns=source.columns, units=source.unit_seed is not None)
+    return KeptInput(rows=rows, source=source)
 
 
 def _count_kept(source: ScoreSource, kept: KeptInput, asked: RecordTableOptions) -> RecordCounts:
@@ -115,13 +115,13 @@ def _count_kept(source: ScoreSource, kept: KeptInput, asked: RecordTableOptions)
     that follow from what enters it: groups beside the score change no record's risk.
     """
     ordered = kept.in_order([0], asked.chosen_seed)
-    if kept.units:
+    if source.unit_seed is not None:
         source.stand_for(_standing(kept, asked))
     sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
     cells = _cells(sample, source.columns[0].kind, asked, ordered.seed)
     grouped = None
     if kept.rows.groups is not None:
-        grouped = _count_groups(source, order_with_groups(kept, 0, asked.chosen_seed), asked)
+        grouped = _count_groups(source, kept.with_groups(0, asked.chosen_seed), asked)
     return RecordCounts(
         column=source.columns[0],
         cells=cells,
@@ -136,8 +136,8 @@ def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
     """Return the rows that stand for persons where the risks of records are counted."""
     at = kept.rows.positions()
     rows = replace(kept.rows, scores=(*kept.rows.scores, at.astype(np.float64)))
-    name = kept.columns[0].name
-    labels = kept.columns[0].kind == "string"
+    column = kept.source.columns[0]
+    name, labels = column.name, column.kind == "string"
     found = canonical_order(
         [ContentColumn(name=name, values=rows.scores[0], labels=labels)],
         rows.member,
@@ -145,8 +145,7 @@ def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
         units=True,
     )
     chosen = one_of_each(rows.reordered(found.order), asked.chosen_seed.in_use(found.content))
-    members = int(np.count_nonzero(chosen.member))
-    dropped = kept.dropped(members, int(chosen.member.size) - members)
+    dropped = kept.source.unit_rows_dropped
     return Chosen(
         positions=np.sort(chosen.scores[1].astype(np.int64)),
         dropped_members=dropped[0],
