@@ -236,8 +236,8 @@ def noised(
     Returns:
         (d,) numbers.
     """
-    factor, scale = candidate.yardstick.shape.factor, candidate.noise.scale
-    drawn = sample_noise(candidate.mechanism, scale, vector.size, uniforms, factor)
+    factor, scale = candidate.shape.factor, candidate.noise.scale
+    drawn = sample_noise(candidate.way.mechanism, scale, vector.size, uniforms, factor)
     return round_to_grid(vector + drawn, candidate.coordinate_rms)
 
 

@@ -32,8 +32,8 @@ def test_release_is_rounded_to_the_grid_of_its_noise(splits, calibration):
     chosen = calibration.chosen
     source, again = (uniforms_from(np.random.default_rng(1)) for _ in range(2))
     found = noised(splits[0], chosen, source)
-    factor = chosen.yardstick.shape.factor
-    exact = splits[0] + sample_noise(chosen.mechanism, chosen.noise.scale, 6, again, factor)
+    factor = chosen.shape.factor
+    exact = splits[0] + sample_noise(chosen.way.mechanism, chosen.noise.scale, 6, again, factor)
     steps = chosen.coordinate_rms * 2.0**-20
     assert (np.abs(found - exact) <= steps).all()
     assert (found != exact).any()

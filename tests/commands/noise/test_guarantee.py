@@ -107,10 +107,10 @@ def test_no_attacker_beats_calibrated_releases(all_halves, rng, eta):
     for row in found.candidates:
         drawn = rng.integers(0, len(outputs), draws)
         published = np.array([noised(outputs[pick], row, source) for pick in drawn])
-        offsets = row.yardstick.shape.whiten(
+        offsets = row.shape.whiten(
             (published[:, None, :] - outputs[None, :, :]).reshape(-1, 2)
         ).reshape(draws, len(outputs), 2)
-        laws = density(row.mechanism, row.noise.scale, offsets)
+        laws = density(row.way.mechanism, row.noise.scale, offsets)
         # Guess "in" where the density over halves with the record is the greater one.
         guesses = laws @ member > laws @ ~member
         accuracies = (guesses == member[drawn]).mean(axis=0)
@@ -127,7 +127,7 @@ def test_simulated_attacker_attains_the_promise_where_the_theory_says_so(rng):
     row = calibrate(
         splits, NoiseOptions(eta=eta, splits=splits, scaled_by="value"), rng
     ).candidates[0]
-    assert row.mechanism == "gaussian"
+    assert row.way.mechanism == "gaussian"
     assert row.noise.scale == pytest.approx(scale, rel=0.05)
     source = uniforms_from(rng)
     right = [noised(side, row, source)[0] * side[0] > 0 for side in splits[:draws]]

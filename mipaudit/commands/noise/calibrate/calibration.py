@@ -1,11 +1,11 @@
 """The least noise that keeps a promise of membership-inference privacy, from split data.
 
-Each way of adding enough noise, the choice between them, what to say where none is left, and
-what a reader must know.
+What is considered is a table: each way to scale noise, of each shape and kind. Strict mode shares
+its error over the rows of the table, since the choice sees them all.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -19,22 +19,34 @@ from mipaudit.commands.noise.calibrate.direct_scale import (
     estimate_gap,
     least_scale,
 )
+from mipaudit.commands.noise.calibrate.interval import fewest_terms
 from mipaudit.commands.noise.calibrate.measurement import (
-    FEWEST_FOR_SHAPE,
     FEWEST_PAIRS,
+    Splits,
     SwapPairs,
-    Workbench,
     Yardstick,
     measure,
-    mechanisms_for,
-    prepare,
+    published,
 )
-from mipaudit.commands.noise.measured import MeasuredGap, NoiseCandidate
-from mipaudit.commands.noise.mechanisms.shape import FULL_SPLITS_PER_COORDINATE, noise_cost
-from mipaudit.commands.noise.options import NoiseOptions
+from mipaudit.commands.noise.measured import MeasuredMoment, NoiseCandidate
+from mipaudit.commands.noise.mechanisms.shape import (
+    FULL_SPLITS_PER_COORDINATE,
+    NoiseShape,
+    diagonal_shape,
+    full_shape,
+    isotropic_shape,
+    noise_cost,
+    standard_units,
+)
+from mipaudit.commands.noise.options import CalibrationKind, NoiseOptions, Protects, ShapeKind
 from mipaudit.errors import InputError
-from mipaudit.maths import noise_scales
-from mipaudit.maths.noise_scales import Mechanism, allowed_gap
+from mipaudit.maths.noise_scales import (
+    Mechanism,
+    allowed_gap,
+    paper_scale,
+    scale_for_distance,
+    scale_for_moment,
+)
 from mipaudit.statements.estimate import Finding
 
 Array = NDArray[np.float64]
@@ -43,6 +55,26 @@ Array = NDArray[np.float64]
 _FEWEST_SPLITS: Final = 4
 # The coverage of the approximate limits was measured from here on.
 _FEW_SPLITS: Final = 20
+# A half with fewer says nothing about the shape.
+_FEWEST_FOR_SHAPE: Final = 8
+# Izzo et al. 2022 prove their theorem for half of the records.
+_PAPER_FRACTION: Final = 0.5
+
+
+class Way(NamedTuple):
+    """A row of the table: noise that is considered.
+
+    Attributes:
+        calibration: what its scale is made from.
+        protects: whose membership.
+        shape: which directions may get how much.
+        mechanism: the kind of noise.
+    """
+
+    calibration: CalibrationKind
+    protects: Protects
+    shape: ShapeKind
+    mechanism: Mechanism
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,14 +83,14 @@ class Candidate:
 
     Attributes:
         noise: what the report says of it.
-        mechanism: the kind of noise.
-        yardstick: what it was scaled by.
+        way: its row of the table.
+        shape: whose norm its scale is in.
         coordinate_rms: (d,) root mean square of the noise on each coordinate.
     """
 
     noise: NoiseCandidate
-    mechanism: Mechanism
-    yardstick: Yardstick
+    way: Way
+    shape: NoiseShape
     coordinate_rms: Array
 
 
@@ -78,6 +110,83 @@ class Calibration:
     chosen: Candidate | None
     constant: tuple[int, ...]
     findings: tuple[Finding, ...]
+
+
+def ways(
+    asked: NoiseOptions, n_first: int, dimension: int, swapped: Sequence[Protects] = ()
+) -> tuple[Way, ...]:
+    """Return the table of what is considered, in a fixed order.
+
+    In strict mode that is only what may be chosen and has a limit that holds at every sample
+    size. The published calibration is no row: it is for comparison.
+
+    Args:
+        asked: the promise, and what may be done to keep it.
+        n_first: splits that vary, to learn a shape from.
+        dimension: number of coordinates.
+        swapped: records that a calibration on swaps may be for.
+    """
+    every: list[tuple[CalibrationKind, Protects]]
+    every = [("moment", "every-record"), ("direct", "every-record")]
+    for whose in swapped:
+        every += [("swap", whose), ("direct-swap", whose)]
+    if asked.strict:
+        sure = {"direct", "direct-swap"}
+        every = [one for one in every if one[0] in sure and asked.may_choose(*one)]
+    return tuple(
+        Way(*one, kind, mechanism)
+        for kind in shape_kinds(n_first, dimension, asked)
+        for one in every
+        for mechanism in _mechanisms(kind, dimension, asked)
+    )
+
+
+def fewest_splits(
+    asked: NoiseOptions, n_splits: int, dimension: int, swapped: Sequence[Protects] = ()
+) -> int:
+    """Return how many splits, at least ``n_splits``, may keep the promise directly.
+
+    With fewer, the limit is above eta even if none of the second half differs from
+    the centre: no noise is then enough. More splits allow more shapes, which take a
+    share.
+    """
+    needed = 0
+    while n_splits > needed:
+        needed = n_splits
+        alpha = _share(asked, ways(asked, needed // 2, dimension, swapped))
+        n_splits = max(needed, 2 * fewest_terms(asked.eta, alpha) - 1)
+    return needed
+
+
+def shape_kinds(n_first: int, dimension: int, asked: NoiseOptions) -> tuple[ShapeKind, ...]:
+    """Return the shapes to be tried, where so many splits that vary are there to learn from."""
+    needed: dict[ShapeKind, int] = {"isotropic": 0}
+    if dimension > 1:  # noise of one coordinate has no shape
+        needed["diagonal"] = _FEWEST_FOR_SHAPE
+        needed["full"] = max(_FEWEST_FOR_SHAPE, FULL_SPLITS_PER_COORDINATE * dimension)
+    return tuple(
+        kind for kind, count in needed.items() if asked.shape in {None, kind} and n_first >= count
+    )
+
+
+def _mechanisms(kind: ShapeKind, dimension: int, asked: NoiseOptions) -> tuple[Mechanism, ...]:
+    """Return the mechanisms worth considering for a shape.
+
+    In one dimension norm-exponential noise is Laplace noise, which needs a smaller scale;
+    in more than one its radius makes it larger than Gaussian noise by a factor of about
+    sqrt(d), so that a full covariance would be wasted on it.
+    """
+    every: tuple[Mechanism, ...] = ("gaussian", "norm-exponential")
+    if dimension == 1:
+        every = ("gaussian", "laplace")
+    if kind == "full":
+        every = ("gaussian",)
+    return tuple(mechanism for mechanism in every if asked.mechanism in {None, mechanism})
+
+
+def _share(asked: NoiseOptions, table: Sequence[Way]) -> float:
+    """Return the error of one limit of strict mode (Bonferroni)."""
+    return (1 - asked.confidence) / max(1, len(table))
 
 
 def calibrate(
@@ -106,20 +215,53 @@ def calibrate(
         InputError: the splits cannot be used, or none of the allowed calibrations can.
     """
     _check_tables(splits, pairs)
-    bench = prepare(splits, asked, rng, pairs)
-    needed = allowed_gap(asked.eta, asked.train_fraction) < 1
-    yardsticks: list[Yardstick] = []
-    if needed:
-        _refuse_constant(bench)
-        yardsticks = list(measure(bench, rng))
-    candidates = tuple(_candidates(yardsticks, bench))
-    findings = list(_split_findings(bench))
-    if needed:
-        findings += _findings(bench, yardsticks)
+    count, dimension = splits.shape
+    order = rng.permutation(count)
+    halves = Splits(splits, splits[order[: count // 2]], splits[order[count // 2 :]])
+    units = _error_units(halves, asked)
+    constant = tuple(np.flatnonzero((splits == splits[0]).all(axis=0)).tolist())
+    findings = list(_split_findings(halves, constant, asked))
+    if allowed_gap(asked.eta, asked.train_fraction) >= 1:
+        return Calibration(candidates=(), chosen=None, constant=constant, findings=tuple(findings))
+    if len(constant) == dimension:
+        raise InputError(
+            "constant_release",
+            f"All {count} splits gave the same vector, so that no noise can be"
+            " calibrated on them: a release that does not depend on the split needs none,"
+            " and one that rarely does may need much.",
+            hint="Check that the rows are different random splits.",
+        )
+    swapped = () if pairs is None else pairs.protects
+    first = halves.first
+    varying = len(first) if (first != first[0]).any() else 0
+    table = ways(asked, varying, dimension, swapped)
+    confidence = 1 - _share(asked, table) if asked.strict else asked.confidence
+    candidates: list[Candidate] = []
+    swaps: list[tuple[Protects, MeasuredMoment]] = []
+    for kind in shape_kinds(varying, dimension, asked):
+        shape = _shape(kind, first, units)
+        measured = measure(halves, pairs, shape, asked, confidence, rng)
+        swaps += [(whose, one.moment) for (of, whose), one in measured.items() if of == "swap"]
+        rows = (one for one in table if one.shape == kind)
+        candidates += _scaled(rows, shape, measured, asked, units)
+    if asked.train_fraction == _PAPER_FRACTION:
+        shape = isotropic_shape(np.ones(dimension))
+        paper = Way("paper", "every-record", "isotropic", "norm-exponential")
+        of_paper = {paper[:2]: published(halves, shape, asked, rng)}
+        candidates += _scaled([paper], shape, of_paper, asked, units)
+    repeated = count - len(np.unique(splits, axis=0))
+    if repeated:
+        findings.append(Finding.of("repeated_splits", repeated=repeated, splits=count))
+    needed = 0
+    if asked.strict and asked.may_choose("direct", "every-record"):
+        needed = fewest_splits(asked, count, dimension, swapped)
+        if needed > count:
+            findings.append(Finding.of("direct_needs_splits", needed=needed, splits=count))
+    findings += () if pairs is None else _pair_findings(swaps, pairs)
     return Calibration(
-        candidates=candidates,
-        chosen=_choose(candidates, bench) if needed else None,
-        constant=bench.constant,
+        candidates=tuple(candidates),
+        chosen=_choose(candidates, asked, halves, needed),
+        constant=constant,
         findings=tuple(findings),
     )
 
@@ -143,117 +285,124 @@ def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
         raise InputError("too_few_pairs", f"There are {count} pairs; at least 2 are needed.")
 
 
-def _refuse_constant(bench: Workbench) -> None:
-    """Refuse splits without variation."""
-    if len(bench.constant) == bench.splits.shape[1]:
-        raise InputError(
-            "constant_release",
-            f"All {len(bench.splits)} splits gave the same vector, so that no noise can be"
-            " calibrated on them: a release that does not depend on the split needs none,"
-            " and one that rarely does may need much.",
-            hint="Check that the rows are different random splits.",
+def _error_units(splits: Splits, asked: NoiseOptions) -> Array:
+    """Return the (d,) units in which the total error counts."""
+    units = None
+    if asked.error_units == "standardised":
+        enough = len(splits.first) >= _FEWEST_FOR_SHAPE
+        units = standard_units(splits.first) if enough else None
+        units = standard_units(splits.every) if units is None else units
+    return np.ones(splits.every.shape[1]) if units is None else units
+
+
+def _shape(kind: ShapeKind, first: Array, units: Array) -> NoiseShape:
+    if kind == "isotropic":
+        return isotropic_shape(np.ones(units.size))
+    return diagonal_shape(first, units) if kind == "diagonal" else full_shape(first, units)
+
+
+def _scaled(
+    rows: Iterator[Way] | Sequence[Way],
+    shape: NoiseShape,
+    measured: dict[tuple[CalibrationKind, Protects], Yardstick],
+    asked: NoiseOptions,
+    units: Array,
+) -> Iterator[Candidate]:
+    """Yield the noise of each row that can be scaled."""
+    for way in rows:
+        by = measured[way.calibration, way.protects]
+        multiplier, gap = None, None
+        if by.shifts is not None:
+            aim = _aim(way, by.shifts, by.confidence, asked)
+            limited, scale = aim.basis != "value", least_scale(by.shifts, way.mechanism, aim)
+            if 0 < scale < math.inf:
+                gap = estimate_gap(by.shifts, way.mechanism, scale, aim, by.confidence)
+        else:
+            multiplier = _multiplier(way, asked)
+            upper = by.moment.upper if asked.scaled_by == "upper" else None
+            limited = upper is not None
+            scale = multiplier * (by.moment.value if upper is None else upper)
+        if not 0 < scale < math.inf:
+            continue
+        cost = noise_cost(way.mechanism, scale, shape, units)
+        noise = NoiseCandidate(
+            calibration=way.calibration,
+            mechanism=way.mechanism,
+            shape=shape.kind,
+            protects=way.protects,
+            multiplier=multiplier,
+            moment=by.moment,
+            gap=gap,
+            scaled_by="upper" if limited else "value",
+            scale=scale,
+            guaranteed=gap is not None and asked.strict,
+            total_error=cost.total,
+            rms_norm=cost.rms_norm,
+            expected_norm=cost.expected_norm,
+            chosen=False,
         )
+        yield Candidate(noise=noise, way=way, shape=shape, coordinate_rms=cost.coordinate_rms)
 
 
-def _candidates(yardsticks: list[Yardstick], bench: Workbench) -> Iterator[Candidate]:
-    for row in yardsticks:
-        mechanisms = mechanisms_for(row.shape.kind, row.shape.units.size, bench.asked)
-        if row.calibration == "paper":
-            mechanisms = ("norm-exponential",)
-        for mechanism in mechanisms:
-            scaled = _scaled(row, mechanism, bench.asked)
-            if 0 < scaled.scale < math.inf:
-                yield _candidate(row, mechanism, scaled, bench.error_units)
+def _multiplier(way: Way, asked: NoiseOptions) -> float:
+    if way.calibration == "paper":
+        return paper_scale(asked.eta, asked.k)
+    if way.calibration == "moment":
+        return scale_for_moment(way.mechanism, asked.eta, asked.train_fraction)
+    return scale_for_distance(way.mechanism, allowed_gap(asked.eta, asked.train_fraction))
 
 
-class _Scaled(NamedTuple):
-    """A scale and what it came from."""
-
-    scale: float
-    by_limit: bool
-    guaranteed: bool = False
-    multiplier: float | None = None
-    gap: MeasuredGap | None = None
-
-
-def _scaled(row: Yardstick, mechanism: Mechanism, asked: NoiseOptions) -> _Scaled:
-    if row.shifts is not None:
-        return _directly(row, row.shifts, mechanism, asked)
-    multiplier = _multiplier(row, mechanism, asked)
-    upper = row.moment.upper if asked.scaled_by == "upper" else None
-    scale = multiplier * (row.moment.value if upper is None else upper)
-    return _Scaled(scale, by_limit=upper is not None, multiplier=multiplier)
-
-
-def _multiplier(row: Yardstick, mechanism: Mechanism, asked: NoiseOptions) -> float:
-    if row.calibration == "paper":
-        return noise_scales.paper_scale(asked.eta, asked.k)
-    if row.calibration == "moment":
-        return noise_scales.scale_for_moment(mechanism, asked.eta, asked.train_fraction)
-    return noise_scales.scale_for_distance(mechanism, allowed_gap(asked.eta, asked.train_fraction))
-
-
-def _directly(row: Yardstick, shifts: Shifts, mechanism: Mechanism, asked: NoiseOptions) -> _Scaled:
+def _aim(way: Way, shifts: Shifts, confidence: float, asked: NoiseOptions) -> Aim:
     # What the mean of h must not exceed: mipaudit help methods, section 28.4, remark (b). For
     # distances from a centre that is eta itself, at every q.
     at_most = asked.eta
-    if row.calibration != "direct":
+    if way.calibration != "direct":
         at_most = allowed_gap(asked.eta, asked.train_fraction)
     basis: Basis = "finite-sample"
     if not asked.strict:
         limited = asked.scaled_by == "upper" and shifts.has_limits
         basis = "approximate" if limited else "value"
-    alpha = (1 - row.confidence) / (1 if asked.strict else 2)
-    aim = Aim(at_most=at_most, basis=basis, alpha=alpha)
-    scale = least_scale(shifts, mechanism, aim)
-    gap = None
-    if 0 < scale < math.inf:
-        gap = estimate_gap(shifts, mechanism, scale, aim, row.confidence)
-    return _Scaled(scale, basis != "value", asked.strict, gap=gap)
+    alpha = (1 - confidence) / (1 if asked.strict else 2)
+    return Aim(at_most=at_most, basis=basis, alpha=alpha)
 
 
-def _candidate(
-    row: Yardstick, mechanism: Mechanism, scaled: _Scaled, error_units: Array
+def _choose(
+    candidates: Sequence[Candidate], asked: NoiseOptions, splits: Splits, needed: int
 ) -> Candidate:
-    cost = noise_cost(mechanism, scaled.scale, row.shape, error_units)
-    noise = NoiseCandidate(
-        calibration=row.calibration,
-        mechanism=mechanism,
-        shape=row.shape.kind,
-        protects=row.protects,
-        multiplier=scaled.multiplier,
-        moment=row.moment,
-        gap=scaled.gap,
-        scaled_by="upper" if scaled.by_limit else "value",
-        scale=scaled.scale,
-        guaranteed=scaled.guaranteed,
-        total_error=cost.total,
-        rms_norm=cost.rms_norm,
-        expected_norm=cost.expected_norm,
-        chosen=False,
-    )
-    return Candidate(
-        noise=noise, mechanism=mechanism, yardstick=row, coordinate_rms=cost.coordinate_rms
-    )
-
-
-def _choose(candidates: tuple[Candidate, ...], bench: Workbench) -> Candidate:
     """Return the allowed candidate of least total error.
+
+    Args:
+        candidates: all.
+        asked: what is allowed.
+        splits: divided.
+        needed: splits with which the promise may be kept directly, in strict mode.
 
     Raises:
         InputError: there is none.
     """
-    asked = bench.asked
     allowed = [
         one
         for one in candidates
-        if asked.may_choose(one.yardstick.calibration, one.yardstick.protects)
+        if asked.may_choose(one.way.calibration, one.way.protects)
         and (one.noise.guaranteed or not asked.strict)
     ]
     if allowed:
         return min(allowed, key=lambda one: one.noise.total_error)
-    if asked.strict and asked.may_choose("direct", "every-record"):
-        raise _no_direct(bench)
+    count = len(splits.every)
+    if needed > count:
+        raise InputError(
+            "too_few_splits_for_eta",
+            f"{count} splits are too few for this eta in strict mode: no noise, however large,"
+            f" could be shown to be enough. At least {needed} are needed.",
+            hint="Give more splits, or allow one kind and shape of noise only: every kind that"
+            " is considered takes a share of the error.",
+        )
+    if needed:
+        raise InputError(
+            "constant_release",
+            f"All of the {len(splits.second)} splits that scale the noise gave the same vector.",
+            hint="Check that the rows are different random splits.",
+        )
     raise InputError(
         "no_calibration_left",
         f"None of {len(candidates)} calibrations is allowed and can be scaled.",
@@ -262,70 +411,36 @@ def _choose(candidates: tuple[Candidate, ...], bench: Workbench) -> Candidate:
     )
 
 
-def _no_direct(bench: Workbench) -> InputError:
-    count = len(bench.splits)
-    needed = bench.share.fewest_splits(count)
-    if needed > count:
-        return InputError(
-            "too_few_splits_for_eta",
-            f"{count} splits are too few for this eta in strict mode: no noise, however large,"
-            f" could be shown to be enough. At least {needed} are needed.",
-            hint="Give more splits, or allow one kind and shape of noise only: every kind that"
-            " is considered takes a share of the error.",
-        )
-    return InputError(
-        "constant_release",
-        f"All of the {len(bench.second)} splits that scale the noise gave the same vector.",
-        hint="Check that the rows are different random splits.",
-    )
-
-
-def _split_findings(bench: Workbench) -> Iterator[Finding]:
+def _split_findings(
+    splits: Splits, constant: tuple[int, ...], asked: NoiseOptions
+) -> Iterator[Finding]:
     """Yield what a reader must know of the splits alone."""
-    count, dimension = bench.splits.shape
-    halves = 2 * len(bench.first)
+    count, width = splits.every.shape
+    halves = 2 * len(splits.first)
     if count < _FEW_SPLITS:
         yield Finding.of("few_splits", splits=count)
-    if bench.constant:
-        yield Finding.of(
-            "constant_coordinates",
-            case="splits",
-            constant=len(bench.constant),
-            width=dimension,
-            splits=count,
-        )
-    if count < dimension:
-        yield Finding.of("fewer_splits_than_coordinates", splits=count, width=dimension)
-    needed = 2 * FULL_SPLITS_PER_COORDINATE * dimension
-    if count >= dimension > 1 and halves < needed and bench.asked.shape in {None, "full"}:
+    if constant:
+        of = {"constant": len(constant), "width": width, "splits": count}
+        yield Finding.of("constant_coordinates", case="splits", **of)
+    if count < width:
+        yield Finding.of("fewer_splits_than_coordinates", splits=count, width=width)
+    needed = 2 * FULL_SPLITS_PER_COORDINATE * width
+    if count >= width > 1 and halves < needed and asked.shape in {None, "full"}:
         yield Finding.of("full_shape_needs_splits", needed=needed, splits=count)
-    if dimension > 1 and halves < 2 * FEWEST_FOR_SHAPE:
-        yield Finding.of("shapes_need_splits", needed=2 * FEWEST_FOR_SHAPE, splits=count)
+    if width > 1 and halves < 2 * _FEWEST_FOR_SHAPE:
+        yield Finding.of("shapes_need_splits", needed=2 * _FEWEST_FOR_SHAPE, splits=count)
 
 
-def _findings(bench: Workbench, yardsticks: list[Yardstick]) -> Iterator[Finding]:
-    """Yield what a reader must know of the calibration."""
-    count, dimension = bench.splits.shape
-    repeated = count - len(np.unique(bench.splits, axis=0))
-    if repeated and len(bench.constant) < dimension:
-        yield Finding.of("repeated_splits", repeated=repeated, splits=count)
-    if bench.asked.strict and bench.asked.may_choose("direct", "every-record"):
-        needed = bench.share.fewest_splits(count)
-        if needed > count:
-            yield Finding.of("direct_needs_splits", needed=needed, splits=count)
-    if bench.pairs is not None:
-        yield from _pair_findings(yardsticks, bench.pairs)
-
-
-def _pair_findings(yardsticks: list[Yardstick], pairs: SwapPairs) -> Iterator[Finding]:
-    swaps = [row for row in yardsticks if row.calibration == "swap"]
-    if any(row.moment.value == 0 for row in swaps):
+def _pair_findings(
+    swaps: Sequence[tuple[Protects, MeasuredMoment]], pairs: SwapPairs
+) -> Iterator[Finding]:
+    """Yield what a reader must know of pairs, by their distances in the norm of each shape."""
+    if any(one.value == 0 for _, one in swaps):
         yield Finding("pairs_do_not_differ")
     if pairs.record is None:
         yield Finding("records_not_named")
         return
-    records = len(np.unique(pairs.record))
-    yield Finding.of("tested_records_only", records=records)
-    worst = [row for row in swaps if row.protects == "tested-records"]
-    if any(row.moment.validity == "not-an-interval" for row in worst):
+    yield Finding.of("tested_records_only", records=len(np.unique(pairs.record)))
+    worst = [one for whose, one in swaps if whose == "tested-records"]
+    if any(one.validity == "not-an-interval" for one in worst):
         yield Finding.of("few_pairs_of_a_record", fewest=FEWEST_PAIRS)

@@ -22,7 +22,7 @@ def run(splits, seed=0, pairs=None, **asked):
 
 def by_name(calibration):
     return {
-        (row.noise.calibration, row.mechanism, row.yardstick.shape.kind, row.noise.protects): row
+        (row.noise.calibration, row.way.mechanism, row.shape.kind, row.noise.protects): row
         for row in calibration.candidates
     }
 
@@ -33,7 +33,7 @@ def codes(calibration):
 
 def moments(calibration):
     return {
-        (row.mechanism, row.yardstick.shape.kind): row
+        (row.way.mechanism, row.shape.kind): row
         for row in calibration.candidates
         if row.noise.calibration == "moment"
     }
@@ -63,7 +63,7 @@ def test_real_splits_have_every_candidate(adult_splits):
         key=lambda row: row.noise.total_error,
     )
     # Standardised: shaped noise is some ten standard deviations, isotropic noise absurd.
-    assert found.chosen.mechanism == "gaussian"
+    assert found.chosen.way.mechanism == "gaussian"
     ratios = found.chosen.coordinate_rms / adult_splits.std(axis=0)
     assert (ratios > 8).all()
     assert (ratios < 12).all()
@@ -90,7 +90,7 @@ def test_scales_are_multipliers_of_the_upper_limit_or_the_value(adult_splits):
 def test_splits_for_the_shape_are_not_those_for_its_scale(adult_splits):
     rows = moments(run(adult_splits))
     found = [rows[key] for key in GAUSSIAN]
-    counts = [(row.yardstick.shape.n_splits, row.noise.moment.n_splits) for row in found]
+    counts = [(row.shape.n_splits, row.noise.moment.n_splits) for row in found]
     assert counts == [(0, 256), (128, 128), (128, 128)]
 
 
@@ -100,7 +100,7 @@ def test_one_coordinate_is_for_laplace_and_gaussian_noise(adult_splits):
     assert set(rows) == {("gaussian", "isotropic"), ("laplace", "isotropic")}
     assert rows["laplace", "isotropic"].noise.multiplier == pytest.approx(4.4814, abs=1e-4)
     only = run(adult_splits[:, :1], mechanism="laplace")
-    assert only.chosen.mechanism == "laplace"
+    assert only.chosen.way.mechanism == "laplace"
 
 
 def test_units_of_the_table_do_not_matter_by_default(adult_splits):
@@ -255,7 +255,7 @@ def test_few_splits_are_named_or_refused(rng):
         "shapes_need_splits",
         "full_shape_needs_splits",
     }
-    assert found.chosen.yardstick.shape.kind == "isotropic"
+    assert found.chosen.shape.kind == "isotropic"
     with pytest.raises(InputError) as caught:
         run(splits[:3])
     assert caught.value.code == "too_few_splits"
@@ -264,7 +264,7 @@ def test_few_splits_are_named_or_refused(rng):
 def test_more_coordinates_than_splits_have_no_full_shape(rng):
     found = run(rng.standard_normal((30, 31)))
     assert "fewer_splits_than_coordinates" in codes(found)
-    assert {row.yardstick.shape.kind for row in found.candidates} == {"isotropic", "diagonal"}
+    assert {row.shape.kind for row in found.candidates} == {"isotropic", "diagonal"}
 
 
 def test_full_shape_needs_ten_splits_of_its_half_a_coordinate(rng):
@@ -335,5 +335,5 @@ def test_many_coordinates_need_no_square_matrix(rng):
         for mechanism in ("gaussian", "norm-exponential")
         for kind in ("isotropic", "diagonal")
     }
-    assert found.chosen.yardstick.shape.kind == "diagonal"
+    assert found.chosen.shape.kind == "diagonal"
     assert found.chosen.noise.moment.value == pytest.approx(math.sqrt(30_000), rel=0.1)

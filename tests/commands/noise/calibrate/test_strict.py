@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.commands.noise.calibrate.calibration import calibrate
+from mipaudit.commands.noise.calibrate.calibration import calibrate, fewest_splits
 from mipaudit.commands.noise.calibrate.direct_scale import shift_gaps
-from mipaudit.commands.noise.calibrate.measurement import Share, SwapPairs
+from mipaudit.commands.noise.calibrate.measurement import SwapPairs
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.errors import InputError
 
@@ -38,7 +38,7 @@ def test_only_direct_noise_is_guaranteed(adult_splits):
         assert row.noise.gap.value < row.noise.gap.upper == 0.1
         assert row.noise.multiplier is None
         assert (row.noise.moment.lower, row.noise.moment.upper) == (None, None)
-    assert found.chosen.yardstick.shape.kind == "diagonal"
+    assert found.chosen.shape.kind == "diagonal"
 
 
 def test_noise_on_real_splits_is_the_documented_amount(adult_splits):
@@ -47,7 +47,7 @@ def test_noise_on_real_splits_is_the_documented_amount(adult_splits):
         return {
             row.noise.calibration: round((row.noise.total_error / 6) ** 0.5, 2)
             for row in rows
-            if (row.mechanism, row.yardstick.shape.kind) == ("gaussian", "diagonal")
+            if (row.way.mechanism, row.shape.kind) == ("gaussian", "diagonal")
         }
 
     assert errors(strict=False) == {"moment": 9.61, "direct": 9.68}
@@ -56,7 +56,7 @@ def test_noise_on_real_splits_is_the_documented_amount(adult_splits):
 
 
 def test_fewer_candidates_need_less_noise(adult_splits):
-    every = next(r for r in run(adult_splits).candidates if r.yardstick.shape.kind == "isotropic")
+    every = next(r for r in run(adult_splits).candidates if r.shape.kind == "isotropic")
     assert run(adult_splits, **ONE).chosen.noise.scale < every.noise.scale
 
 
@@ -79,10 +79,11 @@ def test_too_few_splits_are_refused_with_the_number_that_would_do(rng):
 @pytest.mark.parametrize("eta", [1e-6, 0.02, 0.1, 0.49])
 @pytest.mark.parametrize("dimension", [1, 2, 50])
 def test_fewest_splits_count_the_shapes_that_they_allow(eta, dimension):
-    share = Share(asked=NoiseOptions(eta=eta, strict=True, splits="s.csv"), dimension=dimension)
-    needed = share.fewest_splits(4)
-    assert share.fewest_splits(needed) == needed
-    assert needed < share.fewest_splits(needed + 1) <= needed + 1 + 0.25 * needed
+    asked = NoiseOptions(eta=eta, strict=True, splits="s.csv")
+    needed = fewest_splits(asked, 4, dimension)
+    assert fewest_splits(asked, needed, dimension) == needed
+    more = fewest_splits(asked, needed + 1, dimension)
+    assert needed < more <= needed + 1 + 0.25 * needed
 
 
 def test_huge_rare_outputs_do_not_matter(rng):
@@ -152,6 +153,6 @@ def test_choice_keeps_the_promise_together(rng, dimension):
     for seed in range(runs):
         row = run(draw(150), seed=seed, eta=eta, error_units="given").chosen
         # The law is symmetric: no centre has a lesser mean than 0.
-        lengths = np.linalg.norm(row.yardstick.shape.whiten(law), axis=1)
-        misses += shift_gaps(row.mechanism, lengths / row.noise.scale).mean() > eta + 1e-3
+        lengths = np.linalg.norm(row.shape.whiten(law), axis=1)
+        misses += shift_gaps(row.way.mechanism, lengths / row.noise.scale).mean() > eta + 1e-3
     assert misses <= stats.binom.isf(1e-4, runs, 0.05)
