@@ -15,7 +15,7 @@ from typer.main import get_click_param
 from typer.models import ArgumentInfo, OptionInfo, ParamMeta
 
 from mipaudit.cli.help_page import GroupedCommand, OfParser
-from mipaudit.cli.settings import LIMITS, SCORES, Settings, keys_of, scores_option, variable_name
+from mipaudit.cli.settings import LIMITS, Settings, keys_of, scores_option, variable_name
 from mipaudit.errors import MipauditError, UsageError, as_typed
 from mipaudit.options.declare import REQUIRED, Options, declared
 from mipaudit.options.groups.recorded import PolicyFile, Stores
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from mipaudit.options.declare import Declared
 
 _SETTINGS: Final = "mipaudit.settings"
-_TYPED: Final = "COMMANDLINE"
 _POLICY: Final = "--max-"
 _COLUMNS: Final = "COL,COL"
 # Where commands have what is read, the first first.
@@ -59,32 +58,22 @@ class DeclaredCommand(GroupedCommand):
         twice = _first_repeated(order)
         if twice is not None:
             raise typer.BadParameter(_advice(twice), ctx=ctx, param=twice)
-        if "help" not in typed and (args or self._may_be_named()):
-            self._set_below(ctx, typed, named=bool(args))
-        return super().parse_args(ctx, args)
-
-    def _may_be_named(self) -> bool:
-        """Tell whether a policy file may name all that the command needs: the scores."""
-        return self.row.suffices or (
-            self.row.configured and scores_option(self.row.name) is not None
-        )
-
-    def _set_below(self, ctx: OfParser, typed: dict[str, Any], *, named: bool) -> None:
+        row, place = self.row, scores_option(self.row.name) if self.row.configured else None
+        # Without a word there is help, unless a policy file names the scores.
+        if "help" in typed or not (args or row.suffices or place):
+            return super().parse_args(ctx, args)
         if {"config", "no_config"} <= typed.keys():
             raise typer.BadParameter("--config and --no-config cannot go together.", ctx=ctx)
-        ctx.meta[_SETTINGS] = settings = Settings(self.row, typed)
-        if not named and not self.row.suffices:
-            config = settings.config
-            self.no_args_is_help = config is None or SCORES not in config.table
-        if self.row.configured and (named or not self.no_args_is_help):
-            ctx.default_map = settings.merge()
+        ctx.meta[_SETTINGS] = settings = Settings(row, typed)
+        ctx.default_map = {name: one.value for name, one in settings.given.items()}
+        if not args and place is not None:
+            self.no_args_is_help = place.name not in settings.given
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: OfParser) -> int:
         """Run it; an error about a setting says where the setting comes from."""
         settings: Settings = ctx.meta[_SETTINGS]
-        sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
-        typed = {name for name, one in sources.items() if one is not None and one.name == _TYPED}
-        settings.take(ctx.params, typed)
+        settings.take(ctx.params)
         left = settings.unjudged() if self.row.configured else []
         try:
             with _said_to_stores(settings):
@@ -106,12 +95,9 @@ class DeclaredCommand(GroupedCommand):
 
 def usage_place(error: Exception) -> str | None:
     """Return what to add to an error of the parser about a value that was not typed."""
-    context, name = (
-        getattr(error, "ctx", None),
-        getattr(getattr(error, "param", None), "name", None),
-    )
+    context, option = getattr(error, "ctx", None), getattr(error, "param", None)
     settings: Settings | None = None if context is None else context.meta.get(_SETTINGS)
-    return None if settings is None or name is None else settings.place(name)
+    return None if settings is None or option is None else settings.place(option.name)
 
 
 def declared_command(row: Command) -> DeclaredCommand:
@@ -189,18 +175,17 @@ def _said_to_stores(settings: Settings) -> Iterator[None]:
         # A name with a blank in it would pass for two.
         names = ("?" if set(name) & set(" \t\n") else name for name in said["allow_scheme"])
         said["allow_scheme"] = " ".join(names)
-    before = {variable_name(name): os.environ.get(variable_name(name)) for name in said}
-    os.environ |= {variable_name(name): str(value) for name, value in said.items()}
+    said = {variable_name(name): str(value) for name, value in said.items()}
+    before = {name: os.environ[name] for name in said if name in os.environ}
+    os.environ |= said
     try:
         allowed_schemes()
         store_seconds()
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in said:
+            del os.environ[name]
+        os.environ |= before
 
 
 def parameters_of(*classes: type[Options]) -> list[Any]:  # of the parser's parameters

@@ -319,51 +319,48 @@ class Settings:
     """What a command is given.
 
     Attributes:
-        given: each value with where it is from, by the name of the option.
+        command: the name of the command.
         config: the policy file, if any.
+        given: each value with where it is from, by the name of the option.
     """
+
+    config: ConfigFile | None
+    _named: Source = "default"
+    _forgone = False
 
     def __init__(self, row: Command, typed: Mapping[str, Any]) -> None:
         """Merge what is set without being typed; `take` adds what is.
 
         Args:
             row: the command.
-            typed: what was typed, by the name of the option.
+            typed: what was typed, by the name of the option; None for what was not.
 
         Raises:
             UsageError: ``config``: of the policy file.
         """
-        self.command = row.name
-        self.config, self._named, self._forgone = (
-            policy_of(typed) if row.configured else (None, "default", False)
-        )
+        self.command, self.config = row.name, None
         self.given: dict[str, Given] = {}
+        self._typed = frozenset(name for name, value in typed.items() if value is not None)
+        if not row.configured:
+            return
+        config, self._named, self._forgone = policy_of(typed)
+        if config is not None:
+            self.config = _with_attackers(config, keys_of(row.name))
+            self.given |= of_file(config, row.name)
+        self.given |= of_environment(row.name)
 
-    def merge(self) -> dict[str, Any]:
-        """Return what the policy file and the environment set, by the name of the option.
-
-        Raises:
-            UsageError: ``config``: of a key.
-        """
-        if self.config is not None:
-            self.config = _with_attackers(self.config, keys_of(self.command))
-            self.given |= of_file(self.config, self.command)
-        self.given |= of_environment(self.command)
-        return {name: one.value for name, one in self.given.items()}
-
-    def take(self, values: Mapping[str, Any], typed: Collection[str]) -> None:
+    def take(self, values: Mapping[str, Any]) -> None:
         """Complete them: with what was typed, and with defaults.
 
         Args:
-            values: all, as the parser made them.
-            typed: the names of those that were typed.
+            values: all, as the parser made them, by the name of the option.
         """
-        below, self.given = self.given, {}
-        for name, value in values.items():
-            if name in typed:
-                self.given[name] = Given(value, "command line")
-            else:
-                self.given[name] = below.get(name, Given(None))._replace(value=value)
+        below, unset = self.given, Given(None)
+        typed = Given(None, "command line")
+        self.given = {
+            name: (typed if name in self._typed else below.get(name, unset))._replace(value=value)
+            for name, value in values.items()
+        }
         if self.config is not None:
             for name in _LISTS:
                 self.given[name] = Given(getattr(self.config, name), "file", self.config.name)
@@ -395,8 +392,7 @@ class Settings:
             UsageError: a value is outside its range.
         """
         values = {name: one.value for name, one in self.given.items()}
-        typed = frozenset(name for name in values if self._rank(name) == len(_ORDER) - 1)
-        idle = kind.idle(values, typed)
+        idle = kind.idle(values, self._typed)
         for one in keys_of(self.command).values():
             found = self.given.get(one.name)
             if one.name in idle and found and found.source in {"file", "environment"}:

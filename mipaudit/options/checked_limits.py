@@ -3,29 +3,31 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.model.check import Waiver
-from mipaudit.model.row import Quantity
 from mipaudit.options.declare import REQUIRED, Choice, Free, Options, declared
 from mipaudit.options.other_names import near
 from mipaudit.options.plain_values import Given, percent_hint, require
 from mipaudit.options.ranges import PROBABILITY
 from mipaudit.statements.choices import Against
 from mipaudit.statements.estimate import Finding
-from mipaudit.statements.policy import Limit, restatement
+from mipaudit.statements.policy import Limit, Policy, restatement
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
 
 RowT = TypeVar("RowT", bound=Options)
-# What the commands judge; a policy file is for all of them together.
-OF_SCORES: Final = frozenset(
-    {"advantage", "excess", "eta", "accuracy", "auc", "tpr_at_fpr", "metric", "any_difference"}
+# What says the same as the advantage at a prior; what ``estimate`` judges; and what a policy may
+# limit, which is for all commands together.
+Restated = Literal["advantage", "excess", "eta", "accuracy"]
+OfScores = Literal[Restated, "auc", "tpr_at_fpr", "metric", "any_difference"]
+Limited = Literal[OfScores, "risk", "difference"]
+_AS_GIVEN: Final = (
+    *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_copies", "against", "on_inconclusive"),
 )
 _OF_GROUPS: Final = frozenset({"advantage", "difference"})
-_AT_PRIOR: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 _OF_ONE_THRESHOLD: Final = frozenset({"auc", "tpr_at_fpr", "difference", "risk"})
 _LARGEST_DIFFERENCE: Final = 2.0
 _HALF: Final = 0.5
@@ -54,7 +56,7 @@ def _day(given: Given) -> str:
 
 
 class _Of(Options):
-    quantity: Annotated[Quantity, Free(None, "What it is about.")]
+    quantity: Annotated[Limited, Free(None, "What it is about.")]
     score: Annotated[str | None, Free(None, "The only score that it is about.")] = None
     metric: Annotated[str | None, Free(None, "The name of the metric.")] = None
     fpr: Annotated[float | None, Free(None, "Of tpr_at_fpr.", within=PROBABILITY)] = None
@@ -70,43 +72,32 @@ class ListedLimit(_Of):
 
     def check(self) -> None:
         """Refuse what makes no sense beside the quantity."""
-        quantity, group = self.quantity, self.group
+        for message, hint in self._wrong():
+            raise UsageError("limits", message, hint=hint)
+
+    def _wrong(self) -> Iterator[tuple[str, str | None]]:
+        quantity, group, against = self.quantity, self.group, self.against
         for key, (of, needed, named, example) in _OWN_KEYS.items():
             there = getattr(self, key) is not None
-            self._require(
-                there or quantity != of,
-                f"a limit on {'a ' * (of == key)}{of} needs {needed}.",
-                f"For example: quantity = '{of}', {example}",
-            )
-            alone = f"{named} goes with the quantity {of}, and with no other."
-            self._require(not there or quantity == of, alone)
-        self._require(
-            group is not None or quantity != "difference",
-            "a difference is that of a group from the rest: it needs 'group'.",
-            "group = '*' means every group.",
-        )
-        self._require(
-            group is None or quantity in _OF_GROUPS,
-            "within a group only 'advantage' and 'difference' can be limited.",
-        )
-        self._require(
-            self.prior is None or (quantity in _AT_PRIOR and group is None),
-            f"'{quantity}' cannot be judged at another prior than the audit's.",
-            "Run an audit at that prior.",
-        )
-        alike = self.against is None or (
-            quantity != "any_difference"
-            and (self.against == "thresholds" or quantity not in _OF_ONE_THRESHOLD)
-        )
-        self._require(alike, f"'against' cannot be chosen for '{quantity}'.")
-        self._require(
-            self.max == 0 or quantity != "any_difference",
-            "the limit on any_difference must be 0: nothing may show.",
-            "How much may show is what the other quantities say.",
-        )
-
-    def _require(self, holds: bool, message: str, hint: str | None = None) -> None:  # noqa: FBT001
-        require(holds, "limits", message, hint)
+            if quantity == of and not there:
+                limit = f"a limit on {'a ' * (of == key)}{of} needs {needed}."
+                yield limit, f"For example: quantity = '{of}', {example}"
+            if quantity != of and there:
+                yield f"{named} goes with the quantity {of}, and with no other.", None
+        if quantity == "difference" and group is None:
+            needs = "a difference is that of a group from the rest: it needs 'group'."
+            yield needs, "group = '*' means every group."
+        if group is not None and quantity not in _OF_GROUPS:
+            yield "within a group only 'advantage' and 'difference' can be limited.", None
+        if self.prior is not None and (quantity not in get_args(Restated) or group is not None):
+            other = f"'{quantity}' cannot be judged at another prior than the audit's."
+            yield other, "Run an audit at that prior."
+        alike = against == "thresholds" or quantity not in _OF_ONE_THRESHOLD
+        if against is not None and (quantity == "any_difference" or not alike):
+            yield f"'against' cannot be chosen for '{quantity}'.", None
+        if quantity == "any_difference" and self.max != 0:
+            nothing = "the limit on any_difference must be 0: nothing may show."
+            yield nothing, "How much may show is what the other quantities say."
 
 
 class ListedWaiver(_Of):
@@ -227,7 +218,7 @@ def _listed(
 
 def require_possible(
     code: str,
-    quantity: Quantity,
+    quantity: Limited,
     limit: float | None,
     prior: float,
     *,
@@ -267,63 +258,69 @@ def require_possible(
     )
 
 
-class Metrics(NamedTuple):
-    """The metrics of a policy.
+class AskedPolicy(NamedTuple):
+    """A policy on scores, and what goes with it.
 
     Attributes:
-        every: those asked for and those limited, each once.
-        limited: the limits of the option, by the metrics' tidy names.
-        limits: those listed, with such names.
+        policy: its limits and waivers.
+        metrics: those that are asked for, and those that are limited.
+        elsewhere: how many of its limits another command judges.
     """
 
-    every: tuple["Metric", ...]
-    limited: tuple[tuple[str, float], ...]
-    limits: tuple[Limit, ...]
+    policy: Policy
+    metrics: tuple["Metric", ...]
+    elsewhere: int
 
 
-def check_metrics(
-    asked: Iterable[str],
-    max_metric: Iterable[str],
-    limits: Iterable[Limit],
-    *,
-    least: float,
-    prior: float,
-) -> Metrics:
-    """Return the metrics asked for and limited, and the limits on them.
+def policy_of(
+    given: Mapping[str, Any], prior: float, least_recall: float, metric: Iterable[str]
+) -> AskedPolicy:
+    """Return a policy on scores, checked: see `ScorePolicy.policy_at`.
 
     Args:
-        asked: names.
-        max_metric: ``NAME=LIMIT`` each.
-        limits: those listed, on any quantity.
-        least: least recall, or specificity, of the metrics that need one.
-        prior: p in (0, 1), checked.
+        given: the options of `ScorePolicy` by name.
+        prior: at which it is judged, in (0, 1).
+        least_recall: of attackers in metrics that need one.
+        metric: names of metrics that are asked for.
 
     Raises:
-        UsageError: a name is unknown, or a limit can never be kept or always is.
+        UsageError: a limit is always kept, or never, or is of an unknown quantity.
     """
     # Here, since help is written without the arithmetic of metrics.
     from mipaudit.maths.metrics.names import parse_metric, split_limit
 
-    require(0 < least < 1, "min_recall", "The least recall must be above 0 and below 1.")
-    found = {}
-    for name in asked:
-        one = parse_metric(name, prior=prior, least=least)
-        found[one.name] = one
+    instead = "At a prior other than 0.5 consider `max_eta`."
+    require_possible("max_advantage", "advantage", given["max_advantage"], prior, hint=instead)
+    require_possible("max_eta", "eta", given["max_eta"], prior)
+    require(0 < least_recall < 1, "min_recall", "The least recall must be above 0 and below 1.")
+    metrics: dict[str, Metric] = {}
+
+    def tidy(name: str, limit: float | None = None) -> str:
+        one = parse_metric(name, prior=prior, least=least_recall)
+        if limit is not None:
+            _require_metric_limit(one, limit)
+        metrics[one.name] = one
+        return one.name
+
+    for name in metric:
+        tidy(name)
     limited: dict[str, float] = {}
-    for name, most in map(split_limit, max_metric):
-        one = parse_metric(name, prior=prior, least=least)
-        _require_metric_limit(one, most)
-        require(one.name not in limited, "max_metric", f"'{one.name}' has two limits.")
-        found[one.name], limited[one.name] = one, most
-    listed = []
-    for limit in limits:
-        tidy = limit
-        if limit.metric is not None:
-            one = parse_metric(limit.metric, prior=prior, least=least)
-            _require_metric_limit(one, limit.max)
-            found[one.name], tidy = one, replace(limit, metric=one.name)
-        listed.append(tidy)
-    return Metrics(tuple(found.values()), tuple(limited.items()), tuple(listed))
+    for text, limit in map(split_limit, given["max_metric"]):
+        name = tidy(text, limit)
+        require(name not in limited, "max_metric", f"'{name}' has two limits.")
+        limited[name] = limit
+    every = check_limits(given["limits"], prior)
+    own = tuple(
+        one if one.metric is None else replace(one, metric=tidy(one.metric, one.max))
+        for one in filter(of_scores, every)
+    )
+    policy = Policy(
+        **{name: given[name] for name in _AS_GIVEN},
+        max_metric=tuple(limited.items()),
+        limits=own,
+        waivers=tuple(filter(of_scores, check_waivers(given["waivers"], prior))),
+    )
+    return AskedPolicy(policy, tuple(metrics.values()), len(every) - len(own))
 
 
 def _require_metric_limit(metric: "Metric", limit: float) -> None:
@@ -347,7 +344,7 @@ def _require_metric_limit(metric: "Metric", limit: float) -> None:
 
 def of_scores(limit: Limit | Waiver) -> bool:
     """Tell whether ``estimate`` judges it."""
-    return limit.group is None and limit.quantity in OF_SCORES
+    return limit.group is None and limit.quantity in get_args(OfScores)
 
 
 def of_records(limit: Limit | Waiver) -> bool:

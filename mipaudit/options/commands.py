@@ -139,11 +139,7 @@ TABLE: Final = (
         configured=False,
     ),
     _runs(
-        "schema",
-        "Print the JSON Schema of the reports.",
-        _TRUST,
-        configured=False,
-        suffices=True,
+        "schema", "Print the JSON Schema of the reports.", _TRUST, configured=False, suffices=True
     ),
     _runs(
         "validate",

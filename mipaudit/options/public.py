@@ -86,11 +86,7 @@ def public_of_several(
 
 
 def _describe(
-    call: Made,
-    asked: Made,
-    answer: Callable[..., Any],
-    *,
-    several: bool = False,
+    call: Made, asked: Made, answer: Callable[..., Any], *, several: bool = False
 ) -> None:
     """Give a function the name, the words and the signature that follow from what it asks."""
     options = declared(asked)

@@ -7,7 +7,7 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
-from mipaudit.options.checked_limits import Quantity
+from mipaudit.options.checked_limits import Limited
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import declared
 from mipaudit.statements.reports.kinds import named
@@ -59,7 +59,7 @@ _WORDS: Final = (
     "\u202eturned",
     "score",
 )
-_QUANTITIES: Final = get_args(Quantity)
+_QUANTITIES: Final = get_args(Limited)
 _WRONG: Final = (True, -1, 0, 1.5, "x", [], [1], {}, 10**400, math.nan, math.inf, [["a"]], "7")
 
 

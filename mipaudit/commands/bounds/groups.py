@@ -162,30 +162,18 @@ class Guarantee(Options):
     GROUP = "What a guarantee allows"
 
     epsilon: Annotated[
-        float | None,
-        Free("--epsilon", "Differential privacy.", metavar="E", within=_LOSS),
+        float | None, Free("--epsilon", "Differential privacy.", metavar="E", within=_LOSS)
     ] = None
     delta: Annotated[
         game.DeltaOption[float | None],
         but("The delta of an epsilon; by default 0, or 1e-5 where epsilon is derived."),
     ] = None
     mu: Annotated[
-        float | None,
-        Free(
-            "--mu",
-            "Gaussian differential privacy.",
-            metavar="MU",
-            within=_LOSS,
-        ),
+        float | None, Free("--mu", "Gaussian differential privacy.", metavar="MU", within=_LOSS)
     ] = None
     rho: Annotated[
         float | None,
-        Free(
-            "--rho",
-            "Zero-concentrated differential privacy.",
-            metavar="RHO",
-            within=_LOSS,
-        ),
+        Free("--rho", "Zero-concentrated differential privacy.", metavar="RHO", within=_LOSS),
     ] = None
     rdp: Annotated[
         Sequence[tuple[float, float]] | None,
@@ -199,21 +187,11 @@ class Guarantee(Options):
     ] = None
     noise_sd: Annotated[
         float | None,
-        Free(
-            "--noise-sd",
-            "Gaussian noise: its standard deviation.",
-            metavar="SD",
-            within=_SIZE,
-        ),
+        Free("--noise-sd", "Gaussian noise: its standard deviation.", metavar="SD", within=_SIZE),
     ] = None
     scale: Annotated[
         float | None,
-        Free(
-            "--scale",
-            "Laplace noise on one number: its scale.",
-            metavar="B",
-            within=_SIZE,
-        ),
+        Free("--scale", "Laplace noise on one number: its scale.", metavar="B", within=_SIZE),
     ] = None
     geometric_scale: Annotated[
         float | None,

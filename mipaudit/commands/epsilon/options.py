@@ -4,7 +4,7 @@ An option belongs to a design by the class that it stands in.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from mipaudit.commands.epsilon.given import (
@@ -26,7 +26,7 @@ from mipaudit.options.groups.shown import CurveOption, ExitZeroOption, RequirePo
 from mipaudit.options.groups.tables import ClaimedCurveOption
 from mipaudit.options.groups.working import Seeded, Work
 from mipaudit.options.ranges import NOT_NEGATIVE
-from mipaudit.options.texts import one_or_two, whole_number
+from mipaudit.options.texts import one_or_two
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
@@ -35,7 +35,6 @@ MethodName = Literal["conditional", "gdp"]
 NumeratorChoice = Literal["either", "member", "holdout", "both"]
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
-_Count = partial(Choice, within=game.COUNT, read=whole_number)
 _DESIGNS: Final = (
     "  independent-runs  a row is one run of the mechanism, with the record or without: "
     "certifies epsilon.\n"
@@ -125,10 +124,10 @@ class _OneRun(Options):
         MemberSideOption, but("One run: where included score, if known beforehand.")
     ] = "auto"
     canaries: Annotated[
-        int | None, _Count("--canaries", "Canaries of one run, with `guesses`.", metavar="M")
+        int | None, game.Count("--canaries", "Canaries of one run, with `guesses`.", metavar="M")
     ] = None
     correct: Annotated[
-        int | None, _Count("--correct", "How many of the guesses are right.", metavar="V")
+        int | None, game.Count("--correct", "How many of the guesses are right.", metavar="V")
     ] = None
     inclusion_rate: Annotated[
         float | None,

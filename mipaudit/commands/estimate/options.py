@@ -13,7 +13,7 @@ from mipaudit.options.groups.game import (
     Game,
     Neighbours,
 )
-from mipaudit.options.groups.policy import AskedPolicy, ScorePolicy
+from mipaudit.options.groups.policy import ScorePolicy
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness, Sides
 from mipaudit.options.groups.working import BadParts, Engines, StrictlySeeded
 from mipaudit.options.plain_values import path_of
@@ -22,6 +22,7 @@ from mipaudit.options.texts import site_names
 
 if TYPE_CHECKING:
     from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim
+    from mipaudit.options.checked_limits import AskedPolicy
 
 
 def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a report
@@ -218,6 +219,6 @@ Examples:
         _ = self.judged
 
     @cached_property
-    def judged(self) -> AskedPolicy:
+    def judged(self) -> "AskedPolicy":
         """The policy, with the metrics that are asked for or limited."""
         return self.policy_at(self.prior, self.min_recall, self.metric)

@@ -46,8 +46,7 @@ class _Drawing(Options):
         Free("--n-canaries", "Canaries, in one run; 1,000 by default.", metavar="N", within=_SIZE),
     ] = None
     n_splits: Annotated[
-        int | None,
-        Free("--n-splits", "Random splits; 256 by default.", metavar="N", within=_SIZE),
+        int | None, Free("--n-splits", "Random splits; 256 by default.", metavar="N", within=_SIZE)
     ] = None
     order: Annotated[Order, Free("--order", "Of the rows; sorted is by score.")] = "shuffled"
 

@@ -3,6 +3,7 @@
 Few modules are read for it: pure mathematics asks for no more.
 """
 
+from functools import partial
 from typing import Annotated, Literal
 
 from mipaudit.options.declare import Choice, Free, Options, Range, T
@@ -43,12 +44,7 @@ StrictOption = Annotated[
 DeltaOption = Annotated[T, Free("--delta", "Of every epsilon.", metavar="D", within=SHARE)]
 ClaimedEpsilonOption = Annotated[
     float | None,
-    Free(
-        "--claimed-epsilon",
-        "A claim to refute, at `delta`.",
-        metavar="E",
-        within=NOT_NEGATIVE,
-    ),
+    Free("--claimed-epsilon", "A claim to refute, at `delta`.", metavar="E", within=NOT_NEGATIVE),
 ]
 SensitivityOption = Annotated[
     float | None,
@@ -64,32 +60,13 @@ EtaOption = Annotated[
 ]
 # Beyond it a rate next to 1 has too few digits left of its complement.
 COUNT = Range(lambda n: 0 <= n <= 10**9, "at least 0 and at most 1e9")
-TruePositivesOption = Annotated[
-    int | None,
-    Choice("--tp", "Members that it called members.", metavar="N", within=COUNT, read=whole_number),
-]
-FalseNegativesOption = Annotated[
-    int | None,
-    Choice("--fn", "Members that it did not.", metavar="N", within=COUNT, read=whole_number),
-]
+Count = partial(Choice, metavar="N", within=COUNT, read=whole_number)
+TruePositivesOption = Annotated[int | None, Count("--tp", "Members that it called members.")]
+FalseNegativesOption = Annotated[int | None, Count("--fn", "Members that it did not.")]
 FalsePositivesOption = Annotated[
-    int | None,
-    Choice(
-        "--fp",
-        "Holdout records that it called members.",
-        metavar="N",
-        within=COUNT,
-        read=whole_number,
-    ),
+    int | None, Count("--fp", "Holdout records that it called members.")
 ]
-TrueNegativesOption = Annotated[
-    int | None,
-    Choice(
-        "--tn", "Holdout records that it did not.", metavar="N", within=COUNT, read=whole_number
-    ),
-]
-
-
+TrueNegativesOption = Annotated[int | None, Count("--tn", "Holdout records that it did not.")]
 AdjacencyOption = Annotated[
     Literal["substitution", "add-remove"] | None,
     Free("--adjacency", "The claim's neighbouring data sets."),

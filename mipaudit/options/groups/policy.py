@@ -6,7 +6,7 @@ Policies themselves are loaded where one is judged: help is written without them
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mipaudit.options.declare import Choice, Free, Options
 from mipaudit.options.groups.game import Game
@@ -16,8 +16,7 @@ from mipaudit.options.texts import operating_point
 from mipaudit.statements.choices import Against
 
 if TYPE_CHECKING:
-    from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.statements.policy import Policy
+    from mipaudit.options.checked_limits import AskedPolicy
 
 
 _LIMITS = "`max_metric` must be names with limits, such as {'ppv': 0.6} or 'ppv=0.6'."
@@ -58,12 +57,7 @@ def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
 
 
 MaxAdvantageOption = Annotated[
-    float | None,
-    Free(
-        "--max-advantage",
-        "Policy: the advantage is at most X.",
-        metavar="X",
-    ),
+    float | None, Free("--max-advantage", "Policy: the advantage is at most X.", metavar="X")
 ]
 AgainstOption = Annotated[
     Against | None,
@@ -132,30 +126,12 @@ class ListedPolicy(Options):
     ] = "review"
 
 
-class AskedPolicy(NamedTuple):
-    """A policy on scores, and what goes with it.
-
-    Attributes:
-        policy: its limits and waivers.
-        metrics: those that are asked for, and those that are limited.
-        elsewhere: how many of its limits another command judges.
-    """
-
-    policy: "Policy"
-    metrics: tuple["Metric", ...]
-    elsewhere: int
-
-
 class _ScoreLimits(_MaxAdvantage):
     GROUP = "Policy"
 
     max_eta: Annotated[
         float | None,
-        Free(
-            "--max-eta",
-            "Policy: accuracy is at most X above guessing (MIP's eta).",
-            metavar="X",
-        ),
+        Free("--max-eta", "Policy: accuracy is at most X above guessing (MIP's eta).", metavar="X"),
     ] = None
     max_tpr_at_fpr: Annotated[
         tuple[float, float] | None,
@@ -188,7 +164,7 @@ class ScorePolicy(_ScoreLimits, ListedPolicy):
 
     def policy_at(
         self, prior: float, least_recall: float, metric: Sequence[str] = ()
-    ) -> AskedPolicy:
+    ) -> "AskedPolicy":
         """Return the policy, checked.
 
         Args:
@@ -199,34 +175,6 @@ class ScorePolicy(_ScoreLimits, ListedPolicy):
         Raises:
             UsageError: a limit is always kept, or never, or is of an unknown quantity.
         """
-        from mipaudit.options.checked_limits import (
-            check_limits,
-            check_metrics,
-            check_waivers,
-            of_scores,
-            require_possible,
-        )
-        from mipaudit.statements.policy import Policy
+        from mipaudit.options.checked_limits import policy_of
 
-        instead = "At a prior other than 0.5 consider `max_eta`."
-        require_possible("max_advantage", "advantage", self.max_advantage, prior, hint=instead)
-        require_possible("max_eta", "eta", self.max_eta, prior)
-        every = check_limits(self.limits, prior)
-        own = filter(of_scores, every)
-        metrics = check_metrics(metric, self.max_metric, own, least=least_recall, prior=prior)
-        policy = Policy(
-            max_advantage=self.max_advantage,
-            max_eta=self.max_eta,
-            max_tpr_at_fpr=self.max_tpr_at_fpr,
-            against=self.against,
-            max_metric=metrics.limited,
-            limits=metrics.limits,
-            waivers=tuple(filter(of_scores, check_waivers(self.waivers, prior))),
-            on_inconclusive=self.on_inconclusive,
-            max_copies=self.max_copies,
-        )
-        return AskedPolicy(
-            policy=policy,
-            metrics=metrics.every,
-            elsewhere=len(every) - len(metrics.limits),
-        )
+        return policy_of(vars(self), prior, least_recall, metric)
