@@ -173,8 +173,8 @@ def check_limits(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Limi
         limit = Limit(**vars(one))
         own = prior if limit.prior is None else limit.prior
         # The ends of a metric depend on which it is; nothing may show of any difference.
-        if limit.quantity not in {"metric", "any_difference"}:
-            require_possible("limits", limit.quantity, limit.max, own, fpr=limit.fpr, place=place)
+        if one.quantity not in {"metric", "any_difference"}:
+            require_possible("limits", one.quantity, one.max, own, fpr=limit.fpr, place=place)
         found.append(limit)
     return tuple(found)
 
