@@ -18,6 +18,7 @@ from mipaudit.counting.columns import Counts, How, Meter, count_over, count_vect
 from mipaudit.engine.fold import fold
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order, canonical_rows
+from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class KeptInput:
-    """Every row of an input in memory, in any order.
+    """Every row of an input in memory, in any order; of many rows each is known by its place.
 
     Attributes:
         rows: as one batch.
@@ -48,6 +49,8 @@ class KeptInput:
             choice: of the seed.
         """
         rows, columns = self.rows, self.source.columns
+        if not kept_exactly(self.source.rows_hint, 1):
+            return OrderedRows(rows=rows.of_columns(places), seed=self.source.position_seed)
         entering = [
             ContentColumn(
                 name=columns[at].name,
@@ -154,7 +157,7 @@ def hold_input(
         InputError: rows that cannot be audited.
     """
     meter = None if progress is None else Meter(source.rows_hint, progress).advance
-    rows = source.every_row()
+    rows = source.every_row() if kept_exactly(source.rows_hint, 1) else source.partitions()
     if only is not None:
         change = partial(_with_only, places=only)
         rows = rows.mapped(lambda one: one.then(change))

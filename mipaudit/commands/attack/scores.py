@@ -1,6 +1,6 @@
 """All rows of an input in memory, and each score of them made ready for adversaries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Self
@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
-from mipaudit.counting.columns import Meter, require_classes, require_identities
+from mipaudit.counting.columns import require_classes, require_identities
 from mipaudit.counting.kept_rows import OrderedRows, hold_input
 from mipaudit.counting.large_seed import fits
 from mipaudit.data.source import ScoreSource
-from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.evidence import Evidence
@@ -24,7 +23,7 @@ from mipaudit.model.message import Message
 from mipaudit.statements.choices import Side
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.cells.cells import Cells
-from mipaudit.summaries.held_rows import HeldRows, row_blocks
+from mipaudit.summaries.held_rows import row_blocks
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
@@ -118,14 +117,11 @@ def hold_rows(source: ScoreSource, asked: AttackOptions) -> tuple[Attacked, ...]
     """
     _require_numbers(source, asked)
     workers, places = Workers(Engine(jobs=asked.jobs)), range(len(source.columns))
-    if not fits(source):
-        ordered = _by_position(source, asked, workers)
-        return _informative([_attacked(source, asked, at, ordered(at)) for at in places])
     kept = hold_input(source, workers=workers, progress=asked.progress)
     source.check_classes()
     found = [kept.in_order([at], asked.chosen_seed) for at in places]
     scores = _informative([_attacked(source, asked, at, one) for at, one in enumerate(found)])
-    if not asked.by:
+    if not asked.by or not fits(source):
         return scores
     with_classes = [kept.with_groups(at, asked.chosen_seed) for at in places]
     return tuple(
@@ -140,17 +136,6 @@ def seeds_of(scores: Sequence[Attacked]) -> dict[str | None, int]:
     return found | {
         f"{one.name} by class": one.classed.evidence.seed for one in scores if one.classed
     }
-
-
-def _by_position(
-    source: ScoreSource, asked: AttackOptions, workers: Workers
-) -> Callable[[int], OrderedRows]:
-    """Read an input of many rows, whose positions tell them apart; return each column's."""
-    meter = None if asked.progress is None else Meter(source.rows_hint, asked.progress).advance
-    rows = fold(source.partitions(), HeldRows, workers=workers, progress=meter).joined()
-    source.check_classes()
-    assert rows is not None  # noqa: S101 - neither class is empty
-    return lambda at: OrderedRows(rows=rows.of_columns([at]), seed=source.position_seed)
 
 
 def _attacked(source: ScoreSource, asked: AttackOptions, at: int, ordered: OrderedRows) -> Attacked:
