@@ -219,7 +219,7 @@ def _parameter(one: Declared) -> OfParser:
         lists = option.metavar == _COLUMNS
         info = OptionInfo(
             param_decls=names,
-            metavar=option.metavar,
+            metavar=one.metavar,
             help=said,
             show_default=option.default_text or True,
             autocompletion=_offer_columns if lists or flag.endswith("-col") else None,

@@ -6,7 +6,7 @@ and what a report records all derive from the field::
     class AttackOptions(Scores, Game):
         loss_bound: Annotated[
             float | None,
-            Choice("--loss-bound", "The loss is at most X.", metavar="X", within=above(0)),
+            Choice("--loss-bound", "The loss is at most X.", within=above(0)),
         ] = None
 
 A policy file may have what is `Free`, a `Choice` if the answer says so, and never an `Act`.
@@ -55,6 +55,8 @@ T = TypeVar("T")
 REQUIRED: Final = Parameter.empty
 _ANOTHER: Final = "must be another value"
 Steers = Literal["free", "choice", "act"]
+# What stands for a value in help, unless an option says it: of Python's data it is a file.
+_METAVARS: Final[Mapping[Any, str]] = {float: "X", int: "N", str: "NAME", Any: "FILE"}
 
 
 class Range(NamedTuple):
@@ -81,7 +83,7 @@ class Option(NamedTuple):
             ``off`` for its opposite; a word in capitals for what is given by its place; None
             for what only Python and policy files have.
         help: a sentence or two, for the command line and for Python alike.
-        metavar: what stands for the value in help; None for the name of its type.
+        metavar: what stands for the value in help; None for that of its type.
         within: its range, of the value once it is read; None for any of its type.
         read: makes the value, from what is typed and from what Python gives alike. It raises
             ValueError(what it takes) or ValueError(what it takes, hint).
@@ -130,7 +132,7 @@ Choice: Final = partial(Option, steers="choice")
 Act: Final = partial(Option, steers="act", recorded=False)
 # What changes no answer, as how it is shown; and what names a file or data to read.
 Manner: Final = partial(Option, steers="free", recorded=False)
-Input: Final = partial(Option, steers="choice", recorded=False, is_input=True, metavar="FILE")
+Input: Final = partial(Option, steers="choice", recorded=False, is_input=True)
 
 
 def but(help: str | None = None, **changes: Given) -> dict[str, Any]:  # noqa: A002
@@ -178,6 +180,11 @@ class Declared(NamedTuple):
         if flag is None or flag[0] != "-":
             return None
         return flag.rpartition("/")[2].lstrip("-").replace("-", "_")
+
+    @property
+    def metavar(self) -> str | None:
+        """What stands for its value in help; None where its words, or nothing, do."""
+        return self.option.metavar or _METAVARS.get(self.kind)
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Literal, get_args, get_origin
 
 import pytest
 
@@ -66,20 +65,16 @@ ASKS = {
 }
 
 
-def key_of(one):
-    return one.option.flag.split("/")[-1].lstrip("-").replace("-", "_")
-
-
 def keys_of(command):
     options = [one for kind in (command.asked, command.shown) for one in declared(named(kind))]
-    return {key_of(one): one for one in options if (one.option.flag or "").startswith("-")}
+    return {one.key: one for one in options if one.key}
 
 
 def value_of(key, one):
     if key in TEXTS:
         return TEXTS[key]
-    if get_origin(one.kind) is Literal:
-        return f'"{get_args(one.kind)[0]}"'
+    if one.words:
+        return f'"{one.words[0]}"'
     if one.kind is bool:
         return "true"
     if one.kind in {int, float}:

@@ -4,7 +4,7 @@ One test for all options of a command: a new option is held to it by being decla
 """
 
 import math
-from typing import Literal, get_args, get_origin
+from typing import get_args
 
 import pytest
 
@@ -45,10 +45,6 @@ def is_number(one):
     return one.kind in {int, float} and one.option.read is None
 
 
-def is_choice(one):
-    return get_origin(one.kind) is Literal
-
-
 def is_placed(one):
     return not one.option.flag.startswith("-")
 
@@ -75,8 +71,8 @@ def said(monkeypatch, capsys, tmp_path):
 
 def no_values_of(one):
     """Return what is refused as a value of an option in Python."""
-    wrong = [object()] if is_number(one) or is_choice(one) or one.kind in {str, bool} else []
-    wrong += [MARK] if is_number(one) or is_choice(one) or one.kind is bool else []
+    wrong = [object()] if is_number(one) or one.words or one.kind in {str, bool} else []
+    wrong += [MARK] if is_number(one) or one.words or one.kind is bool else []
     wrong += [math.nan] if is_number(one) else []
     return [*wrong, *outside(one)]
 
@@ -97,7 +93,7 @@ def test_python_refuses_what_is_no_value_and_names_the_option(command):
 def test_the_command_line_refuses_it_in_one_sentence(said, command):
     for one in typed_of(command):
         flag = one.option.flag.split("/")[-1]
-        wrong = [MARK] if is_number(one) or is_choice(one) else []
+        wrong = [MARK] if is_number(one) or one.words else []
         for value in [*wrong, *outside(one)]:
             status, text = said(*command.name.split(), *needed(command, one), f"{flag}={value}")
 
@@ -125,15 +121,11 @@ def set_elsewhere(command):
     return [one for one in typed_of(command) if not is_placed(one)]
 
 
-def key_of(one):
-    return one.option.flag.split("/")[-1].lstrip("-").replace("-", "_")
-
-
 @of_each(CONFIGURED)
 def test_the_environment_is_refused_like_the_command_line(said, monkeypatch, command):
     for one in set_elsewhere(command):
-        variable = f"MIPAUDIT_{key_of(one).upper()}"
-        wrong = [MARK] if is_number(one) or is_choice(one) or one.kind is bool else []
+        variable = f"MIPAUDIT_{one.key.upper()}"
+        wrong = [MARK] if is_number(one) or one.words or one.kind is bool else []
         for value in [*wrong, *outside(one)]:
             monkeypatch.setenv(variable, str(value))
             status, text = said(*command.name.split(), *work(command, one))
@@ -150,10 +142,10 @@ def table_of(command):
 @of_each(CONFIGURED)
 def test_a_policy_file_is_refused_like_the_command_line(said, tmp_path, command):
     for one in set_elsewhere(command):
-        marked = is_number(one) or is_choice(one) or one.kind is bool
+        marked = is_number(one) or one.words or one.kind is bool
         values = [f'"{MARK}"' if marked else "[[1]]", *map(str, outside(one))]
         for value in values:
-            setting = f"{key_of(one)} = {value}"
+            setting = f"{one.key} = {value}"
             (tmp_path / "mipaudit.toml").write_text(f"[{table_of(command)}]\n{setting}\n")
             status, text = said(*command.name.split(), *work(command, one))
 
@@ -165,7 +157,7 @@ def test_a_policy_file_is_refused_like_the_command_line(said, tmp_path, command)
 def test_a_policy_file_has_numbers_without_quotes(said, tmp_path, command):
     for one in set_elsewhere(command):
         if not one.many and one.kind in {int, float}:
-            setting = f"{key_of(one)} = 1"
+            setting = f"{one.key} = 1"
             (tmp_path / "mipaudit.toml").write_text(f"[{table_of(command)}]\n{setting}\n")
 
             _, text = said(*command.name.split(), "no-such-file.csv")
@@ -189,7 +181,7 @@ def test_every_option_says_what_it_is(command):
         assert "--" not in said, one.name  # other options are named in backticks
         assert not said[0].islower(), one.name
         assert said.endswith((".", "]")), one.name
-        for other in get_args(one.kind) if is_choice(one) else ():
+        for other in one.words:
             assert isinstance(other, str), one.name
 
 

@@ -17,25 +17,17 @@ class _Attack(Sides):
     ] = False
     loss_bound: Annotated[
         float | None,
-        Choice(
-            "--loss-bound",
-            "The loss is at most X; above it counts as X.",
-            metavar="X",
-            within=above(0),
-        ),
+        Choice("--loss-bound", "The loss is at most X; above it counts as X.", within=above(0)),
     ] = None
     mean_loss: Annotated[
         float | None,
-        Choice(
-            "--mean-loss", "The mean loss of the members, as published.", metavar="X", within=FINITE
-        ),
+        Choice("--mean-loss", "The mean loss of the members, as published.", within=FINITE),
     ] = None
     sigma_members: Annotated[
         float | None,
         Choice(
             "--sigma-members",
             "Standard error on members, as published.",
-            metavar="X",
             within=NOT_NEGATIVE,
             only_with="residuals",
         ),
@@ -45,7 +37,6 @@ class _Attack(Sides):
         Choice(
             "--sigma-holdout",
             "Standard error on others, as published.",
-            metavar="X",
             within=NOT_NEGATIVE,
             only_with="residuals",
         ),

@@ -27,18 +27,10 @@ class _Attribute(Options):
     holdout: Annotated[HoldoutOption, but("Guesses of others, with `members`.")] = None
     attribute_col: Annotated[
         str,
-        Choice(
-            "--attribute-col",
-            "Holds the attribute as it is.",
-            metavar="NAME",
-            recorded_as="attribute_column",
-        ),
+        Choice("--attribute-col", "Holds the attribute as it is.", recorded_as="attribute_column"),
     ] = "attribute"
     guess_col: Annotated[
-        str,
-        Choice(
-            "--guess-col", "Holds what was guessed.", metavar="NAME", recorded_as="guess_column"
-        ),
+        str, Choice("--guess-col", "Holds what was guessed.", recorded_as="guess_column")
     ] = "guess"
 
 
@@ -51,7 +43,6 @@ class _Limits(AdvantageLimit):
         Free(
             "--max-attribute-advantage",
             "Policy: the attribute advantage of these guesses is at most X.",
-            metavar="X",
             within=ABOVE_NOTHING,
         ),
     ] = None

@@ -271,11 +271,11 @@ class Target(Options):
     GROUP = "What a target needs"
 
     advantage: Annotated[
-        float | None, Free("--advantage", "Target: the advantage is at most X.", metavar="X")
+        float | None, Free("--advantage", "Target: the advantage is at most X.")
     ] = None
-    accuracy: Annotated[
-        float | None, Free("--accuracy", "Target: the accuracy is at most X.", metavar="X")
-    ] = None
+    accuracy: Annotated[float | None, Free("--accuracy", "Target: the accuracy is at most X.")] = (
+        None
+    )
     eta: Annotated[
         game.EtaOption[float | None], but("Target: accuracy at most X above guessing (MIP).")
     ] = None
@@ -323,11 +323,11 @@ class Attack(Options):
 
     GROUP = "What an attack rules out"
 
-    tpr: Annotated[
-        float | None, Free("--tpr", "An attack's true-positive rate.", metavar="X", within=SHARE)
-    ] = None
+    tpr: Annotated[float | None, Free("--tpr", "An attack's true-positive rate.", within=SHARE)] = (
+        None
+    )
     fpr: Annotated[
-        float | None, Free("--fpr", "An attack's false-positive rate.", metavar="X", within=SHARE)
+        float | None, Free("--fpr", "An attack's false-positive rate.", within=SHARE)
     ] = None
     tp: game.TruePositivesOption = None
     fn: game.FalseNegativesOption = None

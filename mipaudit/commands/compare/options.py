@@ -120,7 +120,6 @@ class _Compare(Options):
         Choice(
             "--baseline",
             "Compare all others with this query, not every pair; of reports, the old one.",
-            metavar="NAME",
         ),
     ] = None
     max_increase: Annotated[
@@ -129,7 +128,6 @@ class _Compare(Options):
             "--max-increase",
             "Policy: no query, or no score of a new report, leaks more than the baseline by more "
             "than X.",
-            metavar="X",
         ),
     ] = None
     against: Annotated[

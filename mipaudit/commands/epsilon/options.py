@@ -145,7 +145,6 @@ class _OneRun(Options):
             "--run-col",
             "The run of a row: several runs, each with coins of its own and their number fixed "
             "beforehand, are one audit. Needs `key_col`, the canary.",
-            metavar="NAME",
             recorded_as="run_column",
             only_with="key_col",
         ),

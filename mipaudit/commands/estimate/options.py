@@ -51,7 +51,6 @@ class _Sites(Options):
             "--without-site",
             "A site whose cuts were used and that has no record in the release: its summary is "
             "not needed. Repeat for several.",
-            metavar="NAME",
             read=site_names,
         ),
     ] = ()
@@ -108,7 +107,6 @@ class _Metrics(Options):
             "--metric",
             "Add a metric: ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:B, wa:w1,w2,w3,w4, "
             "cost:fp=C,fn=C or custom:a11=..,b0=..; repeat for several.",
-            metavar="NAME",
         ),
     ] = ()
     min_recall: Annotated[
@@ -131,7 +129,6 @@ class _Blind(Options):
             "--blind",
             "A JSON report of mipaudit shift on the same records: what the records alone may "
             "tell is not held against the model, and clears nothing.",
-            metavar="FILE",
             told=_blind_name,
             is_input=True,
             in_python="Or its bytes, or what shift returned.",

@@ -94,7 +94,6 @@ class _Known(Options):
         Choice(
             "--dimension",
             "How many numbers are released; 1 by default.",
-            metavar="N",
             within=Range(lambda n: 1 <= n <= 10**12, "at least 1 and at most 1e12"),
         ),
     ] = None

@@ -33,14 +33,13 @@ class _Risks(Options):
         Choice(
             "--cells",
             "About how many cells. Default: what the rows bear.",
-            metavar="N",
             within=between(2, MOST_CELLS),
         ),
     ] = None
     min_cell: MinCellOption[int] = 10
-    tau: Annotated[
-        float, Choice("--tau", "List cells with a risk above X.", metavar="X", within=BELOW_ONE)
-    ] = 0.5
+    tau: Annotated[float, Choice("--tau", "List cells with a risk above X.", within=BELOW_ONE)] = (
+        0.5
+    )
     fdr: Annotated[
         float,
         Choice(
@@ -55,7 +54,6 @@ class _Risks(Options):
         Free(
             "--top",
             "Name the N most exposed records: by row, and by `key_col`.",
-            metavar="N",
             within=between(0, 10_000),
         ),
     ] = 0
@@ -69,12 +67,11 @@ class _Risks(Options):
         Choice(
             "--member-population",
             "The members are a sample of N training records.",
-            metavar="N",
             within=at_least(1),
         ),
     ] = None
     max_risk: Annotated[
-        float | None, Free("--max-risk", "Policy: the largest risk is at most X.", metavar="X")
+        float | None, Free("--max-risk", "Policy: the largest risk is at most X.")
     ] = None
     max_copies: MaxCopiesOption = None
 

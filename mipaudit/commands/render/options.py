@@ -83,7 +83,6 @@ class _AnyForm(Shown):
             "--with",
             "A report of another command on the same release, for points of the annex; repeat for "
             "each.",
-            metavar="FILE",
             read=several,
             repeated=True,
             only_with="annex",

@@ -32,7 +32,6 @@ class _Features(Options):
         Choice(
             "--id-col",
             "The person behind a row; one row per person and class is kept.",
-            metavar="NAME",
             recorded_as="id_column",
         ),
     ] = None
@@ -53,12 +52,7 @@ class _Sure(Options):
 class _BlindLimit(Options):
     max_blind: Annotated[
         float | None,
-        Free(
-            "--max-blind",
-            "Policy: the blind advantage is at most X.",
-            metavar="X",
-            within=ABOVE_NOTHING,
-        ),
+        Free("--max-blind", "Policy: the blind advantage is at most X.", within=ABOVE_NOTHING),
     ] = None
 
 

@@ -35,18 +35,16 @@ class _Scenario(Options, kw_only=False):
 
 class _Drawing(Options):
     n_members: Annotated[
-        int | None, Free("--n-members", "Members; 1,000 by default.", metavar="N", within=_SIZE)
+        int | None, Free("--n-members", "Members; 1,000 by default.", within=_SIZE)
     ] = None
     n_holdout: Annotated[
-        int | None,
-        Free("--n-holdout", "Holdout records; 1,000 by default.", metavar="N", within=_SIZE),
+        int | None, Free("--n-holdout", "Holdout records; 1,000 by default.", within=_SIZE)
     ] = None
     n_canaries: Annotated[
-        int | None,
-        Free("--n-canaries", "Canaries, in one run; 1,000 by default.", metavar="N", within=_SIZE),
+        int | None, Free("--n-canaries", "Canaries, in one run; 1,000 by default.", within=_SIZE)
     ] = None
     n_splits: Annotated[
-        int | None, Free("--n-splits", "Random splits; 256 by default.", metavar="N", within=_SIZE)
+        int | None, Free("--n-splits", "Random splits; 256 by default.", within=_SIZE)
     ] = None
     order: Annotated[Order, Free("--order", "Of the rows; sorted is by score.")] = "shuffled"
 

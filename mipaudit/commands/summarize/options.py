@@ -48,7 +48,6 @@ class _Site(Options):
         Free(
             "--site",
             "What this site, or part, is called: a name that no other has.",
-            metavar="NAME",
             read=site_name,
         ),
     ] = None

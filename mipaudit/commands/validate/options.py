@@ -22,18 +22,11 @@ class _Cells(Options):
     )
     estimand: Annotated[
         Sequence[str],
-        Choice(
-            "--estimand",
-            "Only limits of this; repeat. Default: all.",
-            metavar="NAME",
-            recorded_as="estimands",
-        ),
+        Choice("--estimand", "Only limits of this; repeat. Default: all.", recorded_as="estimands"),
     ] = ()
     scenario: Annotated[
         Sequence[str],
-        Choice(
-            "--scenario", "Only this distribution; repeat.", metavar="NAME", recorded_as="scenarios"
-        ),
+        Choice("--scenario", "Only this distribution; repeat.", recorded_as="scenarios"),
     ] = ()
     replications: Annotated[
         int | None,

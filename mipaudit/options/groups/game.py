@@ -55,12 +55,10 @@ SensitivityOption = Annotated[
         within=above(0),
     ),
 ]
-EtaOption = Annotated[
-    T, Free("--eta", "Accuracy above guessing that is left to an attacker.", metavar="X")
-]
+EtaOption = Annotated[T, Free("--eta", "Accuracy above guessing that is left to an attacker.")]
 # Beyond it a rate next to 1 has too few digits left of its complement.
 COUNT = Range(lambda n: 0 <= n <= 10**9, "at least 0 and at most 1e9")
-Count = partial(Choice, metavar="N", within=COUNT, read=whole_number)
+Count = partial(Choice, within=COUNT, read=whole_number)
 TruePositivesOption = Annotated[int | None, Count("--tp", "Members that it called members.")]
 FalseNegativesOption = Annotated[int | None, Count("--fn", "Members that it did not.")]
 FalsePositivesOption = Annotated[

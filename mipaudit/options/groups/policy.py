@@ -57,7 +57,7 @@ def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
 
 
 MaxAdvantageOption = Annotated[
-    float | None, Free("--max-advantage", "Policy: the advantage is at most X.", metavar="X")
+    float | None, Free("--max-advantage", "Policy: the advantage is at most X.")
 ]
 AgainstOption = Annotated[
     Against | None,
@@ -73,7 +73,6 @@ MaxCopiesOption = Annotated[
         "--max-copies",
         "Policy: at most N members are released word for word, as column exact_copy tells. Without "
         "it nothing is met where some are, unless as many others are.",
-        metavar="N",
         within=at_least(0),
     ),
 ]
@@ -130,8 +129,7 @@ class _ScoreLimits(_MaxAdvantage):
     GROUP = "Policy"
 
     max_eta: Annotated[
-        float | None,
-        Free("--max-eta", "Policy: accuracy is at most X above guessing (MIP's eta).", metavar="X"),
+        float | None, Free("--max-eta", "Policy: accuracy is at most X above guessing (MIP's eta).")
     ] = None
     max_tpr_at_fpr: Annotated[
         tuple[float, float] | None,

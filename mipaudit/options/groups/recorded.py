@@ -26,7 +26,6 @@ SubjectOption = Annotated[
     Act(
         "--subject",
         "A file that is released, named in the statement or annex by its sha256; repeat for each.",
-        metavar="FILE",
         read=several,
         repeated=True,
         is_input=True,
@@ -71,7 +70,6 @@ class Stores(Options):
             "--allow-scheme",
             "Read addresses of this scheme too, as sftp, with what fsspec has installed for it; "
             "repeat for several.",
-            metavar="NAME",
         ),
     ] = ()
     anonymous: Annotated[

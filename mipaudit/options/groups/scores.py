@@ -42,7 +42,6 @@ class ScoreColumns(Options):
             "--score-col",
             "A score column; repeat for several. A comma list (d1,d2) is one score of several "
             "numbers. Default: found by name and type.",
-            metavar="NAME",
             recorded_as="score_columns",
         ),
     ] = ()
@@ -58,7 +57,6 @@ class Membership(Options):
         Choice(
             "--member-col",
             "The membership column. Default: found by name.",
-            metavar="NAME",
             first=True,
             recorded_as="member_column",
         ),
@@ -78,7 +76,6 @@ class Membership(Options):
         Choice(
             "--unit-col",
             "The person behind a row; each counts once, in one class.",
-            metavar="NAME",
             first=True,
             recorded_as="unit_column",
         ),

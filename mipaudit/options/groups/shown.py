@@ -147,7 +147,6 @@ class Declared(Options):
         Manner(
             "--data-subjects",
             "How many people may be asked about, members or not: limits are told in people, too.",
-            metavar="N",
             within=between(1, 10**10),  # more than live
             read=whole_number,
             recorded_as="subjects",

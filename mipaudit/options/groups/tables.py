@@ -22,7 +22,6 @@ ClaimedCurveOption = Annotated[
         "--claimed-curve",
         "A claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
         "curve that mipaudit bounds writes.",
-        metavar="FILE",
         is_input=True,
         in_python="Or a pair of sequences, FPR and TPR.",
     ),
@@ -56,16 +55,10 @@ KeyColumnOption = Annotated[
     Choice(
         "--key-col",
         "Identifies a row. Default: its position in the input.",
-        metavar="NAME",
         recorded_as="key_column",
     ),
 ]
 MinCellOption = Annotated[
     T,
-    Choice(
-        "--min-cell",
-        "Fewest records of a cell or a group that is shown.",
-        metavar="N",
-        within=at_least(1),
-    ),
+    Choice("--min-cell", "Fewest records of a cell or a group that is shown.", within=at_least(1)),
 ]

@@ -63,10 +63,7 @@ ChosenSeedOption = Annotated[
 JobsOption = Annotated[
     int | None,
     Manner(
-        "--jobs",
-        "Workers. Default: one per processor; the answer is the same.",
-        metavar="N",
-        within=at_least(1),
+        "--jobs", "Workers. Default: one per processor; the answer is the same.", within=at_least(1)
     ),
 ]
 

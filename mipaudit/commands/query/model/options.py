@@ -18,9 +18,7 @@ Variance = Literal["fixed", "per-record"]
 
 def outputs_file(flag: str, help: str, in_python: str | None = None) -> Option:  # noqa: A002
     """Return the option of a file, or an array, with one row for each record."""
-    return Choice(
-        flag, help, metavar="FILE", read=path_of, told=_name, is_input=True, in_python=in_python
-    )
+    return Choice(flag, help, read=path_of, told=_name, is_input=True, in_python=in_python)
 
 
 def _name(given: object) -> str | None:
