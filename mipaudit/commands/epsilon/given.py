@@ -134,6 +134,6 @@ def named_curve(given: str | tuple[Rates, Rates]) -> NamedCurve:
         return NamedCurve(name=_GIVEN, curve=sampled_tradeoff(fprs, tprs))
     from mipaudit.data.tables.roc_points import read_roc_points
 
-    points = read_roc_points(given)
-    curve = sampled_tradeoff(points.fpr.tolist(), points.tpr.tolist())
-    return NamedCurve(name=safe_name(points.source.name), curve=curve, source=points.source)
+    rates, source = read_roc_points(given)
+    curve = sampled_tradeoff(*rates.T.tolist())
+    return NamedCurve(name=safe_name(source.name), curve=curve, source=source)

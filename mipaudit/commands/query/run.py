@@ -26,7 +26,6 @@ from mipaudit.commands.query.report import (
 from mipaudit.commands.query.scores import Scored, Scoring
 from mipaudit.commands.query.search.points import Points, SameRecords, same_records
 from mipaudit.data.records.tables import (
-    CommonColumns,
     RecordColumn,
     RecordTable,
     Role,
@@ -149,20 +148,20 @@ def query_tables(asked: QueryOptions) -> Answer:
         for one in opened.values():
             held.callback(one.close)
         tables = [RecordTable.of(cast("Role", role), one) for role, one in opened.items()]
-        common = common_columns(tables, columns=asked.columns, ignore=asked.ignore)
+        common, skipped = common_columns(tables, columns=asked.columns, ignore=asked.ignore)
         _check_named(asked, common)
         own = {"member", COPY_COLUMN, *(query.column for query in asked.queries)}
         scored = tables[:2]  # members and holdout
         check_kept(scored, asked.keep, scores=own)
-        _check_memory(tables, len(common.taken), asked.memory_bytes)
+        _check_memory(tables, len(common), asked.memory_bytes)
         mixed = len(set[bool]().union(*(table.texts for table in tables))) > 1
         read = {
-            table.role: table.read(common.taken, categorical=asked.categorical, mixed=mixed)
+            table.role: table.read(common, categorical=asked.categorical, mixed=mixed)
             for table in tables
         }
         kept = read_kept(scored, asked.keep)
         found = _found(asked, read)
-        report = _report(asked, tables, common, found, begun)
+        report = _report(asked, tables, skipped, found, begun)
     columns = {**kept, **found.scored.columns, COPY_COLUMN: found.same.copied}
     return Answer(columns={"member": found.member, **columns}, kept=(*kept,), report=report)
 
@@ -200,7 +199,7 @@ def _found(asked: QueryOptions, read: dict[Role, dict[str, RecordColumn]]) -> _F
 def _report(
     asked: QueryOptions,
     tables: Sequence[RecordTable],
-    common: CommonColumns,
+    skipped: tuple[tuple[str, str], ...],
     found: _Found,
     begun: float,
 ) -> QueryReport:
@@ -222,7 +221,7 @@ def _report(
             for one in tables
         ),
         columns=columns,
-        skipped=common.skipped,
+        skipped=skipped,
         metric=asked.metric,
         encoded_on=asked.encode_on,
         scores=scores,
@@ -297,10 +296,10 @@ def _following(asked: QueryOptions, scores: Sequence[QueriedScore]) -> str:
     return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
 
 
-def _check_named(asked: QueryOptions, common: CommonColumns) -> None:
+def _check_named(asked: QueryOptions, common: Sequence[str]) -> None:
     for option, names in (("categorical", asked.categorical), ("range", asked.range or ())):
         for name in names:
-            if name not in common.taken:
+            if name not in common:
                 raise InputError(
                     "unknown_column",
                     f"`{option}`: column {quoted_name(name)} is not among those compared.",

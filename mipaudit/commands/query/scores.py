@@ -12,7 +12,6 @@ from mipaudit.commands.query.search.points import (
     Floats,
     Geometry,
     Points,
-    ReleasedRows,
     dense_features,
     parts,
     released_rows,
@@ -72,7 +71,7 @@ class Scoring:
     memory: int
     seed: SeedChoice
     progress: Progress | None = None
-    _released: ReleasedRows | None = None
+    _released: tuple[Points, Points, int] | None = None
     _balls: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
     _classifier: str | None = None
     _done: int = 0
@@ -101,7 +100,7 @@ class Scoring:
             radii=radii,
             search=neighbours.method,
             classifier=self._classifier,
-            seed=None if self._released is None else self._released.seed,
+            seed=None if self._released is None else self._released[2],
         )
 
     def _steps(self, queries: Sequence[Query], neighbours: Neighbours) -> int:
@@ -147,9 +146,10 @@ class Scoring:
         """
         if self._released is None:
             self._released = released_rows(self.synthetic, self.reference, self.seed)
-        rng = np.random.default_rng([self._released.seed, stream])
+        *tables, seed = self._released
+        rng = np.random.default_rng([seed, stream])
         features = []
-        for points in (self._released.synthetic, self._released.reference):
+        for points in tables:
             few = points
             if len(points) > MOST_ROWS:
                 few = points.take(np.sort(rng.choice(len(points), MOST_ROWS, replace=False)))

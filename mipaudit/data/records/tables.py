@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -313,20 +313,12 @@ def _in_one_vocabulary(columns: Sequence[Column]) -> tuple[NDArray[np.int64], tu
     return np.concatenate(codes), tuple(known)
 
 
-class CommonColumns(NamedTuple):
-    """The columns that are compared, in the order of the synthetic table, and the others.
-
-    ``skipped`` has (column, why).
-    """
-
-    taken: tuple[str, ...]
-    skipped: tuple[tuple[str, str], ...]
-
-
 def common_columns(
     tables: Sequence[RecordTable], *, columns: Sequence[str] = (), ignore: Sequence[str] = ()
-) -> CommonColumns:
-    """Return the columns that all tables have, and are to be compared in.
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Return the columns that all tables have, and are to be compared in, and the others.
+
+    The first are in the order of the synthetic table; the others are with why they are not.
 
     Args:
         tables: the synthetic among them, which says what there is.
@@ -361,7 +353,7 @@ def common_columns(
     for field in every:
         if field.name not in reasons:
             skipped.setdefault(field.name, why_not(field) or "not released")
-    return CommonColumns(taken=tuple(names), skipped=tuple(skipped.items()))
+    return tuple(names), tuple(skipped.items())
 
 
 def _require_common(tables: Sequence[RecordTable], names: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -24,29 +23,17 @@ _HINT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RocPoints:
-    """What is claimed: at each FPR no attacker has a greater TPR.
-
-    Attributes:
-        fpr: shape (k,), in [0, 1], k at least 1.
-        tpr: shape (k,), in [0, 1], at least the FPR.
-        source: the file.
-    """
-
-    fpr: NDArray[np.float64]
-    tpr: NDArray[np.float64]
-    source: InputFile
-
-
-def read_roc_points(path: str) -> RocPoints:
-    """Read the points from CSV, Parquet or JSON.
+def read_roc_points(path: str) -> tuple[NDArray[np.float64], InputFile]:
+    """Read the points from CSV, Parquet or JSON: at each FPR no attacker has a greater TPR.
 
     CSV and Parquet have columns ``fpr`` and ``tpr``, or the rows ``roc`` of the file that
     ``bounds --curve`` writes; JSON is an object with lists of these names.
 
     Args:
         path: a file, or ``-`` for standard input.
+
+    Returns:
+        FPR and TPR, shape (k, 2), k at least 1, from 0 to 1, the TPR at least the FPR; the file.
 
     Raises:
         UsageError: an empty or remote path.
@@ -55,8 +42,7 @@ def read_roc_points(path: str) -> RocPoints:
     with open_whole(path, "the points") as whole:
         rates = _rates(whole)
         _require_roc(rates, whole.name)
-        source = whole.described(len(rates))
-        return RocPoints(fpr=rates[:, 0], tpr=rates[:, 1], source=source)
+        return rates, whole.described(len(rates))
 
 
 def _rates(whole: Whole) -> NDArray[np.float64]:

@@ -186,13 +186,15 @@ def test_no_order_of_the_tables_chooses_a_score(make, monkeypatch, kind):
 def test_the_seed_of_a_draw_depends_on_what_is_drawn_from(make):
     rng = np.random.default_rng(82)
     synthetic, reference = make(rng, 50, 2, (3,)), make(rng, 40, 2, (3,))
-    one = released_rows(synthetic, reference, DEFAULT_SEED)
+    given = (
+        (synthetic, reference),
+        (reference, synthetic),
+        (synthetic, None),
+        (synthetic.take(slice(1, None)), reference),
+    )
+    found = [released_rows(*pair, DEFAULT_SEED) for pair in given]
 
-    swapped = released_rows(reference, synthetic, DEFAULT_SEED)
-    alone = released_rows(synthetic, None, DEFAULT_SEED)
-    shorter = released_rows(synthetic.take(slice(1, None)), reference, DEFAULT_SEED)
-
-    assert len({one.seed, swapped.seed, alone.seed, shorter.seed}) == 4
-    assert len(alone.reference) == 0
-    for given, kept in ((synthetic, one.synthetic), (reference, one.reference)):
+    assert len({seed for *_, seed in found}) == 4
+    assert len(found[2][1]) == 0
+    for given, kept in zip((synthetic, reference), found[0], strict=False):
         assert np.array_equal(np.sort(given.numbers, axis=0), np.sort(kept.numbers, axis=0))

@@ -41,10 +41,9 @@ def write_parquet(path):
 )
 def test_every_form_holds_the_same_points(tmp_path, name, write):
     write(tmp_path / name)
-    points = read_roc_points(str(tmp_path / name))
-    assert points.fpr.tolist() == FPR
-    assert points.tpr.tolist() == TPR
-    assert (points.source.rows, len(points.source.sha256)) == (4, 64)
+    rates, source = read_roc_points(str(tmp_path / name))
+    assert rates.T.tolist() == [FPR, TPR]
+    assert (source.rows, len(source.sha256)) == (4, 64)
 
 
 @pytest.mark.parametrize(

@@ -275,22 +275,10 @@ def same_records(tables: Mapping[str, Points]) -> SameRecords:
     )
 
 
-class ReleasedRows(NamedTuple):
-    """Synthetic and reference rows in their own order.
-
-    Attributes:
-        synthetic: what was released.
-        reference: records of neither; none where there is no such table.
-        seed: in use, 64 bits.
-    """
-
-    synthetic: Points
-    reference: Points
-    seed: int
-
-
-def released_rows(synthetic: Points, reference: Points | None, choice: SeedChoice) -> ReleasedRows:
-    """Return the rows in the order of their hashes, and the seed that they decide.
+def released_rows(
+    synthetic: Points, reference: Points | None, choice: SeedChoice
+) -> tuple[Points, Points, int]:
+    """Return the rows of both in the order of their hashes, and the seed that they decide.
 
     Args:
         synthetic: what was released.
@@ -306,8 +294,5 @@ def released_rows(synthetic: Points, reference: Points | None, choice: SeedChoic
     ]
     found = canonical_order(columns, released, row_hashes(both))
     inside = released[found.order]
-    return ReleasedRows(
-        synthetic=both.take(found.order[inside]),
-        reference=both.take(found.order[~inside]),
-        seed=choice.in_use(found.content),
-    )
+    ours, theirs = (both.take(found.order[side]) for side in (inside, ~inside))
+    return ours, theirs, choice.in_use(found.content)
