@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING, Final, Literal, Self
 
 import numpy as np
@@ -227,47 +227,54 @@ def open_features(
             held.callback(one.close)
         sides = (tables["members"].parts, tables["holdout"].parts)
         parts = [part for side in sides for part in side]
-        kept, skipped = _selected(sides, columns, ignore, id_col)
-        nested = _nested_columns(kept, parts, asked=bool(columns))
-        skipped += [(name, "not_comparable_values") for name in nested]
-        names = [name for name in kept if name not in nested]
+        names, skipped = _selected(sides, columns, ignore, id_col)
         person = [] if id_col is None else [id_col]
-        _require_one_kind(parts, id_col)
         for part in parts:
             _require_columns(part, {*names, *person})
             with other_hints({"unparsable": _NO_NUMBER}):
                 part.load({*names, *person}, person)
         whole = kept_exactly(sum(map(part_rows, parts)), len(names))
-        found, none = _features(names, _Loaded(sides=sides, whole=whole), asked=bool(columns))
+        found = _features(names, _Loaded(sides=sides, whole=whole), asked=bool(columns))
+        features = [one for one in found.values() if isinstance(one, FeatureColumn)]
+        if not features:
+            raise InputError(
+                "no_features",
+                "No column is left to compare: all are empty, ids, or left out.",
+                hint="Name them with `columns`.",
+            )
+        skipped += [(name, why) for name, why in found.items() if isinstance(why, str)]
         source = FeatureSource(
-            columns=tuple(found),
-            skipped=(*skipped, *none),
+            columns=tuple(features),
+            skipped=tuple(skipped),
             id_column=id_col,
             held=whole,
             opened=Opened(
                 parts=tuple(parts), bare=(*tables["members"].bare, *tables["holdout"].bare)
             ),
         )
-        for side, which, member in zip(
-            sides, ("members'", "holdout's"), (True, False), strict=True
-        ):
+        for side, which in zip(sides, ("members", "holdout"), strict=True):
             if not sum(map(part_rows, side)):
-                raise InputError("empty_class", f"The {which} table has no rows.")
-            source.take(side, member=member)
+                whose = "members'" if which == "members" else "holdout's"
+                raise InputError("empty_class", f"The {whose} table has no rows.")
+            source.take(side, member=which == "members")
         held.pop_all()
     return source
 
 
 def _selected(
-    sides: Sides, columns: Sequence[str], ignore: Sequence[str], id_column: str | None
+    sides: Sides, columns: Sequence[str], ignore: Sequence[str], id_col: str | None
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the columns to read and those that are left out, with the code of why."""
+    """Return the columns to read and those that are left out, with the code of why.
+
+    Raises:
+        InputError: ``unknown_column``, ``no_common_columns``, ``unreadable_column`` or
+            ``mixed_column``.
+    """
     inside, outside = map(merge_fields, sides)
-    person = () if id_column is None else (id_column,)
-    for option, names in (("`columns`", columns), ("`id_col`", person)):
-        for name in names:
-            find_column(inside, name, option=option)
-            find_column(outside, name, option=option)
+    wanted = [("`columns`", name) for name in columns]
+    wanted += [] if id_col is None else [("`id_col`", id_col)]
+    for (option, name), fields in product(wanted, (inside, outside)):
+        find_column(fields, name, option=option)
     for name in ignore:
         find_column((*inside, *outside), name, option="`ignore`")
     both = {one.name for one in inside} & {one.name for one in outside}
@@ -277,26 +284,30 @@ def _selected(
             "The two tables have no column in common: nothing can be compared.",
             hint="Give both tables the same header.",
         )
+    parts = [part for side in sides for part in side]
+    stored = _with_values(parts)
+    if id_col is not None:
+        _require_one_kind(id_col, stored.get(id_col, []))
 
     def why_not(name: str) -> str | None:
         if name not in both:
             return "in_one_table"
-        if columns:
-            return None if name in columns else "not_asked_for"
-        if name in ignore:
-            return "ignored_as_asked"
-        if name.casefold() in _MEMBERSHIP:
-            return "says_membership"
+        if columns and name not in columns:
+            return "not_asked_for"
         named = is_id_like(name) and _OF_RECORDS.search(name.casefold())
-        return "names_a_record" if named else None
+        for applies, why in (
+            (name in ignore, "ignored_as_asked"),
+            (name.casefold() in _MEMBERSHIP, "says_membership"),
+            (named, "names_a_record"),
+        ):
+            if applies and not columns:
+                return why
+        nested = _is_nested(name, stored.get(name, []), asked=bool(columns))
+        return "not_comparable_values" if nested else None
 
-    reasons = [
-        (one.name, why_not(one.name))
-        for one in merge_fields([part for side in sides for part in side])
-        if one.name != id_column
-    ]
-    kept = [name for name, why in reasons if why is None]
-    return kept, [(name, why) for name, why in reasons if why is not None]
+    reasons = {one.name: why_not(one.name) for one in merge_fields(parts) if one.name != id_col}
+    kept = [name for name, why in reasons.items() if why is None]
+    return kept, [(name, why) for name, why in reasons.items() if why is not None]
 
 
 def _with_values(parts: Sequence[Part]) -> dict[str, list[Field]]:
@@ -308,36 +319,28 @@ def _with_values(parts: Sequence[Part]) -> dict[str, list[Field]]:
     return found
 
 
-def _nested_columns(names: Sequence[str], parts: Sequence[Part], *, asked: bool) -> list[str]:
-    """Return the columns that hold lists and the like everywhere.
+def _is_nested(name: str, stored: Sequence[Field], *, asked: bool) -> bool:
+    """Tell whether a column holds lists and the like everywhere.
 
     Raises:
-        InputError: ``unreadable_column`` where they are asked for, ``mixed_column`` where
-            one holds something else in another place.
+        InputError: ``unreadable_column`` where it is asked for, ``mixed_column`` where it holds
+            something else in another place.
     """
-    found = []
-    fields = _with_values(parts)
-    for name in names:
-        nested = {one.kind == "other" and one.moment is None for one in fields.get(name, [])}
-        if len(nested) > 1:
-            raise _mixed_column(name)
-        if nested == {True}:
-            if asked:
-                raise unreadable_column(name, option="`columns`")
-            found.append(name)
-    return found
+    nested = {one.kind == "other" and one.moment is None for one in stored}
+    if len(nested) > 1:
+        raise _mixed_column(name)
+    if nested == {True} and asked:
+        raise unreadable_column(name, option="`columns`")
+    return nested == {True}
 
 
-def _require_one_kind(parts: Sequence[Part], id_column: str | None) -> None:
+def _require_one_kind(name: str, stored: Sequence[Field]) -> None:
     """Refuse ids that are numbers in one place and text in another: none would be shared."""
-    if id_column is None:
-        return
-    fields = _with_values(parts).get(id_column, [])
-    forms = {(one.kind, one.moment) for one in fields}
+    forms = {(one.kind, one.moment) for one in stored}
     if forms == {("other", None)}:
-        raise unreadable_column(id_column, option="`id_col`")
-    if len(forms) > 1 and merged_kind({one.kind for one in fields}) == "other":
-        raise _mixed_column(id_column)
+        raise unreadable_column(name, option="`id_col`")
+    if len(forms) > 1 and merged_kind({one.kind for one in stored}) == "other":
+        raise _mixed_column(name)
 
 
 def _require_columns(part: Part, names: set[str]) -> None:
@@ -361,8 +364,8 @@ def _mixed_column(name: str) -> InputError:
 
 def _features(
     names: Sequence[str], tables: _Loaded, *, asked: bool
-) -> tuple[list[FeatureColumn], list[tuple[str, str]]]:
-    """Return the features, and which columns are none, with the code of why.
+) -> dict[str, FeatureColumn | str]:
+    """Return the features; for a column that is none, the code of why.
 
     Args:
         names: of the columns that were read.
@@ -370,40 +373,29 @@ def _features(
         asked: whether the columns were named.
 
     Raises:
-        InputError: ``mixed_column`` or ``no_features``.
+        InputError: ``mixed_column``.
     """
     parts = [part for side in tables.sides for part in side]
     kinds = {one.name: one.kind for one in merge_fields(parts)}
     rounded, _ = uneven_storage(names, parts)
     stored = _with_values(parts)
-    found: list[FeatureColumn] = []
-    skipped: list[tuple[str, str]] = []
-    for name in names:
+
+    def feature(name: str) -> FeatureColumn | str:
         kind = kinds[name]
         if kind == "empty":
-            skipped.append((name, "without_values"))
-        elif kind == "other":
-            found.append(FeatureColumn(name=name, kind=tables.of_time(name, stored[name])))
-        elif not asked and kind != "float" and tables.tells_rows_apart(name):
+            return "without_values"
+        if kind == "other":
+            return FeatureColumn(name=name, kind=tables.of_time(name, stored[name]))
+        if not asked and kind != "float" and tables.tells_rows_apart(name):
             parted = kind == "integer" and tables.is_parted(name)
-            skipped.append((name, "numbers_apart" if parted else "another_in_every_row"))
-        elif kind == "string":
-            days = tables.holds_days(name)
-            found.append(FeatureColumn(name=name, kind="date" if days else "category"))
-        else:
-            precision = rounded[name].precision if name in rounded else None
-            found.append(
-                FeatureColumn(
-                    name=name, kind="number", fractions=kind == "float", precision=precision
-                )
-            )
-    if not found:
-        raise InputError(
-            "no_features",
-            "No column is left to compare: all are empty, ids, or left out.",
-            hint="Name them with `columns`.",
-        )
-    return found, skipped
+            return "numbers_apart" if parted else "another_in_every_row"
+        if kind == "string":
+            return FeatureColumn(name=name, kind="date" if tables.holds_days(name) else "category")
+        precision = rounded[name].precision if name in rounded else None
+        fractions = kind == "float"
+        return FeatureColumn(name=name, kind="number", fractions=fractions, precision=precision)
+
+    return {name: feature(name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
