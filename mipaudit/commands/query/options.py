@@ -308,13 +308,6 @@ Examples:
         for role in ("members", "holdout", "synthetic"):
             given = getattr(self, role) is not None
             require(given, role, f"The {role} table is missing.", f"Give `{role}`.")
-        piped = [one for one in self.inputs() if isinstance(one, str) and one == "-"]
-        require(
-            len(piped) < 2,  # noqa: PLR2004
-            "two_stdin",
-            "Only one table can be standard input.",
-            "Write the others to files first.",
-        )
         if self.reference is None:
             compared = [one.kind for one in queries if one.kind in NEEDS_REFERENCE]
             require(

@@ -79,14 +79,7 @@ Examples:
 """
 
     def check(self) -> None:
-        """Refuse one stream for both tables, and a column in two roles."""
+        """Refuse a column in two roles."""
         super().check()
-        piped = [one for one in (self.members, self.holdout) if isinstance(one, str) and one == "-"]
-        require(
-            len(piped) < 2,  # noqa: PLR2004
-            "two_stdin",
-            "Members and holdout cannot both be standard input.",
-            "Write one of them to a file first.",
-        )
         both = {self.id_col, *self.ignore} & set(self.columns)
         require(not both, "two_roles", "A column of `columns` cannot be the id or be ignored.")

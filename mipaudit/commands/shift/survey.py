@@ -61,11 +61,9 @@ class ColumnCells:
     def locate(self, values: Floats) -> NDArray[np.int64]:
         """Return each row's cell, shape (n,); ``count`` for a missing value."""
         at = np.searchsorted(self.marks, values, side="left")
-        if self.category and self.marks.size:
-            known = self.marks[np.minimum(at, self.marks.size - 1)] == values
+        if self.category:
+            known = np.append(self.marks, np.nan)[at] == values
             at = np.where(known, at, self.marks.size)
-        elif self.category:
-            at = np.zeros(values.size, dtype=np.int64)
         return np.where(np.isnan(values), self.count, at)
 
 

@@ -18,7 +18,7 @@ from mipaudit.data.memory import open_arrow
 from mipaudit.data.opening import open_parts
 from mipaudit.data.parts import Opened, other_hints
 from mipaudit.data.tables.coordinates import is_row_label
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.paths import check_different, input_blobs
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
 from mipaudit.reading.bytes.unpacked import claim_buffers
@@ -64,9 +64,15 @@ def open_records(given: Mapping[str, Any]) -> dict[str, Opened]:
 
     Raises:
         InputError: one is no table, or a file is there twice.
-        UsageError: an empty or remote path.
+        UsageError: ``two_stdin``, or an empty or remote path.
     """
     claim_buffers()
+    if sum(isinstance(one, str) and one == "-" for one in given.values()) > 1:
+        raise UsageError(
+            "two_stdin",
+            "Only one table can be standard input.",
+            hint="Write the others to files first.",
+        )
     with ExitStack() as held:
         blobs = {
             role: input_blobs(one, in_memory=_STDIN_IN_MEMORY) if isinstance(one, str) else []

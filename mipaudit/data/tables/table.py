@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mipaudit.data.memory import is_frame, open_arrow
 from mipaudit.data.parts import input_changed, part_rows
-from mipaudit.data.tables.json_file import cells_part, json_cells, load_json, looks_like_json
+from mipaudit.data.tables.json_file import Json, cells_part, json_cells, load_json, looks_like_json
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
 from mipaudit.reading.bytes.foreign import require_table
@@ -284,7 +284,7 @@ class Whole:
     blob: Blob | None = None
     table: Table | None = None
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    document: Any = None
+    document: Json = None
 
     def as_table(self) -> AnyTable:
         """Return rows and columns, whatever holds them.
@@ -295,8 +295,7 @@ class Whole:
         if self.table is not None:
             return self.table
         if self.form == "json":
-            cells, named = json_cells(self.document, self.name)
-            return Table(part=cells_part(self.name, cells), named=named)
+            return _json_table(self.document, self.name)
         array = self.arrays[""]
         if array.ndim != 2:  # noqa: PLR2004
             raise InputError(
@@ -397,7 +396,9 @@ def _open_file(blob: Blob, *, several: bool) -> Whole:
         case "csv":
             return Whole(name=blob.name, form=form, blob=blob, table=_csv_table(blob, kind))
         case "json":
-            return Whole(name=blob.name, form=form, blob=blob, document=load_json(blob, kind))
+            read = load_json(blob, kind)
+            table = _json_table(read, blob.name) if several else None
+            return Whole(name=blob.name, form=form, blob=blob, table=table, document=read)
         case "npy":
             arrays = {"": read_npy(blob, kind, words=several)}
         case _:
@@ -430,6 +431,11 @@ def _form(blob: Blob, kind: Format, *, archives: bool) -> Form:
     if suffixed.endswith(".json"):
         return "json"
     return "json" if looks_like_json(head) and not suffixed.endswith(_TEXT_SUFFIXES) else "csv"
+
+
+def _json_table(document: Json, name: str) -> Table:
+    cells, named = json_cells(document, name)
+    return Table(part=cells_part(name, cells), named=named)
 
 
 def _parquet_table(blob: Blob) -> Table:

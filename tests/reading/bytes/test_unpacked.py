@@ -9,10 +9,11 @@ import zipfile
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.model.array_files import arrays_of, described
+from mipaudit.commands.query.model.array_files import described
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.tables.splits import read_splits
+from mipaudit.data.tables.table import open_whole
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.unpacked import VARIABLE, largest_text, largest_unpacked
 
@@ -31,7 +32,7 @@ def refused(work, path) -> str:
 
 
 def opened(path: str):
-    return arrays_of(path, "the outputs")
+    return open_whole(path, "the outputs", several=True)
 
 
 def scores(path: str) -> None:

@@ -1,7 +1,6 @@
 """Arrays of one row per record: .npy, .npz, or the columns of a table."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from mipaudit.data.parts import other_hints
 from mipaudit.data.tables.coordinates import Coordinates, is_row_label, read_coordinates
-from mipaudit.data.tables.table import AnyTable, ArrayTable, Table, Whole, open_whole
+from mipaudit.data.tables.table import AnyTable, ArrayTable, Whole, open_whole
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.class_outputs import class_columns, lone_column
 from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
@@ -30,204 +29,214 @@ _MATRIX: Final = 2
 _FORMS: Final = (str.lower, str.upper, str.capitalize)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ArrayFile:
-    """One file with one row per record, open.
+def held_in(file: Whole) -> dict[str, int]:
+    """Return the dimensions of what a file holds, by name.
 
-    Attributes:
-        whole: what it holds.
-        table: its columns; None where it holds arrays.
-        dimensions: of what it holds, by name: 1 for one number per record, also where they
-            stand as a column, 2 for several; all 1 of a table.
+    1 for one number per record, also where they stand as a column, and for columns of a table; 2
+    for several.
     """
+    if file.table is not None:
+        return dict.fromkeys((one.name for one in file.table.fields), 1)
+    return {
+        name: 1 if one.ndim == _MATRIX and one.shape[1] == 1 else one.ndim
+        for name, one in file.arrays.items()
+    }
 
-    whole: Whole
-    table: Table | None
-    dimensions: Mapping[str, int] = field(default_factory=dict)
 
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return self.whole.name
+def find(file: Whole, names: Sequence[str], *, dimensions: int | None = None) -> str | None:
+    """Return the name of the array or the column that is the first of these names.
 
-    def find(self, names: Sequence[str], *, dimensions: int | None = None) -> str | None:
-        """Return the name of the array or the column that is the first of these names.
+    Args:
+        file: with one row per record.
+        names: that it may have.
+        dimensions: of an array in an archive: 1 for one number per record, 2 for several;
+            None for either.
+    """
+    folded = {
+        name.strip().casefold(): name
+        for name, own in reversed([*held_in(file).items()])
+        if dimensions in {None, own}
+    }
+    return next((folded[n.casefold()] for n in names if n.casefold() in folded), None)
 
-        Args:
-            names: that it may have.
-            dimensions: of an array in an archive: 1 for one number per record, 2 for several;
-                None for either.
-        """
-        folded = {
-            name.strip().casefold(): name
-            for name, own in reversed([*self.dimensions.items()])
-            if dimensions in {None, own}
-        }
-        return next((folded[n.casefold()] for n in names if n.casefold() in folded), None)
 
-    def coordinates(
-        self, names: Sequence[str], *, reserved: Sequence[str] = (), classes: bool = False
-    ) -> Coordinates:
-        """Return finite numbers of shape (rows, columns), with the names that a table has.
+def coordinates(
+    file: Whole, names: Sequence[str], *, reserved: Sequence[str] = (), classes: bool = False
+) -> Coordinates:
+    """Return finite numbers of shape (rows, columns), with the names that a table has.
 
-        Args:
-            names: what the array may be called in an archive; the only matrix otherwise.
-            reserved: columns of a table that have another role.
-            classes: they are probabilities of classes, which a table's other columns are not.
+    Args:
+        file: with one row per record.
+        names: what the array may be called in an archive; the only matrix otherwise.
+        reserved: columns of a table that have another role.
+        classes: they are probabilities of classes, which a table's other columns are not.
 
-        Raises:
-            InputError: there is no such array, or it holds no finite numbers;
-                ``row_numbers``: a column counts the rows.
-        """
-        with other_hints(_HINTS, but=LABEL_HINT):
-            if self.table is None:
-                values = self._numbers(self._matrix(names))
-                found = Coordinates(columns=(), values=values, skipped=())
-            else:
-                folded = {name.casefold() for name in reserved}
-                taken = [f.name for f in self.table.fields if f.name.strip().casefold() in folded]
-                chosen = _class_columns(self.table, taken) if classes else None
-                found = chosen or read_coordinates(self.table, reserved=taken)
-        _refuse_row_numbers(found, self.name)
-        return found
-
-    def vector(self, names: Sequence[str], what: str, *, alone: bool = True) -> NDArray[np.float64]:
-        """Return finite numbers of shape (rows,).
-
-        Args:
-            names: what the array or the column may be called.
-            what: what messages call it.
-            alone: the file was given for it, and its only array or column is meant whatever
-                its name; where it was given for something else, the name must be right.
-
-        Raises:
-            InputError: there is no such array or column, or it holds no finite numbers;
-                ``several_columns``: it has more than one number for each record.
-        """
-        with other_hints(_HINTS, but=LABEL_HINT):
-            found = self._chosen(names, what, alone=alone)
-            if self.table is not None:
-                if self._kind(found) in {"string", "other"}:
-                    raise InputError(
-                        "text_column",
-                        f"{self.name}: column {quoted_name(found)} holds text in place of the "
-                        f"numbers of {what}.",
-                        hint=LABEL_HINT if what == "labels" else None,
-                    )
-                return self.table.matrix([found])[1][:, 0]
-            if self.dimensions[found] != 1:
-                raise InputError(
-                    "several_columns",
-                    f"{self.name}: several columns, where {what} is one number for each record.",
-                    hint="Of classes that are coded by a column each, numpy.argmax(labels, axis=1) "
-                    "makes one.",
-                )
-            return self._numbers(self.whole.arrays[found])[:, 0]
-
-    def words(self, names: Sequence[str], *, alone: bool = True) -> NDArray[np.str_] | None:
-        """Return text of shape (rows,); None where there is none, or it is of numbers.
-
-        Args:
-            names: what the array or the column may be called.
-            alone: as of `vector`.
-        """
-        found = self.find(names, dimensions=1)
-        if found is None and alone and len(self.dimensions) == 1:
-            found = next(iter(self.dimensions))
-        if found is None:
-            return None
-        if self.table is not None:
-            return self.table.words(found) if self._kind(found) == "string" else None
-        array = self.whole.arrays[found]
-        return (
-            array.reshape(-1) if array.dtype.kind == "U" and self.dimensions[found] == 1 else None
-        )
-
-    def member(self, names: Sequence[str] = CANDIDATES, *, alone: bool = True) -> NDArray[np.bool_]:
-        """Return which rows are members, bool, shape (rows,).
-
-        Args:
-            names: what the array or the column may be called.
-            alone: as of `vector`.
-
-        Raises:
-            InputError: ``unknown_labels``: neither 0 and 1 nor well-known words; as `vector`.
-        """
-        found = self.find(names)
-        if self.table is not None and found is not None and self._kind(found) == "string":
-            words = self.table.words(found)
-            inside, outside = (np.isin(words, one) for one in _spelled())
+    Raises:
+        InputError: there is no such array, or it holds no finite numbers;
+            ``row_numbers``: a column counts the rows.
+    """
+    with other_hints(_HINTS, but=LABEL_HINT):
+        if file.table is None:
+            values = _numbers(file, _matrix(file, names))
+            found = Coordinates(columns=(), values=values, skipped=())
         else:
-            values = self.vector(names, "membership", alone=alone)
-            inside, outside = values == 1.0, np.isin(values, (0.0, -1.0))
-        if not (inside | outside).all():
+            folded = {name.casefold() for name in reserved}
+            taken = [f.name for f in file.table.fields if f.name.strip().casefold() in folded]
+            chosen = _class_columns(file.table, taken) if classes else None
+            found = chosen or read_coordinates(file.table, reserved=taken)
+    _refuse_row_numbers(found, file.name)
+    return found
+
+
+def vector(
+    file: Whole, names: Sequence[str], what: str, *, alone: bool = True
+) -> NDArray[np.float64]:
+    """Return finite numbers of shape (rows,).
+
+    Args:
+        file: with one row per record.
+        names: what the array or the column may be called.
+        what: what messages call it.
+        alone: the file was given for it, and its only array or column is meant whatever
+            its name; where it was given for something else, the name must be right.
+
+    Raises:
+        InputError: there is no such array or column, or it holds no finite numbers;
+            ``several_columns``: it has more than one number for each record.
+    """
+    with other_hints(_HINTS, but=LABEL_HINT):
+        found = _chosen(file, names, what, alone=alone)
+        if file.table is not None:
+            if _kind(file, found) in {"string", "other"}:
+                raise InputError(
+                    "text_column",
+                    f"{file.name}: column {quoted_name(found)} holds text in place of the "
+                    f"numbers of {what}.",
+                    hint=LABEL_HINT if what == "labels" else None,
+                )
+            return file.table.matrix([found])[1][:, 0]
+        if held_in(file)[found] != 1:
             raise InputError(
-                "unknown_labels",
-                f"{self.name}: membership is neither 0 and 1 nor a well-known pair of words "
-                "everywhere.",
-                hint="Write 1 for members and 0 for holdout records.",
+                "several_columns",
+                f"{file.name}: several columns, where {what} is one number for each record.",
+                hint="Of classes that are coded by a column each, numpy.argmax(labels, axis=1) "
+                "makes one.",
             )
-        return np.asarray(inside)
+        return _numbers(file, file.arrays[found])[:, 0]
 
-    def _kind(self, name: str) -> str:
-        fields = () if self.table is None else self.table.fields
-        return next(one.kind for one in fields if one.name == name)
 
-    def _matrix(self, names: Sequence[str]) -> NDArray[Any]:
-        found = self.find(names, dimensions=_MATRIX) or self.find(names)
-        fitting = [name for name, own in self.dimensions.items() if own == _MATRIX]
-        if found is None and len(fitting) == 1:
-            found = fitting[0]
-        if found is None and "" not in self.dimensions:
-            raise self._absent(names)
-        return self.whole.arrays[found or ""]
+def words(file: Whole, names: Sequence[str], *, alone: bool = True) -> NDArray[np.str_] | None:
+    """Return text of shape (rows,); None where there is none, or it is of numbers.
 
-    def _chosen(self, names: Sequence[str], what: str, *, alone: bool) -> str:
-        """Return the column or array by one of the names; another if it was given for this."""
-        found = self.find(names, dimensions=1) or self.find(names)
-        if found is not None:
-            return found
-        if not alone:
-            raise InputError(
-                "not_given",
-                f"{self.name}: no column or array in it is called {quoted_name(names[0])}, and "
-                f"there is no file of its own for {what}.",
-                hint=f"Add `{what}` FILE, or save it with the outputs: as a column of a table, or "
-                "by numpy.savez(path, logits=..., labels=..., member=...).",
-            )
-        here = [*self.dimensions]
-        if len(here) > 1 and self.table is not None:
-            return find_column(self.table.fields, names[0], option=f"{self.name}, {what}").name
-        if len(here) > 1:
-            here = [name for name in here if self.dimensions[name] == 1]
-        if len(here) != 1:
-            raise self._absent(names)
-        return here[0]
+    Args:
+        file: with one row per record.
+        names: what the array or the column may be called.
+        alone: as of `vector`.
+    """
+    found = find(file, names, dimensions=1)
+    if found is None and alone and len(held_in(file)) == 1:
+        found = next(iter(held_in(file)))
+    if found is None:
+        return None
+    if file.table is not None:
+        return file.table.words(found) if _kind(file, found) == "string" else None
+    array = file.arrays[found]
+    return array.reshape(-1) if array.dtype.kind == "U" and held_in(file)[found] == 1 else None
 
-    def _absent(self, names: Sequence[str]) -> InputError:
-        return InputError(
-            "no_such_array",
-            f"{self.name}: there is no array called {quoted_name(names[0])}.",
-            hint=f"It holds: {', '.join(safe_name(name) for name in sorted(self.whole.arrays))}.",
+
+def members_of(
+    file: Whole, names: Sequence[str] = CANDIDATES, *, alone: bool = True
+) -> NDArray[np.bool_]:
+    """Return which rows are members, bool, shape (rows,).
+
+    Args:
+        file: with one row per record.
+        names: what the array or the column may be called.
+        alone: as of `vector`.
+
+    Raises:
+        InputError: ``unknown_labels``: neither 0 and 1 nor well-known words; as `vector`.
+    """
+    found = find(file, names)
+    if file.table is not None and found is not None and _kind(file, found) == "string":
+        words = file.table.words(found)
+        inside, outside = (np.isin(words, one) for one in _spelled())
+    else:
+        values = vector(file, names, "membership", alone=alone)
+        inside, outside = values == 1.0, np.isin(values, (0.0, -1.0))
+    if not (inside | outside).all():
+        raise InputError(
+            "unknown_labels",
+            f"{file.name}: membership is neither 0 and 1 nor a well-known pair of words "
+            "everywhere.",
+            hint="Write 1 for members and 0 for holdout records.",
         )
+    return np.asarray(inside)
 
-    def _numbers(self, array: NDArray[Any]) -> NDArray[np.float64]:
-        if array.ndim == 1:
-            array = array.reshape(-1, 1)
-        if array.ndim != _MATRIX or not array.size:
-            raise InputError(
-                "wrong_shape",
-                f"{self.name}: an array of {array.ndim} dimensions, or an empty one, where one row "
-                "for each record is expected.",
-            )
-        if array.dtype.kind == "U":
-            raise InputError(
-                "text_column",
-                f"{self.name}: text, where numbers are expected.",
-                hint="Only labels may be text, and well-known words say who is a member.",
-            )
-        names = [f"c{at}" for at in range(array.shape[1])]
-        return ArrayTable(name=self.name, array=array).matrix(names)[1]
+
+def _kind(file: Whole, name: str) -> str:
+    fields = () if file.table is None else file.table.fields
+    return next(one.kind for one in fields if one.name == name)
+
+
+def _matrix(file: Whole, names: Sequence[str]) -> NDArray[Any]:
+    found = find(file, names, dimensions=_MATRIX) or find(file, names)
+    fitting = [name for name, own in held_in(file).items() if own == _MATRIX]
+    if found is None and len(fitting) == 1:
+        found = fitting[0]
+    if found is None and "" not in held_in(file):
+        raise _absent(file, names)
+    return file.arrays[found or ""]
+
+
+def _chosen(file: Whole, names: Sequence[str], what: str, *, alone: bool) -> str:
+    """Return the column or array by one of the names; another if it was given for this."""
+    found = find(file, names, dimensions=1) or find(file, names)
+    if found is not None:
+        return found
+    if not alone:
+        raise InputError(
+            "not_given",
+            f"{file.name}: no column or array in it is called {quoted_name(names[0])}, and "
+            f"there is no file of its own for {what}.",
+            hint=f"Add `{what}` FILE, or save it with the outputs: as a column of a table, or "
+            "by numpy.savez(path, logits=..., labels=..., member=...).",
+        )
+    here = [*held_in(file)]
+    if len(here) > 1 and file.table is not None:
+        return find_column(file.table.fields, names[0], option=f"{file.name}, {what}").name
+    if len(here) > 1:
+        here = [name for name in here if held_in(file)[name] == 1]
+    if len(here) != 1:
+        raise _absent(file, names)
+    return here[0]
+
+
+def _absent(file: Whole, names: Sequence[str]) -> InputError:
+    return InputError(
+        "no_such_array",
+        f"{file.name}: there is no array called {quoted_name(names[0])}.",
+        hint=f"It holds: {', '.join(safe_name(name) for name in sorted(file.arrays))}.",
+    )
+
+
+def _numbers(file: Whole, array: NDArray[Any]) -> NDArray[np.float64]:
+    if array.ndim == 1:
+        array = array.reshape(-1, 1)
+    if array.ndim != _MATRIX or not array.size:
+        raise InputError(
+            "wrong_shape",
+            f"{file.name}: an array of {array.ndim} dimensions, or an empty one, where one row "
+            "for each record is expected.",
+        )
+    if array.dtype.kind == "U":
+        raise InputError(
+            "text_column",
+            f"{file.name}: text, where numbers are expected.",
+            hint="Only labels may be text, and well-known words say who is a member.",
+        )
+    names = [f"c{at}" for at in range(array.shape[1])]
+    return ArrayTable(name=file.name, array=array).matrix(names)[1]
 
 
 def _spelled() -> tuple[list[str], list[str]]:
@@ -282,7 +291,7 @@ def _refuse_row_numbers(found: Coordinates, name: str) -> None:
             )
 
 
-def described(files: Iterable[ArrayFile], rows: int) -> tuple[InputFile, ...]:
+def described(files: Iterable[Whole], rows: int) -> tuple[InputFile, ...]:
     """Close the files, of which some may be one, and return how the report names them.
 
     Raises:
@@ -290,36 +299,11 @@ def described(files: Iterable[ArrayFile], rows: int) -> tuple[InputFile, ...]:
     """
     found = []
     for file in {id(one): one for one in files}.values():
-        found.append(file.whole.described(rows))
-        file.whole.close()
+        found.append(file.described(rows))
+        file.close()
     return tuple(found)
 
 
-def opened(data: object, name: str) -> ArrayFile | None:
+def opened(data: object, name: str) -> Whole | None:
     """Return a file or an array, opened; None for None."""
-    return None if data is None else arrays_of(data, name)
-
-
-def arrays_of(data: object, name: str) -> ArrayFile:
-    """Return an array or a frame that is in memory, called ``name``; or open the file of a path.
-
-    Raises:
-        UsageError: an empty or remote path.
-        InputError: as `open_whole`.
-    """
-    whole = open_whole(data, name, several=True)
-    if whole.arrays or whole.form == "npz":
-        # A vector may stand as a column.
-        return ArrayFile(
-            whole=whole,
-            table=None,
-            dimensions={
-                key: 1 if one.ndim == _MATRIX and one.shape[1] == 1 else one.ndim
-                for key, one in whole.arrays.items()
-            },
-        )
-    table = whole.as_table()
-    assert isinstance(table, Table)  # noqa: S101 - there is no array
-    return ArrayFile(
-        whole=whole, table=table, dimensions=dict.fromkeys((f.name for f in table.fields), 1)
-    )
+    return None if data is None else open_whole(data, name, several=True)

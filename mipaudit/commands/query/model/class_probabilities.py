@@ -8,16 +8,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.query.model import array_files
 from mipaudit.commands.query.model.answer import require_rows
-from mipaudit.commands.query.model.array_files import (
-    LABEL_HINT,
-    ArrayFile,
-    arrays_of,
-    described,
-    opened,
-)
+from mipaudit.commands.query.model.array_files import LABEL_HINT, described, find, opened
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.data.tables.coordinates import Coordinates
+from mipaudit.data.tables.table import Whole, open_whole
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import Precision, coarsest, precision_of, rounded_to
 from mipaudit.reading.columns.class_outputs import (
@@ -73,7 +69,7 @@ class _Stored(NamedTuple):
         precision: the coarsest that holds the numbers.
     """
 
-    file: ArrayFile
+    file: Whole
     logits: bool
     found: Coordinates
     precision: Precision
@@ -116,16 +112,18 @@ def read_answers(asked: LossesOptions, *, need_labels: bool) -> ModelAnswers:
 
 def _stored(given: tuple[Any, Any], name: str) -> _Stored:
     logits = given[0] is not None
-    file = arrays_of(given[0] if logits else given[1], name)
+    file = open_whole(given[0] if logits else given[1], name, several=True)
     wanted, other = (_LOGITS, _PROBABILITIES) if logits else (_PROBABILITIES, _LOGITS)
-    if file.table is None and file.find(other) and not file.find(wanted):
+    if file.table is None and find(file, other) and not find(file, wanted):
         called = ("logits", "probabilities")
         raise InputError(
             "other_outputs",
             f"{file.name}: it holds {called[logits]} and is given as {called[not logits]}.",
             hint=f"Use --{called[logits]}.",
         )
-    found = file.coordinates(wanted, reserved=(*LABELS, *CANDIDATES), classes=not logits)
+    found = array_files.coordinates(
+        file, wanted, reserved=(*LABELS, *CANDIDATES), classes=not logits
+    )
     # Sums round by how an array lies in memory, which must not tell files apart.
     found = replace(found, values=np.ascontiguousarray(found.values))
     return _Stored(file, logits, found, precision_of(found.values))
@@ -150,7 +148,7 @@ def _answers(
     given = getattr(asked, f"{_SIDES[name]}labels")
     label_file = opened(given, "the labels") or file
     labels = None
-    if given is not None or need or label_file.find(LABELS):
+    if given is not None or need or find(label_file, LABELS):
         labels, sorted_words = _true_classes(label_file, classes, names, alone=given is not None)
         require_rows(labels.size, rows, label_file.name)
         findings += sorted_words
@@ -163,10 +161,10 @@ def _answers(
         member = np.full(rows, name == "members")
     else:
         # Where no file was given for it, whichever says who is a member.
-        elsewhere = label_file.find(CANDIDATES) and not file.find(CANDIDATES)
+        elsewhere = find(label_file, CANDIDATES) and not find(file, CANDIDATES)
         found = opened(asked.membership, "the membership")
         member_file = found or (label_file if elsewhere else file)
-        member = member_file.member(alone=found is not None)
+        member = array_files.members_of(member_file, alone=found is not None)
         require_rows(member.size, rows, member_file.name)
     compared, others = None, []
     if reference is not None:
@@ -220,12 +218,12 @@ def _joined(one: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any
     return None if one is None or other is None else np.concatenate([one, other])
 
 
-def _refuse_others(file: ArrayFile, *, inside: bool) -> None:
+def _refuse_others(file: Whole, *, inside: bool) -> None:
     """Refuse a file of members, or of the holdout, that says otherwise of some rows."""
-    if file.find(CANDIDATES, dimensions=1) is None:
+    if find(file, CANDIDATES, dimensions=1) is None:
         return
     try:
-        told = file.member(alone=False)
+        told = array_files.members_of(file, alone=False)
     except InputError:
         # A column of that name with other words says nothing of membership.
         return
@@ -342,7 +340,7 @@ def log_probabilities(logits: Floats) -> Floats:
 
 
 def _true_classes(
-    file: ArrayFile, classes: int, names: Sequence[str], *, alone: bool
+    file: Whole, classes: int, names: Sequence[str], *, alone: bool
 ) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
     """Return the class of each record, shape (n,), and what was taken of labels that are words.
 
@@ -355,10 +353,12 @@ def _true_classes(
     Raises:
         InputError: there are no labels, or some are no class.
     """
-    words = file.words(LABELS, alone=alone)
+    words = array_files.words(file, LABELS, alone=alone)
     if words is not None:
         return _of_words(words, classes, names, file.name)
-    known, codes = np.unique(file.vector(LABELS, "labels", alone=alone), return_inverse=True)
+    known, codes = np.unique(
+        array_files.vector(file, LABELS, "labels", alone=alone), return_inverse=True
+    )
     numbers = known.tolist()
     wrong = np.array([one != int(one) or not 0 <= one < classes for one in numbers])[codes]
     # A number is a column's place, unless the columns are numbered otherwise.

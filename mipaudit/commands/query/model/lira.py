@@ -19,8 +19,16 @@ from mipaudit.commands.query.model.answer import (
     require_both_classes,
     require_rows,
 )
-from mipaudit.commands.query.model.array_files import ArrayFile, arrays_of, described, opened
+from mipaudit.commands.query.model.array_files import (
+    coordinates,
+    described,
+    find,
+    members_of,
+    opened,
+    vector,
+)
 from mipaudit.commands.query.model.options import LiraOptions, Values, Variance
+from mipaudit.data.tables.table import Whole, open_whole
 from mipaudit.errors import InputError
 from mipaudit.model.message import Message
 from mipaudit.options.plain_values import require
@@ -72,18 +80,18 @@ def answer_query_lira(asked: LiraOptions) -> "ModelQuery":
         UsageError: a setting is wrong, or an input is not given.
         InputError: an input cannot be read, or does not fit the others.
     """
-    main = arrays_of(asked.shadow, "the shadow models")
+    main = open_whole(asked.shadow, "the shadow models", several=True)
     bits = opened(asked.inclusion, "the inclusion") or _within(main, _INCLUSION, "inclusion")
     target = opened(asked.target, "the target") or _within(main, _TARGET, "target")
     told = opened(asked.membership, "the membership")
     if told is None:
-        apart = target is not main and target.find(_MEMBER)
+        apart = target is not main and find(target, _MEMBER)
         told = target if apart else _within(main, _MEMBER, "membership")
-    confidences = target.vector(_TARGET, "the target's confidences")
+    confidences = vector(target, _TARGET, "the target's confidences")
     read, moved = odds(confidences, asked.values, target.name)
     raw, included = _shadows(asked, main, bits, read.size)
     phi, shadows_moved = odds(raw, asked.values, main.name)
-    member = told.member(_MEMBER)
+    member = members_of(told, _MEMBER)
     require_rows(member.size, read.size, told.name)
     require_both_classes(member)
     refuse_target(phi, included, read, member)
@@ -116,11 +124,11 @@ def answer_query_lira(asked: LiraOptions) -> "ModelQuery":
 
 
 def _shadows(
-    asked: LiraOptions, main: ArrayFile, bits: ArrayFile, records: int
+    asked: LiraOptions, main: Whole, bits: Whole, records: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the confidences and the inclusion by model and record, each of shape (m, n)."""
-    said = main.coordinates(_SHADOW, reserved=(*LABELS, *_MEMBER))
-    kept = bits.coordinates(_INCLUSION, reserved=(*LABELS, *_MEMBER))
+    said = coordinates(main, _SHADOW, reserved=(*LABELS, *_MEMBER))
+    kept = coordinates(bits, _INCLUSION, reserved=(*LABELS, *_MEMBER))
     if sorted(said.columns) == sorted(kept.columns) and said.columns != kept.columns:
         raise InputError(
             "columns_differ",
@@ -146,10 +154,10 @@ def _shadows(
     return raw, included == 1.0
 
 
-def _within(main: ArrayFile, names: tuple[str, ...], name: str) -> ArrayFile:
+def _within(main: Whole, names: tuple[str, ...], name: str) -> Whole:
     """Return the main archive, if it holds what was not given apart."""
     require(
-        len(main.whole.arrays) > 1 and main.find(names) is not None,
+        len(main.arrays) > 1 and find(main, names) is not None,
         name,
         f"`{name}` FILE is not given, and the shadow file holds no array called {names[0]}.",
         "Give each input a file, or save all in one: numpy.savez(path, shadow=..., "
