@@ -131,45 +131,33 @@ class Encoding:
         Records are equal in all columns just where these points are: scaling can make
         different numbers the same, and words that were not released share a level.
         """
-        words: dict[str, dict[str, int]] = {}
+        words = {}
         for code in self.columns:
             if code.treated == "category":
                 every = (code.said(table[code.name]) for table in tables.values())
                 known = dict.fromkeys(word for said in every for word in said)
                 words[code.name] = {word: at for at, word in enumerate(known)}
-
-        def levels(code: ColumnCode, column: RecordColumn) -> NDArray[np.int32]:
-            return code.coded(column, words[code.name], other=-1, missing=-2)
-
-        return {
-            role: self._stacked(table, ColumnCode.numbers, levels) for role, table in tables.items()
-        }
+        return {role: self._stacked(table, words) for role, table in tables.items()}
 
     def points(self, table: Table) -> Points:
         """Return a table's records as points."""
+        return self._stacked(table)
 
-        def levels(code: ColumnCode, column: RecordColumn) -> NDArray[np.int32]:
-            words = {word: at for at, word in enumerate(code.words)}
-            return code.coded(column, words, other=len(words), missing=len(words) + 1)
-
-        return self._stacked(table, ColumnCode.scaled, levels)
-
-    def _stacked(
-        self,
-        table: Table,
-        numbered: Callable[[ColumnCode, RecordColumn], NDArray[np.float64]],
-        levelled: Callable[[ColumnCode, RecordColumn], NDArray[np.int32]],
-    ) -> Points:
+    def _stacked(self, table: Table, words: Mapping[str, dict[str, int]] | None = None) -> Points:
+        """Return records, scaled and by the words that were released unless words are given."""
         rows = len(next(iter(table.values())).missing)
         numbers, codes = [], []
         for code in self.columns:
             column = table[code.name]
-            if code.treated == "category":
-                codes.append(levelled(code, column))
-                continue
-            numbers.append(np.where(column.missing, 0.0, numbered(code, column)) + 0.0)
-            if code.blanks:
-                codes.append(column.missing.astype(np.int32))
+            if code.treated == "category" and words is not None:
+                codes.append(code.coded(column, words[code.name], other=-1, missing=-2))
+            elif code.treated == "category":
+                known = {word: at for at, word in enumerate(code.words)}
+                codes.append(code.coded(column, known, other=len(known), missing=len(known) + 1))
+            else:
+                values = code.scaled(column) if words is None else code.numbers(column)
+                numbers.append(np.where(column.missing, 0.0, values) + 0.0)
+                codes += [column.missing.astype(np.int32)] if code.blanks else []
         return Points(
             numbers=np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
             codes=np.stack(codes, axis=1) if codes else np.empty((rows, 0), dtype=np.int32),

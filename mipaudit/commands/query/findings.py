@@ -46,8 +46,8 @@ def query_findings(
     constant: Iterable[str],
     same: SameRecords,
     flat: Iterable[str],
-) -> tuple[Finding, ...]:
-    """Return what the reader must know.
+) -> Iterator[Finding]:
+    """Yield what the reader must know.
 
     Args:
         copies: by class.
@@ -57,63 +57,43 @@ def query_findings(
         same: which records are in which other table.
         flat: scores that are the same for all records.
     """
-    balls = [score for score in scores if score.radius_from == "median"]
-    return (
-        *_of_copies(copies, same.shared, scores),
-        *_of_reference(same.referenced, scores),
-        *_of_columns(columns, constant),
-        *([_radius(balls)] if balls else []),
-        *(Finding.of("constant_query", score=name) for name in flat),
-    )
-
-
-def _of_copies(
-    copies: Sequence[ExactCopies], shared: int, scores: Sequence[QueriedScore]
-) -> Iterator[Finding]:
     members, holdout = copies
-    told = any(one.radius is not None and one.radius <= _OF_COPIES for one in scores)
     if members.copied:
-        yield Finding.of(
-            "exact_copies",
-            case="released_of_both" if holdout.copied else "released",
-            members=members.copied,
-            holdout=holdout.copied,
-            asked=told,
-        )
+        case = "released_of_both" if holdout.copied else "released"
+        told = any(one.radius is not None and one.radius <= _OF_COPIES for one in scores)
+        counts = {"members": members.copied, "holdout": holdout.copied}
+        yield Finding.of("exact_copies", case=case, **counts, asked=told)
     for one in copies:
         if one.rows < _FEW:
             yield Finding.of("few_records", case=one.role, rows=one.rows)
-    if shared:
-        yield Finding.of("shared_records", members=shared)
-
-
-def _of_reference(referenced: tuple[int, ...], scores: Sequence[QueriedScore]) -> Iterator[Finding]:
-    taught = [score for score in scores if score.query in {"density", "classifier"}]
-    if taught and any(referenced):
-        names = " and ".join(quoted_name(score.score) for score in taught)
-        yield Finding.of(
-            "reference_overlap", members=referenced[0], holdout=referenced[1], names=names
-        )
-
-
-def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> Iterator[Finding]:
+    if same.shared:
+        yield Finding.of("shared_records", members=same.shared)
+    taught = _named(one for one in scores if one.query in {"density", "classifier"})
+    if taught and any(same.referenced):
+        inside, outside = same.referenced
+        yield Finding.of("reference_overlap", members=inside, holdout=outside, names=taught)
     for name in constant:
         yield Finding.of("constant_column", case="scale", column=name)
     for column in columns:
-        if column.unseen:
-            yield Finding.of(
-                "unseen_words",
-                column=column.column,
-                members=column.unseen_members,
-                holdout=column.unseen - column.unseen_members,
-            )
-        if column.rounded:
-            yield Finding.of("rounded_numbers", case="column", column=column.column)
-        if column.levels is not None and column.levels > _MANY_LEVELS:
-            yield Finding.of("many_words", column=column.column, words=column.levels)
+        yield from _of_column(column)
+    balls = [one for one in scores if one.radius_from == "median"]
+    if balls:
+        radius = float(f"{balls[0].radius or 0.0:.4g}")
+        yield Finding.of("radius_from_records", names=_named(balls), radius=radius)
+    for name in flat:
+        yield Finding.of("constant_query", score=name)
 
 
-def _radius(scores: Sequence[QueriedScore]) -> Finding:
-    radius = float(f"{scores[0].radius or 0.0:.4g}")
-    names = " and ".join(quoted_name(score.score) for score in scores)
-    return Finding.of("radius_from_records", names=names, radius=radius)
+def _named(scores: Iterable[QueriedScore]) -> str:
+    return " and ".join(quoted_name(score.score) for score in scores)
+
+
+def _of_column(column: QueriedColumn) -> Iterator[Finding]:
+    name, unseen = column.column, column.unseen_members
+    if column.unseen:
+        outside = column.unseen - unseen
+        yield Finding.of("unseen_words", column=name, members=unseen, holdout=outside)
+    if column.rounded:
+        yield Finding.of("rounded_numbers", case="column", column=name)
+    if column.levels is not None and column.levels > _MANY_LEVELS:
+        yield Finding.of("many_words", column=name, words=column.levels)

@@ -225,13 +225,15 @@ def _report(
         metric=asked.metric,
         encoded_on=asked.encode_on,
         scores=scores,
-        findings=query_findings(
-            copies,
-            columns,
-            scores,
-            constant=[code.name for code in found.encoding.columns if code.constant],
-            same=found.same,
-            flat=[name for name, one in scored.columns.items() if (one == one[0]).all()],
+        findings=tuple(
+            query_findings(
+                copies,
+                columns,
+                scores,
+                constant=[code.name for code in found.encoding.columns if code.constant],
+                same=found.same,
+                flat=[name for name, one in scored.columns.items() if (one == one[0]).all()],
+            )
         ),
         curves=tuple(
             spread_alone(query.column, scored.columns[query.column], member, query.side)

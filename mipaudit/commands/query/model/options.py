@@ -12,6 +12,8 @@ _EXAMPLE: Final = (
     "For example: mipaudit query losses --logits logits.npy --labels labels.npy "
     "--membership member.npy -o scores.parquet"
 )
+_HOLDOUT: Final = "The holdout's, in a file of its own."
+_ALSO: Final = "The same for the holdout."
 Values = Literal["phi", "probability", "loss"]
 Variance = Literal["fixed", "per-record"]
 
@@ -43,12 +45,8 @@ class _Model(Options):
     membership: Annotated[
         Any, outputs_file("--membership", "1 for members, 0 for holdout records.", "Of shape (n,).")
     ] = None
-    holdout_logits: Annotated[
-        Any, outputs_file("--holdout-logits", "The holdout's, in a file of its own.")
-    ] = None
-    holdout_probabilities: Annotated[
-        Any, outputs_file("--holdout-probabilities", "The holdout's, in a file of its own.")
-    ] = None
+    holdout_logits: Annotated[Any, outputs_file("--holdout-logits", _HOLDOUT)] = None
+    holdout_probabilities: Annotated[Any, outputs_file("--holdout-probabilities", _HOLDOUT)] = None
     holdout_labels: Annotated[Any, outputs_file("--holdout-labels", "The holdout's.")] = None
 
     reference_logits: Annotated[
@@ -57,11 +55,11 @@ class _Model(Options):
     reference_probabilities: Annotated[
         Any, outputs_file("--reference-probabilities", "In place of its logits.")
     ] = None
-    holdout_reference_logits: Annotated[
-        Any, outputs_file("--holdout-reference-logits", "The same for the holdout.")
-    ] = None
+    holdout_reference_logits: Annotated[Any, outputs_file("--holdout-reference-logits", _ALSO)] = (
+        None
+    )
     holdout_reference_probabilities: Annotated[
-        Any, outputs_file("--holdout-reference-probabilities", "The same for the holdout.")
+        Any, outputs_file("--holdout-reference-probabilities", _ALSO)
     ] = None
 
     scores: Annotated[
@@ -110,51 +108,53 @@ Examples:
     @property
     def has_holdout(self) -> bool:
         """Tell whether the holdout's outputs stand in a file of their own."""
-        return any(one is not None for one in self.outputs("holdout_"))
+        return bool(self._given("holdout_"))
 
     @property
     def has_reference(self) -> bool:
         """Tell whether there is a reference model, at least for members."""
-        return any(one is not None for one in self.outputs("reference_"))
+        return bool(self._given("reference_"))
 
     def check(self) -> None:
         """Refuse outputs that are given twice, not at all, or without those beside them."""
         super().check()
+        given, first = self._given, "the members" if self.has_holdout else "the outputs"
         require(
             not (self.has_holdout and self.membership is not None),
             "two_memberships",
             "With a holdout in files of its own, the other files are of members.",
             "Leave `membership` out.",
         )
-        first = "the members" if self.has_holdout else "the outputs"
-        neither = all(one is None for one in self.outputs())
-        require(not neither, "outputs", f"Of {first}, give `logits` or `probabilities`.", _EXAMPLE)
-        whose = {
-            "": first,
-            "holdout_": "the holdout",
-            "reference_": "the reference model",
-            "holdout_reference_": "the reference model",
-        }
-        for prefix, what in whose.items():
+        neither = f"Of {first}, give `logits` or `probabilities`."
+        require(bool(given("")), "outputs", neither, _EXAMPLE)
+        for prefix, what in (
+            ("", first),
+            ("holdout_", "the holdout"),
+            ("reference_", "the reference model"),
+            ("holdout_reference_", "the reference model"),
+        ):
             text = f"Of {what}, give `{prefix}logits` or `{prefix}probabilities`, not both."
-            require(any(one is None for one in self.outputs(prefix)), "outputs", text, _EXAMPLE)
+            require(len(given(prefix)) < 2, "outputs", text, _EXAMPLE)  # noqa: PLR2004
         for prefix in ("", "reference_"):
-            members, holdout = self.outputs(prefix), self.outputs(f"holdout_{prefix}")
-            crossed = [members[at] is not None and holdout[1 - at] is not None for at in (0, 1)]
+            kinds = given(prefix) | given(f"holdout_{prefix}")
             require(
-                not any(crossed),
+                len(kinds) < 2,  # noqa: PLR2004
                 "two_kinds",
                 "Logits are given for one class and probabilities for the other.",
                 "Give the same of both: each rounds in its own way, and that would tell them "
                 "apart.",
             )
-        alone = (self.holdout_labels, *self.outputs("holdout_reference_"))
+        alone = self.holdout_labels is not None or given("holdout_reference_")
         require(
-            self.has_holdout or all(one is None for one in alone),
+            self.has_holdout or not alone,
             "no_holdout",
             "There are labels or a reference of a holdout without its outputs.",
             "Add `holdout_logits` or `holdout_probabilities`.",
         )
+
+    def _given(self, whose: str) -> set[int]:
+        """Return which are given of those that a prefix names: 0 for logits, else 1."""
+        return {at for at, one in enumerate(self.outputs(whose)) if one is not None}
 
 
 class _Shadow(Options, kw_only=False):
