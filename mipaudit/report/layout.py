@@ -46,7 +46,7 @@ class Table(NamedTuple):
             curve, or as counts by bin.
         of: what the axis of a picture shows.
         axis: fields of the report: where the axis of drawn intervals starts (empty for 0), what it
-            is marked at; a terminal draws it in the column ``{axis}``.
+            is marked at, or for each quantity; a terminal draws it in the column ``{axis}``.
         note: below it, with places for fields of the report.
         whole: whether it stands in all of the report, too, and not in a screenful alone.
         when: the field of the report without which it is left out.

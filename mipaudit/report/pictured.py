@@ -75,10 +75,11 @@ def _named(table: Table, row: Any) -> str:  # noqa: ANN401 - of any table
 def _intervals(table: Table, rows: Sequence[Any], report: Fields, name: str, title: str) -> Picture:
     start, limit = (None, None) if table.axis is None else map(report.get, table.axis)
     field, allowed = table.allowed
+    by = limit if isinstance(limit, dict) else {}
     shown = [
         Interval(
             *(_named(table, one), one.lower, one.value, one.upper),
-            allowed=getattr(one, field) if field else None,
+            allowed=getattr(one, field) if field else by.get(getattr(one, "quantity", None)),
         )
         for one in rows
     ]
@@ -94,7 +95,7 @@ def _intervals(table: Table, rows: Sequence[Any], report: Fields, name: str, tit
         what=table.of,
         caption=title,
         ends=(floor, 1.0 if max(given, default=0.0) <= 1 else None),
-        marks=marks_of(() if limit is None else (limit,), start or 0.0),
+        marks=marks_of(() if by is limit or limit is None else (limit,), start or 0.0),
         allowed=allowed,
     )
 

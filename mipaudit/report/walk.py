@@ -320,11 +320,11 @@ class Walk:
         names = {} if whole else short_names(filter(None, named))
         shown = dict.fromkeys(str(one.score) for one in rows if hasattr(one, "score"))
         scores = {one: safe_name(one) for one in shown} if whole else short_names(shown)
-        axis, limit = (None, None) if whole else self._axis(table, rows)
+        axis, marks = (None, [None] * len(rows)) if whole else self._axis(table, rows)
         lines: dict[tuple[str, ...], Fields] = {}
-        for row in rows:
+        for row, mark in zip(rows, marks, strict=True):
             short = scores.get(str(getattr(row, "score", "")), "")
-            drawn = "" if axis is None else axis.drawn(row, limit)
+            drawn = "" if axis is None else axis.drawn(row, mark)
             beside = self._beside(table, row)
             values = Fields(row, short=short, names=names, axis=drawn, message=row, also=beside)
             cells = [self._cell(one.text, one.why, values, whole=whole) for one in table.columns]
@@ -339,7 +339,7 @@ class Walk:
             for one in table.columns
         ]
         marked = table.marked
-        of = self._fields.beside(drawn=limit is not None, row=rows[0])
+        of = self._fields.beside(drawn=marks.count(None) < len(marks), row=rows[0])
         return Grid(
             caption=as_typed(filled(table.caption or table.title, of)),
             head=tuple(heads[at] for at in kept),
@@ -353,12 +353,15 @@ class Walk:
             ),
         )
 
-    def _axis(self, table: Table, rows: Sequence[Any]) -> tuple[Axis | None, float | None]:
+    def _axis(self, table: Table, rows: Sequence[Any]) -> tuple[Axis | None, list[float | None]]:
+        """Return the axis of drawn intervals, and what is marked on that of each row."""
         if table.axis is None:
-            return None, None
+            return None, [None] * len(rows)
         start, limit = (self._fields.get(name) for name in table.axis)
-        marks = () if limit is None else (limit,)
-        return Axis.over(rows, marks, start=start or 0.0), limit
+        apart = isinstance(limit, dict)
+        marks = [limit.get(one.quantity) if apart else limit for one in rows]
+        shown = [one for one in marks if one is not None]
+        return Axis.over(rows, shown, start=start or 0.0), marks
 
     def _cell(self, text: str, why: str, values: Fields, *, whole: bool) -> str:
         cell = filled(text, values)

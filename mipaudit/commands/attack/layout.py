@@ -17,12 +17,12 @@ from mipaudit.report.layout import (
     Table,
 )
 
-_ATTACK: Final = Column("attack", "{attackers}")
+_ATTACK: Final = Column("attack", "{attackers:attacker}")
 _NONE: Final = (None,)
 
 LAYOUT: Final = Layout(
     about=(
-        "{design.n_members:count} members, {design.n_holdout:count} holdout records, "
+        "{design.n_members:members}, {design.n_holdout:holdout}, "
         "{design.confidence:percent} confidence; blind guessing has {design.baseline:best}."
     ),
     tables=(
@@ -30,7 +30,7 @@ LAYOUT: Final = Layout(
             "The best attacker, and each named attack",
             "lines",
             (
-                Column("attacker", "{attackers}"),
+                Column("attacker", "{attackers:attacker}"),
                 Column("score", "{short}"),
                 Column("", "{axis}"),
                 *SHORT_LIMITS,
@@ -38,7 +38,7 @@ LAYOUT: Final = Layout(
             words=3,
             caption=(
                 "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
-                "1 (sure), each line by itself; any: the best attacker, as in mipaudit estimate."
+                "1 (sure), each line by itself; any attacker: the best, as in mipaudit estimate."
                 "[ ┃ is the limit{drawn:said}.]"
             ),
             short=None,
@@ -155,7 +155,7 @@ LAYOUT: Final = Layout(
     ),
     terms=(
         *LIMIT_WORDS,
-        ("any", "The best attacker who sees the score, whatever they do with it."),
+        ("any attacker", "The best attacker who sees the score, whatever they do with it."),
         ("member if", "{design.sides:names}, of {design.score_columns:names}"),
         ("judged on", "members and holdout records; an attack that learns does so from others."),
         *ADVANTAGE_WORDS,

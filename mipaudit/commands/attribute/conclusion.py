@@ -25,6 +25,11 @@ def limits(report: AttributeReport) -> tuple[Check, ...]:
     return report.policy if len(report.policy) > 1 else ()
 
 
+def marks(report: AttributeReport) -> dict[str, float]:
+    """Return the limit of each quantity that has one."""
+    return {one.quantity: one.limit for one in report.policy}
+
+
 def _found(report: AttributeReport) -> Message:
     """Return the firmest statement that these guesses tell members apart, or that none does."""
     by = {one.quantity: one for one in report.figures}

@@ -24,7 +24,8 @@ LAYOUT: Final = Layout(
     about=(
         "{design.attribute_column:quoted} ({design.n_values:count} "
         "{design.n_values:value|values}), guessed by {design.guess_column:quoted} of "
-        "{design.n_members:count} members and {design.n_holdout:count} holdout records; "
+        "{design.n_members:members} and "
+        "{design.n_holdout:holdout}; "
         "{design.confidence:percent} confidence."
     ),
     tables=(
@@ -44,11 +45,11 @@ LAYOUT: Final = Layout(
             "figures",
             (Column("", "{quantity:status}"), _AXIS, *SHORT_LIMITS),
             words=2,
-            caption=_NO_MODEL,
+            caption=_NO_MODEL + "[ ┃ is the limit{drawn:said}.]",
             short=None,
             picture="intervals",
             of="advantage, or share of right guesses",
-            axis=_ZERO,
+            axis=("", "marks"),
         ),
         Table(
             "The limits of the policy",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.bounds.attacks import Refutation
     from mipaudit.commands.bounds.readings import Allowance
     from mipaudit.commands.bounds.report import BoundsReport
-    from mipaudit.commands.bounds.requirement import Target
+    from mipaudit.commands.bounds.requirement import Requirement, Target
 
 _READINGS: Final = {
     BY_SUBSTITUTION: "one_exchanged",
@@ -109,6 +109,13 @@ def allowed(report: BoundsReport) -> tuple[Line, ...]:
         # What is above a baseline of 0 is the advantage.
         if figure.get("baseline") != 0 or figure.code != "figure_excess"
     )
+
+
+def kept(report: BoundsReport) -> tuple[Requirement, ...]:
+    """Return what keeps the limit; of a guarantee that was asked for, without its own epsilon."""
+    if report.target is None or report.target.quantity != "delta":
+        return report.needed
+    return tuple(replace(one, epsilon=None) for one in report.needed)
 
 
 def divergences(report: BoundsReport) -> tuple[Line, ...]:

@@ -20,9 +20,9 @@ _PROMISE: Final = (
     "{guarantee.adjacency_assumed:said}.]"
 )
 _KEPT: Final = (
-    "Epsilon (at delta {needed.0.delta:number}) or mu of Gaussian differential privacy, at most; "
-    "or Gaussian noise (its standard deviation) or Laplace noise (its scale) for a sensitivity of "
-    "{needed.0.sensitivity:number}, at least."
+    "At most: [epsilon at delta {kept.0.delta:number}, {kept.0.epsilon:said}]mu of Gaussian "
+    "differential privacy. At least, for a sensitivity of {kept.0.sensitivity:number}: Gaussian "
+    "noise (its standard deviation), Laplace noise (its scale)."
 )
 
 LAYOUT: Final = Layout(
@@ -89,11 +89,13 @@ LAYOUT: Final = Layout(
         ),
         Table(
             "What keeps the limit",
-            "needed",
+            "kept",
             (
                 Column("neighbours", "[by {adjacency}][any{adjacency:unless}]"),
                 Column("", "[present or absent{present:said}]"),
-                Column("epsilon", "[{epsilon:figure}][none{epsilon:unless}]", "epsilon_reason"),
+                Column(
+                    "epsilon", "[{epsilon:figure}][none{epsilon_reason:said}]", "epsilon_reason"
+                ),
                 Column("mu", "[{mu:figure}][none{mu:unless}]", "mu_reason"),
                 Column("Gaussian", "[{gaussian_sd:most_figure}][none{gaussian_sd:unless}]"),
                 Column("Laplace", "{laplace_scale:most_figure}"),
@@ -108,14 +110,15 @@ LAYOUT: Final = Layout(
             "What the counts rule out",
             "refuted.limits",
             (
-                Column("limits", "{method}"),
-                Column("sides", "{sides:count}"),
+                Column("limits", "{method:way}"),
+                Column("", "{sides:one-sided|two-sided}"),
                 Column("confidence", "{confidence:percent}"),
                 Column("epsilon from", "{epsilon_lower:figure}"),
                 Column("to", "{epsilon_upper:most_figure}", "upper_reason"),
                 Column("mu from", "{mu_lower:figure}"),
                 Column("to", "{mu_upper:most_figure}", "upper_reason"),
             ),
+            words=2,
             short=None,
             note=_RULED_OUT,
         ),

@@ -1,8 +1,7 @@
-"""What a report of ``doctor`` concludes: its answer and its remarks, as codes."""
+"""What a report of ``doctor`` concludes: its answer as a code, and what remains to do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mipaudit.model.message import Message
@@ -21,11 +20,10 @@ def answer(report: DoctorReport) -> Message:
     return Message.of("installation_works", broken=len(broken) or None)
 
 
-def remarks(report: DoctorReport) -> Iterator[Message]:
-    """Yield what installs the optional parts that do not work here."""
+def to_install(report: DoctorReport) -> str:
+    """Return what installs the optional parts that do not work here; empty where all do."""
     parts = dict.fromkeys(one.of for one in report.libraries if one.of and one.state != "works")
-    if parts:
-        yield Message.of("parts_to_install", line=install_line(*parts))
+    return install_line(*parts) if parts else ""
 
 
 def hinders(finding: Message) -> bool:

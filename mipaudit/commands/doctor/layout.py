@@ -38,5 +38,6 @@ LAYOUT: Final = Layout(
             status="agrees",
         ),
     ),
+    following="[for the optional parts: {to_install:shown}]",
     height=30,
 )

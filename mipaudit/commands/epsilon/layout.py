@@ -7,7 +7,7 @@ from typing import Final
 from mipaudit.report.layout import Cases, Column, Layout, Table
 
 _SCORE: Final = Column("score", "[{score:short}]")
-_METHOD: Final = Column("method", "{method}")
+_METHOD: Final = Column("method", "{method:way}")
 _JOINTLY: Final = "[, jointly for all scores{design.score_columns.1:said}]"
 
 LAYOUT: Final = Layout(

@@ -23,8 +23,9 @@ _CLAIM: Final = Column("claim", "({epsilon:number}, {delta:number}), {adjacency}
 _NO_INTERVAL: Final = (("validity", ("not-an-interval",)),)
 _LINES: Final = (
     "Membership advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to 1 "
-    "(sure). At most: {shown_attackers:class}.[ ┃ is the limit{drawn:said}.] AUC, TPR at FPR "
-    "1%: limits, one threshold."
+    "(sure). At most: {shown_attackers:class}.[ ┃ is the limit{drawn:said}.]"
+    "[ AUC{lines.0.auc:said}][, TPR at FPR 1%{lines.0.auc:said}{lines.0.tpr:said}]"
+    "[: limits, one threshold.{lines.0.auc:said}]"
 )
 _PEOPLE: Final = (
     "People whose membership is guessed right, beyond blind guessing, of the "
@@ -34,7 +35,7 @@ _PEOPLE: Final = (
 
 LAYOUT: Final = Layout(
     about=(
-        "{design.n_members:count} members, {design.n_holdout:count} holdout records, "
+        "{design.n_members:members}, {design.n_holdout:holdout}, "
         "{design.confidence:percent} confidence[; blind guessing has {guessing:best}]."
     ),
     tables=(

@@ -27,8 +27,8 @@ _JOINTLY: Final = "Each column holds with {design.confidence:percent} confidence
 
 LAYOUT: Final = Layout(
     about=(
-        "Score {design.score_column:quoted}: {design.n_members:count} members, "
-        "{design.n_holdout:count} holdout records in {design.cells:count} cells, "
+        "Score {design.score_column:quoted}: {design.n_members:members}, "
+        "{design.n_holdout:holdout} in {design.cells:count} cells, "
         "{design.confidence:percent} confidence; a score that says nothing has a risk of "
         "{design.baseline:number}."
     ),
@@ -57,10 +57,11 @@ LAYOUT: Final = Layout(
                 Column("group", "{group:short}"),
                 Column("", "{axis}"),
                 *SHORT_LIMITS,
+                Column("records", "{n_members:count} + {n_holdout:count}"),
             ),
             words=2,
             caption="Advantage within each group, any attacker[ (blind guessing: {guessing:best})"
-            "].",
+            "]; records: members + holdout.",
             where=(("attackers", ("any",)),),
             short=None,
             whole=False,

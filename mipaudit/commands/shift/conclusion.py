@@ -41,12 +41,14 @@ def answer(report: ShiftReport) -> Message:
 
 
 def remarks(report: ShiftReport) -> Iterator[Message]:
-    """Yield what the answer means for an audit of the release, and what was not compared."""
+    """Yield what the answer means for an audit of the release."""
     shown = (report.estimates[0].lower or 0.0) > 0
     yield Message("may_explain_a_leak" if shown else "less_may_be_there")
-    left_out = tuple(one.column for one in report.design.skipped)
-    if left_out:
-        yield Message.of("columns_left_out", columns=left_out)
+
+
+def left_out(report: ShiftReport) -> tuple[str, ...]:
+    """Return the columns that were not compared."""
+    return tuple(one.column for one in report.design.skipped)
 
 
 def widest(estimates: Sequence[Row]) -> Row | None:

@@ -16,9 +16,9 @@ _DIFFERENCE: Final = (
 
 LAYOUT: Final = Layout(
     about=(
-        "{design.n_members:count} members, {design.n_holdout:count} holdout records, "
+        "{design.n_members:members}, {design.n_holdout:holdout}, "
         "{n_columns:count} {n_columns:column|columns}, {design.confidence:percent} confidence; the "
-        "model was not looked at."
+        "model was not looked at.[ Not compared: {left_out:names}.]"
     ),
     tables=(
         Table(
@@ -82,7 +82,7 @@ LAYOUT: Final = Layout(
             "blind advantage",
             "what somebody can tell of membership from a record alone, {design.prior:scale}",
         ),
-        ("any", "any attacker who sees the record; others use what was learned in that way."),
+        ("any attacker", "whoever sees the record; others use what was learned in that way."),
         ("at least", "This much can be told: some attacker does at least this well."),
         ("at most", "No attacker of the kind named in the row does better. Other kinds may."),
         ("times in 100", "{design.prior:guessed}"),

@@ -22,7 +22,6 @@ ENTRIES: Final = {
     "installation_fails": Entry(
         "Does NOT WORK: {findings:count} {findings:finding|findings}.", mood="bad"
     ),
-    "parts_to_install": Entry("For the optional parts: {line:shown}"),
     # Of a validation.
     "validation_caught_nothing": Entry(
         "NOT VALIDATED: a method that is known to be invalid was not caught.", mood="bad"

@@ -56,7 +56,6 @@ ENTRIES: Final = {
         "this test does not tell whether the groups are as alike as was asked"
     ),
     # Remarks.
-    "columns_left_out": Entry("Not compared: {columns:names}."),
     "may_explain_a_leak": Entry(
         "What a model seems to leak may be this difference alone: give this report to mipaudit "
         "estimate --blind, or draw members and holdout anew, at random from the same records."

@@ -199,6 +199,8 @@ def filled(text: str, values: Values) -> str:
 
     def place(found: re.Match[str]) -> str:
         value = values.get(found[1])
+        if found[2] in _UNSAID:
+            return ""
         if isinstance(value, Message):
             return told(value)
         form = found[2] or "name"
@@ -323,6 +325,25 @@ _DRAWN: Final = {
 }
 _CLASS_RECORDS: Final = {"members": "members", "holdout": "holdout records"}
 _STATISTICS: Final = {"min": "minimum", "max": "maximum"}
+# Attackers of the literature, and ways to a limit of epsilon, in words.
+_ATTACKS: Final = {
+    "bounded-loss": "bounded loss",
+    "mean": "mean threshold",
+    "gaussian": "Gaussian residuals",
+    "one-standard-error": "one standard error",
+    "top-n": "top n",
+    "top-half": "top half",
+    "best-threshold": "best threshold",
+    "per-class": "class thresholds",
+}
+_WAYS: Final = {
+    "gdp": "if Gaussian",
+    "one-run": "guesses of one run",
+    "one-run gdp": "the same, if Gaussian",
+    "advantage": "from the advantage",
+    "clopper-pearson": "Clopper-Pearson",
+    "jeffreys": "Jeffreys",
+}
 # What attackers of the literature learn, or are told.
 _KNOWS: Final = {
     "bounded-loss": "the bound of the loss",
@@ -391,6 +412,8 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "class_records": lambda value, _: _CLASS_RECORDS[value],
     "number": lambda value, _: number_text(value),
     "count": lambda value, _: count_text(int(value)),
+    "members": lambda value, _: f"{count_text(value)} {'member' if value == 1 else 'members'}",
+    "holdout": lambda value, _: f"{count_text(value)} holdout record{'s' * (value != 1)}",
     "percent": lambda value, _: percent_text(value),
     "least": lambda value, _: lower_text(value),
     "most": lambda value, _: upper_text(value),
@@ -405,13 +428,13 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "class": lambda value, _: against_phrase(value),
     "whom": lambda value, _: "" if value is None else f" {against_phrase(value)}",
     "guessers": lambda value, _: class_words(value),
-    "attackers": lambda value, _: "any" if value == "any" else _short(value),
+    "attackers": lambda value, _: _short(value),
+    "attacker": lambda value, _: _ATTACKS.get(value) or _short(value),
+    "way": lambda value, _: _WAYS.get(value) or safe_name(value),
     "knows": lambda value, _: _KNOWS[value],
     "status": lambda value, _: safe_name(value).replace("_", " "),
     "part_status": lambda value, _: value.upper() if value == "differs" else value,
     "kept": lambda value, _: "are kept, or accepted by a waiver" if value else "are kept",
-    "said": lambda _, __: "",
-    _UNLESS: lambda _, __: "",
     "capital": lambda value, _: value.capitalize(),
     "sure": lambda value, _: lower_text(value).rstrip("0"),
     "rough": lambda value, _: f"{value:.1g}",
