@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.kernel_density import Grid, grid_slack, kernel_advantage, linear_weights, smooth
 from mipaudit.maths.kernel_limit import bounded_upper
@@ -182,7 +183,7 @@ def noised_limit(
     gains = gains_of(members.nodes, holdout.nodes, members, holdout, prior)
     observed = kernel_advantage(gains, grid, bandwidth)
     observed += beyond(members, holdout, prior)
-    observed = min(1.0, max(observed, abs(2 * prior - 1)) + in_sum)
+    observed = min(1.0, max(observed, baseline(prior)) + in_sum)
     limit = bounded_upper if strict else oracle_upper
     upper = limit(observed, members.records, holdout.records, prior=prior, alpha=alpha)
     return NoisedLimit(

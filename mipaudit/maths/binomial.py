@@ -6,6 +6,8 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from mipaudit.maths.advantage import advantage, baseline
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -132,7 +134,7 @@ def mover_lower(
     fpr_upper = clopper_pearson_upper(n_holdout * fpr, n_holdout, alpha)
     slack = math.hypot(prior * (tpr - tpr_lower), (1 - prior) * (fpr_upper - fpr))
     linear = prior * tpr - (1 - prior) * fpr - slack
-    return max(abs(2 * prior - 1), min(1.0, 1 - 2 * prior + 2 * linear))
+    return max(baseline(prior), min(1.0, 1 - 2 * prior + 2 * linear))
 
 
 class MeanRate(NamedTuple):
@@ -189,10 +191,10 @@ def folded_lower(
     Returns:
         A limit in [|2p-1|, 1].
     """
-    baseline = abs(2 * prior - 1)
-    excess = 1 - 2 * prior + 2 * (prior * tpr.value - (1 - prior) * fpr.value) - baseline
+    guessing = baseline(prior)
+    excess = advantage(tpr.value, fpr.value, prior) - guessing
     if excess <= 0 or not (tpr.squares and fpr.squares):
-        return baseline
+        return guessing
     special = _special()
     limit, error = 0.0, alpha / 2
     for _ in range(_FOLDS):
@@ -205,4 +207,4 @@ def folded_lower(
         if anywhere:
             break
         error = alpha - float(special.ndtr(-z * (excess + limit) / slack))
-    return min(1.0, baseline + limit)
+    return min(1.0, guessing + limit)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from mipaudit.maths.advantage import baseline
+
 _STEPS: Final = 200
 _TOLERANCE: Final = 1e-11
 # The dual is flat at its maximum: this changes the exponent by far less.
@@ -51,7 +53,7 @@ def bounded_upper(
             low = middle
         else:
             high = middle
-    return min(1.0, max(abs(2 * prior - 1), 2 * high - 1))
+    return min(1.0, max(baseline(prior), 2 * high - 1))
 
 
 def _least_exponent(

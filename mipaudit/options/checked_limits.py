@@ -6,6 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 from mipaudit.errors import UsageError
+from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Waiver
 from mipaudit.options.declare import REQUIRED, Choice, Free, Options, declared
 from mipaudit.options.other_names import near
@@ -240,15 +241,15 @@ def require_possible(
     Raises:
         UsageError: ``code``.
     """
-    baseline = abs(2 * prior - 1)
+    guessing = baseline(prior)
     scale, shift = restatement(quantity, prior)
     ends = {
         "auc": (_HALF, 1.0),
         "tpr_at_fpr": (fpr or 0.0, 1.0),
-        "risk": (baseline, 1.0),
+        "risk": (guessing, 1.0),
         "difference": (0.0, _LARGEST_DIFFERENCE),
     }
-    lowest, highest = ends.get(quantity, (scale * baseline + shift, scale + shift))
+    lowest, highest = ends.get(quantity, (scale * guessing + shift, scale + shift))
     require(
         limit is None or lowest < limit <= highest,
         code,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.privacy.epsilon_delta import (
     ApproximateDP,
     PublishedBound,
@@ -140,12 +141,12 @@ def _status(
     tight: float, loose: float, lower: float, prior: float
 ) -> tuple[ClaimStatus, float | None]:
     """Return the answer and the bound that it used, for the two readings of a claim."""
-    baseline = abs(2 * prior - 1)
+    guessing = baseline(prior)
     if lower > loose:
         return "contradicted", loose
     if lower > tight:
         return "not_comparable", None
-    if tight - baseline >= _VACUOUS_SHARE * (1 - baseline):
+    if tight - guessing >= _VACUOUS_SHARE * (1 - guessing):
         return "vacuous", tight
     return "consistent", tight
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Check, Checked, CheckStatus, Waiver
 from mipaudit.model.message import Message
 from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
@@ -152,12 +153,12 @@ def restatement(quantity: Quantity, prior: float) -> tuple[float, float]:
 
     The quantities that say the same as the advantage are excess, eta and accuracy.
     """
-    baseline = abs(2 * prior - 1)
+    guessing = baseline(prior)
     match quantity:
         case "excess":
-            return 1.0, -baseline
+            return 1.0, -guessing
         case "eta":
-            return 0.5, -baseline / 2
+            return 0.5, -guessing / 2
         case "accuracy":
             return 0.5, 0.5
         case _:

@@ -20,6 +20,7 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import mean_difference
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.statements.estimate import Finding
@@ -164,7 +165,7 @@ def _strongest_first(asked: AttackOptions, tables: Sequence[Sequence[Any]]) -> l
         tables: the limits together, of the best attacker and of the named ones, and the gaps: the
             first of these that shows more than blind guessing is the answer.
     """
-    blind = abs(2 * asked.prior - 1)
+    blind = baseline(asked.prior)
     together, optimum, named, gaps = tables
     strength: dict[str, list[float]] = {one.score: [] for one in together}
     for rows in (together, optimum, named):
@@ -198,7 +199,7 @@ def _design(source: ScoreSource, scores: Sequence[Attacked], asked: AttackOption
         n_members=int(np.count_nonzero(member)),
         n_holdout=int(np.count_nonzero(~member)),
         prior=asked.prior,
-        baseline=abs(2 * asked.prior - 1),
+        baseline=baseline(asked.prior),
         confidence=asked.confidence,
         score_columns=tuple(one.name for one in scores),
         member_column=source.member_column,

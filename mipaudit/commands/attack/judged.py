@@ -12,14 +12,9 @@ from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
 from mipaudit.commands.attack.scores import Attacked, NotJudgedError, no_mean
-from mipaudit.evidence.named_attackers.named_attack import (
-    Achieved,
-    JudgedRows,
-    achieved,
-    shortfall,
-    weighed,
-)
+from mipaudit.evidence.named_attackers.named_attack import Achieved, JudgedRows, achieved, shortfall
 from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.maths.advantage import advantage
 from mipaudit.model.check import Check
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers, Quantity, Row
@@ -181,7 +176,7 @@ def _same_rows(plot: Plot, one: Attacked, prior: float) -> float | None:
     except NotJudgedError:
         return None
     inside, outside = taken[one.member], taken[~one.member]
-    return weighed(float(inside.mean()), float(outside.mean()), prior)
+    return advantage(float(inside.mean()), float(outside.mean()), prior)
 
 
 def _against(evidence: Evidence, asked: AttackOptions) -> Attackers:

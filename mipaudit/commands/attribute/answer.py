@@ -19,6 +19,7 @@ from mipaudit.commands.attribute.report import AttributeDesign, AttributeReport,
 from mipaudit.data.source import ScoreSource
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Check
 from mipaudit.model.message import Message
 from mipaudit.model.row import Quantity, Row
@@ -71,7 +72,7 @@ def attribute_report(
         guess_column=asked.guess_col,
         n_values=len(guesses.values),
         prior=asked.prior,
-        baseline=abs(2 * asked.prior - 1),
+        baseline=baseline(asked.prior),
         confidence=asked.confidence,
         member_column=source.member_column,
     )

@@ -17,7 +17,8 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, as_typed
-from mipaudit.evidence.named_attackers.named_attack import Limits, difference_of_shares, weighed
+from mipaudit.evidence.named_attackers.named_attack import Limits, difference_of_shares
+from mipaudit.maths.advantage import advantage
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.mean_limits import Term, melded_lower
 from mipaudit.statements.text.printable_names import quoted_name
@@ -131,7 +132,7 @@ def membership_advantage(whole: ValueGuesses, prior: float, alpha: float) -> Lim
     """
     tpr, fpr = whole.right_members / whole.n_members, whole.right_holdout / whole.n_holdout
     lower, upper = difference_of_shares(whole.members, whole.holdout, prior, alpha)
-    return Limits(value=weighed(tpr, fpr, prior), lower=lower, upper=upper)
+    return Limits(value=advantage(tpr, fpr, prior), lower=lower, upper=upper)
 
 
 def right_share(right: int, records: int, alpha: float) -> Limits:

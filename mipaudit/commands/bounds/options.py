@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from mipaudit.commands.bounds.groups import LARGEST_WHOLE, Answer, Attack, Guarantee, Target
 from mipaudit.errors import UsageError
+from mipaudit.maths.advantage import baseline
 from mipaudit.options.declare import Act
 from mipaudit.options.groups import game
 from mipaudit.options.groups.recorded import Recorded
@@ -209,9 +210,9 @@ def _check_target(asked: BoundsOptions) -> None:
     if asked.counting_queries is not None:
         _check_counting_queries(asked)
     trivial = max(asked.prior, 1 - asked.prior)
-    baseline = abs(2 * asked.prior - 1)
+    guessing = baseline(asked.prior)
     for name, value, lowest, highest in (
-        ("advantage", asked.advantage, baseline, 1.0),
+        ("advantage", asked.advantage, guessing, 1.0),
         ("accuracy", asked.accuracy, trivial, 1.0),
         ("eta", asked.eta, 0.0, 1 - trivial),
     ):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.commands.bounds.groups import WHOLE
 from mipaudit.commands.bounds.options import BoundsOptions
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.privacy.epsilon_delta import (
     ApproximateDP,
     published_bounds,
@@ -278,13 +279,13 @@ def allowance(
         recall_floor: in (0, 1].
         baselines: in [0, 1].
     """
-    baseline = abs(2 * prior - 1)
-    excess = min(curve.excess(prior), 1 - baseline)
-    advantage = min(1.0, baseline + excess)
+    guessing = baseline(prior)
+    excess = min(curve.excess(prior), 1 - guessing)
+    advantage = min(1.0, guessing + excess)
     return Allowance(
         game=game,
         prior=prior,
-        baseline=baseline,
+        baseline=guessing,
         advantage=advantage,
         excess=excess,
         accuracy=(1 + advantage) / 2,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.commands.bounds.readings import Neighbours  # noqa: TC001 - the codec reads it
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, two_steps
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.privacy.tradeoff import largest_within
@@ -45,14 +46,14 @@ class Target:
 
     def kept_by(self, curve: TradeOff) -> bool:
         """Tell whether the guarantee keeps every attacker within the limit."""
-        baseline = abs(2 * self.prior - 1)
+        guessing = baseline(self.prior)
         match self.quantity:
             case "advantage":
                 # The trivial attacker keeps every limit, also one that is off by a rounding.
-                return curve.excess(self.prior) <= max(0.0, self.value - baseline)
+                return curve.excess(self.prior) <= max(0.0, self.value - guessing)
             case "accuracy":
                 # Counted from the trivial attacker, so that a small target stays exact.
-                limit = 2 * (self.value - (1 + baseline) / 2)
+                limit = 2 * (self.value - (1 + guessing) / 2)
                 return curve.excess(self.prior) <= max(0.0, limit)
             case "eta":
                 return curve.excess(self.prior) <= 2 * self.value

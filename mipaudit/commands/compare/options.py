@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from mipaudit.errors import UsageError
+from mipaudit.maths.advantage import baseline
 from mipaudit.options.declare import Choice, Free, Input, Options, but, declared, is_left_out
 from mipaudit.options.groups.game import Game
 from mipaudit.options.groups.policy import AgainstOption
@@ -253,7 +254,7 @@ def check_increase(limit: float, prior: float) -> None:
     Raises:
         UsageError: ``max_increase``.
     """
-    room = 1 - abs(2 * prior - 1)
+    room = 1 - baseline(prior)
     require(
         0 <= limit <= room,
         "max_increase",

@@ -36,6 +36,7 @@ from mipaudit.evidence.scores.rows import (
     pairs_of_limits,
     score_estimates,
 )
+from mipaudit.maths.advantage import baseline
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.estimate import STATED_SEED, STRICT_SEED, Design, approximate
@@ -256,7 +257,7 @@ def _design(
         n_members=counts.n_members,
         n_holdout=counts.n_holdout,
         prior=asked.prior,
-        baseline=abs(2 * asked.prior - 1),
+        baseline=baseline(asked.prior),
         confidence=asked.confidence,
         score_columns=tuple(strongest_first),
         member_column=source.member_column,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
+from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
 from mipaudit.statements.answer import limits_shown, verdict_answer
 from mipaudit.statements.claim import gravest_claim
@@ -475,7 +476,7 @@ def _judged_plainly(report: Report) -> Message | None:
             against=check.against,
             several=len(report.design.score_columns) > 1,
         )
-    above = lower > abs(2 * prior - 1)
+    above = lower > baseline(prior)
     return Message.of(
         "right_open_above" if above else "right_open",
         score=check.score,

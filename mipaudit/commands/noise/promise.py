@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.noise.report import NoiseCalibration, NoiseReport
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.noise_scales import (
     allowed_gap,
     coordinate_error,
@@ -67,7 +68,7 @@ def promise_report(
         eta=eta,
         k=_finite(asked.k),
         train_fraction=q,
-        advantage=min(1.0, abs(2 * q - 1) + 2 * eta),
+        advantage=min(1.0, baseline(q) + 2 * eta),
         equivalent_epsilon=equivalent_epsilon(eta, q) if gap < 1 else None,
         dimension=dimension,
         calibrations=noise_calibrations(asked, dimension),

@@ -32,6 +32,7 @@ from mipaudit.data.request import read_request
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.options.checked_limits import limits_elsewhere
@@ -196,7 +197,7 @@ def _design(
         counted_members=risks.n_members,
         counted_holdout=risks.n_holdout,
         prior=asked.prior,
-        baseline=abs(2 * asked.prior - 1),
+        baseline=baseline(asked.prior),
         confidence=asked.confidence,
         score_column=source.columns[0].name,
         discrete=counts.cells.discrete,

@@ -23,6 +23,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.maths.advantage import advantage
 from mipaudit.maths.mean_limits import Term, melded_lowers
 from mipaudit.model.row import Row
 from mipaudit.statements.estimate import Finding
@@ -56,7 +57,7 @@ class FixedAttack:
     def gain(self, prior: float) -> float:
         """Return the advantage of the attack, 1-2p + 2(p TPR - (1-p) FPR), in [-1, 1]."""
         tpr, fpr = self.tp / max(1, self.n_members), self.fp / max(1, self.n_holdout)
-        return 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr)
+        return advantage(tpr, fpr, prior)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

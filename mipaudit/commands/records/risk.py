@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.cell_risk import (
     RiskLimits,
     above_p_values,
@@ -156,7 +157,7 @@ class RecordRisks:
         A cell's risk is an average over its values, so it is one of the largest risk of
         a single value too.
         """
-        return max(abs(2 * self.prior - 1), float(self.together.risk_lower.max()))
+        return max(baseline(self.prior), float(self.together.risk_lower.max()))
 
     @property
     def largest_value(self) -> float:
@@ -164,7 +165,7 @@ class RecordRisks:
 
         At least the average risk, as the lower limit is.
         """
-        return max(abs(2 * self.prior - 1), float(self.together.risk[self.largest]))
+        return max(baseline(self.prior), float(self.together.risk[self.largest]))
 
     @cached_property
     def uncounted(self) -> int:

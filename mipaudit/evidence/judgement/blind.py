@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.shared_part import (
     most_apart_above,
     most_apart_within,
@@ -156,12 +157,12 @@ def score_excess(
         columns: that share the error which the blind limit leaves.
     """
     allowance, left = make_allowance(blind, (1 - confidence) / 2)
-    baseline = abs(2 * evidence.prior - 1)
+    guessing = baseline(evidence.prior)
     most = 1.0 if allowance.most is None else allowance.most
-    lower = baseline
+    lower = guessing
     if most < 1:
-        lower = shared_advantage_lower(evidence.lower(left / columns), most, baseline)
-    return ScoreExcess(score=evidence.score, taken_off=(1 - baseline) * most, lower=lower)
+        lower = shared_advantage_lower(evidence.lower(left / columns), most, guessing)
+    return ScoreExcess(score=evidence.score, taken_off=(1 - guessing) * most, lower=lower)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,9 +232,9 @@ def _shared(
             )
         case quantity if quantity in _RESTATED:
             scale, shift = restatement(quantity, prior)
-            baseline = abs(2 * prior - 1)
+            guessing = baseline(prior)
             if lower is not None:
-                lower = shared_advantage_lower((lower - shift) / scale, most, baseline)
+                lower = shared_advantage_lower((lower - shift) / scale, most, guessing)
                 lower = lower * scale + shift
             if upper is not None:
                 upper = shared_advantage_upper((upper - shift) / scale, most) * scale + shift
@@ -252,7 +253,7 @@ def _nothing(check: Check, prior: float) -> float | None:
             return 0.5  # of the better side
         case quantity if quantity in _RESTATED:
             scale, shift = restatement(quantity, prior)
-            return scale * abs(2 * prior - 1) + shift
+            return scale * baseline(prior) + shift
         case _:
             return None
 

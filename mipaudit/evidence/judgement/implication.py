@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from mipaudit.maths.advantage import advantage, baseline
 from mipaudit.model.row import Row  # noqa: TC001 - part of the public type
 
 _CHANCE: Final = 0.5
@@ -39,12 +40,12 @@ def advantage_of_auc(auc: float, prior: float) -> float:
         prior: p in (0, 1).
     """
     implied = 1 - 2 * math.sqrt(2 * prior * (1 - prior) * (1 - max(auc, 1 - auc)))
-    return max(abs(2 * prior - 1), implied)
+    return max(baseline(prior), implied)
 
 
 def advantage_of_point(tpr: float, fpr: float, prior: float) -> float:
     """Return the least advantage of a score whose ROC has a point at or above (fpr, tpr)."""
-    return max(abs(2 * prior - 1), 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr))
+    return max(baseline(prior), advantage(tpr, fpr, prior))
 
 
 def strongest_implication(estimates: Iterable[Row], prior: float) -> Implication | None:

@@ -15,6 +15,7 @@ from mipaudit.evidence.judgement.blind import (
     make_allowance,
 )
 from mipaudit.evidence.judgement.one_limit import Metrics, judge_limit
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
 from mipaudit.model.message import Message
 from mipaudit.statements.claim import Adjacency, Claim, judge_claim
@@ -119,11 +120,11 @@ def _claim(
 ) -> Claim:
     """Judge a claim, by what goes beyond the records if they may explain anything."""
     most = None if allowance is None else allowance.most
-    baseline = abs(2 * evidence.prior - 1)
+    guessing = baseline(evidence.prior)
     if most is not None:
-        lower = shared_advantage_lower(evidence.lower(error), most, baseline)
+        lower = shared_advantage_lower(evidence.lower(error), most, guessing)
     else:
-        lower = evidence.lower(error) if allowance is None else baseline
+        lower = evidence.lower(error) if allowance is None else guessing
     found = judge_claim(
         score=evidence.score,
         epsilon=claim.epsilon,

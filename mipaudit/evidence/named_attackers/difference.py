@@ -27,6 +27,7 @@ from mipaudit.evidence.scores.assignments import (
 from mipaudit.evidence.scores.averaged_lower import Averaged, Shares, shares_among, shares_of
 from mipaudit.evidence.scores.bins import equal_mass_starts
 from mipaudit.evidence.scores.evidence import BINS, Evidence
+from mipaudit.maths.advantage import advantage, baseline
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.difference import (
     Encounter,
@@ -69,7 +70,7 @@ class Challenger:
         to the spread: the constant guess, which has none, takes their place and the rest of
         the error.
         """
-        return self.rates.lower(alpha * _DOUBT) > abs(2 * self.rates.prior - 1)
+        return self.rates.lower(alpha * _DOUBT) > baseline(self.rates.prior)
 
     def error(self, alpha: float) -> float:
         """Return the error of the limit of the challenger, or of the constant guess."""
@@ -79,11 +80,11 @@ class Challenger:
         """Return the advantage of who enters a limit, with the slack to its lower limit."""
         rates, p = self.rates, self.rates.prior
         if not self.gains(alpha):
-            return Standing(value=abs(2 * p - 1), slack=0.0)
+            return Standing(value=baseline(p), slack=0.0)
         z = NormalDist().inv_cdf(1 - alpha)
         falls, rises = rates.tpr.falls(z, alpha), rates.fpr.rises(z, alpha)
         return Standing(
-            value=1 - 2 * p + 2 * (p * rates.tpr.value - (1 - p) * rates.fpr.value),
+            value=advantage(rates.tpr.value, rates.fpr.value, p),
             slack=2 * math.hypot(p * falls, (1 - p) * rises),
         )
 
@@ -322,7 +323,7 @@ def apart_lower(
         upper = rival.upper(attackers, error)
         if upper is None:
             return None
-        lower = rates.lower(error) if challenger.gains(alpha) else abs(2 * rates.prior - 1)
+        lower = rates.lower(error) if challenger.gains(alpha) else baseline(rates.prior)
         return separate_lower(lower, upper, rates.prior)
     # Not `rival.upper`: the root of squares needs a limit that is centred on the value.
     observed, n_members, n_holdout = rival.observed(attackers)

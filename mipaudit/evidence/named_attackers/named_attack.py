@@ -15,6 +15,7 @@ from mipaudit.evidence.named_attackers.difference import (
     of_constant,
     rival_class,
 )
+from mipaudit.maths.advantage import advantage
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, named_lower
 from mipaudit.maths.mean_limits import Term, mean_lower, mean_upper, melded_lower
 from mipaudit.summaries.challenger_counts import TabledGuesses
@@ -87,7 +88,7 @@ def achieved(
     if min(mine.size, theirs.size) == 0:
         return None
     tpr, fpr = float(mine.mean()), float(theirs.mean())
-    value = weighed(tpr, fpr, prior)
+    value = advantage(tpr, fpr, prior)
     if guesses.dtype == np.bool_:
         found = difference_of_shares(
             (int(mine.sum()), mine.size), (int(theirs.sum()), theirs.size), prior, alpha
@@ -104,11 +105,6 @@ def achieved(
         n_holdout=int(theirs.size),
         counted=guesses.dtype == np.bool_ or _binary(guesses.astype(np.float64)),
     )
-
-
-def weighed(tpr: float, fpr: float, prior: float) -> float:
-    """Return the advantage 1-2p + 2(p TPR - (1-p) FPR), in [-1, 1]."""
-    return 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -156,8 +152,8 @@ def _difference_of_means(
             (int(mine.sum()), mine.size), (int(theirs.sum()), theirs.size), prior, alpha
         )
     each = alpha / 4
-    lower = weighed(mean_lower(mine, each), mean_upper(theirs, each), prior)
-    upper = weighed(mean_upper(mine, each), mean_lower(theirs, each), prior)
+    lower = advantage(mean_lower(mine, each), mean_upper(theirs, each), prior)
+    upper = advantage(mean_upper(mine, each), mean_lower(theirs, each), prior)
     return max(lower, -1.0), min(upper, 1.0)
 
 

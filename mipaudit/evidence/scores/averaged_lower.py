@@ -46,6 +46,7 @@ from mipaudit.evidence.scores.attacker_choice import (
     write_guesses,
 )
 from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
+from mipaudit.maths.advantage import advantage, baseline
 from mipaudit.maths.binomial import MeanRate, folded_lower
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ class Averaged:
     def value(self) -> float:
         """Return the estimate, clipped at the baseline: biased downward."""
         p = self.prior
-        value = 1 - 2 * p + 2 * (p * self.tpr.value - (1 - p) * self.fpr.value)
-        return max(abs(2 * p - 1), value)
+        value = advantage(self.tpr.value, self.fpr.value, p)
+        return max(baseline(p), value)
 
     @property
     def standard_error(self) -> float:

@@ -27,6 +27,7 @@ from mipaudit.evidence.scores.averaged_lower import (
 )
 from mipaudit.evidence.scores.betting_lower import betting
 from mipaudit.evidence.scores.bins import equal_mass_starts
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
 from mipaudit.maths.class_limits.class_sets import (
@@ -89,9 +90,9 @@ def _by_noncentrality(counts: ScoreCounts, prior: float, alpha: float) -> float:
         prior * float(clopper_pearson_upper(unseen_members, n_members, error)),
         (1 - prior) * float(clopper_pearson_upper(unseen_holdout, n_holdout, error)),
     )
-    baseline = abs(1 - 2 * prior)
+    guessing = baseline(prior)
     total = 2 * min(prior, 1 - prior) * limit.total_variation_upper
-    return min(1.0, baseline + total + 2 * unseen)
+    return min(1.0, guessing + total + 2 * unseen)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

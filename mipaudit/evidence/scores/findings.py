@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
@@ -119,11 +120,11 @@ def prior_findings(
     """
     if prior == _HALF:
         return []
-    baseline = abs(2 * prior - 1)
+    guessing = baseline(prior)
     allowed = [claim.allowed_advantage for claim in claims]
-    if allowed and all(bound is not None and bound <= baseline + _ROUNDING for bound in allowed):
+    if allowed and all(bound is not None and bound <= guessing + _ROUNDING for bound in allowed):
         return [Finding.of("prior_excludes_attackers", prior=prior)]
-    if lowers and max(lowers) <= baseline:
+    if lowers and max(lowers) <= guessing:
         if leaking is not None:
             return [Finding.of("prior_hides_leaks", case="metric", prior=prior, leaking=leaking)]
         return [Finding.of("prior_hides_leaks", case="perhaps", prior=prior)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.evidence.scores.evidence import BINS, FALSE_POSITIVE_RATES, Evidence
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
 from mipaudit.maths.exact_tests import MOST_ROWS, difference_p_value
 from mipaudit.model.message import Message
@@ -133,7 +134,7 @@ def any_attacker(
 
 def _restated(advantage: Row, prior: float) -> list[Row]:
     """Return the advantage with the same statement as excess, eta and accuracy."""
-    baseline = abs(2 * prior - 1)
+    guessing = baseline(prior)
 
     def moved(scale: float, shift: float, quantity: str) -> Row:
         def move(value: float | None) -> float | None:
@@ -150,8 +151,8 @@ def _restated(advantage: Row, prior: float) -> list[Row]:
 
     return [
         advantage,
-        moved(1.0, -baseline, "excess"),
-        moved(0.5, -baseline / 2, "eta"),
+        moved(1.0, -guessing, "excess"),
+        moved(0.5, -guessing / 2, "eta"),
         moved(0.5, 0.5, "accuracy"),
     ]
 

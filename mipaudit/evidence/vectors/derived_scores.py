@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_thresholds
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.maths.learners import (
@@ -198,7 +199,7 @@ def single_scores(order: Sequence[int]) -> list[DerivedScore]:
 def threshold_value(scores: NDArray[np.float64], member: NDArray[np.bool_], prior: float) -> float:
     """Return the best observed advantage of a threshold on these rows, at least |2p-1|."""
     if not member.any() or member.all():
-        return abs(2 * prior - 1)
+        return baseline(prior)
     return best_thresholds(_ladder(scores, member), prior)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.evidence.vectors.evidence import VectorEvidence
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.learners import Boosting
 from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
@@ -76,14 +77,14 @@ def vector_findings(name: str, evidence: Evidence, infinite: int | None = None) 
 
 def shuffled_finding(name: str, value: float, shuffled: float, prior: float) -> Finding:
     """Return what the published estimator reads where nothing can leak, and so its bias there."""
-    baseline = abs(2 * prior - 1)
+    guessing = baseline(prior)
     return Finding.of(
         "mace_bias",
         score=name,
         value=value,
-        baseline=baseline,
+        baseline=guessing,
         shuffled=shuffled,
-        bias=shuffled - baseline,
+        bias=shuffled - guessing,
     )
 
 

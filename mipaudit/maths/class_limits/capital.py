@@ -22,6 +22,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.advantage import baseline
+
 Floats = NDArray[np.float64]
 
 # Stakes are made for the upper end of a bin of e, so that within it the capital falls with e.
@@ -83,9 +85,9 @@ def betting_lower(rounds: Sequence[Round], *, prior: float, alpha: float) -> flo
         prior: p in (0, 1).
         alpha: one-sided error in (0, 1).
     """
-    baseline, least = abs(2 * prior - 1), max(0.0, 2 * prior - 1)
+    guessing, least = baseline(prior), max(0.0, 2 * prior - 1)
     if not rounds:
-        return baseline
+        return guessing
     ends = _ends(rounds[0], prior, least)
     steps = list(_steps(rounds, ends, prior))
     missing = np.full(ends.size, -math.log(alpha))
@@ -97,7 +99,7 @@ def betting_lower(rounds: Sequence[Round], *, prior: float, alpha: float) -> flo
     at = int((missing > 0).argmax())
     start = least if at == 0 else float(ends[at - 1])
     reached = _within(steps, stakes[:, at], at, start, float(ends[at]), -math.log(alpha))
-    return max(baseline, 1 - 2 * prior + 2 * reached)
+    return max(guessing, 1 - 2 * prior + 2 * reached)
 
 
 def _within(

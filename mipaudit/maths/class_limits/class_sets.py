@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.advantage import advantage
 from mipaudit.maths.class_limits.best_attackers import best_ordered
 from mipaudit.maths.class_limits.roc_counts import Ladder
 
@@ -86,12 +87,12 @@ def threshold_sets(ladder: Ladder, prior: float) -> ClassSets:
     tpr, fpr = (np.stack(one) / max(1, n) for one, n in zip(ends, (n1, n2), strict=True))
     upward = 1 - 2 * prior + 2 * np.maximum.reduceat(most, starts)
     downward = 2 * prior - 1 - 2 * np.minimum.reduceat(least, starts)
-    advantage = np.concatenate([upward, downward])
+    reached = np.concatenate([upward, downward])
     return ClassSets(
         tpr=np.concatenate([tpr, 1 - tpr[::-1]], axis=1),
         fpr=np.concatenate([fpr, 1 - fpr[::-1]], axis=1),
-        advantage=advantage,
-        best=float(advantage.max()),
+        advantage=reached,
+        best=float(reached.max()),
         n_members=n1,
         n_holdout=n2,
         prior=prior,
@@ -113,14 +114,14 @@ def value_sets(ladder: Ladder, prior: float) -> ClassSets:
     n1, n2 = ladder.n_members, ladder.n_holdout
     if members.size * (min(n1, n2) + 1) <= _MOST_STEPS:
         tpr, fpr = (np.stack([one, one]) for one in _rates(*_undominated(members, holdout), n1, n2))
-        advantage = _advantage(tpr[0], fpr[0], prior)
+        reached = advantage(tpr[0], fpr[0], prior)
     else:
-        tpr, fpr, advantage = _followed(*_rates(members, holdout, n1, n2), prior)
+        tpr, fpr, reached = _followed(*_rates(members, holdout, n1, n2), prior)
     return ClassSets(
         tpr=tpr,
         fpr=fpr,
-        advantage=advantage,
-        best=float(advantage.max()),
+        advantage=reached,
+        best=float(reached.max()),
         n_members=n1,
         n_holdout=n2,
         prior=prior,
@@ -164,16 +165,12 @@ def _behind(priors: Floats, best: Floats, ladder: Ladder, prior: float) -> Class
     return ClassSets(
         tpr=tpr,
         fpr=fpr,
-        advantage=np.minimum(_advantage(tpr, fpr, prior).max(axis=0), own),
+        advantage=np.minimum(advantage(tpr, fpr, prior).max(axis=0), own),
         best=own,
         n_members=ladder.n_members,
         n_holdout=ladder.n_holdout,
         prior=prior,
     )
-
-
-def _advantage(tpr: Floats, fpr: Floats, prior: float) -> Floats:
-    return 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr)
 
 
 def _rates(members: Ints, holdout: Ints, n1: int, n2: int) -> tuple[Floats, Floats]:
@@ -231,7 +228,7 @@ def _followed(tpr: Floats, fpr: Floats, prior: float) -> tuple[Floats, Floats, F
         ends = np.stack([(whole + hull[at]).ravel() for at in (starts, stops)])
         found.append(np.minimum(ends, 1.0))
     # A box holds all corners from its first to its last, and mixtures of neighbours, or worse.
-    whole, hull = corners(_advantage(tpr, fpr, prior) - (1 - 2 * prior))
+    whole, hull = corners(advantage(tpr, fpr, prior) - (1 - 2 * prior))
     most = np.maximum(np.maximum.reduceat(hull, starts), hull[stops])
     return found[0], found[1], np.minimum(1 - 2 * prior + whole + most, 1.0).ravel()
 

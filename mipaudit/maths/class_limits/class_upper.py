@@ -21,6 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.binomial import clopper_pearson_upper
 
 _TOLERANCE: Final = 1e-13
@@ -80,7 +81,7 @@ def oracle_upper(
         if abs(updated - limit) < _TOLERANCE:
             break
         limit = updated
-    return min(1.0, max(abs(2 * prior - 1), 2 * limit - 1))
+    return min(1.0, max(baseline(prior), 2 * limit - 1))
 
 
 def oracle_upper_strict(
@@ -97,7 +98,7 @@ def oracle_upper_strict(
         return 1.0
     correct = trials * (1 + observed) / 2
     limit = 2 * float(clopper_pearson_upper(correct, trials, -math.expm1(-alpha))) - 1
-    return min(1.0, max(abs(2 * prior - 1), limit))
+    return min(1.0, max(baseline(prior), limit))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

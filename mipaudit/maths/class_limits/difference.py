@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.best_attackers import (
     ListedRivals,
     RivalClass,
@@ -118,7 +119,7 @@ def paired_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> floa
         A limit in [-(1 - |2p-1|), 1 - |2p-1|]: the challenger must be no worse than blind
         guessing, as those are that may guess blindly.
     """
-    room = 1 - abs(2 * encounter.prior - 1)
+    room = 1 - baseline(encounter.prior)
     return min(max(named_lower(encounter, rivals, alpha), -room), room)
 
 
@@ -370,7 +371,7 @@ def independent_lower(challenger: Standing, rival: Standing, prior: float) -> fl
     Returns:
         A limit in [-(1 - |2p-1|), 1 - |2p-1|].
     """
-    room = 1 - abs(2 * prior - 1)
+    room = 1 - baseline(prior)
     slack = math.hypot(challenger.slack, rival.slack)
     return min(max(challenger.value - rival.value - slack, -room), room)
 
@@ -382,5 +383,5 @@ def separate_lower(lower: float, upper: float, prior: float) -> float:
     the sum of both. The worst case is that the two errors are one; then the limits are wrong
     together, or not at all. The shares need not be normal: by enumeration nothing is worse.
     """
-    room = 1 - abs(2 * prior - 1)
+    room = 1 - baseline(prior)
     return min(max(lower - upper, -room), room)

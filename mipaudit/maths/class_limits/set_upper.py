@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.advantage import advantage, baseline
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.class_limits.class_upper import oracle_upper, oracle_upper_strict
 
@@ -127,7 +128,7 @@ def class_upper(sets: ClassSets, *, alpha: float) -> float:
         return oracle_upper(advantage, *sizes, prior=prior, alpha=alpha)
 
     limit = _largest_of_lesser(by_score, sets.advantage, by_oracle)
-    return min(1.0, max(abs(2 * prior - 1), limit))
+    return min(1.0, max(baseline(prior), limit))
 
 
 def _largest_of_lesser(
@@ -179,7 +180,7 @@ def class_upper_strict(sets: ClassSets, *, alpha: float) -> float:
         limit += 2 * abs(prior - share)
     else:
         limit = _largest_of_two_rates(sets, alpha / 2)
-    return min(1.0, max(abs(2 * prior - 1), limit))
+    return min(1.0, max(baseline(prior), limit))
 
 
 def _largest_of_two_rates(sets: ClassSets, alpha: float) -> float:
@@ -195,7 +196,7 @@ def _largest_of_two_rates(sets: ClassSets, alpha: float) -> float:
     def limits(boxes: NDArray[np.intp]) -> Floats:
         highest = clopper_pearson_upper(sets.tpr[1, boxes] * n1, n1, alpha)
         lowest = clopper_pearson_lower(sets.fpr[0, boxes] * n2, n2, alpha)
-        corner = 1 - 2 * prior + 2 * (prior * highest - (1 - prior) * lowest)
+        corner = advantage(np.asarray(highest), np.asarray(lowest), prior)
         return np.asarray(np.minimum(corner, most[boxes]))
 
     first = limits(np.array([most.argmax()]))[0]

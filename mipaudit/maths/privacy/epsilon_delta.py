@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.noise_scales import allowed_eta
 from mipaudit.maths.privacy.mechanism import GaussianDP, GeometricMechanism, LaplaceMechanism
 from mipaudit.maths.privacy.tradeoff import TradeOff, exp, prior_loss, scaled
@@ -150,7 +151,7 @@ def advantage_bound(curve: TradeOff, prior: float) -> float:
         curve: what tells a member from a holdout record: a guarantee by substitution.
         prior: p in (0, 1).
     """
-    return min(1.0, abs(2 * prior - 1) + curve.excess(prior))
+    return min(1.0, baseline(prior) + curve.excess(prior))
 
 
 def published_bounds(epsilon: float, delta: float, prior: float) -> tuple[PublishedBound, ...]:

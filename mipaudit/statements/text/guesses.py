@@ -11,6 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def compared(prior: float, limit: float | None = None) -> str:
         prior: p in (0, 1).
         limit: of the policy, as an advantage.
     """
-    blind = f"{blind_guesser(prior)}: {right_exactly(abs(2 * prior - 1))}"
+    blind = f"{blind_guesser(prior)}: {right_exactly(baseline(prior))}"
     return blind if limit is None else f"{blind}; the limit: {right_exactly(limit)}"
 
 
@@ -116,12 +117,12 @@ def advantage_words(prior: float) -> str:
 
 def scale_words(prior: float) -> str:
     """Return what the ends of the scale of advantages and risks mean, at a prior."""
-    blind = right_exactly(abs(2 * prior - 1))
+    blind = right_exactly(baseline(prior))
     if prior == 0.5:  # noqa: PLR2004 - as likely as not
         return (
             f"from 0, a coin's guess (right {blind} times in 100), over 0.5 (75 times) to 1, sure."
         )
-    least = number_text(float(f"{abs(2 * prior - 1):.12g}"))
+    least = number_text(float(f"{baseline(prior):.12g}"))
     return f"from {least}, blind guessing's (right {blind} times in 100), to 1, sure."
 
 

@@ -16,6 +16,7 @@ from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.evidence.vectors.evidence import vector_evidence
 from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
 from mipaudit.evidence.vectors.rows import vector_estimates
+from mipaudit.maths.advantage import advantage
 from mipaudit.maths.class_limits.best_attackers import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.summaries.cells.vector_cells import ProductGrid
@@ -87,7 +88,7 @@ def best_threshold(
         low_side=low_side,
         tpr=tpr,
         fpr=fpr,
-        advantage=1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr),
+        advantage=advantage(tpr, fpr, prior),
     )
 
 

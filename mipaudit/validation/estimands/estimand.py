@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.report import Source  # noqa: TC001 - part of the public type
 
@@ -75,7 +76,7 @@ def interval_of(estimate: Row, *args: Hashable, label: str = "") -> Interval:
 
 def trivial(prior: float, *_: object) -> float:
     """Return the advantage of an attacker who knows nothing: |2p-1|."""
-    return abs(2 * prior - 1)
+    return baseline(prior)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

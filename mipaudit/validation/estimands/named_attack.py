@@ -39,8 +39,8 @@ from mipaudit.evidence.named_attackers.named_attack import (
     at_most_short,
     mean_difference,
     surely_short,
-    weighed,
 )
+from mipaudit.maths.advantage import advantage
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.estimands.estimand import Estimand, Interval
@@ -122,7 +122,7 @@ def _cuts(taught: Labelled, prior: float) -> Iterator[tuple[str, Cut]]:
 
 
 def _achieved(law: Law, prior: float, *cut: Any) -> float:  # noqa: ANN401 - as `_rates`
-    return weighed(*_rates(law, *cut), prior)
+    return advantage(*_rates(law, *cut), prior)
 
 
 def _rates(law: Law, at: float, below: str, side: str) -> tuple[float, float]:
@@ -139,7 +139,7 @@ def _rates(law: Law, at: float, below: str, side: str) -> tuple[float, float]:
 
 def _bounded_loss(law: Law, prior: float) -> float:
     # It calls a record a member with probability 1 - loss/bound.
-    return weighed(1 - _mean(law.members) / BOUND, 1 - _mean(law.holdout) / BOUND, prior)
+    return advantage(1 - _mean(law.members) / BOUND, 1 - _mean(law.holdout) / BOUND, prior)
 
 
 def _bounded_loss_row(audited: AuditedFile) -> Iterator[Interval]:
@@ -182,7 +182,7 @@ def _attribute_row(audited: AuditedFile) -> Iterator[Interval]:
 def _attribute_membership(law: Law, prior: float) -> float:
     right, wrong = _rates_by_value(law)
     shares = np.array(_SHARES)
-    return weighed(float(shares @ right), float(shares @ wrong), prior)
+    return advantage(float(shares @ right), float(shares @ wrong), prior)
 
 
 def _membership_row(audited: AuditedFile) -> Iterator[Interval]:

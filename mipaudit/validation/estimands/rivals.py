@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.maths.advantage import advantage
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, mover_lower
 from mipaudit.maths.epsilon.rates import credible_epsilon
 from mipaudit.maths.metrics.mace import mace_band
@@ -166,7 +167,7 @@ def _split_half(audited: AuditedFile) -> Limits:
     alpha = (1 - _NOMINAL) / 2
     tpr = clopper_pearson_lower(int((called & judged).sum()), sizes[2], alpha)
     fpr = clopper_pearson_upper(int((called & ~judged).sum()), sizes[3], alpha)
-    lower = 1 - 2 * prior + 2 * (prior * float(tpr) - (1 - prior) * float(fpr))
+    lower = advantage(float(tpr), float(fpr), prior)
     return max(trivial(prior), lower), None
 
 

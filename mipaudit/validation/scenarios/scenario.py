@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.normal import cdf
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.validation.truth import Kind, Truth
@@ -170,11 +171,11 @@ def tidy(value: float) -> float:
 
 def _restated(view: View, best: float, prior: float) -> Iterator[Truth]:
     """Yield the best attacker's advantage in other terms."""
-    baseline = abs(2 * prior - 1)
+    guessing = baseline(prior)
     for quantity, value in (
-        ("baseline", baseline),
-        ("excess", best - baseline),
-        ("eta", (best - baseline) / 2),
+        ("baseline", guessing),
+        ("excess", best - guessing),
+        ("eta", (best - guessing) / 2),
         ("accuracy", (1 + best) / 2),
     ):
         attackers = None if quantity == "baseline" else "any"

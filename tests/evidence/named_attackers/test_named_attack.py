@@ -10,8 +10,8 @@ from mipaudit.evidence.named_attackers.named_attack import (
     difference_of_shares,
     mean_difference,
     shortfall,
-    weighed,
 )
+from mipaudit.maths.advantage import advantage
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, paired_lower
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
 from mipaudit.validation.estimands.audited_file import AuditedFile
@@ -29,7 +29,7 @@ def binomial(n, k, p):
 @pytest.mark.parametrize(("tpr", "fpr"), [(0.05, 0.05), (0.5, 0.5), (0.9, 0.2), (1.0, 0.0)])
 def test_limits_of_counts_cover_by_enumeration(tpr, fpr, prior):
     sizes, alpha = (12, 9), 0.1
-    truth = weighed(tpr, fpr, prior)
+    truth = advantage(tpr, fpr, prior)
     low = high = 0.0
     for tp, fp in product(range(sizes[0] + 1), range(sizes[1] + 1)):
         mass = binomial(sizes[0], tp, tpr) * binomial(sizes[1], fp, fpr)
@@ -67,7 +67,7 @@ def test_an_attacker_that_tosses_coins_is_judged_by_its_means():
     takes = rng.beta(2, 2, 2000) * 0.5
     found = achieved(takes, member, prior=0.3, alpha=0.05)
     assert found.advantage.value == pytest.approx(
-        weighed(takes[member].mean(), takes[~member].mean(), 0.3)
+        advantage(takes[member].mean(), takes[~member].mean(), 0.3)
     )
     sure = achieved(takes > 0.25, member, prior=0.3, alpha=0.05)
     width = found.advantage.upper - found.advantage.lower

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from mipaudit.commands.attack.literature import bounded_loss_guesses
-from mipaudit.evidence.named_attackers.named_attack import weighed
+from mipaudit.maths.advantage import advantage
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
 from mipaudit.validation.estimands.named_attack import BOUND, CUTS
@@ -36,7 +36,7 @@ def test_truths_are_those_of_large_samples(name, prior):
     gap = ESTIMANDS["generalization_gap"].truth(law(name), prior)
     assert gap == pytest.approx((rates[0] - rates[1]) * BOUND, abs=0.01)
     found = ESTIMANDS["bounded_loss"].truth(law(name), prior)
-    assert found == pytest.approx(weighed(*rates, prior), abs=0.01)
+    assert found == pytest.approx(advantage(*rates, prior), abs=0.01)
     for one in ("attribute_advantage", "attribute_membership"):
         (said,) = ESTIMANDS[one].intervals(large)
         truth = ESTIMANDS[one].truth(law(name), prior, *said.args)

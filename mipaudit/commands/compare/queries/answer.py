@@ -16,6 +16,7 @@ from mipaudit.commands.compare.queries.rows import best_of_rows, difference_rows
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Check
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers, Row
@@ -47,18 +48,18 @@ def compare_report(
     """
     evidence, confidence = compared.evidence, asked.confidence
     names = [one.score for one in evidence]
-    baseline = None if asked.baseline is None else names.index(asked.baseline)
+    base = None if asked.baseline is None else names.index(asked.baseline)
     against = _against(compared, asked.against)
-    pairs = pairs_of(len(names), baseline)
-    if baseline is None:  # which else stays second
+    pairs = pairs_of(len(names), base)
+    if base is None:  # which else stays second
         values = [compared.value(one, against) for one in range(len(names))]
         pairs = [(b, a) if values[b] > values[a] else (a, b) for a, b in pairs]
     differences = difference_rows(compared, pairs, confidence)
     best_of = best_of_rows(compared, confidence)
     together, gains = together_rows(compared, confidence)
     checks = []
-    if asked.max_increase is not None and baseline is not None:
-        checks = judge_increases(compared, baseline, asked.max_increase, against, confidence)
+    if asked.max_increase is not None and base is not None:
+        checks = judge_increases(compared, base, asked.max_increase, against, confidence)
     share = ErrorShare(confidence=confidence, columns=len(names))
     several = len(compared.cohorts) > 1
     return CompareReport(
@@ -66,7 +67,7 @@ def compare_report(
         design=CompareDesign(
             queries=tuple(_queries(compared, columns)),
             prior=asked.prior,
-            trivial=abs(2 * asked.prior - 1),
+            trivial=baseline(asked.prior),
             confidence=confidence,
             against=against,
             baseline=asked.baseline,

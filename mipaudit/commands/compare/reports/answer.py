@@ -17,6 +17,7 @@ from mipaudit.commands.compare.reports.report import (
     ScoreStatus,
 )
 from mipaudit.errors import InputError, MipauditError, UsageError
+from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
 from mipaudit.options.plain_values import require
 from mipaudit.reading.report_file import report_bytes
@@ -246,7 +247,7 @@ def _opened(given: NamedInput) -> tuple[Report, bytes]:
     found = cast("Report", report)
     design = found.design
     sound = 0 < design.prior < 1 and 0 < design.confidence < 1
-    if not sound or abs(design.baseline - abs(2 * design.prior - 1)) > 10**-_DIGITS:
+    if not sound or abs(design.baseline - baseline(design.prior)) > 10**-_DIGITS:
         raise InputError(
             "bad_report",
             f"The report {name} contradicts itself: its prior, baseline or confidence cannot be.",
