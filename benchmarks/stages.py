@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PARQUET: Final = 100_000_000
 CSV: Final = 10_000_000
 # What is timed, as module:name, and what it is called; each is less what lies in those below it.
-_FILES: Final = "mipaudit.reading.parquet.parquet:RowGroup._batches"
+_FILES: Final = "mipaudit.data.parquet.parquet:RowGroup._batches"
 _STAGES: Final = {
     "mipaudit.commands.estimate.run:read_input": "the rest",
     "mipaudit.commands.estimate.run:audit": "limits and the report",

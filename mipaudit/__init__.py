@@ -61,13 +61,13 @@ if TYPE_CHECKING:
     from mipaudit.commands.validate.run import validate as validate
     from mipaudit.commands.verify.report import VerifyReport as VerifyReport
     from mipaudit.commands.verify.run import verify as verify
+    from mipaudit.data.summaries.file import SummaryFile as SummaryFile
     from mipaudit.errors import InputError as InputError
     from mipaudit.errors import MipauditError as MipauditError
     from mipaudit.errors import MissingExtraError as MissingExtraError
     from mipaudit.errors import OutputError as OutputError
     from mipaudit.errors import UsageError as UsageError
     from mipaudit.model.row import Row as Row
-    from mipaudit.reading.summaries.file import SummaryFile as SummaryFile
     from mipaudit.report.codec import from_json as from_json
     from mipaudit.report.codec import to_json as to_json
     from mipaudit.statements.verdict import Verdict as Verdict
@@ -99,7 +99,7 @@ _HOMES: Final = {
     "ScenarioList": "mipaudit.validation.truth",
     "ShiftReport": "mipaudit.commands.shift.report",
     "Simulated": "mipaudit.commands.simulate.run",
-    "SummaryFile": "mipaudit.reading.summaries.file",
+    "SummaryFile": "mipaudit.data.summaries.file",
     "TruthReport": "mipaudit.validation.truth",
     "UsageError": "mipaudit.errors",
     "ValidationReport": "mipaudit.validation.report",

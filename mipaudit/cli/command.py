@@ -169,7 +169,7 @@ def _said_to_stores(settings: Settings) -> Iterator[None]:
     if not said:
         yield
         return
-    from mipaudit.reading.stores.address import allowed_schemes, store_seconds
+    from mipaudit.data.stores.address import allowed_schemes, store_seconds
 
     if "allow_scheme" in said:
         # A name with a blank in it would pass for two.
@@ -240,8 +240,8 @@ def _offer_columns(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - th
     """Return the columns of the first file typed so far, for the last name of a comma list."""
     from pathlib import Path
 
+    from mipaudit.data.files.paths import find_blobs
     from mipaudit.data.opening import open_part
-    from mipaudit.reading.bytes.paths import find_blobs
 
     before, comma, begun = incomplete.rpartition(",")
     typed = [ctx.params.get(name) for name in _INPUTS]

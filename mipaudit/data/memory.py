@@ -64,7 +64,7 @@ def open_arrow(frame: object, name: str = "the frame") -> MemoryPart:
     Raises:
         InputError: ``not_a_frame``, ``no_rows`` or ``duplicate_columns``.
     """
-    from mipaudit.reading.parquet.arrow import arrow_fields, read_batches
+    from mipaudit.data.parquet.arrow import arrow_fields, read_batches
 
     table = arrow_table(frame)
     if not table.num_rows:

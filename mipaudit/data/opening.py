@@ -13,15 +13,15 @@ from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.data.files.blob import Blob, blob_format, each_at_once
+from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
+from mipaudit.data.files.unpacked import claim_buffers
 from mipaudit.data.memory import array_part, is_frame, open_arrow
 from mipaudit.data.model_outputs import ModelOutputs
 from mipaudit.data.parts import BadPartsError, Opened, Part, input_changed, named_fault
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.source import ScoreSource, Sides
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.blob import Blob, blob_format, each_at_once
-from mipaudit.reading.bytes.paths import FoundBlob, check_different, find_blobs
-from mipaudit.reading.bytes.unpacked import claim_buffers
 from mipaudit.reading.columns.choice import choose, no_member_column, unreadable_column
 from mipaudit.reading.columns.fields import merge_fields
 from mipaudit.reading.columns.names import candidate_columns
@@ -220,7 +220,7 @@ def _with_keys(
     """Return the parts with the columns that their folders name."""
     if not any("=" in folder for _, folders in files for folder in folders):
         return opened
-    from mipaudit.reading.parquet.hive import HivePart, folder_keys
+    from mipaudit.data.parquet.hive import HivePart, folder_keys
 
     keys = folder_keys([(blob.name, folders) for blob, folders in files])
     return [
@@ -250,7 +250,7 @@ def open_part(blob: Blob) -> Part:
     """Open one file by its first bytes."""
     found = blob_format(blob)
     if found == "parquet":
-        from mipaudit.reading.parquet.parquet import open_parquet
+        from mipaudit.data.parquet.parquet import open_parquet
 
         return open_parquet(blob)
     from mipaudit.data.csv.file import CsvPart

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
+from mipaudit.data.files.blob import describe_blob, each_at_once
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import describe_blob, each_at_once
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import PARTS_SKIPPED
 
 if TYPE_CHECKING:
-    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.data.files.blob import Blob
     from mipaudit.reading.columns.column import Chunk, Field
     from mipaudit.reading.rows.intake import Intake
     from mipaudit.summaries.plan import ScoreKind

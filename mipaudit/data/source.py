@@ -29,9 +29,9 @@ from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from mipaudit.data.request import ReadRequest
+    from mipaudit.data.summaries.source import SummarySource
     from mipaudit.reading.columns.choice import Choice
     from mipaudit.reading.columns.column import Chunk, Kind
-    from mipaudit.reading.summaries.source import SummarySource
     from mipaudit.statements.sources import InputFile
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows

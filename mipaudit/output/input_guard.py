@@ -51,8 +51,8 @@ def _input_states(specs: Iterable[str]) -> Iterator[os.stat_result]:
 
 def _files(spec: str, planned: Path | None = None) -> list[Path]:
     """Return the files of an input, the planned one among them where it would be read."""
-    from mipaudit.reading.bytes.paths import local_files
-    from mipaudit.reading.bytes.search import LocalTree
+    from mipaudit.data.files.paths import local_files
+    from mipaudit.data.files.search import LocalTree
 
     try:
         return [path for path, _ in local_files(spec, LocalTree(planned))]

@@ -13,7 +13,7 @@ import pytest
 CHILD = """
 import resource, sys
 import mipaudit.commands.shift.run, mipaudit.data.records.features
-import mipaudit.reading.bytes.unpacked as unpacked
+import mipaudit.data.files.unpacked as unpacked
 import numpy as np
 from pathlib import Path
 if sys.argv[1] == "claimed":

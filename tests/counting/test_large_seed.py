@@ -19,7 +19,7 @@ ROWS = 6_000
 def large(monkeypatch):
     """Take more than 1,000 rows for too many to keep, and any file for too large to hash."""
     monkeypatch.setattr("mipaudit.summaries.plan.EXACT_ROWS", 1_000)
-    monkeypatch.setattr("mipaudit.reading.bytes.blob.HASHED_WHOLE", 0)
+    monkeypatch.setattr("mipaudit.data.files.blob.HASHED_WHOLE", 0)
 
 
 def one_in_ten():
@@ -132,7 +132,7 @@ def test_every_row_decides_where_inputs_are_hashed(attacked, tmp_path):
 
 
 def test_a_digest_that_is_made_anyway_decides(attacked, monkeypatch):
-    monkeypatch.setattr("mipaudit.reading.bytes.blob.HASHED_WHOLE", 64 << 20)
+    monkeypatch.setattr("mipaudit.data.files.blob.HASHED_WHOLE", 64 << 20)
     reports = [mipaudit.estimate(attacked) for _ in range(2)]
     assert {one.provenance.seed_origin for one in reports} == {"default"}
     documents = [json.loads(mipaudit.to_json(one)) for one in reports]

@@ -215,4 +215,4 @@ def test_what_is_not_there_binds_nothing():
         with pytest.raises(AssertionError, match=r"no (test|row|section)"):
             missing()
     with pytest.raises(AttributeError):
-        known_setting("mipaudit.reading.bytes.blob:NOTHING")
+        known_setting("mipaudit.data.files.blob:NOTHING")

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
+from mipaudit.data.files.blob import file_blob
+from mipaudit.data.parquet import parquet
 from mipaudit.data.parts import UNREADABLE
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import file_blob
-from mipaudit.reading.parquet import parquet
 from mipaudit.report.codec import to_json
 from mipaudit.report.forms import brief_report
 from mipaudit.report.messages.told import is_serious, told

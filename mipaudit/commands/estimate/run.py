@@ -11,21 +11,21 @@ from mipaudit.counting.large_seed import settle_seed
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.counting.scores import count_all
 from mipaudit.data.request import read_request
+from mipaudit.data.summaries.file import are_summaries, listed, read_summaries
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.groups.scores import Classes, Columns
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
 from mipaudit.reading.columns.membership import empty_class_error
-from mipaudit.reading.summaries.file import are_summaries, listed, read_summaries
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.sources import InputFile
 
 if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
     from mipaudit.data.source import ScoreSource
+    from mipaudit.data.summaries.file import SummaryFile
     from mipaudit.evidence.judgement.blind import Blind
-    from mipaudit.reading.summaries.file import SummaryFile
 
 
 def answer_estimate(asked: EstimateOptions) -> Report:
@@ -104,7 +104,7 @@ def _of_summaries(asked: EstimateOptions, blind: Blind | None = None) -> Report:
         UsageError: something is asked for that takes scores.
         InputError: a file is no summary, or they do not belong together.
     """
-    from mipaudit.reading.summaries.source import add_up, counts_content
+    from mipaudit.data.summaries.source import add_up, counts_content
 
     _require_no_reading(asked)
     _require_counted(asked)

@@ -25,6 +25,7 @@ from mipaudit.commands.query.report import (
 )
 from mipaudit.commands.query.scores import Scored, Scoring
 from mipaudit.commands.query.search.points import Points, SameRecords, same_records
+from mipaudit.data.records.storage_precision import DOUBLE_BITS
 from mipaudit.data.records.tables import (
     RecordColumn,
     RecordTable,
@@ -40,7 +41,6 @@ from mipaudit.output.beside import report_beside
 from mipaudit.output.destination import Destination, row_file
 from mipaudit.output.presentation import present
 from mipaudit.output.terminal import note_written, progress_bar
-from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
 from mipaudit.reading.rows.output import RowFormat, write_rows
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.provenance import provenance

@@ -30,15 +30,7 @@ from mipaudit.counting.columns import (
 )
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.data.request import read_request
-from mipaudit.engine.workers import Workers, engine_of
-from mipaudit.errors import InputError
-from mipaudit.options.plain_values import require
-from mipaudit.options.public import public
-from mipaudit.output.destination import Destination
-from mipaudit.output.exit_code import OK
-from mipaudit.output.terminal import note, progress_bar
-from mipaudit.reading.rows.units import choose_units
-from mipaudit.reading.summaries.file import (
+from mipaudit.data.summaries.file import (
     SCHEMA,
     Manifest,
     ScoreName,
@@ -47,8 +39,16 @@ from mipaudit.reading.summaries.file import (
     plan_digest,
     read_summaries,
 )
-from mipaudit.reading.summaries.sites import check_alike, check_apart, sites_of
-from mipaudit.reading.summaries.source import counts_arrays, cuts_arrays, cuts_of
+from mipaudit.data.summaries.sites import check_alike, check_apart, sites_of
+from mipaudit.data.summaries.source import counts_arrays, cuts_arrays, cuts_of
+from mipaudit.engine.workers import Workers, engine_of
+from mipaudit.errors import InputError
+from mipaudit.options.plain_values import require
+from mipaudit.options.public import public
+from mipaudit.output.destination import Destination
+from mipaudit.output.exit_code import OK
+from mipaudit.output.terminal import note, progress_bar
+from mipaudit.reading.rows.units import choose_units
 from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.counts import Summary

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mipaudit.data.summaries.sites import same_name
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.summaries.sites import same_name
 from mipaudit.statements.estimate import STATED_SEED, Finding
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.reading.summaries.file import ScoreName, SummaryFile
+    from mipaudit.data.summaries.file import ScoreName, SummaryFile
     from mipaudit.summaries.counts import Summary
     from mipaudit.summaries.sites.cuts import Cuts
 

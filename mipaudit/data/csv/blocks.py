@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from mipaudit.data.csv.dialect import Dialect, csv_rows, is_blank
-from mipaudit.reading.bytes.unpacked import largest_text, too_large
+from mipaudit.data.files.unpacked import largest_text, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

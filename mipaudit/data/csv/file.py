@@ -26,10 +26,10 @@ from mipaudit.data.csv.cells import (
 )
 from mipaudit.data.csv.dialect import csv_rows, diagnose_csv, find_header, unlike_csv
 from mipaudit.data.csv.head import read_head
+from mipaudit.data.files.blob import Blob, Format, read_up_to
+from mipaudit.data.files.foreign import HEAD, require_table
+from mipaudit.data.files.unpacked import plain_stream, read_whole
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import Blob, Format, read_up_to
-from mipaudit.reading.bytes.foreign import HEAD, require_table
-from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
 from mipaudit.reading.columns.column import (
     EXACT,
     Column,
@@ -303,7 +303,7 @@ class CsvPart(StoredPart):
         """
         import pyarrow as pa
 
-        from mipaudit.reading.parquet.arrow import ArrowReader
+        from mipaudit.data.parquet.arrow import ArrowReader
 
         words = pa.dictionary(pa.int32(), pa.string())
         numbers = {"float": pa.float64(), "integer": pa.int64()}

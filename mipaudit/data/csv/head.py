@@ -81,7 +81,7 @@ def _words(body: bytes, dialect: Dialect) -> tuple[int | None, dict[str, Labels]
     """
     import pyarrow as pa
 
-    from mipaudit.reading.parquet.arrow import ArrowReader
+    from mipaudit.data.parquet.arrow import ArrowReader
 
     words = pa.dictionary(pa.int32(), pa.string())
     try:

@@ -11,16 +11,16 @@ import numpy as np
 
 from mipaudit.data.csv.cells import labels_of
 from mipaudit.data.csv.dialect import decode_text
+from mipaudit.data.files.unpacked import plain_stream, read_whole
 from mipaudit.data.memory import MemoryPart
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
 from mipaudit.reading.columns.column import EXACT, Column, Field, Kind, Numbers
 from mipaudit.reading.rows.intake import Fault
 from mipaudit.report.codec import NameTwiceError, read_once
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from mipaudit.reading.bytes.blob import Blob, Format
+    from mipaudit.data.files.blob import Blob, Format
 
 _BRACKETS: Final = (b"[", b"{")
 # The kind of a column that has a cell of a type, the widest first.

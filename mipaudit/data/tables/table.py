@@ -15,20 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.files.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
+from mipaudit.data.files.foreign import require_table
+from mipaudit.data.files.paths import input_blobs
+from mipaudit.data.files.unpacked import NPY_MAGIC, plain_stream, read_array, read_npy, require_room
 from mipaudit.data.memory import is_frame, open_arrow
 from mipaudit.data.parts import input_changed, part_rows
 from mipaudit.data.tables.json_file import Json, cells_part, json_cells, load_json, looks_like_json
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
-from mipaudit.reading.bytes.foreign import require_table
-from mipaudit.reading.bytes.paths import input_blobs
-from mipaudit.reading.bytes.unpacked import (
-    NPY_MAGIC,
-    plain_stream,
-    read_array,
-    read_npy,
-    require_room,
-)
 from mipaudit.reading.columns.column import (
     Field,
     Hashes,
@@ -439,8 +433,8 @@ def _json_table(document: Json, name: str) -> Table:
 
 
 def _parquet_table(blob: Blob) -> Table:
+    from mipaudit.data.parquet.parquet import open_parquet
     from mipaudit.data.tables.list_columns import number_lists
-    from mipaudit.reading.parquet.parquet import open_parquet
 
     part = open_parquet(blob)
     if not part.rows_about:

@@ -136,7 +136,7 @@ def test_no_order_hides_who_gives_themselves_away():
 @pytest.mark.parametrize("stated", [None, 0])
 def test_of_large_tables_no_public_seed_is_used(monkeypatch, tmp_path, stated):
     monkeypatch.setattr("mipaudit.summaries.plan.EXACT_ROWS", 500)
-    monkeypatch.setattr("mipaudit.reading.bytes.blob.HASHED_WHOLE", 0)
+    monkeypatch.setattr("mipaudit.data.files.blob.HASHED_WHOLE", 0)
     paths = [str(tmp_path / name) for name in ("m.parquet", "h.parquet")]
     for frame, path in zip(hidden(0), paths, strict=True):
         frame.to_parquet(path)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import mipaudit
+from mipaudit.data.summaries.source import counts_of, cuts_of
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.summaries.source import counts_of, cuts_of
 from mipaudit.report.messages.told import told
 from mipaudit.summaries.counts import sum_of
 from mipaudit.summaries.sites.shared_plan import enough_rows, shared_plan

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
+from mipaudit.data.parquet.arrow import arrow_fields
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Message
@@ -20,7 +21,6 @@ from mipaudit.reading.columns.names import (
     is_score_like,
     shown_names,
 )
-from mipaudit.reading.parquet.arrow import arrow_fields
 from mipaudit.report.messages.told import told
 
 

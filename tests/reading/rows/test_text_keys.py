@@ -9,7 +9,7 @@ import pytest
 import mipaudit
 from mipaudit.data.csv import file as csv_file
 from mipaudit.data.csv.cells import keys_of, labels_of
-from mipaudit.reading.parquet.hive import folder_keys
+from mipaudit.data.parquet.hive import folder_keys
 from mipaudit.report.messages.told import told
 
 # Each pair is one number, and two texts.

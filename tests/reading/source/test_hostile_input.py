@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.data.opening import open_input
+from mipaudit.data.parquet.parquet import RowGroup
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.parquet.parquet import RowGroup
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def test_a_bug_of_ours_is_not_blamed_on_the_file(tmp_path, read, monkeypatch):
     def broken(*_: object) -> Numbers:
         raise ValueError("bug")
 
-    monkeypatch.setattr("mipaudit.reading.parquet.arrow.ArrowReader.read", broken)
+    monkeypatch.setattr("mipaudit.data.parquet.arrow.ArrowReader.read", broken)
     with pytest.raises(ValueError, match="bug"):
         read(path)
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.files import blob
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
-from mipaudit.reading.bytes import blob
 
 ROWS = 400
 OPTIONS = [
@@ -177,7 +177,7 @@ def test_fingerprint_sees_size_head_and_tail(write, monkeypatch):
     monkeypatch.setattr(blob, "_END", 8)
 
     def fingerprint(content):
-        from mipaudit.reading.bytes.blob import describe_blob, file_blob
+        from mipaudit.data.files.blob import describe_blob, file_blob
 
         return describe_blob(file_blob(write(content)), 1, hash_all=False).fingerprint
 
@@ -190,7 +190,7 @@ def test_fingerprint_sees_size_head_and_tail(write, monkeypatch):
 
 
 def test_fingerprint_covers_a_whole_parquet_footer(write, monkeypatch, table):
-    from mipaudit.reading.bytes.blob import describe_blob, file_blob
+    from mipaudit.data.files.blob import describe_blob, file_blob
 
     monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
     monkeypatch.setattr(blob, "_END", 8)

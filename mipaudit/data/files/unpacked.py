@@ -22,7 +22,7 @@ from mipaudit.errors import InputError, UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.reading.bytes.blob import Blob, Format
+    from mipaudit.data.files.blob import Blob, Format
 
 VARIABLE: Final = "MIPAUDIT_MAX_UNPACKED"
 _DEFAULT: Final = 1 << 30

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
+from mipaudit.data.stores.address import anonymous, store_seconds
+from mipaudit.data.stores.store import State, Store, store_error
 from mipaudit.errors import UsageError
-from mipaudit.reading.stores.address import anonymous, store_seconds
-from mipaudit.reading.stores.store import State, Store, store_error
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
     from pyarrow.lib import NativeFile
 
-    from mipaudit.reading.bytes.search import Entry
-    from mipaudit.reading.stores.address import Address
+    from mipaudit.data.files.search import Entry
+    from mipaudit.data.stores.address import Address
 
 # A bucket or container, whether anything says that there are credentials for it, and what makes
 # its file system.

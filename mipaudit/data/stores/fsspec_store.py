@@ -10,13 +10,13 @@ import re
 from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+from mipaudit.data.stores.address import store_seconds
+from mipaudit.data.stores.store import State, Store
 from mipaudit.errors import InputError
-from mipaudit.reading.stores.address import store_seconds
-from mipaudit.reading.stores.store import State, Store
 
 if TYPE_CHECKING:
-    from mipaudit.reading.bytes.search import Entry
-    from mipaudit.reading.stores.address import Address
+    from mipaudit.data.files.search import Entry
+    from mipaudit.data.stores.address import Address
 
 # What changes when an object is written again, in the words of different stores: first those
 # that another content would change for certain.
@@ -101,7 +101,7 @@ class WebStore(FsspecStore):
         import aiohttp
         from fsspec.implementations.http import HTTPFileSystem
 
-        from mipaudit.reading.stores.web_response import WebResponse
+        from mipaudit.data.stores.web_response import WebResponse
 
         wait = store_seconds()
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=wait, sock_read=wait)

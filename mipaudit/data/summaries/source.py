@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.parts import ScoreColumn, VectorScore
-from mipaudit.errors import InputError
-from mipaudit.maths.class_limits.roc_counts import Ladder
-from mipaudit.model.message import Message
-from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary, narrow
-from mipaudit.reading.summaries.sites import (
+from mipaudit.data.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary, narrow
+from mipaudit.data.summaries.sites import (
     check_alike,
     check_apart,
     check_unlike,
     first_names,
     uncounted,
 )
+from mipaudit.errors import InputError
+from mipaudit.maths.class_limits.roc_counts import Ladder
+from mipaudit.model.message import Message
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.counts import ScoreCounts, Summary, occupied, sum_of

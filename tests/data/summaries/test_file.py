@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import mipaudit
+from mipaudit.data.summaries.file import TEXT_NAME, array_bytes, pack, read_summary
+from mipaudit.data.summaries.source import add_up, counts_of, cuts_of
 from mipaudit.errors import InputError
-from mipaudit.reading.summaries.file import TEXT_NAME, array_bytes, pack, read_summary
-from mipaudit.reading.summaries.source import add_up, counts_of, cuts_of
 
 
 @pytest.fixture(scope="module")

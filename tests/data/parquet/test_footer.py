@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.data.opening import open_input
+from mipaudit.data.parquet.arrow import read_batches
+from mipaudit.data.parquet.footer import BadFooterError, Footer
+from mipaudit.data.parquet.parquet import arrow_errors, open_parquet
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
-from mipaudit.reading.parquet.arrow import read_batches
-from mipaudit.reading.parquet.footer import BadFooterError, Footer
-from mipaudit.reading.parquet.parquet import arrow_errors, open_parquet
 from tests.fixtures.files import held
 
 WORDS = pa.array([f"w{at % 7}" for at in range(50)])

@@ -7,16 +7,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.data.files.blob import file_blob, stream_blob
+from mipaudit.data.files.search import LocalTree, found_files
+from mipaudit.data.stores.address import local_path, parse_address
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.blob import file_blob, stream_blob
-from mipaudit.reading.bytes.search import LocalTree, found_files
-from mipaudit.reading.stores.address import local_path, parse_address
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.data.files.blob import Blob
 
 # The bytes of a file, and the names of the folders that lead to it, as `FoundFile` has them.
 FoundBlob = tuple["Blob", tuple[str, ...]]
@@ -49,7 +49,7 @@ def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
         return [(stream_blob("standard input", stream, in_memory=in_memory), ())]
     address = parse_address(spec)
     if address is not None:
-        from mipaudit.reading.stores.objects import remote_blobs
+        from mipaudit.data.stores.objects import remote_blobs
 
         return remote_blobs(address, in_memory=in_memory)
     return [(_path_blob(path, in_memory), folders) for path, folders in local_files(spec)]

@@ -546,7 +546,7 @@ def test_one_file_is_expected(write, refused, tmp_path):
 
 
 def test_file_that_changes_while_it_is_read(write, refused, monkeypatch):
-    from mipaudit.reading.bytes.blob import FileBlob
+    from mipaudit.data.files.blob import FileBlob
 
     monkeypatch.setattr(FileBlob, "changed", lambda _: True)
     refused("input_changed", write(as_csv()))

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import mipaudit
+from mipaudit.data.files.unpacked import plain_stream
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.unpacked import plain_stream
 from tests.fixtures.files import held
 
 GOOD = "member,score\n1,0.5\n0,-1.25\n1,2\n"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from aiohttp import ClientResponse
 from yarl import URL
 
+from mipaudit.data.stores.address import store_seconds
 from mipaudit.errors import InputError
-from mipaudit.reading.stores.address import store_seconds
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:

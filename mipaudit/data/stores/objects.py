@@ -8,24 +8,18 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import IO, TYPE_CHECKING, ClassVar, Final
 
+from mipaudit.data.files.blob import AHEAD_MOST, Blob, PositionedReader, each_at_once, stream_blob
+from mipaudit.data.files.search import MAGIC, FoundFile, found_files
+from mipaudit.data.stores.address import ANONYMOUS, STORE_TIMEOUT, Address, anonymous
+from mipaudit.data.stores.store import ShortReadError, missing_library, store_error
 from mipaudit.errors import InputError, MipauditError, UsageError
-from mipaudit.reading.bytes.blob import (
-    AHEAD_MOST,
-    Blob,
-    PositionedReader,
-    each_at_once,
-    stream_blob,
-)
-from mipaudit.reading.bytes.search import MAGIC, FoundFile, found_files
-from mipaudit.reading.stores.address import ANONYMOUS, STORE_TIMEOUT, Address, anonymous
-from mipaudit.reading.stores.store import ShortReadError, missing_library, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mipaudit.reading.bytes.search import Entry
-    from mipaudit.reading.stores.cloud_store import CloudStore
-    from mipaudit.reading.stores.fsspec_store import FsspecStore
+    from mipaudit.data.files.search import Entry
+    from mipaudit.data.stores.cloud_store import CloudStore
+    from mipaudit.data.stores.fsspec_store import FsspecStore
 
     AnyStore = CloudStore | FsspecStore
 
@@ -64,7 +58,7 @@ def open_store(address: Address) -> AnyStore:
 @lru_cache(maxsize=32)
 def _store(address: Address, _environment: tuple[tuple[str, str], ...], _process: int) -> AnyStore:
     if address.store in _WITHOUT_CREDENTIALS:
-        from mipaudit.reading.stores.cloud_store import cloud_store
+        from mipaudit.data.stores.cloud_store import cloud_store
 
         found = cloud_store(address)
         if found is not None:
@@ -83,7 +77,7 @@ def _fsspec_store(address: Address) -> FsspecStore:
     try:
         import fsspec
 
-        from mipaudit.reading.stores.fsspec_store import FsspecStore, WebStore
+        from mipaudit.data.stores.fsspec_store import FsspecStore, WebStore
 
         if address.is_web:
             return WebStore(address)

@@ -14,7 +14,7 @@ from mipaudit.errors import InputError, MipauditError, MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mipaudit.reading.stores.address import Address
+    from mipaudit.data.stores.address import Address
 
 Fault = Literal["missing", "forbidden", "unreachable", "certificate", "other"]
 

@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 from yarl import URL
 
+from mipaudit.data.files import blob as blobs
+from mipaudit.data.files.paths import find_blobs
 from mipaudit.data.opening import open_input, open_part
 from mipaudit.data.request import ReadRequest
+from mipaudit.data.stores import cloud_store, objects, store, web_response
 from mipaudit.errors import InputError, MipauditError
-from mipaudit.reading.bytes import blob as blobs
-from mipaudit.reading.bytes.paths import find_blobs
-from mipaudit.reading.stores import cloud_store, objects, store, web_response
 
 HUSH = "s3cr3t"
 
@@ -533,7 +533,7 @@ def test_without_credentials_nothing_is_asked(fails, monkeypatch, tmp_path, spec
 
 def test_a_machine_of_the_cloud_may_have_a_role(website, monkeypatch, tmp_path):
     """It answers the question of its own cloud; that of Amazon may want a token first."""
-    from mipaudit.reading.stores.address import parse_address
+    from mipaudit.data.stores.address import parse_address
 
     monkeypatch.setattr(cloud_store, "_ROLES_HOST", website.url.removeprefix("http://"))
     address = parse_address("gs://bucket/x.csv")
@@ -623,7 +623,7 @@ def test_standard_input_stays_in_its_process(monkeypatch, tmp_path):
 def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     from store_servers import clear_environment
 
-    from mipaudit.reading.stores.address import parse_address
+    from mipaudit.data.stores.address import parse_address
 
     clear_environment(monkeypatch, tmp_path)
     for name, value in variables.items():

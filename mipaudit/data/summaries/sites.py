@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.data.summaries.file import SiteRows, SummaryFile, bad_summary
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.summaries.file import SiteRows, SummaryFile, bad_summary
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
@@ -23,7 +23,7 @@ from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mipaudit.reading.summaries.file import Manifest, SummaryFile
+    from mipaudit.data.summaries.file import Manifest, SummaryFile
     from mipaudit.summaries.counts import Summary
 
 _SHOWN: Final = 3

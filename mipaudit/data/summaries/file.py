@@ -373,7 +373,7 @@ def read_summaries(data: Iterable[Any]) -> tuple[SummaryFile, ...]:
     Raises:
         InputError: a file is not there, cannot be read, or is no summary.
     """
-    from mipaudit.reading.bytes.paths import input_blobs
+    from mipaudit.data.files.paths import input_blobs
 
     files: list[SummaryFile] = []
     for one in data:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.query.model.array_files import described
+from mipaudit.data.files.unpacked import VARIABLE, largest_text, largest_unpacked
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.tables.splits import read_splits
 from mipaudit.data.tables.table import open_whole
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.unpacked import VARIABLE, largest_text, largest_unpacked
 
 LIMIT = 32 << 20
 
