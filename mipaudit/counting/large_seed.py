@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.model.message import Finding
 from mipaudit.options.groups.working import fresh_seed
-from mipaudit.statements.estimate import STATED_SEED, Finding
+from mipaudit.statements.estimate import STATED_SEED
 from mipaudit.summaries.identity.content import DIGEST_BYTES, RowStream
 from mipaudit.summaries.identity.seed import Content, SeedChoice
 from mipaudit.summaries.plan import kept_exactly

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.reading.columns import class_outputs as said
 from mipaudit.reading.columns.column import column_scores
 from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.names import is_candidate, name_words, shown_column, shown_names
-from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from mipaudit.data.request import ReadRequest

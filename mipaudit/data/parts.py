@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from mipaudit.data.files.blob import describe_blob, each_at_once
 from mipaudit.errors import InputError
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import PARTS_SKIPPED

@@ -18,6 +18,7 @@ from mipaudit.data.parts import (
     named_fault,
 )
 from mipaudit.errors import InputError
+from mipaudit.model.message import Finding
 from mipaudit.reading.columns.choice import UNUSED, choice_findings, member_rule, tells_copies
 from mipaudit.reading.columns.fields import merge_fields, uneven_storage
 from mipaudit.reading.columns.membership import empty_class_error
@@ -25,7 +26,6 @@ from mipaudit.reading.rows.intake import Intake, fault_of, intake_findings, prec
 from mipaudit.reading.rows.rows_of_chunk import Assembly
 from mipaudit.reading.rows.units import Chosen, choose_units
 from mipaudit.statements.copies import Copies, copy_findings
-from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from mipaudit.data.request import ReadRequest

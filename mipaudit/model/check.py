@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from mipaudit.model.message import Message  # noqa: TC001 - the codec reads it
-from mipaudit.model.row import Attackers, Quantity
+from mipaudit.model.row import Attackers, Limited, Quantity
 
 if TYPE_CHECKING:
     from datetime import date
@@ -26,7 +26,7 @@ class Waiver:
     one. ``group`` is one group of records, ``"*"`` every group, None all together.
     """
 
-    quantity: Quantity
+    quantity: Limited
     reason: str
     person: str
     expires: str

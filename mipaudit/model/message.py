@@ -49,6 +49,12 @@ class Message:
         return self == other or any(one.holds(other) for one in within)
 
 
+class Finding(Message):
+    """Something that the reader must know; ``code`` is stable."""
+
+    __slots__ = ()
+
+
 def is_message(fields: Mapping[str, Any]) -> bool:
     """Tell whether dictionaries stand for a message."""
     return fields.keys() == {"code", "values"}

@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from mipaudit.model.message import Message  # noqa: TC001 - the codec reads it
 
-Quantity = Literal[
+# What a policy may limit.
+Limited = Literal[
     "advantage",
     "excess",
     "eta",
@@ -18,6 +19,9 @@ Quantity = Literal[
     "risk",
     "difference",
     "any_difference",
+]
+Quantity = Literal[
+    Limited,
     "attribute_advantage",
     "membership_advantage",
     "right_of_members",

@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Ty
 from mipaudit.errors import UsageError
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Waiver
+from mipaudit.model.message import Finding
+from mipaudit.model.row import Limited
 from mipaudit.options.declare import REQUIRED, Choice, Free, Options, declared
 from mipaudit.options.other_names import near
 from mipaudit.options.plain_values import Given, percent_hint, require
 from mipaudit.options.ranges import PROBABILITY
 from mipaudit.statements.choices import Against
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import Limit, Policy, restatement
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
 
 RowT = TypeVar("RowT", bound=Options)
-# What says the same as the advantage at a prior; what ``estimate`` judges; and what a policy may
-# limit, which is for all commands together.
+# What says the same as the advantage at a prior, and what ``estimate`` judges.
 Restated = Literal["advantage", "excess", "eta", "accuracy"]
 OfScores = Literal[Restated, "auc", "tpr_at_fpr", "metric", "any_difference"]
-Limited = Literal[OfScores, "risk", "difference"]
 _AS_GIVEN: Final = (
     *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_copies", "against", "on_inconclusive"),
 )

@@ -104,10 +104,7 @@ def recorded_value(settings: Iterable[Setting], command: str, name: str) -> Give
 
 def function_of(command: str) -> Callable[..., Any]:
     """Return the function that makes the reports of a command."""
-    if command == _REJUDGE:
-        place: str | None = "mipaudit.commands.render.run:rejudge"
-    else:
-        place = kind_of(command).function
-    assert place is not None  # noqa: S101 - only what can be made again is asked for
+    rejudge = "mipaudit.commands.render.run:rejudge"
+    place = rejudge if command == _REJUDGE else kind_of(command).function
     function: Callable[..., Any] = named(place)
     return function

@@ -163,7 +163,7 @@ def contradiction(report: Stored) -> str | None:
         if check.status not in _statuses(check):
             return f"$.policy[{number}].status"
     copies = getattr(report, "copies", None)
-    codes = {one.code for one in getattr(report, "findings", ())}
+    codes = {one.code for one in report.findings}
     # Copies of a report of shift are others, and have no chance.
     if not getattr(copies, "chance", True) and COPIES not in codes:
         return "$.findings"

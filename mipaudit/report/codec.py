@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.errors import InputError
 from mipaudit.model.message import is_message, message_of
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of, kind_of_schema, report_type
+from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of_schema, report_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # What changes between two equal runs stands last, so that the rest of two files
 # can be compared line by line.
 _FIRST: Final = "schema"
-_LAST: Final = "provenance"
+_LAST: Final = ("findings", "limitations", "provenance")
 
 _HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
 # An annex looks like the page of a report, and is none.
@@ -45,12 +45,11 @@ def to_json(report: AnyReport) -> bytes:
     Raises:
         ValueError: a number is NaN or infinite, which no report may hold.
     """
-    fields = _fields(report)
-    if kind_of(report.command).layout:
-        # It follows from the rest, and is not read again.
-        answer = _with_sentences(asdict(report.answer))
-        fields = {_FIRST: fields.pop(_FIRST), "answer": answer, **fields}
-    return indented(_ordered(fields))
+    # The answer follows from the rest, and is not read again.
+    answer = _with_sentences(asdict(report.answer))
+    fields = {_FIRST: report.schema, "answer": answer, **_fields(report)}
+    last = {name: fields.pop(name) for name in _LAST}
+    return indented({**fields, **last})
 
 
 def indented(fields: Mapping[str, Any]) -> bytes:
@@ -125,8 +124,7 @@ def _impossible(report: AnyReport) -> str | None:
 def _fields(report: AnyReport) -> dict[str, Any]:
     """Return the fields of a report, with the sentences and how grave each finding is."""
     fields: dict[str, Any] = _with_sentences(asdict(report))
-    findings = getattr(report, "findings", ())
-    for one, finding in zip(fields.get("findings", ()), findings, strict=True):
+    for one, finding in zip(fields["findings"], report.findings, strict=True):
         one["serious"] = is_serious(finding)
     return fields
 
@@ -139,11 +137,6 @@ def _with_sentences(part: Any) -> Any:  # noqa: ANN401 - of a report
             return {"text": told(message_of(part)), **found}
         return found
     return [_with_sentences(one) for one in part] if isinstance(part, list | tuple) else part
-
-
-def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
-    middle = {key: value for key, value in fields.items() if key not in {_FIRST, _LAST}}
-    return {_FIRST: fields[_FIRST], **middle, _LAST: fields[_LAST]}
 
 
 class NameTwiceError(ValueError):
@@ -216,9 +209,11 @@ def report_schema() -> dict[str, Any]:
     types = tuple(map(report_type, KINDS))
     _, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for one, kind in zip(types, KINDS, strict=True):
-        _name_the_format(components[one.__name__], kind.schema)
-        # It follows from the rest: a property of the type, written beside its fields.
-        components[one.__name__]["properties"]["answer"] = {"$ref": "#/$defs/Message"}
+        component = components[one.__name__]
+        # What follows from the other fields is written beside them.
+        beside = {"schema": {"const": kind.schema}, "answer": {"$ref": "#/$defs/Message"}}
+        component["properties"] = beside | component["properties"]
+        component["required"] = ["schema", *component["required"]]
     said = {"type": "string", "description": "The sentence. What is read are code and values."}
     for name in ("Message", "Finding"):
         components[name]["properties"]["text"] = said
@@ -234,12 +229,6 @@ def report_schema() -> dict[str, Any]:
         "oneOf": [{"$ref": f"#/$defs/{one.__name__}"} for one in types],
         "$defs": components,
     }
-
-
-def _name_the_format(component: dict[str, Any], name: str) -> None:
-    # The field has a default in Python; in a file it is what tells the formats apart.
-    component["properties"]["schema"] = {"const": name}
-    component["required"] = ["schema", *component["required"]]
 
 
 _NAME: Final = "mipaudit-report"

@@ -115,7 +115,7 @@ class Walk:
         self._layout, self._before = layout, before
         self._fields = Fields(report, conclusion)
         self._footnotes: dict[str, int] = {}
-        self._findings: Sequence[Message] = getattr(report, "findings", ())
+        self._findings: Sequence[Message] = report.findings
 
     @cached_property
     def _answer(self) -> Message:
@@ -244,7 +244,7 @@ class Walk:
     def unsaid(self) -> tuple[str, ...]:
         """What the answer, and then the figures, do not say."""
         said = entry_of(self._answer).unsaid
-        limitations: Sequence[Message] = getattr(self.report, "limitations", ())
+        limitations: Sequence[Message] = self.report.limitations
         return (*((as_typed(said),) if said else ()), *map(_said, limitations))
 
     @property

@@ -11,7 +11,7 @@ from mipaudit.statements.verdict import COPIES, LEFT_OUT, UNMATCHED
 
 if TYPE_CHECKING:
     from mipaudit.model.check import Check
-    from mipaudit.statements.estimate import Finding
+    from mipaudit.model.message import Finding
     from mipaudit.statements.verdict import Verdict
 
 _GRAVEST_FIRST: Final = ("not_met", "inconclusive", "met")

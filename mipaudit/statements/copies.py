@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.policy import check_status
 from mipaudit.statements.verdict import COMMON, COPIES, RECORDS, UNREAD
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding
 from mipaudit.statements.text.rounding import lower_text
 
 if TYPE_CHECKING:
@@ -47,12 +47,6 @@ class Design:
         by = f"{limits} limits" if limits > scores else f"{scores} scores"
         by = "all rows" if self.joint and not limits else by
         return f"shared by {by}; alone {lower_text(self.alone)}"
-
-
-class Finding(Message):
-    """Something that the reader must know; ``code`` is stable."""
-
-    __slots__ = ()
 
 
 # What it is called that a seed was stated of rows which do not decide with it.

@@ -14,7 +14,7 @@ from mipaudit.statements.text.named import named_quantity, named_where
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mipaudit.model.row import Attackers, Quantity, Row
+    from mipaudit.model.row import Attackers, Limited, Quantity, Row
 
 EVERY_GROUP: Final = "*"
 # An open limit: whether more records settle it is not known, or so many do, or not all are there.
@@ -44,7 +44,7 @@ class Limit:
         prior: p in (0, 1) at which it is judged; None for the audit's.
     """
 
-    quantity: Quantity
+    quantity: Limited
     max: float
     score: str | None = None
     against: Against | None = None

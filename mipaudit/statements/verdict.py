@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.policy import OnInconclusive, covers, limits_copies, unpromised
 
 if TYPE_CHECKING:

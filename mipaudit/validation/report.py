@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.model.message import Message
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 
 # Whose limit it is: ours, or another method's that is known to hold or not to hold.
 Source = Literal["mipaudit", "valid", "invalid"]
@@ -188,10 +185,8 @@ class ValidationReport(AnyReport):
         detectable: one entry for each promised coverage.
         rows: every limit in every cell.
         exact: limits where few files exist, over all of them.
-        limitations: what the run does not show.
     """
 
-    command: str
     passed: bool
     design: ValidationDesign
     limits: tuple[LimitSummary, ...]
@@ -199,7 +194,4 @@ class ValidationReport(AnyReport):
     controls: tuple[ControlOutcome, ...]
     detectable: tuple[Detectable, ...]
     rows: tuple[CoverageRow, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
     exact: tuple[ExactRow, ...] = ()
-    schema: str = schema_of("validate")

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar
 
 from mipaudit.errors import UsageError
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 
 T_co = TypeVar("T_co", covariant=True)
 _NUMBER: Final = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"
@@ -173,7 +171,6 @@ class TruthReport(AnyReport):
         notes: what the reader must know.
     """
 
-    command: str
     scenario: str
     summary: str
     heading: str
@@ -185,8 +182,6 @@ class TruthReport(AnyReport):
     prior: float | None
     truths: tuple[Truth, ...]
     notes: tuple[str, ...]
-    provenance: Provenance
-    schema: str = schema_of("simulate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +209,4 @@ class ScenarioEntry:
 class ScenarioList(AnyReport):
     """All scenarios."""
 
-    command: str
     scenarios: tuple[ScenarioEntry, ...]
-    provenance: Provenance
-    schema: str = schema_of("simulate --list")

@@ -299,7 +299,7 @@ def test_findings_documented_are_the_programs():
 @pytest.mark.parametrize("kind", KINDS[1:], ids=lambda kind: kind.schema)
 def test_the_page_has_every_kind_of_report_with_its_keys(kind):
     rows = {row[0].strip("`"): row for row in table(JSON, "schema", "of", "its own keys")}
-    common = {"schema", "command", "provenance"}
+    common = {"schema", "command", "findings", "limitations", "provenance"}
 
     assert kind.schema in rows
     stated = set(WORD.findall(rows[kind.schema][2]))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.report.messages.told import told
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.verdict import SITES_MISSING, Verdict, settled
 
 

@@ -23,7 +23,6 @@ from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import named_verdict, settled

@@ -16,9 +16,8 @@ from mipaudit.evidence.named_attackers.named_attack import Achieved, JudgedRows,
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.maths.advantage import advantage
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Attackers, Quantity, Row
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import named_check
 
 SOURCES: Final[dict[Adversary, str]] = {

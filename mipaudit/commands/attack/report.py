@@ -7,12 +7,8 @@ from functools import partial
 from typing import Literal
 
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
 from mipaudit.model.row import Row
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict, named_verdict
 
 Adversary = Literal[
@@ -88,17 +84,12 @@ class AttackReport(AnyReport):
             may be picked afterwards, and holds for any attacker. ``method``: whose limit it is.
     """
 
-    command: str
     design: AttackDesign
     optimum: tuple[Row, ...]
     attacks: tuple[Row, ...]
     details: tuple[Row, ...]
     groups: tuple[Row, ...]
     gaps: tuple[Row, ...]
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
     policy: tuple[Check, ...] = ()
     verdict: Verdict = field(default_factory=partial(named_verdict, ()))
     together: tuple[Row, ...] = ()
-    schema: str = schema_of("attack")

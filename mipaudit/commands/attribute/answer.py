@@ -21,10 +21,9 @@ from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Quantity, Row
 from mipaudit.statements.copies import copy_findings
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.policy import named_check
 from mipaudit.statements.verdict import UNREAD, named_verdict, settled

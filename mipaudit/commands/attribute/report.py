@@ -6,12 +6,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
 from mipaudit.model.row import Row
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict, named_verdict
 
 
@@ -74,15 +70,10 @@ class AttributeReport(AnyReport):
         commonest: what a guesser without the model reaches; None where every value is rare.
     """
 
-    command: str
     design: AttributeDesign
     figures: tuple[Row, ...]
     by_value: tuple[Row, ...]
     shares: tuple[Row, ...]
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
     policy: tuple[Check, ...] = ()
     verdict: Verdict = field(default_factory=partial(named_verdict, ()))
     commonest: CommonestValue | None = None
-    schema: str = schema_of("attribute")

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mipaudit.commands.bounds.readings import Allowance, Bound, Guarantee
-from mipaudit.model.message import Message
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 
 if TYPE_CHECKING:
     # One answer has few of these, and making a dataclass takes time: what an answer does
@@ -32,10 +29,8 @@ class BoundsReport(AnyReport):
         refuted: what an attack rules out.
         counting_queries: the attack of the lecture notes.
         tuned: of the best of several runs: one run, and each way to come by their number.
-        limitations: what the numbers do not say.
     """
 
-    command: str
     guarantee: Guarantee | None
     attacker: Allowance | None
     other_readings: tuple[Allowance, ...]
@@ -44,11 +39,8 @@ class BoundsReport(AnyReport):
     needed: tuple[Requirement, ...]
     refuted: Refutation | None
     counting_queries: CountingQueries | None
-    limitations: tuple[Message, ...]
-    provenance: Provenance
     curves: Curves | None = None
     tuned: tuple[Tuned, ...] = ()
-    schema: str = schema_of("bounds")
 
 
 def complete() -> None:

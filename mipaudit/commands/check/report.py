@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.statements.estimate import Design, Finding
-from mipaudit.statements.origin import Provenance
+from mipaudit.statements.estimate import Design
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +31,5 @@ class ColumnProfile:
 class CheckReport(AnyReport):
     """What ``mipaudit check`` found in the input."""
 
-    command: str
     design: Design
     columns: tuple[ColumnProfile, ...]
-    findings: tuple[Finding, ...]
-    provenance: Provenance
-    schema: str = schema_of("check")

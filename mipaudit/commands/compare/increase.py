@@ -12,8 +12,8 @@ from mipaudit.statements.policy import named_check
 
 if TYPE_CHECKING:
     from mipaudit.model.check import Check
+    from mipaudit.model.message import Finding
     from mipaudit.model.row import Attackers
-    from mipaudit.statements.estimate import Finding
     from mipaudit.statements.verdict import Verdict
 
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 
 State = Literal["works", "missing", "broken", "other_version"]
 
@@ -56,16 +53,11 @@ class DoctorReport(AnyReport):
         temporary_bytes: free where large CSV files are set aside; None: files cannot be made there.
         libraries: that mipaudit and its optional parts need.
         known_audit: each figure beside what it must be.
-        findings: what does not work, and what to do.
     """
 
-    command: str
     works: bool
     processors: int
     memory_bytes: int | None
     temporary_bytes: int | None
     libraries: tuple[Library, ...]
     known_audit: tuple[KnownFigure, ...]
-    findings: tuple[Finding, ...]
-    provenance: Provenance
-    schema: str = schema_of("doctor")

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from mipaudit.commands.doctor.conclusion import hinders, install_line
 from mipaudit.commands.doctor.options import DoctorOptions
 from mipaudit.commands.doctor.report import DoctorReport, KnownFigure, Library
+from mipaudit.model.message import Finding
 from mipaudit.options.public import public
-from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

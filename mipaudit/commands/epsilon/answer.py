@@ -15,8 +15,7 @@ from mipaudit.commands.epsilon.report import (
     EpsilonStatement,
     ProfilePoint,
 )
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.origin import Provenance
 
 # Why a claim is as it is, where that depends on no more.

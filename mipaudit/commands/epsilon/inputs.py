@@ -18,7 +18,7 @@ from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.summaries.held_rows import ClassScores, KeptScores
 from mipaudit.summaries.identity.row_rank import splitmix64

@@ -7,10 +7,7 @@ from typing import Literal
 
 from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 
 DesignKind = Literal["independent-runs", "one-run", "one-model"]
 StatementValidity = Literal[
@@ -210,14 +207,9 @@ class EpsilonReport(AnyReport):
         rests_on: the assumptions.
     """
 
-    command: str
     design: EpsilonDesign
     statements: tuple[EpsilonStatement, ...]
     claim: ClaimVerdict | None
     coin: CoinCheck | None
     profile: tuple[ProfilePoint, ...] | None
     rests_on: tuple[Message, ...]
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
-    schema: str = schema_of("epsilon")

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from mipaudit.counting.columns import Counts
     from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.judgement.blind import Blind
+    from mipaudit.model.message import Finding
     from mipaudit.model.row import Attackers, Row
-    from mipaudit.statements.estimate import Finding
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import Limit, Policy
     from mipaudit.summaries.identity.seed import SeedOrigin

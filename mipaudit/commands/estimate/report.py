@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.statements.claim import Claim
 from mipaudit.statements.copies import Copies
-from mipaudit.statements.estimate import Design, Finding
-from mipaudit.statements.origin import Provenance
+from mipaudit.statements.estimate import Design
 from mipaudit.statements.rejudged import Rejudged
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict
 
 
@@ -48,18 +45,13 @@ class Report(AnyReport):
     released word for word, where the input tells.
     """
 
-    command: str
     design: Design
     estimates: tuple[Row, ...]
     claims: tuple[Claim, ...]
     policy: tuple[Check, ...]
     verdict: Verdict
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
     mace_cells: tuple[MaceCell, ...] = ()
     rejudged: Rejudged | None = None
     curves: tuple[ScoreCurves, ...] = ()
     blind: Blind | None = None
     copies: Copies | None = None
-    schema: str = schema_of("estimate")

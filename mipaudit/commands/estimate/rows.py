@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from mipaudit.evidence.vectors.evidence import VectorEvidence
     from mipaudit.maths.metrics.mace import MaceHistogram
     from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.model.message import Message
-    from mipaudit.statements.estimate import Finding
+    from mipaudit.model.message import Finding, Message
 
 _METHOD: Final = "MACE histogram, as published; not a valid interval for the advantage"
 _SELECTION: Final = "100 bins of equal width between the extremes of the same rows"

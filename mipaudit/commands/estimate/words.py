@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:

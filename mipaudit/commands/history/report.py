@@ -7,10 +7,7 @@ from typing import Literal
 
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import VerdictStatus
 
 # What makes figures of two reports answers to other questions.
@@ -97,12 +94,7 @@ class HistoryReport(AnyReport):
         joint_confidence: that all limits of all reports hold; at least 0.
     """
 
-    command: str
     joint_confidence: float
     reports: tuple[PastReport, ...]
     advantages: tuple[PastAdvantage, ...]
     steps: tuple[Step, ...]
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
-    schema: str = schema_of("history")

@@ -13,13 +13,12 @@ from mipaudit.commands.estimate.report import Report
 from mipaudit.commands.history.options import HistoryOptions
 from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastReport, Step
 from mipaudit.errors import InputError, UsageError
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
 from mipaudit.reading.report_file import foreign, read_report, report_bytes, why_unread
 from mipaudit.report.codec import to_json
 from mipaudit.statements.answer import beside_verdict
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.provenance import provenance, waiver_day
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
@@ -177,7 +176,7 @@ def _past(one: _Stored) -> PastReport:
     waivers = [check.waived for check in checks if getattr(check, "waived", None) is not None]
     note = None
     if verdict is not None and hasattr(verdict, "waived"):
-        note = beside_verdict(verdict, getattr(report, "findings", ()))
+        note = beside_verdict(verdict, report.findings)
     return PastReport(
         name=safe_name(one.name),
         of=report.command,

@@ -26,9 +26,8 @@ from mipaudit.commands.noise.release import Release, encode_release
 from mipaudit.commands.noise.report import NoiseReport
 from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits
 from mipaudit.errors import InputError
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.reading.columns.membership import CANDIDATES
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.noise.options import Unlike
 from mipaudit.data.tables.splits import Splits
 from mipaudit.errors import InputError
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 
 Floats = NDArray[np.float64]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.options import NoiseOptions
     from mipaudit.commands.noise.report import CalibrationName
     from mipaudit.maths.noise_scales import Mechanism
-    from mipaudit.statements.estimate import Finding
+    from mipaudit.model.message import Finding
     from mipaudit.statements.sources import InputFile
 
 _HALF: Final = 0.5
@@ -88,7 +88,7 @@ def _findings(gap: float, train_fraction: float) -> tuple[Finding, ...]:
     else:
         return ()
     # Most answers have none, and a data class takes time.
-    from mipaudit.statements.estimate import Finding
+    from mipaudit.model.message import Finding
 
     return (Finding(code),)
 

@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from mipaudit.maths.noise_scales import Mechanism
-from mipaudit.model.message import Message
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 
 if TYPE_CHECKING:
     # Without splits it has none of these, and making a dataclass takes time. `complete` puts
     # them here for the codec and the schema.
     from mipaudit.commands.noise.measured import Applied, Measured
-    from mipaudit.statements.estimate import Finding
 
 
 CalibrationName = Literal["paper", "moment", "swap", "dp"]
@@ -66,11 +62,8 @@ class NoiseReport(AnyReport):
         calibrations: multipliers, side by side.
         measured: what splits say, if there were any.
         applied: what was added, if anything.
-        findings: what the reader must know.
-        limitations: what the promise does not say.
     """
 
-    command: str
     eta: float
     k: float | None
     train_fraction: float
@@ -80,15 +73,11 @@ class NoiseReport(AnyReport):
     calibrations: tuple[NoiseCalibration, ...]
     measured: Measured | None
     applied: Applied | None
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
-    schema: str = schema_of("noise")
 
 
 def complete() -> None:
     """Load every type that a report may hold, so that its annotations can be resolved."""
     from mipaudit.commands.noise.measured import Applied, Measured
-    from mipaudit.statements.estimate import Finding
+    from mipaudit.model.message import Finding
 
     globals().update({kind.__name__: kind for kind in (Applied, Finding, Measured)})

@@ -6,8 +6,7 @@ from typing import Final
 from mipaudit.commands.query.options import Query
 from mipaudit.commands.query.report import ExactCopies, QueriedColumn, QueriedScore
 from mipaudit.commands.query.search.points import SameRecords
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.text.printable_names import quoted_name
 
 _FEW: Final = 20

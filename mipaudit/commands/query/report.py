@@ -6,11 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.evidence.scores.curves import ScoreCurves
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +103,6 @@ class QueryReport(AnyReport):
         curves: how members and holdout records spread over each score.
     """
 
-    command: str
     copies: tuple[ExactCopies, ...]
     tables: tuple[QueriedTable, ...]
     columns: tuple[QueriedColumn, ...]
@@ -115,13 +110,9 @@ class QueryReport(AnyReport):
     metric: Literal["euclidean", "gower"]
     encoded_on: Literal["synthetic", "reference"]
     scores: tuple[QueriedScore, ...]
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
     following: str
     run: QueryRun
-    provenance: Provenance
     curves: tuple[ScoreCurves, ...] = ()
-    schema: str = schema_of("query")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +145,6 @@ class ModelQueryReport(AnyReport):
         curves: how members and holdout records spread over each of these.
     """
 
-    command: str
     n_members: int
     n_holdout: int
     classes: int | None
@@ -162,8 +152,4 @@ class ModelQueryReport(AnyReport):
     variance: str | None
     columns: tuple[str, ...]
     scores: tuple[WrittenScore, ...]
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
     curves: tuple[ScoreCurves, ...] = ()
-    schema: str = schema_of("query losses")

@@ -37,7 +37,6 @@ from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.copies import copy_checks, with_copies
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.provenance import provenance, waiver_day
 from mipaudit.statements.verdict import promised, reach_verdict, settled, waive

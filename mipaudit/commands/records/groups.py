@@ -25,8 +25,8 @@ from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import advantage
 from mipaudit.maths.mean_limits import Term, melded_lowers
+from mipaudit.model.message import Finding
 from mipaudit.model.row import Row
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.counts import ScoreCounts
 from mipaudit.summaries.groups import Grouping

@@ -10,12 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
 from mipaudit.model.row import Row
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict
 
 Direction = Literal["member", "holdout", "unclear"]
@@ -184,7 +180,6 @@ class RecordsReport(AnyReport):
         rows_written: rows in the file of records; None if none was asked for.
     """
 
-    command: str
     design: RecordsDesign
     estimates: tuple[Row, ...]
     bands: tuple[RiskBand, ...]
@@ -198,7 +193,3 @@ class RecordsReport(AnyReport):
     rows_written: int | None
     policy: tuple[Check, ...]
     verdict: Verdict
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
-    schema: str = schema_of("records")

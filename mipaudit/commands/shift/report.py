@@ -13,10 +13,7 @@ from mipaudit.commands.shift.survey import ColumnTest
 from mipaudit.model.check import Check
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict
 
 
@@ -84,18 +81,13 @@ class ShiftReport(AnyReport):
             differ, by what was learned or by a column; None where at no error that was tried.
     """
 
-    command: str
     design: ShiftDesign
     estimates: tuple[Row, ...]
     columns: tuple[ColumnTest, ...]
     copies: SharedRecords
     policy: tuple[Check, ...]
     verdict: Verdict
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
     shown_at: float | None = None
-    schema: str = schema_of("shift")
 
     @property
     def impossible(self) -> str | None:

@@ -44,9 +44,9 @@ from mipaudit.errors import InputError
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.scores.findings import crossing_findings, size_findings
 from mipaudit.evidence.vectors.derived_scores import vector_burn_in_blocks
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
-from mipaudit.statements.estimate import STRICT_SEED, Finding, approximate
+from mipaudit.statements.estimate import STRICT_SEED, approximate
 from mipaudit.statements.policy import Limit, Policy
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.verdict import RECORDS, reach_verdict

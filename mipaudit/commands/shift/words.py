@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.learner import MOST_WORDS
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:

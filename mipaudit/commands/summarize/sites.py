@@ -13,7 +13,8 @@ import numpy as np
 
 from mipaudit.data.summaries.sites import same_name
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.estimate import STATED_SEED, Finding
+from mipaudit.model.message import Finding
+from mipaudit.statements.estimate import STATED_SEED
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.seed import Content, SeedChoice

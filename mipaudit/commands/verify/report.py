@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from mipaudit.model.message import Message
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 
 STATEMENT: Final = "statement"  # what was verified, where it is no report
 
@@ -50,17 +47,13 @@ class VerifyReport(AnyReport):
         parts: of the report, one by one.
     """
 
-    command: str
     agrees: bool
     verified: str
     report_sha256: str
     tolerance: float
     parts: tuple[VerifiedPart, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
     made: str | None = None
     made_by: str | None = None
     report: str | None = None
     carried_sha256: str | None = None
     result: str | None = None
-    schema: str = schema_of("verify")

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, UsageError
+from mipaudit.model.message import Finding
 from mipaudit.options.plain_values import Given, path_of
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Setting
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name

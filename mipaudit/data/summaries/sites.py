@@ -15,7 +15,7 @@ import numpy as np
 
 from mipaudit.data.summaries.file import SiteRows, SummaryFile, bad_summary
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING

@@ -24,8 +24,7 @@ from mipaudit.data.summaries.sites import (
 )
 from mipaudit.errors import InputError
 from mipaudit.maths.class_limits.roc_counts import Ladder
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.counts import ScoreCounts, Summary, occupied, sum_of
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS

@@ -12,9 +12,8 @@ import numpy as np
 from mipaudit.evidence.scores.rows import any_attacker, of_class
 from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import Metric, closed_threshold, posterior_threshold
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Attackers, Row
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import number_text, upper_text, value_text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.advantage import baseline
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding
 
 if TYPE_CHECKING:
     from mipaudit.model.message import Message

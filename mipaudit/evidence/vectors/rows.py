@@ -9,8 +9,7 @@ from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.evidence.vectors.evidence import VectorEvidence
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.learners import Boosting
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding, Message
 from mipaudit.summaries.cells.vector_cells import ProductGrid
 
 if TYPE_CHECKING:

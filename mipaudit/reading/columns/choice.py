@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.parts import named_fault
 from mipaudit.errors import InputError, UsageError
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.reading.columns.membership import (
     CANDIDATES,
     Label,
@@ -45,7 +45,6 @@ from mipaudit.reading.columns.names import (
     splits_audits,
 )
 from mipaudit.statements.copies import COPY_COLUMN
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import CHOSEN, LEFT_OUT
 

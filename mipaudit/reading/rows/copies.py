@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.maths.exact_tests import copied, sequence_bits
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding
 from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
+from mipaudit.model.message import Finding
 from mipaudit.reading.columns.membership import label_error
 from mipaudit.statements.copies import Copies, unread_findings
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.verdict import BLUNTED, MISSING
 

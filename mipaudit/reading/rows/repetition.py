@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
+from mipaudit.model.message import Finding
 from mipaudit.reading.columns.column import column_hashes
 from mipaudit.reading.columns.names import id_kind
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64

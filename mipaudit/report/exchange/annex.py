@@ -358,7 +358,7 @@ def _warnings(reports: Sequence[Beside]) -> list[str]:
     return [
         f"{one.stored.file.name}: {plain(told(found))}"
         for one in reports
-        for found in getattr(one.stored.report, "findings", ())
+        for found in one.stored.report.findings
         if is_serious(found)
     ]
 

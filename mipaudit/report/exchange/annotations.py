@@ -69,7 +69,7 @@ def _cases(stored: Stored, cases: Sequence[Case]) -> list[Case]:
     """Return what is failed, then what is open, then what is waived, and waivers of nothing."""
     idle = [
         Case(stored.report.command, one.code, "waived", told(one))
-        for one in getattr(stored.report, "findings", ())
+        for one in stored.report.findings
         if one.code == UNMATCHED
     ]
     return [one for status in _GITHUB for one in (*cases, *idle) if one.status == status]

@@ -107,7 +107,7 @@ def _result(report: AnyReport) -> Result:
     failed = status == "inconclusive" and verdict.on_inconclusive == "fail"
     if failed or status == "not_met":
         return "FAILED"
-    beside = beside_verdict(verdict, getattr(report, "findings", ()))
+    beside = beside_verdict(verdict, report.findings)
     return "WARNED" if status != "met" or verdict.waived or beside else "PASSED"
 
 
@@ -134,7 +134,7 @@ def _said(stored: Stored) -> dict[str, Any]:
     # One that was judged again, without the data, is less sure than its figures are.
     judged = getattr(report, "rejudged", None) or getattr(report, "design", None)
     sure = getattr(judged, "confidence", None)
-    findings = getattr(report, "findings", ())
+    findings = report.findings
     chosen = (*chosen_words(report), *(told(one) for one in findings if one.code == CHOSEN))
     return {
         **said,

@@ -5,17 +5,17 @@ What shows them stands above this room: it is named, not imported, and loaded wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
+from mipaudit.model.message import Finding, Message  # noqa: TC001 - the codec reads them
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
     import os
 
     import pandas as pd
-
-    from mipaudit.model.message import Message
-    from mipaudit.statements.origin import Provenance
 
 
 class Drawing(Protocol):
@@ -33,25 +33,26 @@ class Drawing(Protocol):
         """Write it to a file whose name ends in .svg."""
 
 
-class AnyReport(Protocol):
-    """What the reports of all commands have in common; each kind has its own fields."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AnyReport:
+    """What the reports of all commands have in common; each kind has its own fields.
 
-    __slots__ = ()
+    Attributes:
+        command: that made it.
+        findings: what the reader must know of the input.
+        limitations: what the figures do not say.
+        provenance: where it comes from.
+    """
 
-    if TYPE_CHECKING:
-        __dataclass_fields__: ClassVar[dict[str, Any]]
+    command: str
+    findings: tuple[Finding, ...] = ()
+    limitations: tuple[Message, ...] = ()
+    provenance: Provenance
 
-        @property
-        def command(self) -> str:
-            """The command that made it."""
-
-        @property
-        def schema(self) -> str:
-            """The JSON format that it follows."""
-
-        @property
-        def provenance(self) -> Provenance:
-            """Where it comes from."""
+    @property
+    def schema(self) -> str:
+        """The JSON format that it follows."""
+        return kind_of(self.command).schema
 
     def __repr__(self) -> str:
         """Return the answer, what can make it untrue and for whom it holds, in five lines."""

@@ -30,32 +30,63 @@ class Figures(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of report.
+    """A kind of report: what its command's folder holds has the same name for each.
 
     Attributes:
-        schema: the name of its JSON format.
         commands: those that write it, as its field ``command`` has them.
-        report: its type, as ``module:name``.
-        layout: what it shows, likewise.
-        conclusion: the module of what it concludes: a function of the report for the ``answer``,
-            the ``remarks``, and each name of the layout that is no field of the report.
+        question: what it answers, in the words of somebody who knows none of ours.
+        type: of its reports: a name in the folder's ``report``, or ``module:name``.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
         figures: the fields that hold what was found, or is known, in numbers.
-        question: what it answers, in the words of somebody who knows none of ours.
-        function: the public function that makes it.
-        made_of: what that function reads, if ``verify`` can make the report again.
+        name: of its JSON format, where it is not that of the command.
+        folder: within ``mipaudit.commands``, likewise.
+        shows: the name of its layout there.
+        made_of: what the function of its command reads, if ``verify`` can make the report again.
     """
 
-    schema: str
     commands: tuple[str, ...]
     question: str
-    report: str
-    layout: str
-    conclusion: str
+    type: str
     tables: tuple[str, ...]
     figures: tuple[Figures, ...] = ()
-    function: str | None = None
+    name: str = ""
+    folder: str = ""
+    shows: str = "LAYOUT"
     made_of: Literal["scores", "reports", "tables", "nothing"] | None = None
+
+    @property
+    def schema(self) -> str:
+        """Return the name of its JSON format."""
+        return f"mipaudit.{self.name or self.commands[0]}{VERSION}"
+
+    @property
+    def report(self) -> str:
+        """Return its type, as ``module:name``."""
+        return self.type if ":" in self.type else f"{self._place}.report:{self.type}"
+
+    @property
+    def layout(self) -> str:
+        """Return what it shows, likewise."""
+        return f"{self._place}.layout:{self.shows}"
+
+    @property
+    def conclusion(self) -> str:
+        """Return the module of what it concludes.
+
+        A function of the report for the ``answer``, the ``remarks``, and each name of the layout
+        that is no field of the report.
+        """
+        return f"{self._place}.conclusion"
+
+    @property
+    def function(self) -> str:
+        """Return the public function that makes it."""
+        command = self.commands[0].split()[0]
+        return f"mipaudit.commands.{command}.run:{command}"
+
+    @property
+    def _place(self) -> str:
+        return f"mipaudit.commands.{self.folder or self.commands[0]}"
 
 
 _ALLOWED: Final = ("advantage", "eta", "accuracy", "tpr_at_fpr", "success_at", "precision")
@@ -66,35 +97,25 @@ _OF_ALL: Final = "mipaudit.statements.origin"
 # In the order in which the JSON Schema lists them.
 KINDS: Final = (
     Kind(
-        schema="mipaudit.report/3",
         commands=("estimate",),
         question="Can somebody who sees the scores tell whose records were in the training data?",
-        report="mipaudit.commands.estimate.report:Report",
-        layout="mipaudit.commands.estimate.layout:LAYOUT",
-        conclusion="mipaudit.commands.estimate.conclusion",
+        type="Report",
         tables=("estimates",),
         figures=(Figures("estimates"),),
-        function="mipaudit.commands.estimate.run:estimate",
         made_of="scores",
+        name="report",
     ),
     Kind(
-        schema="mipaudit.check/3",
         commands=("check",),
         question="Can these scores be audited?",
-        report="mipaudit.commands.check.report:CheckReport",
-        layout="mipaudit.commands.check.layout:LAYOUT",
-        conclusion="mipaudit.commands.check.conclusion",
+        type="CheckReport",
         tables=("columns",),
-        function="mipaudit.commands.check.run:check",
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.bounds/3",
         commands=("bounds",),
         question="How well can anybody tell whose records were used, if the promise holds?",
-        report="mipaudit.commands.bounds.report:BoundsReport",
-        layout="mipaudit.commands.bounds.layout:LAYOUT",
-        conclusion="mipaudit.commands.bounds.conclusion",
+        type="BoundsReport",
         # Of these, one answer has few.
         tables=(
             *("attacker", "other_readings", "bounds", "tuned", "needed"),
@@ -106,187 +127,136 @@ KINDS: Final = (
             Figures("needed", exact=("epsilon", "mu", "gaussian_sd", "laplace_scale")),
             Figures("refuted.limits", exact=("epsilon_lower", "epsilon_upper")),
         ),
-        function="mipaudit.commands.bounds.run:bounds",
         made_of="nothing",
     ),
     Kind(
-        schema="mipaudit.epsilon/3",
         commands=("epsilon",),
         question="Does the mechanism keep its promise of differential privacy?",
-        report="mipaudit.commands.epsilon.report:EpsilonReport",
-        layout="mipaudit.commands.epsilon.layout:LAYOUT",
-        conclusion="mipaudit.commands.epsilon.conclusion",
+        type="EpsilonReport",
         tables=("statements",),
         figures=(Figures("statements", of="epsilon"),),
-        function="mipaudit.commands.epsilon.run:epsilon",
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.compare/3",
         commands=("compare",),
         question="Which query tells more about whose records were in the training data?",
-        report="mipaudit.commands.compare.queries.report:CompareReport",
-        layout="mipaudit.commands.compare.queries.layout:LAYOUT",
-        conclusion="mipaudit.commands.compare.queries.conclusion",
+        type="CompareReport",
         tables=("advantages", "differences", "best_of", "together", "gains"),
         figures=(
             *(Figures("advantages"), Figures("differences"), Figures("best_of")),
             *(Figures("together"), Figures("gains", of="gain")),
         ),
-        function="mipaudit.commands.compare.run:compare",
         made_of="scores",
+        folder="compare.queries",
     ),
     Kind(
-        schema="mipaudit.compare-reports/3",
         commands=("compare reports",),
         question="Does the new release tell more about whose records were used than the old one?",
-        report="mipaudit.commands.compare.reports.report:ReportComparison",
-        layout="mipaudit.commands.compare.reports.layout:LAYOUT",
-        conclusion="mipaudit.commands.compare.reports.conclusion",
+        type="ReportComparison",
         tables=("changes", "figures", "beside_any", "policy"),
         figures=(Figures("changes", of="change of {}"),),
-        function="mipaudit.commands.compare.run:compare",
         made_of="reports",
+        name="compare-reports",
+        folder="compare.reports",
     ),
     Kind(
-        schema="mipaudit.attack/3",
         commands=("attack",),
         question="How well do known attacks tell whose records were in the training data?",
-        report="mipaudit.commands.attack.report:AttackReport",
-        layout="mipaudit.commands.attack.layout:LAYOUT",
-        conclusion="mipaudit.commands.attack.conclusion",
+        type="AttackReport",
         tables=("attacks", "details", "groups", "optimum", "together", "gaps"),
         figures=tuple(map(Figures, ("optimum", "attacks", "groups", "together", "gaps"))),
-        function="mipaudit.commands.attack.run:attack",
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.attribute/3",
         commands=("attribute",),
         question="How well can somebody guess a hidden attribute of people in the training data?",
-        report="mipaudit.commands.attribute.report:AttributeReport",
-        layout="mipaudit.commands.attribute.layout:LAYOUT",
-        conclusion="mipaudit.commands.attribute.conclusion",
+        type="AttributeReport",
         tables=("figures", "by_value", "shares"),
         figures=(Figures("figures"), Figures("by_value")),
-        function="mipaudit.commands.attribute.run:attribute",
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.model-query/3",
         commands=("query losses", "query lira"),
         question="What does the model say of records that it was and was not trained on?",
-        report="mipaudit.commands.query.report:ModelQueryReport",
-        layout="mipaudit.commands.query.model.layout:LAYOUT",
-        conclusion="mipaudit.commands.query.model.conclusion",
+        type="mipaudit.commands.query.report:ModelQueryReport",
         tables=("scores",),
+        name="model-query",
+        folder="query.model",
     ),
     Kind(
-        schema="mipaudit.noise/3",
         commands=("noise",),
         question="How much noise hides whose records were used?",
-        report="mipaudit.commands.noise.report:NoiseReport",
-        layout="mipaudit.commands.noise.layout:LAYOUT",
-        conclusion="mipaudit.commands.noise.conclusion",
+        type="NoiseReport",
         tables=("calibrations", "measured.candidates"),
         figures=(Figures("calibrations", exact=("multiplier", "scale", "expected_norm")),),
-        function="mipaudit.commands.noise.run:noise",
         made_of="nothing",
     ),
     Kind(
-        schema="mipaudit.query/3",
         commands=("query",),
         question="How close are the released records to those that they were made from?",
-        report="mipaudit.commands.query.report:QueryReport",
-        layout="mipaudit.commands.query.layout:LAYOUT",
-        conclusion="mipaudit.commands.query.conclusion",
+        type="QueryReport",
         tables=("scores", "copies", "columns", "tables"),
         figures=(Figures("copies", exact=("copied", "rows")),),
-        function="mipaudit.commands.query.run:query",
         made_of="tables",
     ),
     Kind(
-        schema="mipaudit.records/3",
         commands=("records",),
         question="Which records are most exposed as having been in the training data?",
-        report="mipaudit.commands.records.report:RecordsReport",
-        layout="mipaudit.commands.records.layout:LAYOUT",
-        conclusion="mipaudit.commands.records.conclusion",
+        type="RecordsReport",
         tables=("cells",),
         figures=(Figures("estimates"), Figures("groups", of="advantage")),
-        function="mipaudit.commands.records.run:records",
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.shift/3",
         commands=("shift",),
         question="Can the two groups of records be told apart without the release?",
-        report="mipaudit.commands.shift.report:ShiftReport",
-        layout="mipaudit.commands.shift.layout:LAYOUT",
-        conclusion="mipaudit.commands.shift.conclusion",
+        type="ShiftReport",
         tables=("estimates", "columns", "copies"),
         figures=(Figures("estimates"),),
-        function="mipaudit.commands.shift.run:shift",
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.truth/3",
         commands=("simulate",),
         question="What is true of scores that were drawn from a known law?",
-        report="mipaudit.validation.truth:TruthReport",
-        layout="mipaudit.commands.simulate.layout:LAYOUT",
-        conclusion="mipaudit.commands.simulate.conclusion",
+        type="mipaudit.validation.truth:TruthReport",
         tables=("truths",),
         figures=(Figures("truths", exact=("value",)),),
-        function="mipaudit.commands.simulate.run:simulate",
+        name="truth",
     ),
     Kind(
-        schema="mipaudit.scenarios/3",
         commands=("simulate --list",),
         question="Which laws can scores be drawn from?",
-        report="mipaudit.validation.truth:ScenarioList",
-        layout="mipaudit.commands.simulate.layout:SCENARIOS",
-        conclusion="mipaudit.commands.simulate.conclusion",
+        type="mipaudit.validation.truth:ScenarioList",
         tables=("scenarios",),
+        name="scenarios",
+        folder="simulate",
+        shows="SCENARIOS",
     ),
     Kind(
-        schema="mipaudit.validation/3",
         commands=("validate",),
         question="Are the limits that mipaudit prints as often right as they promise?",
-        report="mipaudit.validation.report:ValidationReport",
-        layout="mipaudit.commands.validate.layout:LAYOUT",
-        conclusion="mipaudit.commands.validate.conclusion",
+        type="mipaudit.validation.report:ValidationReport",
         tables=("rows",),
-        function="mipaudit.commands.validate.run:validate",
+        name="validation",
     ),
     Kind(
-        schema="mipaudit.history/3",
         commands=("history",),
         question="How did what can be told of whose records were used change over time?",
-        report="mipaudit.commands.history.report:HistoryReport",
-        layout="mipaudit.commands.history.layout:LAYOUT",
-        conclusion="mipaudit.commands.history.conclusion",
+        type="HistoryReport",
         tables=("reports", "advantages", "steps"),
-        function="mipaudit.commands.history.run:history",
     ),
     Kind(
-        schema="mipaudit.verification/3",
         commands=("verify",),
         question="Does the report follow from its scores and settings?",
-        report="mipaudit.commands.verify.report:VerifyReport",
-        layout="mipaudit.commands.verify.layout:LAYOUT",
-        conclusion="mipaudit.commands.verify.conclusion",
+        type="VerifyReport",
         tables=("parts",),
+        name="verification",
     ),
     Kind(
-        schema="mipaudit.doctor/3",
         commands=("doctor",),
         question="Does this installation of mipaudit work?",
-        report="mipaudit.commands.doctor.report:DoctorReport",
-        layout="mipaudit.commands.doctor.layout:LAYOUT",
-        conclusion="mipaudit.commands.doctor.conclusion",
+        type="DoctorReport",
         tables=("libraries", "known_audit"),
-        function="mipaudit.commands.doctor.run:doctor",
     ),
 )
 

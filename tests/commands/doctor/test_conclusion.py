@@ -8,7 +8,6 @@ from mipaudit.commands.doctor.conclusion import answer, to_install
 from mipaudit.report.codec import from_json
 from mipaudit.report.forms import brief_report
 from mipaudit.report.messages.told import told
-from mipaudit.statements.estimate import Finding
 from tests.places import REPORTS
 
 WORKS = from_json((REPORTS / "doctor.json").read_bytes())

@@ -21,12 +21,11 @@ from mipaudit.commands.render.forms import (
 )
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.check import Waiver
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.report.exchange.statement import statement
 from mipaudit.report.exchange.stored import File
 from mipaudit.report.forms import answer_of, brief_report, report_as, report_text
 from mipaudit.report.messages.told import told
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.verdict import COPIES, Verdict, reach_verdict
 from tests.places import REPORTS
 

@@ -10,7 +10,7 @@ import pytest
 
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.evidence import CLASSES
-from mipaudit.model.row import Quantity
+from mipaudit.model.row import Limited
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
 from mipaudit.validation.laws.catalogue import LAWS, law
@@ -55,7 +55,7 @@ def test_everything_that_estimate_states_has_one_estimand(name, strict):
 def test_every_quantity_and_class_of_a_report_is_covered():
     pairs = {pair for one in ESTIMANDS.values() for pair in one.statements}
     # A p-value is no limit of anything: tests/evidence/scores/test_rows.py has its level.
-    assert {quantity for quantity, _ in pairs} == set(get_args(Quantity)) - {"any_difference"}
+    assert {quantity for quantity, _ in pairs} == set(get_args(Limited)) - {"any_difference"}
     assert {attackers for quantity, attackers in pairs if quantity == "advantage"} == {
         "any",
         *CLASSES,

@@ -18,9 +18,8 @@ from mipaudit.evidence.scores.findings import constant, score_findings, size_fin
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Attackers, Row
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import reach_verdict, settled

@@ -6,12 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers, Row
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict
 
 # How the rows of two inputs hang together; columns of one input are always of the same rows.
@@ -98,7 +94,6 @@ class CompareReport(AnyReport):
         policy: one check for each query but the baseline.
     """
 
-    command: str
     design: CompareDesign
     ranking: tuple[RankedQuery, ...]
     advantages: tuple[Row, ...]
@@ -108,7 +103,3 @@ class CompareReport(AnyReport):
     gains: tuple[Row, ...]
     policy: tuple[Check, ...]
     verdict: Verdict
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
-    schema: str = schema_of("compare")

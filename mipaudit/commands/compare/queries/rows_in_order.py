@@ -17,7 +17,7 @@ from mipaudit.counting.large_seed import fits
 from mipaudit.data.parts import Partition
 from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.identity.seed import Content, SeedChoice

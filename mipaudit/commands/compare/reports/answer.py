@@ -24,7 +24,6 @@ from mipaudit.reading.report_file import report_bytes
 from mipaudit.report.codec import from_json
 from mipaudit.statements.choices import Against
 from mipaudit.statements.copies import with_copies
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import value_words
 from mipaudit.statements.policy import limits_copies
 from mipaudit.statements.provenance import provenance

@@ -6,12 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.model.check import Check
-from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers, Row
-from mipaudit.statements.estimate import Finding
-from mipaudit.statements.origin import Provenance
 from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict, VerdictStatus
 
 ScoreStatus = Literal["in both", "new", "missing"]
@@ -92,7 +88,6 @@ class ReportComparison(AnyReport):
         policy: one check for every score of every new report.
     """
 
-    command: str
     design: CompareReportsDesign
     scores: tuple[MatchedScore, ...]
     changes: tuple[Row, ...]
@@ -100,7 +95,3 @@ class ReportComparison(AnyReport):
     beside_any: tuple[Row, ...]
     policy: tuple[Check, ...]
     verdict: Verdict
-    findings: tuple[Finding, ...]
-    limitations: tuple[Message, ...]
-    provenance: Provenance
-    schema: str = schema_of("compare reports")

@@ -37,8 +37,7 @@ from mipaudit.maths.one_run.curve_p_value import mu_one_run, one_run_curve_p_val
 from mipaudit.maths.one_run.p_value import CoinShares, coin_shares
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff
-from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.text.printable_names import safe_name
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of

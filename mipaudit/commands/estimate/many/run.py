@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.many.audits import Audit
     from mipaudit.data.source import ScoreSource
-    from mipaudit.statements.estimate import Finding
+    from mipaudit.model.message import Finding
 
 # Audits whose counts are in memory at once.
 _AT_ONCE: Final = 32

@@ -47,7 +47,7 @@ from mipaudit.maths.noise_scales import (
     scale_for_distance,
     scale_for_moment,
 )
-from mipaudit.statements.estimate import Finding
+from mipaudit.model.message import Finding
 
 Array = NDArray[np.float64]
 

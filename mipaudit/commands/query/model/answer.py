@@ -18,8 +18,7 @@ from mipaudit.reading.rows.output import RowFormat, table_of, write_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mipaudit.model.message import Message
-    from mipaudit.statements.estimate import Finding
+    from mipaudit.model.message import Finding, Message
     from mipaudit.statements.origin import Provenance
 
 

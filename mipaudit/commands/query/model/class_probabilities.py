@@ -26,7 +26,6 @@ from mipaudit.reading.columns.class_outputs import (
 )
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.names import shown_names
-from mipaudit.statements.estimate import Finding
 from mipaudit.statements.sources import InputFile
 
 Floats = NDArray[np.float64]
