@@ -68,7 +68,13 @@ def slowly(rows):
 
 @given(ROWS)
 def test_every_row_is_shown_once_in_order_and_no_column_is_empty(rows):
-    report = SimpleNamespace(command="any", kind="k", inner=SimpleNamespace(rows=tuple(rows)))
+    report = SimpleNamespace(
+        command="any",
+        findings=(),
+        limitations=(),
+        kind="k",
+        inner=SimpleNamespace(rows=tuple(rows)),
+    )
     walk = Walk(report, Layout(tables=(TABLE,)), None)
     (grid,) = [*walk._grids(TABLE, whole=True)] or [None]
     lines, kept, notes = slowly(rows)
@@ -94,7 +100,10 @@ def test_a_place_reaches_into_rows_and_messages():
 def test_rows_that_are_messages_are_a_list():
     table = Table("Said", "said", (Column("", "{message}"),), words=0, prose=True)
     report = SimpleNamespace(
-        command="any", said=(Message("release_not_seen"), Message("one_sided"))
+        findings=(),
+        limitations=(),
+        command="any",
+        said=(Message("release_not_seen"), Message("one_sided")),
     )
     walk = Walk(report, Layout(tables=(table,)), SimpleNamespace(answer=lambda _: None))
     heading, bullets = walk.of_rows("said")
