@@ -33,7 +33,7 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.maths.advantage import baseline
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Row
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.copies import copy_checks, with_copies

@@ -18,7 +18,7 @@ from mipaudit.commands.compare.reports.report import (
 )
 from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.maths.advantage import baseline
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.options.plain_values import require
 from mipaudit.reading.report_file import report_bytes
 from mipaudit.report.codec import from_json

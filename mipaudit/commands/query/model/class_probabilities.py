@@ -16,6 +16,7 @@ from mipaudit.data.records.storage_precision import Precision, coarsest, precisi
 from mipaudit.data.tables.coordinates import Coordinates
 from mipaudit.data.tables.table import Whole, open_whole
 from mipaudit.errors import InputError
+from mipaudit.model.message import Finding
 from mipaudit.reading.columns.class_outputs import (
     LABELS,
     ROUNDING,
