@@ -11,7 +11,7 @@ surrounds the mean of U_N, not the advantage, and forgets the smoothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,7 +26,6 @@ from mipaudit.summaries.grids.counts import HOLDOUT, MEMBER, PLACES, GridColumn,
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.rows import ErrorShare
-    from mipaudit.summaries.grids.plan import Bandwidth
 
 _PUBLISHED: Final = "as published; not a valid interval for the advantage"
 _STEPS: Final = 40
@@ -206,61 +205,35 @@ def kernel_estimates(
         prior: p in (0, 1).
         strict: finite-sample limits.
     """
-    if column is None:
-        return [_no_limit(score, share)]
-    limits = [
-        _noised(score, column, bandwidth, share, prior=prior, strict=strict)
-        for bandwidth in column.plan.bandwidths
-    ]
-    return [*limits, *published_estimates(score, column, share, prior)]
-
-
-def _noised(
-    score: str,
-    column: GridColumn,
-    bandwidth: Bandwidth,
-    share: ErrorShare,
-    *,
-    prior: float,
-    strict: bool,
-) -> Row:
-    found = noised_limit(column, bandwidth.width, prior=prior, alpha=share.one_sided, strict=strict)
-    chosen = ", ".join(_SAYS[name] for name in bandwidth.selectors)
-    return Row(
+    none = Row(
         quantity="advantage",
         score=score,
-        method=_STRICT_METHOD if strict else _METHOD,
+        method=_STRICT_METHOD if strict and column is not None else _METHOD,
         attackers="noised-query",
-        value=None,
-        value_reason=_NO_VALUE,
-        plugin=found.observed,
-        lower=None,
+        value_reason=_NO_SPREAD if column is None else _NO_VALUE,
         lower_reason=_ONLY_UPPER,
-        upper=found.upper,
-        confidence=share.confidence,
-        selection=f"bandwidth chosen on the burn-in by {chosen}; the other rows counted",
-        validity="finite-sample" if strict else "approximate",
-        n_members=found.n_members,
-        n_holdout=found.n_holdout,
-        bandwidth=bandwidth.width,
-    )
-
-
-def _no_limit(score: str, share: ErrorShare) -> Row:
-    return Row(
-        quantity="advantage",
-        score=score,
-        method="oracle limit of the kernel density's advantage",
-        attackers="noised-query",
-        value=None,
-        value_reason=_NO_SPREAD,
-        lower=None,
-        lower_reason=_ONLY_UPPER,
-        upper=None,
         upper_reason=_NO_SPREAD,
         confidence=share.confidence,
         selection="no bandwidth could be chosen on the burn-in",
-        validity="approximate",
+        validity="finite-sample" if strict and column is not None else "approximate",
         n_members=0,
         n_holdout=0,
     )
+    if column is None:
+        return [none]
+    rows = []
+    for bandwidth in column.plan.bandwidths:
+        width, chosen = bandwidth.width, ", ".join(_SAYS[name] for name in bandwidth.selectors)
+        found = noised_limit(column, width, prior=prior, alpha=share.one_sided, strict=strict)
+        row = replace(
+            none,
+            plugin=found.observed,
+            upper=found.upper,
+            upper_reason=None,
+            selection=f"bandwidth chosen on the burn-in by {chosen}; the other rows counted",
+            n_members=found.n_members,
+            n_holdout=found.n_holdout,
+            bandwidth=width,
+        )
+        rows.append(row)
+    return [*rows, *published_estimates(score, column, share, prior)]

@@ -27,46 +27,6 @@ MEMBER: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GridColumn:
-    """What the kernel densities of one score column are made from.
-
-    The last axis of every array is (holdout, member) outside the burn-in, then within.
-
-    Attributes:
-        plan: the grid and what else the burn-in decided.
-        cells: int64, shape (nodes + 1, 4): rows below the grid, in each of its
-            intervals, and above it.
-        parts: int64, shape (nodes + 1, 4): by how much they lie towards the upper node
-            of their interval, in units of 1/PLACES of the interval.
-        infinite: int64, shape (2, 4): rows at minus and at plus infinity.
-        atoms: int64, shape (a, 4): rows at each recurring value, which the cells hold too.
-    """
-
-    plan: GridPlan
-    cells: NDArray[np.int64]
-    parts: NDArray[np.int64]
-    infinite: NDArray[np.int64]
-    atoms: NDArray[np.int64]
-
-    def side(self, member: int, *, everyone: bool) -> GridSide:
-        """Return one class: its rows outside the burn-in, or all of them."""
-        flags = [member, member + 2] if everyone else [member]
-        cells = self.cells[:, flags].sum(axis=1)
-        parts = self.parts[:, flags].sum(axis=1)
-        whole = np.zeros(cells.size - 1, dtype=np.int64)
-        whole[:-1] = cells[1:-1] * PLACES - parts[1:-1]
-        whole[1:] += parts[1:-1]
-        infinite = self.infinite[:, flags].sum(axis=1)
-        return GridSide(
-            records=int(cells.sum() + infinite.sum()),
-            nodes=whole / PLACES,
-            outside=int(cells[0] + cells[-1]),
-            infinite=infinite,
-            atoms=self.atoms[:, flags].sum(axis=1),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GridSide:
     """One class on a grid.
 
@@ -107,6 +67,107 @@ def beyond(members: GridSide, holdout: GridSide, prior: float) -> float:
     return float(infinite.sum() + outside)
 
 
+class GridColumn:
+    """What the kernel densities of one score column are made from, as it grows.
+
+    The last axis of every array is (holdout, member) outside the burn-in, then within.
+
+    Attributes:
+        plan: the grid and what else the burn-in decided.
+        cells: int64, shape (nodes + 1, 4): rows below the grid, in each of its intervals, and
+            above it.
+        parts: int64, shape (nodes + 1, 4): by how much they lie towards the upper node
+            of their interval, in units of 1/PLACES of the interval.
+        infinite: int64, shape (2, 4): rows at minus and at plus infinity, which the first and
+            the last cell hold too.
+        atoms: int64, shape (a, 4): rows at each recurring value, which the cells hold too.
+    """
+
+    __slots__ = ("_codes", "_shares", "_waiting", "atoms", "cells", "infinite", "parts", "plan")
+
+    def __init__(self, plan: GridPlan) -> None:
+        """Start empty."""
+        self.plan = plan
+        self.cells, self.parts = np.zeros((2, plan.grid.nodes + 1, _FLAGS), dtype=np.int64)
+        self.infinite = np.zeros((2, _FLAGS), dtype=np.int64)
+        self.atoms = np.zeros((plan.atoms.size, _FLAGS), dtype=np.int64)
+        self._codes: list[NDArray[np.int32]] = []
+        self._shares: list[NDArray[np.int16]] = []
+        self._waiting = 0
+
+    def add(self, scores: NDArray[np.float64], flags: NDArray[np.uint8]) -> None:
+        """Count rows; a flag is 2 * in the burn-in + member."""
+        grid = self.plan.grid
+        with np.errstate(over="ignore", invalid="ignore"):
+            place = scores - grid.low
+            doubtful = not np.isfinite(scores.sum())  # cheaper than a test of every row
+            place *= PLACES / grid.step
+        # Whole numbers of shares from one interval below the grid, rounded by the cast.
+        place += PLACES + 0.5
+        np.clip(place, 0.0, float(grid.nodes * PLACES), out=place)
+        fixed = place.astype(np.int32)
+        self._shares.append((fixed & np.int32(PLACES - 1)).astype(np.int16))
+        fixed >>= _PLACES_LOG2
+        fixed <<= 2
+        fixed += flags
+        self._codes.append(fixed)
+        self._waiting += fixed.size
+        if self._waiting >= _GATHERED:
+            self.settle()
+        if doubtful:
+            for row, value in enumerate((-np.inf, np.inf)):
+                self.infinite[row] += np.bincount(flags[scores == value], minlength=_FLAGS)
+        if self.plan.atoms.size:
+            self._count_atoms(scores, flags)
+
+    def merge(self, other: Self) -> None:
+        """Add the counts of another part."""
+        other.settle()
+        self.cells += other.cells
+        self.parts += other.parts
+        self.infinite += other.infinite
+        self.atoms += other.atoms
+
+    def settle(self) -> None:
+        """Count the rows that wait."""
+        if not self._codes:
+            return
+        codes, shares = np.concatenate(self._codes), np.concatenate(self._shares)
+        self._codes.clear()
+        self._shares.clear()
+        self._waiting = 0
+        size, shape = self.cells.size, self.cells.shape
+        self.cells += np.bincount(codes, minlength=size).reshape(shape)
+        # Sums of whole numbers far below 2^53: exact as floats.
+        parts = np.bincount(codes, weights=shares, minlength=size)
+        self.parts += parts.astype(np.int64).reshape(shape)
+
+    def _count_atoms(self, scores: NDArray[np.float64], flags: NDArray[np.uint8]) -> None:
+        values = self.plan.atoms
+        at = np.searchsorted(values, scores)
+        np.minimum(at, values.size - 1, out=at)
+        hit = values[at] == scores
+        counts = np.bincount(at[hit] * _FLAGS + flags[hit], minlength=self.atoms.size)
+        self.atoms += counts.reshape(self.atoms.shape)
+
+    def side(self, member: int, *, everyone: bool) -> GridSide:
+        """Return one class: its rows outside the burn-in, or all of them."""
+        flags = [member, member + 2] if everyone else [member]
+        cells, parts, infinite, atoms = (
+            one[:, flags].sum(axis=1) for one in (self.cells, self.parts, self.infinite, self.atoms)
+        )
+        whole = np.zeros(cells.size - 1, dtype=np.int64)
+        whole[:-1] = cells[1:-1] * PLACES - parts[1:-1]
+        whole[1:] += parts[1:-1]
+        return GridSide(
+            records=int(cells.sum()),
+            nodes=whole / PLACES,
+            outside=int(cells[0] + cells[-1] - infinite.sum()),
+            infinite=infinite,
+            atoms=atoms,
+        )
+
+
 class GridCounts:
     """Counts of all score columns on their grids as they grow; a column may have none."""
 
@@ -122,7 +183,7 @@ class GridCounts:
         """
         self._burn_in = burn_in
         self._seed = seed
-        self._columns = tuple(None if plan is None else _Column(plan) for plan in plans)
+        self._columns = tuple(None if plan is None else GridColumn(plan) for plan in plans)
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
@@ -141,96 +202,7 @@ class GridCounts:
 
     def columns(self) -> tuple[GridColumn | None, ...]:
         """Return the finished counts, in the order of the plans."""
-        return tuple(None if one is None else one.finished() for one in self._columns)
-
-
-class _Column:
-    """One column on its grid."""
-
-    __slots__ = (
-        "_atoms",
-        "_cells",
-        "_codes",
-        "_infinite",
-        "_parts",
-        "_plan",
-        "_shares",
-        "_waiting",
-    )
-
-    def __init__(self, plan: GridPlan) -> None:
-        self._plan = plan
-        size = (plan.grid.nodes + 1) * _FLAGS
-        self._cells = np.zeros(size, dtype=np.int64)
-        self._parts = np.zeros(size, dtype=np.int64)
-        self._infinite = np.zeros((2, _FLAGS), dtype=np.int64)
-        self._atoms = np.zeros((plan.atoms.size, _FLAGS), dtype=np.int64)
-        self._codes: list[NDArray[np.int32]] = []
-        self._shares: list[NDArray[np.int16]] = []
-        self._waiting = 0
-
-    def add(self, scores: NDArray[np.float64], flags: NDArray[np.uint8]) -> None:
-        grid = self._plan.grid
-        with np.errstate(over="ignore", invalid="ignore"):
-            place = scores - grid.low
-            doubtful = not np.isfinite(scores.sum())  # cheaper than a test of every row
-            place *= PLACES / grid.step
-        # Whole numbers of shares from one interval below the grid, rounded by the cast.
-        place += PLACES + 0.5
-        np.clip(place, 0.0, float(grid.nodes * PLACES), out=place)
-        fixed = place.astype(np.int32)
-        self._shares.append((fixed & np.int32(PLACES - 1)).astype(np.int16))
-        fixed >>= _PLACES_LOG2
-        fixed <<= 2
-        fixed += flags
-        self._codes.append(fixed)
-        self._waiting += fixed.size
-        if self._waiting >= _GATHERED:
-            self._flush()
-        if doubtful:
-            self._count_infinite(scores, flags)
-        if self._plan.atoms.size:
-            self._count_atoms(scores, flags)
-
-    def merge(self, other: Self) -> None:
-        other._flush()
-        self._cells += other._cells
-        self._parts += other._parts
-        self._infinite += other._infinite
-        self._atoms += other._atoms
-
-    def finished(self) -> GridColumn:
-        self._flush()
-        cells = self._cells.reshape(-1, _FLAGS).copy()
-        # Infinite rows were taken for finite ones beyond the ends.
-        cells[0] -= self._infinite[0]
-        cells[-1] -= self._infinite[1]
-        parts = self._parts.reshape(-1, _FLAGS)
-        return GridColumn(
-            plan=self._plan, cells=cells, parts=parts, infinite=self._infinite, atoms=self._atoms
-        )
-
-    def _flush(self) -> None:
-        if not self._codes:
-            return
-        codes, shares = np.concatenate(self._codes), np.concatenate(self._shares)
-        self._codes.clear()
-        self._shares.clear()
-        self._waiting = 0
-        self._cells += np.bincount(codes, minlength=self._cells.size)
-        # Sums of whole numbers far below 2^53: exact as floats.
-        parts = np.bincount(codes, weights=shares, minlength=self._parts.size)
-        self._parts += parts.astype(np.int64)
-
-    def _count_infinite(self, scores: NDArray[np.float64], flags: NDArray[np.uint8]) -> None:
-        for row, value in enumerate((-np.inf, np.inf)):
-            self._infinite[row] += np.bincount(flags[scores == value], minlength=_FLAGS)
-
-    def _count_atoms(self, scores: NDArray[np.float64], flags: NDArray[np.uint8]) -> None:
-        values = self._plan.atoms
-        at = np.searchsorted(values, scores)
-        np.minimum(at, values.size - 1, out=at)
-        hit = values[at] == scores
-        code = at[hit] * _FLAGS + flags[hit]
-        counts = np.bincount(code, minlength=self._atoms.size)
-        self._atoms += counts.reshape(self._atoms.shape)
+        for one in self._columns:
+            if one is not None:
+                one.settle()
+        return self._columns

@@ -80,12 +80,7 @@ def equal_width_counts(
         high: upper end of the last bin.
         bins: number of bins, at least 1.
     """
-    if low > high:  # no finite score
-        low = high = 0.0
-    # Halves, so that the width of the widest range is still a float.
-    width = max(high / 2 - low / 2, np.finfo(float).tiny)
-    place = (np.clip(scores, low, high) / 2 - low / 2) / width
-    cell = np.minimum((place * bins).astype(np.int64), bins - 1)
+    cell = _places(scores, low, high, bins).astype(np.int64)
     return np.bincount(cell * 2 + member, minlength=2 * bins).reshape(bins, 2)
 
 
