@@ -45,26 +45,6 @@ def test_from_tables_to_an_audit(mipaudit, tmp_path):
     assert (design["n_members"], design["n_holdout"]) == (300, 300)
 
 
-@pytest.mark.parametrize("form", ["json", "csv", "markdown", "html", "junit", "table"])
-def test_every_form_of_the_report(mipaudit, form):
-    done = mipaudit("query", "nn", *TABLES, "-o", "s.parquet", "-f", form, "-q")
-
-    assert done.returncode == 0, done.stderr
-    assert "query" in done.stdout
-    # No value of the data.
-    assert "Private" not in done.stdout
-
-
-def test_the_report_renders_later(mipaudit, tmp_path):
-    env = {"SOURCE_DATE_EPOCH": "1767225600"}
-    written = mipaudit("query", "nn", *TABLES, "-o", "s.csv", "-f", "json", "-q", env=env)
-    (tmp_path / "q.json").write_text(written.stdout)
-
-    direct = mipaudit("query", "nn", *TABLES, "-o", "s.csv", "-f", "markdown", "-q", env=env)
-
-    assert mipaudit("render", "q.json", "-f", "markdown").stdout == direct.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -43,21 +43,9 @@ def test_exit_code(mipaudit, tables, limit, code):
     assert "score 'the records'" not in words
 
 
-@pytest.mark.parametrize("form", ["json", "csv", "markdown", "html", "junit"])
-def test_every_form(mipaudit, tables, form):
-    shown = mipaudit(*COMMAND, "-f", form)
-    assert shown.returncode == 0
-    written = mipaudit(*COMMAND, "-f", "json", "-o", "shift.json", "-q")
-    assert (written.returncode, written.stderr) == (0, "")
-    assert (tables / "shift.json.sha256").exists()
-    again = mipaudit("render", "shift.json", "-f", form)
-    assert again.returncode == 0
-    if form != "json":
-        assert len(again.stdout.splitlines()) == len(shown.stdout.splitlines())
-
-
 def test_blind(mipaudit, tables):
     assert mipaudit(*COMMAND, "-f", "json", "-o", "shift.json", "-q").returncode == 0
+    assert (tables / "shift.json.sha256").exists()
     audit = ("estimate", "--members", "m.csv", "--holdout", "h.csv", "--score-col", "loss")
     assert mipaudit(*audit, "--max-advantage", "0.1").returncode == 1
     done = mipaudit(*audit, "--max-advantage", "0.1", "--blind", "shift.json")
