@@ -137,10 +137,12 @@ class RecordTable:
         Raises:
             InputError: ``no_rows`` or ``columns_differ``.
         """
-        empty = [blob.name for blob in opened.bare]
-        empty += [part.name for part in opened.parts if not part.rows_about]
+        empty = [f"{blob.name}: there is a header and no row." for blob in opened.bare]
+        empty += [
+            f"{one.name}: the table has no rows." for one in opened.parts if not one.rows_about
+        ]
         if empty:
-            raise InputError("no_rows", f"{empty[0]}: the table has no rows.")
+            raise InputError("no_rows", empty[0])
         fields = opened.parts[0].fields
         return cls(role=role, opened=opened, fields=fields, kinds=_kinds(opened.parts))
 
