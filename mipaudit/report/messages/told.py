@@ -427,7 +427,6 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "state": _state,
     "class": lambda value, _: against_phrase(value),
     "whom": lambda value, _: "" if value is None else f" {against_phrase(value)}",
-    "guessers": lambda value, _: class_words(value),
     "attackers": lambda value, _: _short(value),
     "attacker": lambda value, _: _ATTACKS.get(value) or _short(value),
     "way": lambda value, _: _WAYS.get(value) or safe_name(value),

@@ -110,11 +110,6 @@ def compared(prior: float, limit: float | None = None) -> str:
     return blind if limit is None else f"{blind}; the limit: {right_exactly(limit)}"
 
 
-def advantage_words(prior: float) -> str:
-    """Return what an advantage is, at a prior."""
-    return f"how well somebody can tell whose records were used, {scale_words(prior)}"
-
-
 def scale_words(prior: float) -> str:
     """Return what the ends of the scale of advantages and risks mean, at a prior."""
     blind = right_exactly(baseline(prior))

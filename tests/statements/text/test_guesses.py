@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mipaudit.statements.text.guesses import (
-    advantage_words,
     blind_guesser,
     compared,
     guess_words,
@@ -17,6 +16,7 @@ from mipaudit.statements.text.guesses import (
     right_at_least,
     right_at_most,
     right_exactly,
+    scale_words,
     simple_kind,
 )
 
@@ -96,8 +96,8 @@ def test_at_other_priors_blind_guessing_stands_for_the_coin():
     assert blind_guesser(0.1) == "blind guessing"
     assert "as likely" in guess_words(0.5)
     assert "with probability 0.1" in guess_words(0.1)
-    assert "from 0.8, blind guessing's (right 90 times in 100)" in advantage_words(0.1)
-    assert "from 0, a coin's guess" in advantage_words(0.5)
+    assert "from 0.8, blind guessing's (right 90 times in 100)" in scale_words(0.1)
+    assert "from 0, a coin's guess" in scale_words(0.5)
 
 
 def test_classes_of_attackers_are_said_by_what_they_do():
