@@ -28,7 +28,7 @@ _STAGES: Final = {
     "mipaudit.data.csv.file:CsvPart.load": "checking and keeping the text's columns",
     "mipaudit.data.csv.file:read_block": "parsing by Arrow",
     _FILES: "decoding by Arrow",
-    "mipaudit.reading.rows.rows_of_chunk:Assembly.rows": "columns to rows, checked",
+    "mipaudit.data.rows.rows_of_chunk:Assembly.rows": "columns to rows, checked",
     "mipaudit.summaries.tally:rank_bytes": "blocks of rows",
     "mipaudit.summaries.sample:BurnInSample.take": "burn-in sample",
     "mipaudit.summaries.tally:_Streamed.add": "cells and counts",

@@ -22,10 +22,10 @@ from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
+    from mipaudit.data.rows.intake import Intake
     from mipaudit.data.source import ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
-    from mipaudit.reading.rows.intake import Intake
     from mipaudit.summaries.identity.seed import SeedChoice
 
 

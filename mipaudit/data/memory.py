@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mipaudit.data.columns.column import Column, Field, Numbers, column_hashes, met_numbers
+from mipaudit.data.columns.column_cache import CHUNK_ROWS, ChunkStore, StoredPart
+from mipaudit.data.columns.names import unique_names
 from mipaudit.data.csv.cells import column_kind
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Column, Field, Numbers, column_hashes, met_numbers
-from mipaudit.reading.columns.column_cache import CHUNK_ROWS, ChunkStore, StoredPart
-from mipaudit.reading.columns.names import unique_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

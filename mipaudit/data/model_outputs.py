@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.data.columns import class_outputs as said
+from mipaudit.data.columns.column import column_scores
+from mipaudit.data.columns.column_cache import CHUNK_ROWS
+from mipaudit.data.columns.membership import CANDIDATES
+from mipaudit.data.columns.names import is_candidate, name_words, shown_column, shown_names
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
-from mipaudit.reading.columns import class_outputs as said
-from mipaudit.reading.columns.column import column_scores
-from mipaudit.reading.columns.column_cache import CHUNK_ROWS
-from mipaudit.reading.columns.membership import CANDIDATES
-from mipaudit.reading.columns.names import is_candidate, name_words, shown_column, shown_names
 
 if TYPE_CHECKING:
+    from mipaudit.data.columns.choice import Choice
+    from mipaudit.data.columns.column import Field
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import ScoreSource, Sides
-    from mipaudit.reading.columns.choice import Choice
-    from mipaudit.reading.columns.column import Field
 
 _FEWEST_ROWS: Final = 20
 # Of more rows, or of files far away, a few row groups are looked at.

@@ -19,9 +19,9 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import PARTS_SKIPPED
 
 if TYPE_CHECKING:
+    from mipaudit.data.columns.column import Chunk, Field
     from mipaudit.data.files.blob import Blob
-    from mipaudit.reading.columns.column import Chunk, Field
-    from mipaudit.reading.rows.intake import Intake
+    from mipaudit.data.rows.intake import Intake
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from operator import methodcaller
 from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
+from mipaudit.data.columns.choice import UNUSED, choice_findings, member_rule, tells_copies
+from mipaudit.data.columns.fields import merge_fields, uneven_storage
+from mipaudit.data.columns.membership import empty_class_error
 from mipaudit.data.parts import (
     FaultyRowsError,
     Opened,
@@ -17,21 +20,18 @@ from mipaudit.data.parts import (
     VectorScore,
     named_fault,
 )
+from mipaudit.data.rows.intake import Intake, fault_of, intake_findings, precision_findings
+from mipaudit.data.rows.rows_of_chunk import Assembly
+from mipaudit.data.rows.units import Chosen, choose_units
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
-from mipaudit.reading.columns.choice import UNUSED, choice_findings, member_rule, tells_copies
-from mipaudit.reading.columns.fields import merge_fields, uneven_storage
-from mipaudit.reading.columns.membership import empty_class_error
-from mipaudit.reading.rows.intake import Intake, fault_of, intake_findings, precision_findings
-from mipaudit.reading.rows.rows_of_chunk import Assembly
-from mipaudit.reading.rows.units import Chosen, choose_units
 from mipaudit.statements.copies import Copies, copy_findings
 
 if TYPE_CHECKING:
+    from mipaudit.data.columns.choice import Choice
+    from mipaudit.data.columns.column import Chunk, Kind
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.summaries.source import SummarySource
-    from mipaudit.reading.columns.choice import Choice
-    from mipaudit.reading.columns.column import Chunk, Kind
     from mipaudit.statements.sources import InputFile
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
 from mipaudit.data.parts import BadPartsError
+from mipaudit.data.rows.intake import Intake
 from mipaudit.errors import MipauditError
-from mipaudit.reading.rows.intake import Intake
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mipaudit.options.declare import Options
     from mipaudit.options.groups.shown import Format, ScoresShown
     from mipaudit.options.groups.shown import Shown as ReportShown
-    from mipaudit.reading.rows.output import RowFormat
+    from mipaudit.output.rows import RowFormat
     from mipaudit.report.blocks import Picture
     from mipaudit.statements.reports.any_report import AnyReport
 
@@ -250,7 +250,7 @@ def write_scores(
         OutputError: a file cannot be written.
     """
     from mipaudit.output.beside import report_beside
-    from mipaudit.reading.rows.output import record_format
+    from mipaudit.output.rows import record_format
 
     output = None if shown.output == "-" else shown.output
     form = record_format(output, None, what="scores", example="scores") or "csv"

@@ -44,7 +44,7 @@ COMMANDS = {
 WRITE = """
 import json, os, sys
 from pathlib import Path
-from mipaudit.reading.report_file import read_report
+from mipaudit.output.stored_report import read_report
 from mipaudit.output.presentation import encode
 from tests.within import run_within
 written = {}

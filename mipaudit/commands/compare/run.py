@@ -29,7 +29,7 @@ def answer_compare(asked: CompareOptions) -> CompareReport | ReportComparison:
     """
     if asked.of_reports:
         from mipaudit.commands.compare.reports.answer import compare_reports
-        from mipaudit.reading.report_file import foreign
+        from mipaudit.output.stored_report import foreign
 
         with foreign(*(one.data for one in asked.named_scores)):
             return compare_reports(asked)

@@ -11,7 +11,7 @@ from mipaudit.commands.shift.report import ShiftReport
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.options.plain_values import path_of
-from mipaudit.reading.report_file import foreign, read_report, report_bytes
+from mipaudit.output.stored_report import foreign, read_report, report_bytes
 from mipaudit.statements.origin import changed_file
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.text.rounding import lower_text, number_text

@@ -10,6 +10,7 @@ from mipaudit.counting.columns import Counts, How, require_spread
 from mipaudit.counting.large_seed import settle_seed
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.counting.scores import count_all
+from mipaudit.data.columns.membership import empty_class_error
 from mipaudit.data.request import read_request
 from mipaudit.data.summaries.file import are_summaries, listed, read_summaries
 from mipaudit.engine.workers import Workers, engine_of
@@ -17,7 +18,6 @@ from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.groups.scores import Classes, Columns
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
-from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.sources import InputFile
 

@@ -16,7 +16,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
-from mipaudit.reading.report_file import foreign, read_report, report_bytes, why_unread
+from mipaudit.output.stored_report import foreign, read_report, report_bytes, why_unread
 from mipaudit.report.codec import to_json
 from mipaudit.statements.answer import beside_verdict
 from mipaudit.statements.provenance import provenance, waiver_day

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.query.options import QueryOptions, Scale
 from mipaudit.commands.query.search.points import Geometry, Points
+from mipaudit.data.columns.column import are_days, number_word, word_days
 from mipaudit.data.csv.cells import FALSE, TRUE, is_number
 from mipaudit.data.records.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.data.records.tables import RecordColumn, Role
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import are_days, number_word, word_days
 from mipaudit.statements.text.printable_names import quoted_name
 
 Treated = Literal["number", "date", "category"]

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from mipaudit.data.columns.names import find_column, is_candidate, is_score_like
 from mipaudit.data.records.tables import RecordColumn, RecordTable
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.columns.names import find_column, is_candidate, is_score_like
 from mipaudit.statements.text.printable_names import quoted_name
 
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")

@@ -12,7 +12,7 @@ from mipaudit.options.groups.shown import Beside, OutputOption, Said
 from mipaudit.options.groups.working import ChosenSeed, ChosenSeedOption, Followed
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.texts import column_list
-from mipaudit.reading.rows.output import RowFormat, record_format
+from mipaudit.output.rows import RowFormat, record_format
 
 Kind = Literal["nn", "kth", "lnr", "mc", "share", "density", "classifier"]
 Side = Literal["low", "high"]

@@ -40,8 +40,8 @@ from mipaudit.output import exit_code
 from mipaudit.output.beside import report_beside
 from mipaudit.output.destination import Destination, row_file
 from mipaudit.output.presentation import present
+from mipaudit.output.rows import RowFormat, write_rows
 from mipaudit.output.terminal import note_written, progress_bar
-from mipaudit.reading.rows.output import RowFormat, write_rows
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import quoted_name, safe_name

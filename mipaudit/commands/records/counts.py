@@ -15,12 +15,12 @@ from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.counting.columns import Meter, settle_sample
 from mipaudit.counting.kept_rows import KeptInput, OrderedRows
 from mipaudit.data.parts import ScoreColumn
+from mipaudit.data.rows.units import Chosen
 from mipaudit.data.source import Partitions, PiecePartition, ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.row import Row
-from mipaudit.reading.rows.units import Chosen
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.groups import GroupCensus, Grouping
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
@@ -31,7 +31,7 @@ from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
-    from mipaudit.reading.rows.rows_of_chunk import Assembly
+    from mipaudit.data.rows.rows_of_chunk import Assembly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -19,7 +19,7 @@ from mipaudit.options.groups.shown import Beside, ExitZero, OutputOption, Requir
 from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import BadParts, Engines, Seeded
 from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
-from mipaudit.reading.rows.output import RowFormat, record_format, require_csv
+from mipaudit.output.rows import RowFormat, record_format, require_csv
 from mipaudit.statements.policy import Limit
 
 # A path, or an open binary file.

@@ -45,7 +45,7 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
     """
     from mipaudit.commands.records.answer import answer_with
     from mipaudit.output.destination import row_file
-    from mipaudit.reading.rows.output import write_rows
+    from mipaudit.output.rows import write_rows
 
     form = asked.form
     if form is None:
@@ -75,7 +75,7 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.commands.records.answer import answer_with
-    from mipaudit.reading.rows.output import table_of
+    from mipaudit.output.rows import table_of
 
     tables: list[pa.Table] = []
 

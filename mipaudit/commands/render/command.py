@@ -19,8 +19,8 @@ from mipaudit.options.plain_values import require
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import report_exit
 from mipaudit.output.presentation import present
+from mipaudit.output.stored_report import foreign, read_report
 from mipaudit.output.terminal import note_written
-from mipaudit.reading.report_file import foreign, read_report
 from mipaudit.statements.origin import Setting, plain_value
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import path_of
-from mipaudit.reading.report_file import read_report, report_bytes, why_unread
+from mipaudit.output.stored_report import read_report, report_bytes, why_unread
 from mipaudit.report.codec import is_page
 from mipaudit.report.exchange.stored import File, Stored, printable, require_standing
 from mipaudit.statements.reports.kinds import named

@@ -18,7 +18,7 @@ from mipaudit.options.groups.recorded import several
 from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
-from mipaudit.reading.report_file import foreign, read_report
+from mipaudit.output.stored_report import foreign, read_report
 from mipaudit.report.forms import Form, report_as
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day

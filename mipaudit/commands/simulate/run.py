@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from mipaudit.commands.simulate.options import SimulateShown
-    from mipaudit.reading.rows.output import RowFormat
+    from mipaudit.output.rows import RowFormat
     from mipaudit.validation.scenarios.drawing import Drawing
     from mipaudit.validation.scenarios.split_scenario import Scenario
 
@@ -51,7 +51,7 @@ class Simulation:
 
     def write(self, file: BinaryIO, form: RowFormat) -> None:
         """Draw the table and write it, a chunk at a time."""
-        from mipaudit.reading.rows.output import write_rows
+        from mipaudit.output.rows import write_rows
 
         write_rows(file, self.drawing.chunks(), form, columns=self.report.columns)
 
@@ -64,7 +64,7 @@ def answer_simulate(asked: SimulateOptions) -> Simulated:
     Raises:
         UsageError: there is no such scenario, or a setting is out of its range.
     """
-    from mipaudit.reading.rows.output import table_of
+    from mipaudit.output.rows import table_of
 
     planned = simulation(asked)
     table = table_of(planned.drawing.chunks(), columns=planned.report.columns)

@@ -30,6 +30,7 @@ from mipaudit.counting.columns import (
 )
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.data.request import read_request
+from mipaudit.data.rows.units import choose_units
 from mipaudit.data.summaries.file import (
     SCHEMA,
     Manifest,
@@ -48,7 +49,6 @@ from mipaudit.options.public import public
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK
 from mipaudit.output.terminal import note, progress_bar
-from mipaudit.reading.rows.units import choose_units
 from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.counts import Summary

@@ -30,7 +30,7 @@ from mipaudit.model.message import Message
 from mipaudit.options.plain_values import Given, path_of, require
 from mipaudit.options.public import options_of, public
 from mipaudit.options.recorded import function_of, recorded_keywords
-from mipaudit.reading.report_file import foreign, read_report, report_bytes
+from mipaudit.output.stored_report import foreign, read_report, report_bytes
 from mipaudit.report.codec import from_json, read_once
 from mipaudit.report.exchange.statement import PREDICATE, TYPE, statement, unread
 from mipaudit.report.exchange.stored import File, Stored

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.reading.columns.column import (
+from mipaudit.data.columns.column import (
     EXACT,
     TOLD_APART,
     Column,

@@ -15,6 +15,18 @@ from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.data.columns.column import (
+    EXACT,
+    Column,
+    Field,
+    Kind,
+    Labels,
+    Numbers,
+    column_hashes,
+    column_scores,
+)
+from mipaudit.data.columns.column_cache import ChunkStore, StoredPart, compact_column
+from mipaudit.data.columns.fields import merged_kind
 from mipaudit.data.csv.blocks import MisfitError, blocks, in_order, read_block, records_end
 from mipaudit.data.csv.cells import (
     MISSING,
@@ -30,18 +42,6 @@ from mipaudit.data.files.blob import Blob, Format, read_up_to
 from mipaudit.data.files.foreign import HEAD, require_table
 from mipaudit.data.files.unpacked import plain_stream, read_whole
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import (
-    EXACT,
-    Column,
-    Field,
-    Kind,
-    Labels,
-    Numbers,
-    column_hashes,
-    column_scores,
-)
-from mipaudit.reading.columns.column_cache import ChunkStore, StoredPart, compact_column
-from mipaudit.reading.columns.fields import merged_kind
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from mipaudit.data.columns.names import is_cell, is_known, is_score_like
 from mipaudit.data.csv.blocks import MisfitError, read_block
 from mipaudit.data.csv.cells import (
     MISSING,
@@ -16,10 +17,9 @@ from mipaudit.data.csv.cells import (
 )
 from mipaudit.data.csv.dialect import Dialect, diagnose_csv, unlike_csv
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.names import is_cell, is_known, is_score_like
 
 if TYPE_CHECKING:
-    from mipaudit.reading.columns.column import Kind, Labels
+    from mipaudit.data.columns.column import Kind, Labels
 
 # A first line with so many of its names among the cells below is a record.
 _OWN_WORDS: Final = 2

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import (
+from mipaudit.data.columns.column import (
     EXACT,
     TOLD_APART,
     Column,
@@ -24,6 +23,7 @@ from mipaudit.reading.columns.column import (
     moment_days,
     moment_of,
 )
+from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

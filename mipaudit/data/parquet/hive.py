@@ -13,9 +13,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from mipaudit.data.columns.column import Chunk, Column, Field, Kind, Labels, Numbers, Vocabulary
+from mipaudit.data.columns.column_cache import CHUNK_ROWS
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Chunk, Column, Field, Kind, Labels, Numbers, Vocabulary
-from mipaudit.reading.columns.column_cache import CHUNK_ROWS
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

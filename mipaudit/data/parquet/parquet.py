@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Final
 
+from mipaudit.data.columns.column import Chunk, Field
+from mipaudit.data.columns.column_cache import CHUNK_ROWS
+from mipaudit.data.columns.names import unique_names
 from mipaudit.data.files.blob import Blob, FileBlob, encrypted, read_up_to
 from mipaudit.data.parquet.arrow import arrow_fields, read_batches
 from mipaudit.data.parquet.footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer
 from mipaudit.data.parts import Piece, input_changed
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Chunk, Field
-from mipaudit.reading.columns.column_cache import CHUNK_ROWS
-from mipaudit.reading.columns.names import unique_names
 
 if TYPE_CHECKING:
     from io import RawIOBase

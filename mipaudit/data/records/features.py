@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 import numpy as np
 
-from mipaudit.data.parts import Opened, other_hints, part_rows
-from mipaudit.data.records.tables import open_records
-from mipaudit.errors import InputError
-from mipaudit.reading.columns.choice import unreadable_column
-from mipaudit.reading.columns.column import (
+from mipaudit.data.columns.choice import unreadable_column
+from mipaudit.data.columns.column import (
     Labels,
     Numbers,
     are_days,
@@ -27,10 +24,13 @@ from mipaudit.reading.columns.column import (
     is_day,
     word_days,
 )
-from mipaudit.reading.columns.fields import merge_fields, merged_kind, uneven_storage
-from mipaudit.reading.columns.membership import CANDIDATES
-from mipaudit.reading.columns.names import find_column, is_id_like
-from mipaudit.reading.rows.units import Chosen, choose_units
+from mipaudit.data.columns.fields import merge_fields, merged_kind, uneven_storage
+from mipaudit.data.columns.membership import CANDIDATES
+from mipaudit.data.columns.names import find_column, is_id_like
+from mipaudit.data.parts import Opened, other_hints, part_rows
+from mipaudit.data.records.tables import open_records
+from mipaudit.data.rows.units import Chosen, choose_units
+from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.data.columns.column import Chunk, Column, Field
     from mipaudit.data.parts import Part, Piece
-    from mipaudit.reading.columns.column import Chunk, Column, Field
-    from mipaudit.reading.rows.intake import Intake
+    from mipaudit.data.rows.intake import Intake
 
 FeatureKind = Literal["number", "category", "date"]
 # The parts of the members' table, and of the holdout's.

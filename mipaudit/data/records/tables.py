@@ -12,6 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
+from mipaudit.data.columns.column import (
+    EXACT,
+    Labels,
+    Numbers,
+    Vocabulary,
+    column_missing,
+    number_word,
+)
+from mipaudit.data.columns.names import find_column, is_candidate
 from mipaudit.data.csv.cells import MISSING, without
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.data.files.paths import check_different, input_blobs
@@ -22,15 +31,6 @@ from mipaudit.data.parts import Opened, other_hints
 from mipaudit.data.records.storage_precision import DOUBLE_BITS
 from mipaudit.data.tables.coordinates import is_row_label
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.columns.column import (
-    EXACT,
-    Labels,
-    Numbers,
-    Vocabulary,
-    column_missing,
-    number_word,
-)
-from mipaudit.reading.columns.names import find_column, is_candidate
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.data.columns.column import Column, Field
     from mipaudit.data.parts import Part
-    from mipaudit.reading.columns.column import Column, Field
 
 Role = Literal["members", "holdout", "synthetic", "reference"]
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.data.columns.column import Field
+from mipaudit.data.columns.names import find_column, shown_column, shown_names
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.columns.column import Field
-from mipaudit.reading.columns.names import find_column, shown_column, shown_names
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from mipaudit.data.columns.column import EXACT, Column, Field, Kind, Numbers
 from mipaudit.data.csv.cells import labels_of
 from mipaudit.data.csv.dialect import decode_text
 from mipaudit.data.files.unpacked import plain_stream, read_whole
 from mipaudit.data.memory import MemoryPart
+from mipaudit.data.rows.intake import Fault
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import EXACT, Column, Field, Kind, Numbers
-from mipaudit.reading.rows.intake import Fault
 from mipaudit.report.codec import NameTwiceError, read_once
 from mipaudit.statements.text.printable_names import quoted_name
 

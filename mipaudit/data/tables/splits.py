@@ -16,7 +16,7 @@ from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from mipaudit.reading.columns.column import Hashes
+    from mipaudit.data.columns.column import Hashes
     from mipaudit.statements.sources import InputFile
 
 Places = NDArray[np.intp]

@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.files.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
-from mipaudit.data.files.foreign import require_table
-from mipaudit.data.files.paths import input_blobs
-from mipaudit.data.files.unpacked import NPY_MAGIC, plain_stream, read_array, read_npy, require_room
-from mipaudit.data.memory import is_frame, open_arrow
-from mipaudit.data.parts import input_changed, part_rows
-from mipaudit.data.tables.json_file import Json, cells_part, json_cells, load_json, looks_like_json
-from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import (
+from mipaudit.data.columns.column import (
     Field,
     Hashes,
     Labels,
@@ -31,15 +23,23 @@ from mipaudit.reading.columns.column import (
     column_hashes,
     merged_numbers,
 )
-from mipaudit.reading.columns.column_cache import CHUNK_ROWS
-from mipaudit.reading.columns.names import unique_names
-from mipaudit.reading.rows.intake import Fault
+from mipaudit.data.columns.column_cache import CHUNK_ROWS
+from mipaudit.data.columns.names import unique_names
+from mipaudit.data.files.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
+from mipaudit.data.files.foreign import require_table
+from mipaudit.data.files.paths import input_blobs
+from mipaudit.data.files.unpacked import NPY_MAGIC, plain_stream, read_array, read_npy, require_room
+from mipaudit.data.memory import is_frame, open_arrow
+from mipaudit.data.parts import input_changed, part_rows
+from mipaudit.data.rows.intake import Fault
+from mipaudit.data.tables.json_file import Json, cells_part, json_cells, load_json, looks_like_json
+from mipaudit.errors import InputError
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
+    from mipaudit.data.columns.column import Chunk
     from mipaudit.data.parts import Part
-    from mipaudit.reading.columns.column import Chunk
 
 Form = Literal["csv", "parquet", "json", "npy", "npz"]
 # Names of columns, and finite numbers of shape (rows, columns).

@@ -9,7 +9,7 @@ import pytest
 from mipaudit import bounds
 from mipaudit.errors import UsageError
 from mipaudit.maths.privacy.concentrated import RenyiDP
-from mipaudit.reading.report_file import read_report
+from mipaudit.output.stored_report import read_report
 from mipaudit.report.forms import report_text
 
 RUN = {"noise_multiplier": 1.0, "q": 0.02, "steps": 100}

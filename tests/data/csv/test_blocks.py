@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mipaudit.data.columns.column import column_hashes, column_missing, column_scores
 from mipaudit.data.csv import blocks as csv_blocks
 from mipaudit.data.csv import file as csv_file
 from mipaudit.data.csv.blocks import MisfitError, blocks, in_order, read_block, records_end
@@ -17,7 +18,6 @@ from mipaudit.data.csv.cells import MISSING, booleans_of, keys_of, labels_of, nu
 from mipaudit.data.csv.dialect import Dialect
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import column_hashes, column_missing, column_scores
 from tests.fixtures.files import held
 
 NAMES = ("score", "count", "word", "flag", "key")

@@ -8,14 +8,14 @@ import gzip
 import numpy as np
 import pytest
 
+from mipaudit.data.columns import column_cache
+from mipaudit.data.columns.column_cache import ChunkStore
 from mipaudit.data.csv import blocks as csv_blocks
 from mipaudit.data.csv import file as csv_file
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
-from mipaudit.reading.columns import column_cache
-from mipaudit.reading.columns.column_cache import ChunkStore
 from tests.fixtures.files import held
 
 ROWS = 1200

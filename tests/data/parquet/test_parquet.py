@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.columns import column_cache
+from mipaudit.data.columns.column import column_scores
 from mipaudit.data.opening import open_input
 from mipaudit.data.parquet.arrow import ArrowReader
 from mipaudit.data.request import ReadRequest
-from mipaudit.reading.columns import column_cache
-from mipaudit.reading.columns.column import column_scores
 
 ROWS = 3000
 

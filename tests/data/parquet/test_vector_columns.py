@@ -8,10 +8,10 @@ from operator import methodcaller
 import numpy as np
 import pandas as pd
 
+from mipaudit.data.columns.choice import choose_named
+from mipaudit.data.columns.column import Field
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
-from mipaudit.reading.columns.choice import choose_named
-from mipaudit.reading.columns.column import Field
 
 FIELDS = tuple(Field(name=name, kind="float") for name in ("a", "b", "c", "d"))
 

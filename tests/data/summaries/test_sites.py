@@ -11,7 +11,7 @@ import pytest
 import mipaudit
 from mipaudit.data.summaries.file import SiteRows
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.report_file import contradiction
+from mipaudit.output.stored_report import contradiction
 from mipaudit.report.codec import from_json, to_json
 from mipaudit.report.forms import answer_of, brief_report, report_as, report_text
 from mipaudit.report.messages.told import told

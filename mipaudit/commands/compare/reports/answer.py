@@ -20,7 +20,7 @@ from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.plain_values import require
-from mipaudit.reading.report_file import report_bytes
+from mipaudit.output.stored_report import report_bytes
 from mipaudit.report.codec import from_json
 from mipaudit.statements.choices import Against
 from mipaudit.statements.copies import with_copies

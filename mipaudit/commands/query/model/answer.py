@@ -13,7 +13,7 @@ from mipaudit.commands.query.report import ModelQueryReport, WrittenScore
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.reading.rows.output import RowFormat, table_of, write_rows
+from mipaudit.output.rows import RowFormat, table_of, write_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,12 +12,7 @@ from mipaudit.commands.query.model import array_files
 from mipaudit.commands.query.model.answer import require_rows
 from mipaudit.commands.query.model.array_files import LABEL_HINT, described, find, opened
 from mipaudit.commands.query.model.options import LossesOptions
-from mipaudit.data.records.storage_precision import Precision, coarsest, precision_of, rounded_to
-from mipaudit.data.tables.coordinates import Coordinates
-from mipaudit.data.tables.table import Whole, open_whole
-from mipaudit.errors import InputError
-from mipaudit.model.message import Finding
-from mipaudit.reading.columns.class_outputs import (
+from mipaudit.data.columns.class_outputs import (
     LABELS,
     ROUNDING,
     add_up,
@@ -25,8 +20,13 @@ from mipaudit.reading.columns.class_outputs import (
     sum_tolerance,
     within,
 )
-from mipaudit.reading.columns.membership import CANDIDATES
-from mipaudit.reading.columns.names import shown_names
+from mipaudit.data.columns.membership import CANDIDATES
+from mipaudit.data.columns.names import shown_names
+from mipaudit.data.records.storage_precision import Precision, coarsest, precision_of, rounded_to
+from mipaudit.data.tables.coordinates import Coordinates
+from mipaudit.data.tables.table import Whole, open_whole
+from mipaudit.errors import InputError
+from mipaudit.model.message import Finding
 from mipaudit.statements.sources import InputFile
 
 Floats = NDArray[np.float64]

@@ -28,12 +28,12 @@ from mipaudit.commands.query.model.array_files import (
     vector,
 )
 from mipaudit.commands.query.model.options import LiraOptions, Values, Variance
+from mipaudit.data.columns.class_outputs import LABELS
 from mipaudit.data.tables.table import Whole, open_whole
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
-from mipaudit.reading.columns.class_outputs import LABELS
 from mipaudit.statements.provenance import provenance
 
 # As near to 0 and 1 as double precision goes: log(p/(1-p)) is within 37.

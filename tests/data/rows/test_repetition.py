@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.columns.names import id_kind, splits_audits
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
+from mipaudit.data.rows import repetition
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.names import id_kind, splits_audits
-from mipaudit.reading.rows import repetition
 
 _IDS = (
     "record_id RecordID run_id runId id ID person Person patient patient_id PatientID "

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
+from mipaudit.data.columns.membership import CANDIDATES
 from mipaudit.data.csv.cells import MISSING
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.reading.columns.column import Field, Kind
+    from mipaudit.data.columns.column import Field, Kind
 
 # A column that names records or persons all over the input, what may be numbered anew in each
 # class, or a run.

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import (
+from mipaudit.data.columns.column import (
     Chunk,
     Column,
     Field,
@@ -28,16 +27,17 @@ from mipaudit.reading.columns.column import (
     mix64,
     number_word,
 )
-from mipaudit.reading.columns.membership import MemberRule, distinct_labels, said_of
-from mipaudit.reading.rows.intake import Intake, Spread
+from mipaudit.data.columns.membership import MemberRule, distinct_labels, said_of
+from mipaudit.data.rows.intake import Intake, Spread
+from mipaudit.errors import InputError
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
+    from mipaudit.data.columns.choice import Choice
+    from mipaudit.data.columns.membership import Where
     from mipaudit.data.request import NanPolicy, ReadRequest
-    from mipaudit.reading.columns.choice import Choice
-    from mipaudit.reading.columns.membership import Where
-    from mipaudit.reading.rows.intake import Wrong
+    from mipaudit.data.rows.intake import Wrong
 
 Mask = NDArray[np.bool_]
 # Counts the rows of a mask, where there is one, as wrong, in a column or as such.

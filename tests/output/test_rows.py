@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.errors import InputError
-from mipaudit.reading.rows.output import row_format, table_of, write_rows
+from mipaudit.output.rows import row_format, table_of, write_rows
 
 CHUNKS = (
     {"id": np.arange(2), "member": np.array([True, False]), "score": np.array([0.1, np.inf])},

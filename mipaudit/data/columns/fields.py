@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.reading.columns.column import Field, Kind
-from mipaudit.reading.columns.names import NUMBERS
-from mipaudit.reading.rows.intake import Coarse
+from mipaudit.data.columns.column import Field, Kind
+from mipaudit.data.columns.names import NUMBERS
+from mipaudit.data.rows.intake import Coarse
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import Part

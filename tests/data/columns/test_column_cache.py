@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.reading.columns.column import (
+from mipaudit.data.columns.column import (
     Hashes,
     Labels,
     Numbers,
@@ -20,7 +20,7 @@ from mipaudit.reading.columns.column import (
     mix64,
     words64,
 )
-from mipaudit.reading.columns.column_cache import ChunkStore, compact_column
+from mipaudit.data.columns.column_cache import ChunkStore, compact_column
 
 
 def columns():

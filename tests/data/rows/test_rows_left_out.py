@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import mipaudit
+from mipaudit.data.columns.membership import parse_where
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import UsageError
-from mipaudit.reading.columns.membership import parse_where
 from mipaudit.report.messages.told import told
 
 GAPS = "member,score,loss\n1,1.5,1\n0,,2\n1,-inf,3\n0,0.5,nan\n1,NA,4\n0,2.5,5\n"

@@ -9,8 +9,8 @@ from typing import IO, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.columns.column import Chunk, Column, Hashes, Labels
 from mipaudit.data.files.blob import read_at
-from mipaudit.reading.columns.column import Chunk, Column, Hashes, Labels
 
 # Rows per chunk: 0.5 MiB of float64 stays in a core's cache between decoding,
 # checking and counting.

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.reading.columns.names import hints_score, says_score
+from mipaudit.data.columns.names import hints_score, says_score
 
 Floats = NDArray[np.float64]
 # Columns that hold the true class of a record.

@@ -10,10 +10,10 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.shift.conclusion import differing
+from mipaudit.data.columns.column import column_scores, is_day, moment_of, word_days
 from mipaudit.data.parquet.arrow import ArrowReader
 from mipaudit.data.records.features import open_features
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import column_scores, is_day, moment_of, word_days
 
 START = datetime(1970, 1, 1)  # noqa: DTZ001 - as stored without a zone
 NOON = START + timedelta(days=19_874, hours=12)

@@ -17,7 +17,7 @@ from hypothesis.strategies import data, integers
 import mipaudit
 from mipaudit.errors import UsageError
 from mipaudit.maths.exact_tests import larger_share_p
-from mipaudit.reading.report_file import contradiction
+from mipaudit.output.stored_report import contradiction
 from mipaudit.report.blocks import Grid
 from mipaudit.report.codec import from_json, to_json
 from mipaudit.report.forms import report_as

@@ -13,10 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.data.parts import named_fault
-from mipaudit.errors import InputError, UsageError
-from mipaudit.model.message import Finding, Message
-from mipaudit.reading.columns.membership import (
+from mipaudit.data.columns.membership import (
     CANDIDATES,
     Label,
     MemberRule,
@@ -28,7 +25,7 @@ from mipaudit.reading.columns.membership import (
     rule_from_labels,
     rule_from_value,
 )
-from mipaudit.reading.columns.names import (
+from mipaudit.data.columns.names import (
     NUMBERS,
     candidate_columns,
     ends_as_id,
@@ -44,14 +41,17 @@ from mipaudit.reading.columns.names import (
     shown_names,
     splits_audits,
 )
+from mipaudit.data.parts import named_fault
+from mipaudit.errors import InputError, UsageError
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import CHOSEN, LEFT_OUT
 
 if TYPE_CHECKING:
+    from mipaudit.data.columns.column import Field, Kind
     from mipaudit.data.parts import Part
     from mipaudit.data.request import ReadRequest
-    from mipaudit.reading.columns.column import Field, Kind
 
 # A column, and why it is no score.
 Skipped = tuple[tuple[str, Message], ...]

@@ -5,11 +5,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.columns.column import Labels, Numbers, Vocabulary
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
+from mipaudit.data.rows.rows_of_chunk import MOST_GROUPS, GroupColumns, column_values
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Labels, Numbers, Vocabulary
-from mipaudit.reading.rows.rows_of_chunk import MOST_GROUPS, GroupColumns, column_values
 
 
 def labels(words, codes):

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.columns.column import column_hashes
+from mipaudit.data.columns.names import id_kind
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
-from mipaudit.reading.columns.column import column_hashes
-from mipaudit.reading.columns.names import id_kind
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
+    from mipaudit.data.columns.column import Chunk
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import PiecePartition, ScoreSource
-    from mipaudit.reading.columns.column import Chunk
     from mipaudit.summaries.rows import Rows
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.columns.column import mix64
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.model.message import Finding
-from mipaudit.reading.columns.column import mix64
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.held_rows import HeldRows
 from mipaudit.summaries.unit_scores import UnitRule, one_class_each, rows_seed, unit_scores

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import mipaudit
-from mipaudit.reading.rows.intake import Spread
+from mipaudit.data.rows.intake import Spread
 from mipaudit.report.messages.told import told
 
 ROWS = 600

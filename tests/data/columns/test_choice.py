@@ -8,19 +8,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
-from mipaudit.data.parquet.arrow import arrow_fields
-from mipaudit.data.request import ReadRequest
-from mipaudit.errors import InputError, UsageError
-from mipaudit.model.message import Message
-from mipaudit.reading.columns.choice import choice_findings, choose_by_rules, choose_named
-from mipaudit.reading.columns.column import Field
-from mipaudit.reading.columns.names import (
+from mipaudit.data.columns.choice import choice_findings, choose_by_rules, choose_named
+from mipaudit.data.columns.column import Field
+from mipaudit.data.columns.names import (
     candidate_columns,
     find_column,
     is_id_like,
     is_score_like,
     shown_names,
 )
+from mipaudit.data.parquet.arrow import arrow_fields
+from mipaudit.data.request import ReadRequest
+from mipaudit.errors import InputError, UsageError
+from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told
 
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mipaudit
+from mipaudit.data.columns.class_outputs import class_columns
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.class_outputs import class_columns
 
 WORDS = ["heron", "auk", "tern", "gull", "coot", "rail", "kite"]
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.columns.column import Column, Hashes, Labels, Numbers, column_scores
 from mipaudit.data.csv.cells import MISSING
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.columns.column import Column, Hashes, Labels, Numbers, column_scores
 from mipaudit.statements.text.printable_names import quoted_name
 
 # A number (booleans are 0 and 1) or a string without case and outer spaces.

@@ -1,1 +1,0 @@
-"""Reads scores, tables, vectors and summaries, whatever holds them."""
