@@ -20,9 +20,9 @@ from mipaudit.data.parts import BadPartsError
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
-from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, ScoreRange, SparseBins
+from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, SparseBins
 from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan, plan_holds
-from mipaudit.summaries.sample import BurnInSample, VectorSurvey
+from mipaudit.summaries.sample import BurnInSample, ScoreRange, VectorSurvey
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import math
 import pickle
-import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -22,14 +21,13 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
 from mipaudit.data.parts import BadPartsError, FaultyRowsError, Partition
 from mipaudit.data.source import Partitions
 from mipaudit.engine.forks import MOST_TURNS, Crew, can_fork
-from mipaudit.engine.run import Outcome, Run, SummaryT, fold_run, runs_of
+from mipaudit.engine.run import Outcome, Reading, Run, SummaryT, fold_run, runs_of
 from mipaudit.engine.workers import Remote, Workers
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.version import __version__
@@ -306,7 +304,7 @@ def _fold_here(
 ) -> Outcome:
     """Read partitions by threads of this process, one summary for each thread."""
     waiting = deque(numbered)
-    reading = _Reading(tolerant=tolerant, progress=progress)
+    reading = Reading(tolerant=tolerant, progress=progress)
     count = max(1, min(threads, len(numbered)))
     if count == 1:
         return reading.work(start, numbered)
@@ -345,7 +343,7 @@ def _fold_forked(
 
     def work(report: Callable[[int], None]) -> Outcome:
         left = chain.from_iterable(turns[turn] for turn in crew.turns())
-        return _Reading(tolerant=tolerant, progress=report).work(start, left)
+        return Reading(tolerant=tolerant, progress=report).work(start, left)
 
     with Crew[Outcome](min(processes, len(turns)), len(turns), progress) as crew:
         (total, *others), lost = crew.work(work)
@@ -355,34 +353,3 @@ def _fold_forked(
         again = [pair for turn in lost for pair in turns[turn]]
         merge_outcomes(total, _fold_here(again, start, 1, tolerant=tolerant, progress=progress))
     return total
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
-    """How partitions are read by those who share them out."""
-
-    tolerant: bool
-    progress: Callable[[int], None] | None
-    stop: threading.Event = field(default_factory=threading.Event)
-
-    def work(self, start: Callable[[], SummaryT], left: Iterable[tuple[int, Partition]]) -> Outcome:
-        """Take partitions until none is left."""
-        outcome = Outcome(summary=start())
-        for at, partition in left:
-            if self.stop.is_set():
-                break
-            try:
-                self._read(partition, outcome)
-            except BadPartsError as error:
-                outcome.bad.append((at, error))
-                if not self.tolerant:
-                    self.stop.set()
-        return outcome
-
-    def _read(self, partition: Partition, outcome: Outcome) -> None:
-        for rows in partition.batches(outcome.intake):
-            outcome.summary.add(rows)
-            if self.progress is not None:
-                self.progress(rows.source_rows)
-            if self.stop.is_set():
-                return

@@ -35,8 +35,13 @@ Work: TypeAlias = Callable[[Report], MadeT]
 def can_fork() -> bool:
     """Tell whether copies of this process can be made, safely and cheaply.
 
-    Only a process of our own has frozen what it loaded: the collector would write to all that is
-    shared, and so copy it. Of threads only Linux tells us.
+    Cheaply: Python's collector writes to every object that it looks at, and the system then
+    copies the memory around it for whoever wrote. The program has `gc.freeze` put what it loaded
+    out of the collector's reach as it starts. In a program of somebody else nothing is frozen, and
+    so nothing is forked: what its threads and libraries make of a copy is not known here.
+
+    Safely: a copy has only the thread that made it, and would wait for ever for a lock that any
+    other thread held. Of threads only Linux tells us.
     """
     if not gc.get_freeze_count():
         return False

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
@@ -98,6 +99,44 @@ def runs_of(partitions: Sequence[Partition], workers: int) -> list[Run]:
     return runs
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How partitions are read by those who share them out.
+
+    Attributes:
+        tolerant: go on after a bad part, to find all of them.
+        progress: called with the source rows of each batch.
+        stop: ends the work of all.
+    """
+
+    tolerant: bool
+    progress: Callable[[int], None] | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def work(self, start: Callable[[], Summary], left: Iterable[tuple[int, Partition]]) -> Outcome:
+        """Take partitions, each with its number, until none is left."""
+        outcome = Outcome(summary=start())
+        for at, partition in left:
+            if self.stop.is_set():
+                break
+            try:
+                self._read(partition, outcome)
+            except BadPartsError as error:
+                outcome.bad.append((at, error))
+                if not self.tolerant:
+                    self.stop.set()
+        return outcome
+
+    def _read(self, partition: Partition, outcome: Outcome) -> None:
+        for rows in partition.batches(outcome.intake):
+            outcome.summary.add(rows)
+            outcome.rows += rows.source_rows
+            if self.progress is not None:
+                self.progress(rows.source_rows)
+            if self.stop.is_set():
+                return
+
+
 def fold_run(start: bytes, run: Run, tolerant: bool) -> Outcome:  # noqa: FBT001 - sent by position
     """Summarize a run, anywhere.
 
@@ -106,27 +145,14 @@ def fold_run(start: bytes, run: Run, tolerant: bool) -> Outcome:  # noqa: FBT001
         run: what to read.
         tolerant: go on after a bad part, to find all of them.
     """
-    outcome = Outcome()
     try:
-        outcome.summary = pickle.loads(start)()  # noqa: S301 - our own
-        for at, partition in enumerate(run.partitions, run.first):
-            if outcome.bad and not tolerant:
-                break
-            _take(outcome, at, partition)
+        own = pickle.loads(start)  # noqa: S301 - our own
+        outcome = Reading(tolerant=tolerant).work(own, enumerate(run.partitions, run.first))
     except Exception as error:  # noqa: BLE001 - told to the coordinator, without its words
-        outcome.error = portable(error)
-    if outcome.bad or outcome.error is not None:
+        return Outcome(error=portable(error))
+    if outcome.bad:
         outcome.summary = None
     return outcome
-
-
-def _take(outcome: Outcome, at: int, partition: Partition) -> None:
-    try:
-        for rows in partition.batches(outcome.intake):
-            outcome.summary.add(rows)
-            outcome.rows += rows.source_rows
-    except BadPartsError as error:
-        outcome.bad.append((at, error))
 
 
 def portable(error: Exception) -> Exception:

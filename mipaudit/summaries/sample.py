@@ -149,28 +149,25 @@ def sample_size(columns: int) -> int:
     return min(SAMPLE_SIZE, max(_MOST_VALUES // max(columns, 1), _FEWEST_ROWS))
 
 
-class VectorSurvey:
-    """A burn-in sample of all columns, with the finite extremes and infinities of each.
+class ScoreRange:
+    """The finite extremes and the infinities of each column; they never leave the program.
 
     Attributes:
-        sample: rows of smallest rank of each class.
         low: smallest finite value of each column, shape (d,), infinite where there is none.
         high: the largest.
         infinite: number of infinite values, int64, shape (d, 2), (below, above).
     """
 
-    __slots__ = ("high", "infinite", "low", "sample")
+    __slots__ = ("high", "infinite", "low")
 
-    def __init__(self, columns: int, seed: int) -> None:
+    def __init__(self, columns: int) -> None:
         """Start empty."""
-        self.sample = BurnInSample(columns, seed, sample_size(columns))
         self.low = np.full(columns, np.inf)
         self.high = np.full(columns, -np.inf)
         self.infinite = np.zeros((columns, 2), dtype=np.int64)
 
     def add(self, rows: Rows) -> None:
         """Take in a batch."""
-        self.sample.add(rows)
         for index, values in enumerate(rows.scores):
             if not values.size:
                 continue
@@ -188,8 +185,7 @@ class VectorSurvey:
             self.high[index] = max(self.high[index], high)
 
     def merge(self, other: Self) -> None:
-        """Take in the survey of another part."""
-        self.sample.merge(other.sample)
+        """Take in the range of another part."""
         self.low = np.minimum(self.low, other.low)
         self.high = np.maximum(self.high, other.high)
         self.infinite += other.infinite
@@ -200,3 +196,28 @@ class VectorSurvey:
         if self.low[index] > self.high[index]:  # no finite value
             return not (below and above)
         return bool(self.low[index] == self.high[index]) and not below + above
+
+
+class VectorSurvey(ScoreRange):
+    """A burn-in sample of all columns, with their range.
+
+    Attributes:
+        sample: rows of smallest rank of each class.
+    """
+
+    __slots__ = ("sample",)
+
+    def __init__(self, columns: int, seed: int) -> None:
+        """Start empty."""
+        super().__init__(columns)
+        self.sample = BurnInSample(columns, seed, sample_size(columns))
+
+    def add(self, rows: Rows) -> None:
+        """Take in a batch."""
+        super().add(rows)
+        self.sample.add(rows)
+
+    def merge(self, other: Self) -> None:
+        """Take in the survey of another part."""
+        super().merge(other)
+        self.sample.merge(other.sample)

@@ -12,34 +12,11 @@ from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
     from mipaudit.summaries.rows import Rows
+    from mipaudit.summaries.sample import ScoreRange
 
 MOST_OCCUPIED: Final = 1 << 23
 _GATHERED: Final = 1 << 20
 _EXACT_CODES: Final = 2.0**63
-
-
-class ScoreRange:
-    """The finite extremes of each score column; they never leave the program."""
-
-    __slots__ = ("high", "low")
-
-    def __init__(self, columns: int) -> None:
-        """Start empty."""
-        self.low = np.full(columns, np.inf)
-        self.high = np.full(columns, -np.inf)
-
-    def add(self, rows: Rows) -> None:
-        """Take in a batch."""
-        for index, scores in enumerate(rows.scores):
-            finite = scores[np.isfinite(scores)]
-            if finite.size:
-                self.low[index] = min(self.low[index], finite.min())
-                self.high[index] = max(self.high[index], finite.max())
-
-    def merge(self, other: Self) -> None:
-        """Take in the range of another part."""
-        self.low = np.minimum(self.low, other.low)
-        self.high = np.maximum(self.high, other.high)
 
 
 class EqualWidthCounts:

@@ -12,14 +12,9 @@ import pytest
 
 from mipaudit.errors import InputError
 from mipaudit.summaries.grids import mace_bins
-from mipaudit.summaries.grids.mace_bins import (
-    EqualWidthCounts,
-    ScoreRange,
-    SparseBins,
-    shuffled_counts,
-)
+from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, SparseBins, shuffled_counts
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import VectorSurvey, sample_size
+from mipaudit.summaries.sample import ScoreRange, VectorSurvey, sample_size
 
 
 def counted(batches, columns, bins):
