@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -97,7 +97,8 @@ def answer_shift(asked: ShiftOptions) -> ShiftReport:
         count = asked.progress
         meter = None if count is None else Meter(passes * source.rows, count).advance
         rows = _shift_rows(source, asked, workers=workers, progress=meter)
-        return _shift_report(source, rows, asked, workers=workers, progress=meter)
+        found = _counted(source, rows, workers=workers, progress=meter)
+        return _shift_report(source, rows, asked, found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -179,25 +180,40 @@ def _one_zero(column: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-def _shift_report(
+class _Counted(NamedTuple):
+    """What two passes over the rows found.
+
+    Attributes:
+        sample: the burn-in, settled.
+        varying: places of the columns that have two values.
+        unknown: names of columns most of whose texts no learned score knows.
+        learner: what the burn-in taught; None where no column differs in it.
+        tallied: the rows.
+    """
+
+    sample: BurnInSample
+    varying: set[int]
+    unknown: tuple[str, ...]
+    learner: Learner | None
+    tallied: ShiftCount
+
+
+def _counted(
     source: FeatureSource,
     rows: ShiftRows,
-    asked: ShiftOptions,
     *,
     workers: Workers,
     progress: Callable[[int], None] | None,
-) -> ShiftReport:
-    """Go through the rows twice and return the report.
+) -> _Counted:
+    """Go through the rows twice: what is in them, then how the classes differ.
 
     Raises:
         InputError: a table has no rows, or every column is the same in all rows.
     """
     seed, columns = rows.seed, source.columns
     over = partial(fold, rows.partitions, workers=workers, progress=progress)
-    form = KeyForm(
-        fractions=tuple(column.fractions for column in columns),
-        persons=source.id_column is not None,
-    )
+    fractions = tuple(column.fractions for column in columns)
+    form = KeyForm(fractions=fractions, persons=source.id_column is not None)
     survey: ShiftSurvey = over(partial(ShiftSurvey, form, seed))
     sample = survey.sample
     settle_sample(sample)
@@ -209,40 +225,46 @@ def _shift_report(
         )
     categories = [column.kind == "category" for column in columns]
     blocks = vector_burn_in_blocks(sample.members.rows, sample.holdout.rows)
+    members, holdout = (
+        side.scores[side.within(blocks)] for side in (sample.members, sample.holdout)
+    )
+    seen = np.concatenate([members, holdout])
+    member = np.arange(len(seen)) < len(members)
     learner = learn(sample, categories, seed=seed)
-    wanted = survey.keys.finish()
-    seen, member = _burn_in(sample, blocks)
     n_rows = sample.members.rows + sample.holdout.rows
     whole = whole_records(list(seen.T), member, rows=n_rows, burn_in=blocks, seed=seed)
-    scorers: dict[str, Learner | WholeRecords] = {}
-    if learner is not None:
-        scorers["learned"] = learner
-    if whole is not None:
-        scorers["whole"] = whole
-    cells = cut_columns(seen, categories)
-    count: ShiftCount = over(partial(ShiftCount, cells, wanted, scorers, burn_in=blocks, seed=seed))
-    names = [column.name for column in columns]
-    tests = count.columns.tests(names, [_ASPECTS[column.kind] for column in columns])
+    tried: dict[str, Learner | WholeRecords | None] = {"learned": learner, "whole": whole}
+    scorers = {name: one for name, one in tried.items() if one is not None}
+    cells, wanted = cut_columns(seen, categories), survey.keys.finish()
+    unknown = compress([one.name for one in columns], little_known(seen, categories))
+    count = over(partial(ShiftCount, cells, wanted, scorers, burn_in=blocks, seed=seed))
+    return _Counted(sample, survey.varying, tuple(unknown), learner, count)
+
+
+def _shift_report(
+    source: FeatureSource, rows: ShiftRows, asked: ShiftOptions, found: _Counted
+) -> ShiftReport:
+    sample, learner, count = found.sample, found.learner, found.tallied
+    names = [column.name for column in source.columns]
+    tests = count.columns.tests(names, [_ASPECTS[column.kind] for column in source.columns])
     counts = {name: tally.counts() for name, tally in count.scores.items()}
-    evidence, records = None, counts["whole"][0] if whole is not None else None
+    evidence, joint = None, None
+    records = counts["whole"][0] if "whole" in counts else None
     if learner is not None:
         require_spread(counts["learned"][0])
-        evidence = blind_evidence(
-            counts["learned"], learner, records, strict=asked.strict, seed=seed
-        )
-    joint = None
+        learned = counts["learned"]
+        evidence = blind_evidence(learned, learner, records, strict=asked.strict, seed=rows.seed)
     if records is not None:
-        joint = whole_evidence(records, strict=asked.strict, seed=seed)
+        joint = whole_evidence(records, strict=asked.strict, seed=rows.seed)
     estimates = blind_estimates(evidence, joint, asked)
     if asked.seed_stated:
         estimates = approximate(estimates)
-    unknown = [*compress(names, little_known(seen, categories))]
-    checks = _checks(evidence, asked, unknown)
+    checks = _checks(evidence, asked, found.unknown)
     copies = count.copies.copies()
-    design = _design(source, asked, sample, survey.varying, learner, evidence)
+    design = _design(source, asked, found, evidence)
     sure = {one.column for one in tests if one.adjusted <= 1 - asked.confidence}
     telling = [name for name in compress(names, count.columns.telling()) if name in sure]
-    rounded = [column.name for column in columns if column.precision is not None]
+    rounded = [column.name for column in source.columns if column.precision is not None]
     source.opened.check_unchanged()
     return ShiftReport(
         command="shift",
@@ -259,7 +281,7 @@ def _shift_report(
             *column_findings(design, rounded, rows.dropped),
             *crossing_findings(RECORDS, RECORDS, estimates),
             *([Finding("no_boosting")] if learner is not None and not learner.library else []),
-            *telling_findings(telling, unknown),
+            *telling_findings(telling, found.unknown),
             *copy_findings(copies, design),
         ),
         limitations=shift_limitations(design, estimates, stated=asked.seed_stated),
@@ -267,19 +289,10 @@ def _shift_report(
             seed=rows.choice,
             inputs=source.opened.described(hash_all=asked.hash_inputs),
             settings=asked.recorded(),
-            seeds={None: seed},
+            seeds={None: rows.seed},
         ),
         shown_at=shown_at(evidence, tests),
     )
-
-
-def _burn_in(sample: BurnInSample, blocks: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of the burn-in, shape (n, d), and which are members."""
-    members, holdout = (
-        side.scores[side.within(blocks)] for side in (sample.members, sample.holdout)
-    )
-    rows = np.concatenate([members, holdout])
-    return rows, np.arange(len(rows)) < len(members)
 
 
 def _checks(
@@ -309,11 +322,10 @@ def _checks(
 def _design(
     source: FeatureSource,
     asked: ShiftOptions,
-    sample: BurnInSample,
-    varying: set[int],
-    learner: Learner | None,
+    found: _Counted,
     evidence: SeveralScores | None,
 ) -> ShiftDesign:
+    sample, varying, learner = found.sample, found.varying, found.learner
     holdout, members = (0, 0) if evidence is None else evidence.counts.scored.sum(axis=0).tolist()
     same = [one.name for at, one in enumerate(source.columns) if at not in varying]
     skipped = (*source.skipped, *((name, "same_in_all_rows") for name in same))
