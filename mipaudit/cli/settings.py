@@ -406,7 +406,12 @@ class Settings:
         Raises:
             UsageError: a value is outside its range, or values do not go together.
         """
-        names = {one.name for one in declared(kind)}
+        # What Python alone has may have the name of something else that is typed.
+        names = {
+            one.name
+            for one in declared(kind)
+            if one.option.flag is not None or one.name in {*_LISTS, "settings"}
+        }
         given = {
             name: one.value
             for name, one in self.given.items()

@@ -102,7 +102,7 @@ def test_counts_of_independent_runs(mipaudit):
 
     assert done.returncode == 0
     assert done.stdout.startswith("Every epsilon below 4.5419 is refuted")
-    assert "clopper-pearson" in done.stdout
+    assert "Clopper-Pearson" in done.stdout
 
 
 def test_counts_of_one_run(mipaudit):
