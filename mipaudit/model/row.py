@@ -33,6 +33,7 @@ Quantity = Literal[
     "predicted",
     "shortfall",
     "generalization_gap",
+    "epsilon",
     "class_beside_any",
     "any_beside_class",
 ]
@@ -98,6 +99,8 @@ class Row:
         group: of records, where the row is of a subgroup.
         versus: what a difference is to: another score, class of attackers, or report.
         report: the report that the row is of, where there are several.
+        cell: the number of a cell of scores, where the row is of one.
+        delta: of ``epsilon``, where there are several.
     """
 
     quantity: Quantity
@@ -123,6 +126,8 @@ class Row:
     group: str | None = None
     versus: str | None = None
     report: str | None = None
+    cell: int | None = None
+    delta: float | None = None
 
     @property
     def subject(self) -> tuple[str, Attackers, str | None]:

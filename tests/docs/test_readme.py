@@ -238,7 +238,7 @@ def test_json_keys_are_those_of_the_schema():
     assert stated.keys() == kinds["Report"]["properties"].keys()
     homes = {"design": "Design", "estimates": "Row", "claims": "Claim"}
     homes |= {"policy": "Check", "verdict": "Verdict", "findings": "Finding"}
-    homes |= {"mace_cells": "MaceCell", "curves": "ScoreCurves", "provenance": "Provenance"}
+    homes |= {"curves": "ScoreCurves", "provenance": "Provenance"}
     for key, kind in homes.items():
         assert stated[key] == kinds[kind]["properties"].keys(), key
 

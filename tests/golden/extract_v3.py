@@ -163,8 +163,52 @@ def _compare_reports(report: Fields) -> Fields:
     }
 
 
+def _estimate(report: Fields) -> Fields:
+    cells = [
+        {name: row[name] for name in ("score", "cell", "lower", "upper")}
+        | {"members": row["n_members"], "holdout": row["n_holdout"], "risk": row["value"]}
+        for row in report["mace_cells"]
+    ]
+    return report | {"mace_cells": cells}
+
+
+def _epsilon(report: Fields) -> Fields:
+    if report["profile"] is None:
+        return report
+    points = [
+        {name: row[name] for name in ("score", "delta", "lower")} | {"estimate": row["value"]}
+        for row in report["profile"]
+    ]
+    return report | {"profile": points}
+
+
+def _records(report: Fields) -> Fields:
+    found = {row["group"]: row for row in report["estimates"] if row["quantity"] == "difference"}
+
+    def group(row: Fields) -> Fields:
+        other = found.get(row["group"], {})
+        lower, upper = (other.get(name) for name in ("lower", "upper"))
+        more, less = (lower or 0) > 0, (upper or 0) < 0
+        return {
+            "group": row["group"],
+            "members": row["n_members"],
+            "holdout": row["n_holdout"],
+            "lower": row["lower"],
+            "value": row["value"],
+            "difference": other.get("value"),
+            "difference_lower": lower,
+            "difference_upper": upper,
+            "differs": "higher" if more else "lower" if less else "not shown",
+        }
+
+    return report | {"groups": [group(row) for row in report["groups"]]}
+
+
 # By kind: from a report to the same with the names of `/2`.
 BEFORE: dict[str, Callable[[Fields], Fields]] = {
+    "report": _estimate,
+    "epsilon": _epsilon,
+    "records": _records,
     "attack": _attack,
     "attribute": _attribute,
     "compare": _compare,

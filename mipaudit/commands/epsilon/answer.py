@@ -13,9 +13,9 @@ from mipaudit.commands.epsilon.report import (
     EpsilonDesign,
     EpsilonReport,
     EpsilonStatement,
-    ProfilePoint,
 )
 from mipaudit.model.message import Finding, Message
+from mipaudit.model.row import Row
 from mipaudit.statements.origin import Provenance
 
 # Why a claim is as it is, where that depends on no more.
@@ -47,7 +47,7 @@ class EpsilonEvidence:
     p_value: float | None = None
     curve_refuted: bool = False
     coin: CoinCheck | None = None
-    profile: tuple[ProfilePoint, ...] | None = None
+    profile: tuple[Row, ...] | None = None
     findings: tuple[Finding, ...] = ()
     seeds: Mapping[str | None, int] = field(default_factory=dict)
     unused_columns: tuple[str, ...] = ()

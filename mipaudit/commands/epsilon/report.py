@@ -7,6 +7,7 @@ from typing import Literal
 
 from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.model.message import Message
+from mipaudit.model.row import Row
 from mipaudit.statements.reports.any_report import AnyReport
 
 DesignKind = Literal["independent-runs", "one-run", "one-model"]
@@ -186,16 +187,6 @@ class CoinCheck:
     rate: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfilePoint:
-    """Epsilon at one delta: a limit, valid jointly for all deltas, and an estimate."""
-
-    score: str
-    delta: float
-    lower: float
-    estimate: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EpsilonReport(AnyReport):
     """The largest epsilon that the data refute, and what that rests on.
@@ -203,7 +194,8 @@ class EpsilonReport(AnyReport):
     Attributes:
         statements: the limits, the deciding ones first, the largest of them at the top.
         coin: how canaries were included, for one run from scores.
-        profile: epsilon at many deltas, if asked for.
+        profile: epsilon at many deltas, if asked for: lower limits that hold for all of them
+            jointly, and estimates.
         rests_on: the assumptions.
     """
 
@@ -211,5 +203,5 @@ class EpsilonReport(AnyReport):
     statements: tuple[EpsilonStatement, ...]
     claim: ClaimVerdict | None
     coin: CoinCheck | None
-    profile: tuple[ProfilePoint, ...] | None
+    profile: tuple[Row, ...] | None
     rests_on: tuple[Message, ...]

@@ -9,18 +9,19 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.epsilon.answer import EpsilonEvidence, epsilon_report
 from mipaudit.commands.epsilon.options import EpsilonOptions, EpsilonShown
-from mipaudit.commands.epsilon.report import EpsilonDesign, EpsilonReport, ProfilePoint
+from mipaudit.commands.epsilon.report import EpsilonDesign, EpsilonReport
 from mipaudit.options.public import public
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.one_run.limit import OneRun
     from mipaudit.data.source import ScoreSource
+    from mipaudit.model.row import Row
     from mipaudit.summaries.identity.seed import SeedChoice
 
 _FORMS: Final = (".csv", ".json")
@@ -180,7 +181,7 @@ def run_epsilon(asked: EpsilonOptions, shown: EpsilonShown) -> int:
     return write_report(asked.but(curve=True), shown, answer, ("the curve", place))
 
 
-def encode_profile(points: Sequence[ProfilePoint], form: str) -> bytes:
+def encode_profile(points: Sequence[Row], form: str) -> bytes:
     """Return the points in a form.
 
     Args:
@@ -188,7 +189,8 @@ def encode_profile(points: Sequence[ProfilePoint], form: str) -> bytes:
         form: ``csv``: one row per point with the columns score, delta, lower, estimate;
             or ``json``: a list of objects with these keys.
     """
-    rows = [asdict(point) for point in points]
+    numbers = ((one.score, one.delta, one.lower, one.value) for one in points)
+    rows = [dict(zip(_COLUMNS, one, strict=True)) for one in numbers]
     if form == "json":
         return json.dumps(rows, indent=1, allow_nan=False).encode("ascii") + b"\n"
     text = io.StringIO()

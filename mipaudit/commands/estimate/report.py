@@ -22,24 +22,12 @@ from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaceCell:
-    """One occupied bin of the published histogram estimator: counts and risk limits."""
-
-    score: str
-    cell: int
-    members: int
-    holdout: int
-    risk: float
-    lower: float
-    upper: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report(AnyReport):
     """Everything that one run found.
 
-    ``curves`` are of the strongest scores.
+    ``mace_cells`` are the occupied bins of the published histogram estimator: the risk of each,
+    and how many records it has. ``curves`` are of the strongest scores.
     ``blind`` is what the records alone tell, and what of each score
     goes beyond it, if a report of ``shift`` was given. ``copies`` counts the records that were
     released word for word, where the input tells.
@@ -50,7 +38,7 @@ class Report(AnyReport):
     claims: tuple[Claim, ...]
     policy: tuple[Check, ...]
     verdict: Verdict
-    mace_cells: tuple[MaceCell, ...] = ()
+    mace_cells: tuple[Row, ...] = ()
     rejudged: Rejudged | None = None
     curves: tuple[ScoreCurves, ...] = ()
     blind: Blind | None = None

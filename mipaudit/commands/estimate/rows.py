@@ -5,11 +5,11 @@ What makes them is loaded where there are such: most audits have none.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.estimate.report import MaceCell
 from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.model.row import Row
 from mipaudit.statements.text.printable_names import safe_name
@@ -157,23 +157,25 @@ def vector_mace(
 
 def mace_estimates(
     counts: NDArray[np.int64] | None, names: Sequence[str], asked: EstimateOptions
-) -> tuple[list[Row], tuple[MaceCell, ...]]:
+) -> tuple[list[Row], tuple[Row, ...]]:
     """Return the published estimator's rows and cells; they never decide anything."""
     rows: list[Row] = []
-    cells: list[MaceCell] = []
+    cells: list[Row] = []
     for name, table in zip(names, () if counts is None else counts, strict=counts is not None):
         occupied = table.sum(axis=1).nonzero()[0]
         row, result = _as_published(name, _METHOD, _SELECTION, table[occupied], asked)
         rows.append(row)
         cells.extend(
-            MaceCell(
-                score=name,
+            replace(
+                row,
+                quantity="risk",
                 cell=int(cell),
-                members=int(members),
-                holdout=int(holdout),
-                risk=float(risk),
+                n_members=int(members),
+                n_holdout=int(holdout),
+                value=float(risk),
                 lower=float(low),
                 upper=float(high),
+                plugin=None,
             )
             for cell, (holdout, members), risk, low, high in zip(
                 occupied,

@@ -1,8 +1,9 @@
 """From an input to the report on records, and to a row for each of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from numpy.typing import NDArray
 
@@ -17,13 +18,7 @@ from mipaudit.commands.records.cells import (
 from mipaudit.commands.records.counts import RecordCounts, count_records, record_meter, unnamed
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.policy import records_checks
-from mipaudit.commands.records.report import (
-    CellRisk,
-    GroupRisk,
-    RecordsDesign,
-    RecordsReport,
-    RiskBand,
-)
+from mipaudit.commands.records.report import CellRisk, RecordsDesign, RecordsReport, RiskBand
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.counting.large_seed import settle_seed
 from mipaudit.counting.retried_reading import read_input
@@ -289,46 +284,15 @@ def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
     return tuple(found)
 
 
-def _groups(counts: RecordCounts, estimates: Sequence[Row]) -> tuple[GroupRisk, ...]:
+def _groups(counts: RecordCounts, estimates: Sequence[Row]) -> tuple[Row, ...]:
     if counts.groups is None:
         return ()
-    names, sizes = counts.groups.names, counts.groups.sizes
-    found = map(_group, names, sizes, _by_group(estimates))
-    return tuple(sorted(found, key=lambda group: (-group.lower, -group.value)))
-
-
-def _by_group(estimates: Sequence[Row]) -> list[list[Row]]:
-    """Part the rows of all groups by position: each group's begin with any attacker's."""
-    found: list[list[Row]] = []
-    for one in estimates:
-        if one.quantity == "advantage" and one.attackers == "any":
-            found.append([])
-        found[-1].append(one)
-    return found
-
-
-def _group(name: str, sizes: tuple[int, int], estimates: Sequence[Row]) -> GroupRisk:
-    advantage = next(e for e in estimates if e.quantity == "advantage" and e.attackers == "any")
-    difference = next((e for e in estimates if e.quantity == "difference"), None)
-    return GroupRisk(
-        group=name,
-        members=sizes[0],
-        holdout=sizes[1],
-        lower=advantage.lower or 0.0,
-        value=advantage.value or 0.0,
-        difference=None if difference is None else difference.value,
-        difference_lower=None if difference is None else difference.lower,
-        difference_upper=None if difference is None else difference.upper,
-        differs=_differs(difference),
-    )
-
-
-def _differs(difference: Row | None) -> Literal["higher", "lower", "not shown"]:
-    if difference is not None and difference.lower is not None and difference.lower > 0:
-        return "higher"
-    if difference is not None and difference.upper is not None and difference.upper < 0:
-        return "lower"
-    return "not shown"
+    of_any = [e for e in estimates if e.quantity == "advantage" and e.attackers == "any"]
+    found = [
+        replace(row, n_members=members, n_holdout=holdout)
+        for row, (members, holdout) in zip(of_any, counts.groups.sizes, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda row: (-(row.lower or 0.0), -(row.value or 0.0))))
 
 
 def _findings(asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisks) -> list[Finding]:

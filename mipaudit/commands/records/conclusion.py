@@ -31,9 +31,10 @@ def remarks(report: RecordsReport) -> Iterator[Message]:
     yield Message("risk_of_one_cell")
     if report.listed_members + report.listed_holdout:
         yield _listed(report)
+    found = differences(report)
     better, worse = (
-        tuple(one.group for one in report.groups if one.differs == how)
-        for how in ("higher", "lower")
+        tuple(one.group or "" for one in found if one.shown == how)
+        for how in ("increase", "decrease")
     )
     if better:
         yield Message.of("groups_better", groups=better)
@@ -69,6 +70,16 @@ def advantages(report: RecordsReport) -> tuple[Row, ...]:
     place = {one.group: at for at, one in enumerate(report.groups)}
     found = [one for one in report.estimates if one.quantity == "advantage"]
     return tuple(sorted(found, key=lambda one: place[one.group or ""]))
+
+
+def differences(report: RecordsReport) -> tuple[Row, ...]:
+    """Return how one attack differs in each group from the rest, in the order of the groups."""
+    found = {one.group: one for one in report.estimates if one.quantity == "difference"}
+    return tuple(
+        replace(found[one.group], n_members=one.n_members, n_holdout=one.n_holdout)
+        for one in report.groups
+        if one.group in found
+    )
 
 
 def cells_first(report: RecordsReport) -> tuple[CellRisk, ...]:
@@ -119,16 +130,16 @@ def _found(report: RecordsReport) -> Message:
             baseline=baseline,
             upper=upper if upper < 1 else None,
         )
-    group = max(report.groups, key=lambda one: one.lower, default=None)
-    if group is not None and group.lower > design.baseline:
+    group = max(report.groups, key=lambda one: one.lower or 0.0, default=None)
+    if group is not None and (group.lower or 0.0) > design.baseline:
         return Message.of(
             "group_exposed", group=group.group, lower=group.lower, baseline=baseline, upper=upper
         )
     if report.listed_members + report.listed_holdout:
         return Message.of("cells_listed", listed=_listed(report), upper=upper)
-    first = next((one for one in report.groups if one.differs != "not shown"), None)
+    first = next((one for one in differences(report) if one.shown != "open"), None)
     if first is not None:
-        better = first.differs == "higher"
+        better = first.shown == "increase"
         return Message.of("group_differs", group=first.group, better=better, upper=upper)
     return Message.of("no_record_exposed", lower=lower, baseline=baseline, upper=upper)
 

@@ -136,33 +136,6 @@ class ExposedRecord:
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRisk:
-    """One group of records.
-
-    Attributes:
-        group: its name, ``column=value``; ``other`` for the small groups together.
-        members: rows of members.
-        holdout: rows of holdout records.
-        lower: lower limit of the advantage for any attacker, for all groups together.
-        value: best estimate of it, biased downward.
-        difference: of one fixed attack's advantage here and in the rest; None for one group.
-        difference_lower: for all groups together.
-        difference_upper: likewise.
-        differs: whether that attack surely does better or worse here than in the rest.
-    """
-
-    group: str
-    members: int
-    holdout: int
-    lower: float
-    value: float
-    difference: float | None
-    difference_lower: float | None
-    difference_upper: float | None
-    differs: Literal["higher", "lower", "not shown"]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RecordsReport(AnyReport):
     """The risk of every record, as counts.
@@ -176,7 +149,9 @@ class RecordsReport(AnyReport):
         listed_holdout: holdout records in listed cells.
         top: the most exposed records, if asked for.
         top_tied: records that are as exposed as the last of ``top``, itself included.
-        groups: of ``--by``, the largest lower limit first.
+        groups: of ``--by``, the advantage of any attacker in it and how many records it has, the
+            largest lower limit first. The limits hold for all groups together; how much one fixed
+            attack differs here from the rest is among the ``estimates``.
         rows_written: rows in the file of records; None if none was asked for.
     """
 
@@ -189,7 +164,7 @@ class RecordsReport(AnyReport):
     listed_holdout: int
     top: tuple[ExposedRecord, ...]
     top_tied: int
-    groups: tuple[GroupRisk, ...]
+    groups: tuple[Row, ...]
     rows_written: int | None
     policy: tuple[Check, ...]
     verdict: Verdict

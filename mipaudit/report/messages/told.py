@@ -344,6 +344,8 @@ _WAYS: Final = {
     "clopper-pearson": "Clopper-Pearson",
     "jeffreys": "Jeffreys",
 }
+# What the limits of a group's difference leave no doubt of.
+_DIFFERS: Final = {"increase": "higher", "decrease": "lower", "open": "not shown"}
 # What attackers of the literature learn, or are told.
 _KNOWS: Final = {
     "bounded-loss": "the bound of the loss",
@@ -431,6 +433,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "attacker": lambda value, _: _ATTACKS.get(value) or _short(value),
     "way": lambda value, _: _WAYS.get(value) or safe_name(value),
     "knows": lambda value, _: _KNOWS[value],
+    "differs": lambda value, _: _DIFFERS[value],
     "status": lambda value, _: safe_name(value).replace("_", " "),
     "part_status": lambda value, _: value.upper() if value == "differs" else value,
     "kept": lambda value, _: "are kept, or accepted by a waiver" if value else "are kept",

@@ -204,7 +204,7 @@ KINDS: Final = (
         question="Which records are most exposed as having been in the training data?",
         type="RecordsReport",
         tables=("cells",),
-        figures=(Figures("estimates"), Figures("groups", of="advantage")),
+        figures=(Figures("estimates"), Figures("groups")),
         made_of="scores",
     ),
     Kind(

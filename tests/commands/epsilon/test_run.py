@@ -479,7 +479,7 @@ def test_the_curve_holds_at_every_delta(rng):
         # Laplace noise: delta(epsilon) = 1 - exp((epsilon - 1) / 2).
         truth = max(0.0, 1 + 2 * math.log1p(-point.delta))
         assert point.lower <= truth
-        assert point.lower - 1e-12 <= point.estimate <= truth + 0.2
+        assert point.lower - 1e-12 <= point.value <= truth + 0.2
 
 
 def test_reports_follow_the_schema_and_hold_no_infinity(rng):

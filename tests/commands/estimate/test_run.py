@@ -271,7 +271,7 @@ def test_mace_is_added_and_decides_nothing(data_dir):
     assert [e.validity for e in extra] == ["not-an-interval"]
     assert with_mace.policy == plain.policy
     assert with_mace.verdict == plain.verdict
-    assert sum(c.members for c in with_mace.mace_cells) == 4000
+    assert sum(c.n_members for c in with_mace.mace_cells) == 4000
     assert extra[0].value > 0.02
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
+from mipaudit.commands.records.conclusion import differences
 from mipaudit.model.check import Waiver
 from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages import records
@@ -43,15 +44,25 @@ def less_as_members(**options):
 def unshown(report, **changes):
     """Return a report whose largest risk is not shown, and whose groups are as said."""
     first, *rest = report.estimates
-    groups = tuple(replace(one, lower=0.0, differs="not shown") for one in report.groups)
+    rest = [
+        replace(one, lower=-1.0, upper=1.0) if one.quantity == "difference" else one for one in rest
+    ]
+    groups = tuple(replace(one, lower=0.0) for one in report.groups)
     given = {"groups": groups, "listed_members": 0, "listed_holdout": 0, **changes}
     return replace(report, estimates=(replace(first, lower=0.0), *rest), **given)
 
 
-def of_groups(**changes):
-    report = mipaudit.records(table(3.0, groups=3), by="region")
-    first, *rest = (replace(one, lower=0.0, differs="not shown") for one in report.groups)
-    return unshown(report, groups=(replace(first, **changes), *rest))
+def of_groups(lower=0.0, least=-1.0, upper=1.0):
+    """Return a report of groups, the first of which has this advantage and this difference."""
+    report = unshown(mipaudit.records(table(3.0, groups=3), by="region"))
+    first, *rest = report.groups
+    estimates = tuple(
+        replace(one, lower=least, upper=upper)
+        if (one.quantity, one.group) == ("difference", first.group)
+        else one
+        for one in report.estimates
+    )
+    return replace(report, groups=(replace(first, lower=lower), *rest), estimates=estimates)
 
 
 SMALLEST = {
@@ -61,8 +72,8 @@ SMALLEST = {
     ),
     less_as_members: "exposed_as_members_less",
     lambda: of_groups(lower=0.3): "group_exposed",
-    lambda: of_groups(differs="higher"): "group_differs groups_better",
-    lambda: of_groups(differs="lower"): "group_differs groups_worse",
+    lambda: of_groups(least=0.1): "group_differs groups_better",
+    lambda: of_groups(upper=-0.1): "group_differs groups_worse",
     lambda: unshown(mipaudit.records(table(3.0)), listed_members=3): "cells_listed in_listed_cells",
     lambda: mipaudit.records(table(0.0, groups=3), by="region"): (
         "no_record_exposed nobody_given_away no_group_differs"
@@ -87,8 +98,10 @@ def test_the_smallest_input_makes_its_codes(make):
 def test_a_screenful_says_no_more_than_the_report(leak, groups, options):
     report = mipaudit.records(table(leak, groups), **options)
     rows = {line.split()[0]: line.split() for line in shown(report).splitlines() if line.strip()}
-    shows = report.estimates[0].lower > 0 or any(
-        one.lower > 0 or one.differs != "not shown" for one in report.groups
+    shows = (
+        report.estimates[0].lower > 0
+        or any(one.lower > 0 for one in report.groups)
+        or any(one.shown != "open" for one in differences(report))
     )
     listed = report.listed_members + report.listed_holdout
     assert (report.answer.code == "no_record_exposed") == (not shows and not listed)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
+from mipaudit.commands.records.conclusion import differences
 from mipaudit.errors import InputError, OutputError, UsageError
 from mipaudit.report.codec import to_json
 from mipaudit.report.messages.told import told
@@ -350,8 +351,9 @@ def test_groups():
     exposed = next(g for g in report.groups if g.group == "sex=F, site=b")
     assert report.groups[0] is exposed
     assert exposed.lower > 0.5
-    assert exposed.differs == "higher"
-    assert {g.differs for g in report.groups if g is not exposed} <= {"lower", "not shown"}
+    first, *others = differences(report)
+    assert (first.group, first.shown) == (exposed.group, "increase")
+    assert {one.shown for one in others} <= {"decrease", "open"}
     assert any(f.code in {"groups_merged", "groups_left_out"} for f in report.findings)
     assert sum(e.quantity == "difference" for e in report.estimates) == len(report.groups)
 
@@ -370,10 +372,10 @@ def test_groups_that_look_alike_keep_their_own_numbers(first, second):
     site = pa.array([first if one else second for one in exposed])
     report = mipaudit.records(pa.table({"member": member, "score": score, "site": site}), by="site")
     assert len({group.group for group in report.groups}) == 2
-    for group in report.groups:
-        leaks = group.members + group.holdout == int(exposed.sum())
+    for group, one in zip(report.groups, differences(report), strict=True):
+        leaks = group.n_members + group.n_holdout == int(exposed.sum())
         assert (group.lower > 0.5) == leaks
-        assert group.differs == ("higher" if leaks else "lower")
+        assert one.shown == ("increase" if leaks else "decrease")
 
 
 def test_rows_left_out_make_no_group():
@@ -515,5 +517,6 @@ def test_more_groups_than_a_table_of_counts_could_hold():
     assert len(report.groups) == len(report.policy) == 150
     assert report.groups[0].group == "site=s3"
     assert report.groups[0].lower > 0.1 > report.groups[1].lower
-    assert report.groups[0].differs != "not shown"
-    assert {one.differs for one in report.groups[1:]} == {"not shown"}
+    first, *others = differences(report)
+    assert first.shown != "open"
+    assert {one.shown for one in others} == {"open"}

@@ -23,7 +23,7 @@ from mipaudit.commands.epsilon.independent_runs.counted import (
 )
 from mipaudit.commands.epsilon.inputs import ScoredRows
 from mipaudit.commands.epsilon.options import EpsilonOptions, MethodName
-from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack, ProfilePoint
+from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack
 from mipaudit.counting.scores import count_columns
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Engine, Workers
@@ -48,6 +48,7 @@ from mipaudit.maths.epsilon.rates import gaussian_lower
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon
 from mipaudit.model.message import Message
+from mipaudit.model.row import Row
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.identity.seed import SeedChoice
 
@@ -294,19 +295,21 @@ def curve_is_refuted(rows: ScoredRows, asked: EpsilonOptions) -> bool:
     )
 
 
-def runs_profile(rows: ScoredRows, asked: EpsilonOptions) -> tuple[ProfilePoint, ...]:
+def runs_profile(rows: ScoredRows, asked: EpsilonOptions) -> tuple[Row, ...]:
     """Return epsilon at many deltas, the named one among them."""
     deltas = sorted({*_DELTAS, asked.delta})
-    points: list[ProfilePoint] = []
+    points: list[Row] = []
     for name, members, holdout in rows.columns():
         confidence = asked.confidence_of_one(len(rows.names))
         band = roc_band(members, holdout, alpha=1 - confidence)
         points.extend(
-            ProfilePoint(
+            Row(
+                quantity="epsilon",
                 score=safe_name(name),
+                confidence=confidence,
                 delta=delta,
                 lower=float(band.epsilon(delta)),
-                estimate=estimate_of_band(band, delta, members.size, holdout.size),
+                value=estimate_of_band(band, delta, members.size, holdout.size),
             )
             for delta in deltas
         )
