@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mipaudit
-from mipaudit.data.columns.class_outputs import class_columns
+from mipaudit.data.model_outputs import class_columns
 from mipaudit.errors import InputError
 
 WORDS = ["heron", "auk", "tern", "gull", "coot", "rail", "kite"]

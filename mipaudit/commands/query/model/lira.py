@@ -28,7 +28,7 @@ from mipaudit.commands.query.model.array_files import (
     vector,
 )
 from mipaudit.commands.query.model.options import LiraOptions, Values, Variance
-from mipaudit.data.columns.class_outputs import LABELS
+from mipaudit.data.model_outputs import LABELS
 from mipaudit.data.tables.table import Whole, open_whole
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
