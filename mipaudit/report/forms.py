@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Literal, assert_never
 
 from mipaudit.errors import UsageError
 from mipaudit.report.blocks import plain
+from mipaudit.report.messages.told import told
 from mipaudit.report.text import MORE, MORE_IN_PYTHON, few_lines, screenful, whole_text
 from mipaudit.report.walk import walk_of
 
 if TYPE_CHECKING:
+    from mipaudit.model.message import Message
     from mipaudit.report.blocks import Picture
     from mipaudit.statements.reports.any_report import AnyReport
 
@@ -44,6 +46,11 @@ def answer_of(report: AnyReport, *, warned: bool = True) -> str:
     """Return the answer in a line, with what can make it untrue unless that is said elsewhere."""
     walk = walk_of(report)
     return plain(" ".join([walk.answer, *(walk.warnings if warned else ())]))
+
+
+def finding_line(finding: Message) -> str:
+    """Return a finding that no report has, in a line."""
+    return f"{finding.code}: {plain(told(finding))}"
 
 
 def brief_report(

@@ -190,7 +190,7 @@ def taken(design: Design, provenance: Provenance) -> list[tuple[str, str]]:
     members, holdout = count_text(design.n_members), count_text(design.n_holdout)
     taken = [
         ("input", _files(provenance)),
-        ("rows", f"{members} of members, {holdout} of the holdout"),
+        ("rows", f"members {members}, holdout {holdout}"),
         ("membership", _membership(design)),
         ("scores", _names(design.score_columns)),
     ]

@@ -1,27 +1,25 @@
-"""The rows of a table as a picture: intervals, amounts, a curve, or counts by bin."""
+"""The rows of a table as a picture: intervals, amounts, a curve, or counts by bin.
+
+Rows stand one below the other, each under its name, so that a phone shows them whole.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mipaudit.report.drawing import (
-    BLUE,
-    GREY,
-    ORANGE,
-    Amount,
-    Interval,
-    amounts,
-    drawn,
-    intervals,
-    marks_of,
-    spread,
-)
+from mipaudit.report.drawing import BLACK, BLUE, GREY, LETTERS, ORANGE, drawn, legend_above
 from mipaudit.report.messages.told import Fields, filled
-from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.text.rounding import lower_text, percent_text
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.text.rounding import (
+    lower_text,
+    number_text,
+    percent_text,
+    upper_text,
+    value_text,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,8 +28,39 @@ if TYPE_CHECKING:
     from mipaudit.report.layout import Table
 
 _MOST_CURVES: Final = 2
+_MOST_ROWS: Final = 24
+_MANY_TIMES: Final = 20.0
+_ROW: Final = 0.42  # inches
+_AROUND: Final = 1.1
+_LONGEST: Final = 48  # letters of a name above its bar
 _LOWEST_RATE: Final = 1e-4
 _TICKS: Final = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+_PALE: Final = "#76767640"  # lets what is below it through, light or dark
+_ARROWS: Final = (
+    "An arrow to the right says at least, one to the left at most; the dot is the best estimate."
+)
+
+
+class Bar(NamedTuple):
+    """A figure to be drawn under its name; what is None is open.
+
+    Attributes:
+        name: of the row.
+        lower: lower limit; of an amount None, as the upper one.
+        value: best estimate, or the amount.
+        upper: upper limit.
+        allowed: the most that it may be, where that is not one line across all rows.
+        text: of an amount, in words.
+        chosen: whether it is, of those beside it.
+    """
+
+    name: str
+    lower: float | None
+    value: float | None
+    upper: float | None
+    allowed: float | None = None
+    text: str = ""
+    chosen: bool = False
 
 
 def pictured(
@@ -50,11 +79,20 @@ def pictured(
     title, name = filled(table.title, report), f"{table.picture}{number}"
     match table.picture:
         case "intervals":
-            yield _intervals(table, rows, report, name, title)
-        case "amounts":
-            yield amounts(
-                [_amount(table, one) for one in rows], name=name, what=table.of, caption=title
+            start, limit = (None, None) if table.axis is None else map(report.get, table.axis)
+            by = limit if isinstance(limit, dict) else None
+            yield intervals(
+                [_interval(table, one, by or {}) for one in rows],
+                name=name,
+                what=table.of,
+                caption=title,
+                start=start or 0.0,
+                limit=limit if by is None else None,
+                allowed=table.allowed[1],
             )
+        case "amounts":
+            bars = [_amount(table, one) for one in rows]
+            yield amounts(bars, name=name, what=table.of, caption=title)
         case "roc":
             for at, one in enumerate(rows[:_MOST_CURVES]):
                 if one.roc:
@@ -72,39 +110,184 @@ def _named(table: Table, row: Any) -> str:  # noqa: ANN401 - of any table
     return ", ".join(filter(None, words))
 
 
-def _intervals(table: Table, rows: Sequence[Any], report: Fields, name: str, title: str) -> Picture:
-    start, limit = (None, None) if table.axis is None else map(report.get, table.axis)
-    field, allowed = table.allowed
-    by = limit if isinstance(limit, dict) else {}
-    shown = [
-        Interval(
-            *(_named(table, one), one.lower, one.value, one.upper),
-            allowed=getattr(one, field) if field else by.get(getattr(one, "quantity", None)),
-        )
-        for one in rows
-    ]
-    # Nothing is cut off: where a figure is below the start, the axis begins a tenth below it.
-    given = [x for one in shown for x in one[1:4] if x is not None]
-    least = min(given, default=0.0)
-    floor = start or 0.0
-    if least < floor:
-        floor = max(-1.0, math.floor(10 * least) / 10)
-    return intervals(
-        shown,
+def _interval(table: Table, row: Any, limits: dict[str, float]) -> Bar:  # noqa: ANN401 - likewise
+    field = table.allowed[0]
+    allowed = getattr(row, field) if field else limits.get(getattr(row, "quantity", ""))
+    return Bar(_named(table, row), row.lower, row.value, row.upper, allowed)
+
+
+def _amount(table: Table, row: Any) -> Bar:  # noqa: ANN401 - likewise
+    last = table.columns[-1 - table.prose]
+    value = getattr(row, last.text.strip("{}").partition(":")[0])
+    text, chosen = filled(last.text, Fields(row)), getattr(row, "chosen", False)
+    return Bar(_named(table, row), None, value, None, text=text, chosen=chosen)
+
+
+def intervals(
+    bars: Sequence[Bar],
+    *,
+    name: str,
+    what: str,
+    caption: str,
+    start: float = 0.0,
+    limit: float | None = None,
+    allowed: str = "the limit",
+) -> Picture:
+    """Draw limits on one axis, a row each, with what is allowed.
+
+    Args:
+        bars: the most important first; no more are drawn than can be read.
+        name: of the picture, short.
+        what: the axis shows.
+        caption: below it.
+        start: of the axis, where blind guessing is if it is above 0. Nothing is cut off: where a
+            figure is below it, the axis begins a tenth below that.
+        limit: across all rows.
+        allowed: what is said of that which a row alone is allowed.
+    """
+    given = [x for one in bars for x in one[1:4] if x is not None]
+    least, most = min(given, default=0.0), max(given, default=0.0)
+    floor = start if least >= start else max(-1.0, math.floor(10 * least) / 10)
+    end = 1.0 if most <= 1 else max(most, limit or 0.0)
+    marks = [] if limit is None else [(limit, f"the limit {number_text(limit)}", BLACK, "--")]
+    if start > 0:
+        marks.append((start, f"blind guessing {value_text(start)}", GREY, "-"))
+
+    def paint(axes: Axes) -> None:
+        axes.set_xlim(floor, end if end <= 1 else floor + (end - floor) * 1.05)
+        for at, text, color, dashes in marks:
+            axes.axvline(at, color=color, linestyle=dashes, label=text)
+        if any(one.allowed is not None for one in bars):
+            axes.plot([], [], color=BLACK, label=allowed, **_allowed_style(clip_on=True))
+        if floor < 0:
+            axes.axvline(0, color=GREY, linewidth=0.8)
+
+    def said(one: Bar) -> str:
+        own = "" if one.allowed is None else f", {allowed} {number_text(one.allowed)}"
+        return f"{one.name}: {_limits_text(one)}{own}"
+
+    across = "" if limit is None else f" The limit is {number_text(limit)}."
+    across += f" Blind guessing {value_text(start)}." if start > 0 else ""
+    span = f" on an axis from {value_text(floor)} to {number_text(float(f'{end:.3g}'))}"
+    return _rows_drawn(
+        bars,
+        (paint, _draw_interval, lambda one: one.name, said),
         name=name,
-        what=table.of,
-        caption=title,
-        ends=(floor, 1.0 if max(given, default=0.0) <= 1 else None),
-        marks=marks_of(() if by is limit or limit is None else (limit,), start or 0.0),
-        allowed=allowed,
+        what=what,
+        caption=f"{caption} {_ARROWS}",
+        around=(span, across),
     )
 
 
-def _amount(table: Table, row: Any) -> Amount:  # noqa: ANN401 - of any table
-    last = table.columns[-1 - table.prose]
-    field = last.text.strip("{}").partition(":")[0]
-    text = filled(last.text, Fields(row))
-    return Amount(_named(table, row), getattr(row, field), text, getattr(row, "chosen", False))
+def amounts(bars: Sequence[Bar], *, name: str, what: str, caption: str) -> Picture:
+    """Draw figures without limits as bars, a row each: none is negative.
+
+    Args:
+        bars: the least first; no more are drawn than can be read. Some that are many times
+            the least are cut, lest all others look alike.
+        name: of the picture, short.
+        what: the axis shows.
+        caption: below it.
+    """
+    values = [one.value or 0.0 for one in bars[:_MOST_ROWS]]
+    end = max(one for one in values if one <= _MANY_TIMES * values[0]) or 1.0
+
+    def bar(axes: Axes, place: int, one: Bar) -> None:
+        color, hatch = (ORANGE, "") if one.chosen else (BLUE, "///")
+        style: dict[str, Any] = {"hatch": hatch, "edgecolor": "white", "linewidth": 0}
+        axes.barh(place, one.value or 0.0, 0.28, color=color, **style)
+
+    def label(one: Bar) -> str:
+        return f"{one.name}: {one.text}{' →' * ((one.value or 0.0) > end)}"
+
+    def said(one: Bar) -> str:
+        return f"{one.name}: {one.text}{', chosen' * one.chosen}"
+
+    return _rows_drawn(
+        bars,
+        (lambda axes: axes.set_xlim(0, end * 1.02), bar, label, said),
+        name=name,
+        what=what,
+        caption=caption,
+    )
+
+
+def _rows_drawn(
+    bars: Sequence[Bar],
+    how: tuple[
+        Callable[[Axes], object],
+        Callable[[Axes, int, Bar], None],
+        Callable[[Bar], str],
+        Callable[[Bar], str],
+    ],
+    *,
+    name: str,
+    what: str,
+    caption: str,
+    around: tuple[str, str] = ("", ""),
+) -> Picture:
+    """Draw a row for each bar: ``how`` sets up the axes, draws a bar, names it, and tells it."""
+    shown, rest = bars[:_MOST_ROWS], len(bars) - _MOST_ROWS
+    set_up, paint, label, told = how
+
+    def draw(axes: Axes) -> None:
+        set_up(axes)
+        for place, one in enumerate(reversed(shown)):
+            paint(axes, place, one)
+            axes.annotate(
+                safe_name(label(one), longest=_LONGEST + len(one.text)),
+                (0, place),
+                xycoords=("axes fraction", "data"),
+                xytext=(0, 7),
+                textcoords="offset points",
+                fontsize=LETTERS - 1,
+                # Over the lines of the policy.
+                bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
+            )
+        axes.set_yticks([])
+        axes.set_ylim(-0.5, len(shown) - 0.1)
+        axes.set_xlabel(what)
+        axes.spines["left"].set_visible(False)
+        legend_above(axes)
+
+    more = f"; and {rest} more, in the tables" if rest > 0 else ""
+    span, across = around
+    return drawn(
+        draw,
+        name=name,
+        height=_AROUND + _ROW * len(shown),
+        alt=f"{what[0].upper()}{what[1:]}{span}. {'; '.join(map(told, shown))}{more}.{across}",
+        caption=caption,
+    )
+
+
+def _draw_interval(axes: Axes, place: int, one: Bar) -> None:
+    """Draw one interval; an end that is not known reaches the end of the axis."""
+    left, right = axes.get_xlim()
+    ends = [left if one.lower is None else one.lower, right if one.upper is None else one.upper]
+    axes.plot(ends, [place] * 2, color=_PALE, lw=5, solid_capstyle="butt")
+    for at, marker, color, size in (
+        (one.lower, ">", ORANGE, 8),
+        (one.upper, "<", BLUE, 8),
+        (one.value, "o", GREY, 4),
+    ):
+        if at is not None:
+            style: dict[str, Any] = {"marker": marker, "markersize": size, "linestyle": "none"}
+            axes.plot([at], [place], color=color, clip_on=False, **style)
+    if one.allowed is not None:
+        axes.plot([one.allowed], [place], color=BLACK, **_allowed_style(clip_on=False))
+
+
+def _allowed_style(*, clip_on: bool) -> dict[str, Any]:
+    wide: dict[str, Any] = {"marker": "|", "markersize": 17, "markeredgewidth": 2}
+    return {**wide, "linestyle": "none", "clip_on": clip_on}
+
+
+def _limits_text(one: Bar) -> str:
+    """Return the limits in words, rounded outward."""
+    least = "" if one.lower is None else f"at least {lower_text(one.lower)}"
+    most = "" if one.upper is None else f"at most {upper_text(one.upper)}"
+    return ", ".join(filter(None, (least, most))) or "no limit"
 
 
 def _roc(curves: Any, name: str) -> Picture:  # noqa: ANN401 - the curves of a score
@@ -163,12 +346,28 @@ def _never_falling(points: Sequence[tuple[float, float]]) -> list[tuple[float, f
 
 def _bins(curves: Any, name: str) -> Picture:  # noqa: ANN401 - the curves of a score
     """Draw how members and holdout records spread from the lowest scores to the highest."""
-    of = quoted_name(curves.score)
-    return spread(
-        [(one.members, one.holdout) for one in curves.bins],
+    of, counts = quoted_name(curves.score), [(one.members, one.holdout) for one in curves.bins]
+    members, holdout = (sum(one) or 1 for one in zip(*counts, strict=True))
+    shares = [(inside / members, outside / holdout) for inside, outside in counts]
+
+    def draw(axes: Axes) -> None:
+        left, right = ([x + by for x in range(len(shares))] for by in (-0.2, 0.2))
+        striped: dict[str, Any] = {"hatch": "///", "edgecolor": "white", "linewidth": 0}
+        axes.bar(left, [one for one, _ in shares], 0.4, color=ORANGE, label="members")
+        axes.bar(right, [one for _, one in shares], 0.4, color=BLUE, label="holdout", **striped)
+        axes.set_xticks([])
+        axes.set_xlabel("scores from low to high, in bins of about equal size")
+        axes.set_ylabel("share of the class")
+        legend_above(axes)
+
+    furthest = max(shares, key=lambda pair: abs(pair[0] - pair[1]))
+    inside, outside = (percent_text(round(share, 3)) for share in furthest)
+    return drawn(
+        draw,
         name=name,
-        of=f"{of}, from low to high",
-        axis="scores from low to high, in bins of about equal size",
+        height=2.8,
+        alt=f"Shares of members and of holdout records in {len(shares)} bins of {of}, from low to "
+        f"high. Where they differ most: {inside} of the members and {outside} of the holdout.",
         caption=f"{of} from low to high: where members and holdout records differ, membership "
         "shows. Small bins are merged.",
     )

@@ -6,22 +6,9 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 import pytest
 
-from mipaudit.evidence.scores.curves import RocPoint, ScoreCurves
-from mipaudit.report.drawing import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    Amount,
-    Interval,
-    Mark,
-    amounts,
-    intervals,
-    marks_of,
-    spread,
-)
-from mipaudit.report.pictured import _roc
+from mipaudit.evidence.scores.curves import RocPoint, ScoreBin, ScoreCurves
+from mipaudit.report.drawing import BLACK, BLUE, GREY, ORANGE
+from mipaudit.report.pictured import Bar, _bins, _roc, amounts, intervals
 
 HOSTILE = '$x^2$ <script>alert("x")</script> \u202e&'
 
@@ -31,7 +18,7 @@ def drawn(rows, **more):
 
 
 def test_a_name_is_text_whatever_it_is():
-    picture = drawn([Interval(HOSTILE, 0.1, 0.2, 0.3)])
+    picture = drawn([Bar(HOSTILE, 0.1, 0.2, 0.3)])
 
     texts = [one.text for one in fromstring(picture.svg).iter() if one.tag.endswith("text")]  # noqa: S314 - ours
     assert any(text and text.startswith("$x^2$ <script>") for text in texts)
@@ -39,13 +26,13 @@ def test_a_name_is_text_whatever_it_is():
 
 
 def test_equal_rows_are_drawn_equally():
-    rows = [Interval("a", None, None, 0.3), Interval("b", 0.1, 0.2, None)]
+    rows = [Bar("a", None, None, 0.3), Bar("b", 0.1, 0.2, None)]
 
     assert drawn(rows) == drawn(rows)
 
 
 def test_limits_and_policy_have_colours_and_words_of_their_own():
-    picture = drawn([Interval("a", 0.11119, 0.2, 0.31111)], marks=[Mark(0.25, "the limit 0.25")])
+    picture = drawn([Bar("a", 0.11119, 0.2, 0.31111)], limit=0.25)
 
     assert all(color.lower() in picture.svg.lower() for color in ("currentColor", BLUE, ORANGE))
     assert picture.svg.count(BLACK) == 1  # where the page has no ink of its own
@@ -54,7 +41,7 @@ def test_limits_and_policy_have_colours_and_words_of_their_own():
 
 
 def test_many_rows_are_cut_and_said_to_be():
-    picture = drawn([Interval(f"row {at}", 0.1, 0.2, 0.3) for at in range(100)])
+    picture = drawn([Bar(f"row {at}", 0.1, 0.2, 0.3) for at in range(100)])
 
     assert "row 23" in picture.alt
     assert "row 24" not in picture.alt
@@ -95,7 +82,7 @@ def test_at_most_never_falls_in_the_picture(monkeypatch, seed):
 
 @pytest.mark.parametrize("value", [None, 0.2])
 def test_no_limit_is_said(value):
-    assert "a: no limit." in drawn([Interval("a", None, value, None)]).alt
+    assert "a: no limit." in drawn([Bar("a", None, value, None)]).alt
 
 
 # Machado, Oliveira and Fernandes 2009, table 1, severity 1.0, on linear RGB.
@@ -111,7 +98,7 @@ SEEN = {
         (-0.011820, 0.042940, 0.968881),
     ],
 }
-COLOURS = {"at most": BLUE, "at least": ORANGE, "claim": GREEN}
+COLOURS = {"at most": BLUE, "at least": ORANGE}
 PAPERS = {"light": "#ffffff", "dark": "#16161a"}
 
 
@@ -154,27 +141,29 @@ def test_colours_stand_out_on_paper_and_in_the_dark(color, paper):
 
 
 def test_a_row_says_what_it_alone_is_allowed():
-    picture = drawn([Interval("a", 0.1, 0.2, 0.3, 0.25), Interval("b", 0.1, 0.2, 0.3)])
+    picture = drawn([Bar("a", 0.1, 0.2, 0.3, 0.25), Bar("b", 0.1, 0.2, 0.3)])
 
     assert "a: at least 0.1000, at most 0.3000, the limit 0.25; b: at least" in picture.alt
     assert picture.alt.count("the limit") == 1
 
 
-def test_marks_are_said_once_and_blind_guessing_where_it_is_not_0():
-    assert [one.text for one in marks_of([0.2, 0.2, 0.3])] == ["the limit 0.2", "the limit 0.3"]
-    assert [one.text for one in marks_of((), 0.4)] == ["blind guessing 0.4000"]
+def test_blind_guessing_is_marked_where_it_is_not_0():
+    assert "Blind guessing 0.4000." in drawn([Bar("a", 0.5, 0.6, 0.7)], start=0.4).alt
+    assert "Blind guessing" not in drawn([Bar("a", 0.5, 0.6, 0.7)]).alt
 
 
 def test_many_times_the_least_is_cut_and_said():
-    rows = [Amount("a", 1.0, "1"), Amount("b", 2.0, "2", chosen=True), Amount("c", 1e6, "1e6")]
+    values = {"a": 1.0, "b": 2.0, "c": 1e6}
+    rows = [Bar(n, None, x, None, text=f"{x:g}", chosen=n == "b") for n, x in values.items()]
     picture = amounts(rows, name="n", what="noise", caption="C.")
 
-    assert picture.alt == "Noise. a: 1; b: 2, chosen; c: 1e6."
-    assert "c: 1e6 →" in picture.svg
+    assert picture.alt == "Noise. a: 1; b: 2, chosen; c: 1e+06."
+    assert "c: 1e+06 →" in picture.svg
     assert "b: 2 →" not in picture.svg
 
 
 def test_where_the_classes_differ_most_is_said():
-    picture = spread([(9, 1), (1, 9)], name="n", of="s", axis="a", caption="C.")
+    bins = (ScoreBin(members=9, holdout=1), ScoreBin(members=1, holdout=9))
+    picture = _bins(ScoreCurves(score="s", side="high", roc=(), bins=bins), "n")
 
-    assert "in 2 bins of s. Where they differ most: 90% of the members and 10%" in picture.alt
+    assert "in 2 bins of 's', from low to high. Where they differ most: 90% of" in picture.alt

@@ -33,9 +33,8 @@ CODE = (
     *(ast.If, ast.For, ast.While, ast.Match, ast.Try, ast.With, ast.comprehension, ast.BoolOp),
     *(ast.Compare, ast.Call, ast.Subscript),
 )
-# Who tells besides the report and its forms: the help of a code, and what the owner of a release
-# is told beside it.
-TELLS = {"cli/topics/help.py", "commands/noise/run.py"}
+# Who tells besides the report and its forms: the help of a code.
+TELLS = {"cli/topics/help.py"}
 
 
 def texts(part):

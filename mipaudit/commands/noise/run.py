@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.commands.noise.options import AddNoiseOptions, NoiseOptions, check_release
 from mipaudit.errors import UsageError
 from mipaudit.options.public import public
-from mipaudit.report.messages.told import told
+from mipaudit.report.forms import finding_line
 
 if TYPE_CHECKING:
     from mipaudit.commands.noise.answer import NoisedRelease
@@ -137,7 +137,7 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
     present(found.report, shown, place)
     for one in found.findings:
         # On stderr alone: it is about the release without its noise.
-        note(f"{one.code}: {told(one)} (Not in the report, which may be published.)", quiet=False)
+        note(f"{finding_line(one)} (Not in the report, which may be published.)", quiet=False)
     files = (("the noised release", noised), ("its report", sidecar))
     note_written(found.report, place, *files, quiet=shown.quiet)
 
