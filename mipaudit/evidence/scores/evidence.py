@@ -117,8 +117,9 @@ class Evidence:
     member_side: Side | None = None
     seed: int = 0
     ordered: bool = True
-    _guesses: list[Averaged] = field(default_factory=list)
-    _sets: dict[Attackers, ClassSets] = field(default_factory=dict)
+    # Found once; what is asked in another way, as `replace` has it, finds its own.
+    _guesses: list[Averaged] = field(default_factory=list, init=False)
+    _sets: dict[Attackers, ClassSets] = field(default_factory=dict, init=False)
     _starts: dict[int, NDArray[np.intp]] = field(default_factory=dict)
 
     @property
@@ -185,7 +186,7 @@ class Evidence:
 
     def at_prior(self, prior: float) -> Evidence:
         """Return the same counts as evidence at another prior."""
-        return replace(self, prior=prior, _guesses=[], _sets={})
+        return replace(self, prior=prior)
 
     def asked(self, attackers: Attackers) -> tuple[Evidence | None, Attackers]:
         """Return whose evidence a class of attackers is about, and what it is called there.

@@ -189,8 +189,6 @@ def swapped(evidence_from, members, holdout, **settings):
             everyone=turned(counts.everyone),
             evaluated=turned(counts.evaluated),
         ),
-        _guesses=[],
-        _sets={},
     )
     return here, there
 

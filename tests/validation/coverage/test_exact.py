@@ -66,7 +66,7 @@ def test_a_limit_that_leaves_rows_out_by_lot_is_caught(monkeypatch):
 
     def by_lot(self, attackers, alpha):
         late = replace(self.counts, everyone=self.counts.evaluated, ranked=None)
-        return upper(replace(self, counts=late, _sets={}), attackers, alpha)
+        return upper(replace(self, counts=late), attackers, alpha)
 
     monkeypatch.setattr(Evidence, "upper", by_lot)
     found = row(exact_rows(replace(ALONE, size=30)), "advantage", "upper")
