@@ -53,12 +53,7 @@ LAYOUT: Final = Layout(
             ),
             words=3,
         ),
-        Table(
-            "Not compared",
-            "uncompared",
-            (_COLUMN, Column("why", "{why:text}")),
-            prose=True,
-        ),
+        Table("Not compared", "uncompared", (_COLUMN, Column("why", "{why:text}")), prose=True),
         Table("", "curves", (), picture="bins"),
     ),
     following="{following:text}",

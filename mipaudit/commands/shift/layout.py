@@ -101,10 +101,7 @@ LAYOUT: Final = Layout(
                 "surely differs. The p-values are exact or conservative."
             ),
         ),
-        (
-            "within the holdout",
-            "for comparison: holdout records with a copy in the holdout itself",
-        ),
+        ("within the holdout", "for comparison: holdout records with a copy in the holdout itself"),
     ),
     cases=(Cases("policy", "{score}", "{limit:limited}", "{reason}"),),
     height=30,

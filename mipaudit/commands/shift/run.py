@@ -320,10 +320,7 @@ def _checks(
 
 
 def _design(
-    source: FeatureSource,
-    asked: ShiftOptions,
-    found: _Counted,
-    evidence: SeveralScores | None,
+    source: FeatureSource, asked: ShiftOptions, found: _Counted, evidence: SeveralScores | None
 ) -> ShiftDesign:
     sample, varying, learner = found.sample, found.varying, found.learner
     holdout, members = (0, 0) if evidence is None else evidence.counts.scored.sum(axis=0).tolist()

@@ -167,8 +167,7 @@ def _match(
     count = int(sides.max()) + 1
     if count != _SIDES:
         raise InputError(
-            "many_sides",
-            f"{source}: column 'side' has {count} different labels; two are expected.",
+            "many_sides", f"{source}: column 'side' has {count} different labels; two are expected."
         )
     pairs = _codes(labels[PAIR_COLUMN])
     total = int(pairs.max()) + 1

@@ -13,8 +13,5 @@ if TYPE_CHECKING:
 def answer(report: ModelQueryReport) -> Message:
     """Return how many scores were made, of how many records."""
     return Message.of(
-        "scores_made",
-        scores=len(report.scores),
-        members=report.n_members,
-        holdout=report.n_holdout,
+        "scores_made", scores=len(report.scores), members=report.n_members, holdout=report.n_holdout
     )

@@ -148,11 +148,7 @@ def write_indicators(
 
 
 def dense_features(
-    points: Points,
-    levels: Sequence[int],
-    *,
-    value: float = 1.0,
-    most: int = MOST_BUCKETS,
+    points: Points, levels: Sequence[int], *, value: float = 1.0, most: int = MOST_BUCKETS
 ) -> Floats:
     """Return numbers and indicators side by side, shape (n, p + buckets).
 
