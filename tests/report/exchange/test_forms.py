@@ -112,10 +112,18 @@ def test_every_report_in_every_form_is_valid_or_refused(name, form):
     require_valid(form, made(name, form))
 
 
+def undigested(text, *files):
+    """Return a form without the digests of reports, which say more than what it shows of them."""
+    for data in files:
+        text = text.replace(sha256(data).hexdigest(), "DIGEST")
+    return re.sub("urn:uuid:[0-9a-f-]+", "urn:uuid:OF-DIGEST", text)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_as_it_was(form, snapshot):
-    assert made("rejudged", form) == snapshot
-    assert form == "in-toto" or made("bounds", form) == snapshot(name=f"bounds, {form}")
+    for name in ("rejudged",) if form == "in-toto" else ("rejudged", "bounds"):
+        data = (REPORTS / f"{name}.json").read_bytes()
+        assert undigested(of_bytes(data, form), data) == snapshot(name=f"{name}, {form}")
 
 
 def tricked(text):
