@@ -65,9 +65,10 @@ class DeclaredCommand(GroupedCommand):
         if {"config", "no_config"} <= typed.keys():
             raise typer.BadParameter("--config and --no-config cannot go together.", ctx=ctx)
         ctx.meta[_SETTINGS] = settings = Settings(row, typed)
-        ctx.default_map = {name: one.value for name, one in settings.given.items()}
         if not args and place is not None:
             self.no_args_is_help = place.name not in settings.given
+        if args or not self.no_args_is_help:  # help shows the defaults that it always has
+            ctx.default_map = {name: one.value for name, one in settings.given.items()}
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: OfParser) -> int:
