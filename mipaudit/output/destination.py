@@ -1,4 +1,4 @@
-"""Where a report goes: standard output, or a file that is whole or not there."""
+"""Where reports and files beside them go: standard output, or files whole or not there."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 import stat
 import sys
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Self, cast
 
-from mipaudit.errors import OutputError
+from mipaudit.errors import OutputError, UsageError
 from mipaudit.output.staged_file import StagedFile, staged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mipaudit.options.plain_values import Given
 
@@ -73,8 +73,7 @@ class Destination(NamedTuple):
             _require_stdout()
             return cls(path=None, atomic=False)
         # Here, since most answers go to standard output.
-        from mipaudit.output.followed_path import followed_path
-        from mipaudit.output.input_guard import refuse_inputs
+        from mipaudit.output.allowed_place import followed_path, refuse_inputs
 
         with _refusals(name, option):
             try:
@@ -313,3 +312,94 @@ def digest_line(name: str, data: bytes) -> bytes:
     escaped = plain.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
     mark = b"" if escaped == plain else b"\\"
     return mark + sha256(data).hexdigest().encode() + b"  " + escaped + b"\n"
+
+
+class Asked(NamedTuple):
+    """A file that may be asked for beside a report.
+
+    Attributes:
+        option: its keyword.
+        what: it holds, for people.
+        forms: the endings of its name, each of which stands for a form.
+        name: of the file; None where it is not asked for.
+    """
+
+    option: str
+    what: str
+    forms: tuple[str, ...]
+    name: str | None
+
+
+class Beside(NamedTuple):
+    """A checked place for such a file, and its form: the ending without its dot."""
+
+    place: Destination
+    form: str
+
+
+def files_beside(
+    asked: Iterable[Asked], *, report: Destination, inputs: Iterable[str | None] = ()
+) -> dict[str, Beside]:
+    """Check the places before anything is computed; return those asked for, by option.
+
+    Args:
+        asked: the files that there may be.
+        report: where the report goes.
+        inputs: what is read: none of it may be overwritten.
+
+    Raises:
+        UsageError: a suffix that stands for no form, one file for two things, or an input.
+        OutputError: a place that cannot be written to.
+    """
+    asked, inputs = list(asked), list(inputs)
+    found: dict[str, Beside] = {}
+    for option, _, forms, name in asked:
+        if name is None:
+            continue
+        suffix = PurePath(name).suffix.lower()
+        if suffix not in forms:
+            raise UsageError(
+                option, f"`{option}` takes a file name that ends in {', '.join(forms)}."
+            )
+        place = Destination.open(name, inputs=inputs, option=f"`{option}`")
+        found[option] = Beside(place, suffix.removeprefix("."))
+    wanted = {"output": "the report"} | {one.option: f"the {one.what}" for one in asked}
+    _require_apart((report, *(beside.place for beside in found.values())), wanted)
+    return found
+
+
+def report_beside(
+    name: str | None, data: Destination | None, *, inputs: Iterable[str | None]
+) -> Destination:
+    """Return the checked place of a report whose command writes data, too.
+
+    Args:
+        name: the file; None is standard output.
+        data: where the data go; None: nowhere.
+        inputs: what is read.
+
+    Raises:
+        UsageError: both would be one file.
+        OutputError: the place cannot be written to.
+    """
+    place = Destination.open(name, inputs=inputs, option="`report`")
+    places = (place,) if data is None else (data, place)
+    _require_apart(places, {"output": "the data", "report": "the report"})
+    return place
+
+
+def _require_apart(places: Iterable[Destination], wanted: Mapping[str, str]) -> None:
+    """Refuse one file for two things; ``wanted`` has what each option asks for, for people."""
+    paths = [one.path for one in places if one.path]
+    if len(set(paths)) < len(paths):
+        things = _joined([*wanted.values()])
+        options = _joined([f"`{option}`" for option in wanted])
+        raise UsageError(
+            "same_file",
+            f"{things[0].upper()}{things[1:]} need a file each.",
+            hint=f"Name different files for {options}.",
+        )
+
+
+def _joined(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]])

@@ -249,7 +249,7 @@ def write_scores(
         UsageError: a file name that stands for no form, or that is an input.
         OutputError: a file cannot be written.
     """
-    from mipaudit.output.beside import report_beside
+    from mipaudit.output.destination import report_beside
     from mipaudit.output.rows import record_format
 
     output = None if shown.output == "-" else shown.output

@@ -232,8 +232,7 @@ def _refuted(asked: BoundsOptions) -> Refutation:
 def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
     """Translate, and write the answer; return the exit code."""
     from mipaudit.output import exit_code
-    from mipaudit.output.beside import Asked, files_beside
-    from mipaudit.output.destination import Destination
+    from mipaudit.output.destination import Asked, Destination, files_beside
     from mipaudit.output.presentation import present
     from mipaudit.output.terminal import note_written
 

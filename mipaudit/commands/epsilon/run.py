@@ -162,8 +162,7 @@ def _design(asked: EpsilonOptions) -> EpsilonDesign:
 
 def run_epsilon(asked: EpsilonOptions, shown: EpsilonShown) -> int:
     """Run the audit and write its report; return the exit code."""
-    from mipaudit.output.beside import Asked, files_beside
-    from mipaudit.output.destination import Destination
+    from mipaudit.output.destination import Asked, Destination, files_beside
     from mipaudit.output.presentation import write_report
 
     if shown.curve is None:

@@ -37,8 +37,7 @@ from mipaudit.errors import InputError, UsageError, as_typed
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.options.public import public
 from mipaudit.output import exit_code
-from mipaudit.output.beside import report_beside
-from mipaudit.output.destination import Destination, row_file
+from mipaudit.output.destination import Destination, report_beside, row_file
 from mipaudit.output.presentation import present
 from mipaudit.output.rows import RowFormat, write_rows
 from mipaudit.output.terminal import note_written, progress_bar

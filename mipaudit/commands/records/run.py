@@ -88,8 +88,7 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
 
 def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     """Write a row for each record into a file, and show the report; return the exit code."""
-    from mipaudit.output.beside import report_beside
-    from mipaudit.output.destination import Destination
+    from mipaudit.output.destination import Destination, report_beside
     from mipaudit.output.exit_code import report_exit
     from mipaudit.output.presentation import present
     from mipaudit.output.terminal import note_written, progress_bar

@@ -40,8 +40,14 @@ from mipaudit.data.summaries.file import (
     plan_digest,
     read_summaries,
 )
-from mipaudit.data.summaries.sites import check_alike, check_apart, sites_of
-from mipaudit.data.summaries.source import counts_arrays, cuts_arrays, cuts_of
+from mipaudit.data.summaries.source import (
+    check_alike,
+    check_apart,
+    counts_arrays,
+    cuts_arrays,
+    cuts_of,
+    sites_of,
+)
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from mipaudit.data.summaries.sites import same_name
+from mipaudit.data.summaries.source import same_name
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding
 from mipaudit.statements.estimate import STATED_SEED

@@ -1,7 +1,8 @@
 """A CSV file as a part of the input: parsed once, block by block, whatever its size.
 
-Numbers are what Python reads, to the last bit, whether Arrow converts them or `csv_cells` does:
-that is for keys, for what Arrow refuses, and for numbers that may have lost digits.
+What its columns hold is told by its first rows, or by all of a small file. Numbers are what Python
+reads, to the last bit, whether Arrow converts them or `csv_cells` does: that is for keys, for what
+Arrow refuses, and for numbers that may have lost digits.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import io
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from mipaudit.data.columns.column import (
 )
 from mipaudit.data.columns.column_cache import ChunkStore, StoredPart, compact_column
 from mipaudit.data.columns.fields import merged_kind
+from mipaudit.data.columns.names import is_cell, is_known, is_score_like
 from mipaudit.data.csv.blocks import MisfitError, blocks, in_order, read_block, records_end
 from mipaudit.data.csv.cells import (
     MISSING,
@@ -34,10 +36,11 @@ from mipaudit.data.csv.cells import (
     column_kind,
     keys_of,
     labels_of,
+    looks_numeric,
     numbers_of,
+    without,
 )
-from mipaudit.data.csv.dialect import csv_rows, diagnose_csv, find_header, unlike_csv
-from mipaudit.data.csv.head import read_head
+from mipaudit.data.csv.dialect import Dialect, csv_rows, diagnose_csv, find_header, unlike_csv
 from mipaudit.data.files.blob import Blob, Format, read_up_to
 from mipaudit.data.files.foreign import HEAD, require_table
 from mipaudit.data.files.unpacked import plain_stream, read_whole
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from mipaudit.data.columns.column import Kind
 
 
 # Up to here all is looked at before anything is parsed, so that no fault is found late.
@@ -63,6 +68,8 @@ _LINES_LATER: Final = 8
 _BLOCKS_OF_MANY: Final = 128
 _SPARSE: Final = 97
 _SPREAD: Final = 7919
+# A first line with so many of its names among the cells below is a record.
+_OWN_WORDS: Final = 2
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -358,6 +365,94 @@ class CsvPart(StoredPart):
         """Release memory, temporary file and bytes."""
         super().close()
         self.blob.close()
+
+
+class CsvHead(NamedTuple):
+    """What some rows show.
+
+    Attributes:
+        rows: how many.
+        kinds: of the columns.
+        exact: the columns of numbers some of which say more than a float64 can hold.
+    """
+
+    rows: int
+    kinds: dict[str, Kind]
+    exact: frozenset[str]
+
+
+def read_head(body: bytes, dialect: Dialect, name: str) -> CsvHead:
+    """Split ``body``, whole records in UTF-8 after the header, into cells.
+
+    Raises:
+        InputError: ``ragged_rows``, ``bad_quotes``, ``no_rows`` or ``no_header``.
+    """
+    rows, written = _words(body, dialect)
+    if rows is None:
+        diagnose_csv(io.BytesIO(body), dialect, (), name)
+        raise unlike_csv(name)
+    if not rows:
+        raise InputError("no_rows", f"{name}: there is a header and no row.")
+    cells = {one: without(column, MISSING) for one, column in written.items()}
+    numbers = {one: numbers_of(column) or booleans_of(column) for one, column in cells.items()}
+    numeric = {one for one, column in numbers.items() if column is not None}
+    # A column ``member`` may say "member", and one of numbers be called "nan".
+    own = {one for one, column in written.items() if one in column.vocabulary.words}
+    if _is_record(dialect.names, own, numeric):
+        raise InputError(
+            "no_header",
+            f"{name}: the first line is a record, or files were joined with their "
+            "headers: it holds values, or says that one is missing, where names are expected.",
+            hint="Add a header line, and leave out those that are repeated.",
+        )
+    kinds: dict[str, Kind] = {}
+    for one, found in numbers.items():
+        if found is not None:
+            kinds[one] = column_kind(found)
+        else:
+            meant = looks_numeric(cells[one], score_like=is_score_like(one))
+            kinds[one] = "float" if meant else "string"
+    exact = [one for one, column in numbers.items() if column and column.lost is not None]
+    return CsvHead(rows, kinds, frozenset(exact))
+
+
+def _words(body: bytes, dialect: Dialect) -> tuple[int | None, dict[str, Labels]]:
+    """Return rows and columns, with the words that say that a cell is empty.
+
+    None for the rows where the text is no such table.
+    """
+    import pyarrow as pa
+
+    from mipaudit.data.parquet.arrow import ArrowReader
+
+    words = pa.dictionary(pa.int32(), pa.string())
+    try:
+        rows, columns = read_block(body, dialect, dict.fromkeys(dialect.names, words))
+    except MisfitError:
+        return None, {}
+    return rows, {name: ArrowReader().labels(column) for name, column in columns.items()}
+
+
+def _is_record(names: tuple[str, ...], own: set[str], numeric: set[str]) -> bool:
+    """Tell whether the names are cells of a record.
+
+    Args:
+        names: in order.
+        own: those that are words of their own columns. Of a header few are.
+        numeric: those of columns of numbers or booleans.
+    """
+    if len(own) >= min(_OWN_WORDS, len(names)):
+        return True
+    # A column of numbers that is called as a missing number is written. The first may lack a
+    # name: it counts the rows where a frame was written.
+    stray = any(is_cell(name) and name in numeric for name in names[1:])
+    # A name that records do not hold: a column's, or one above numbers.
+    headed = any(
+        is_known(name) or (name in numeric and not is_cell(name))
+        for name in names
+        if name not in own
+    )
+    return (bool(own) or stray) and not headed
 
 
 def _require_numbers_of_python(numbers: Numbers, text: bytes) -> None:

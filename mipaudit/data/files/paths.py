@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.files.blob import file_blob, stream_blob
 from mipaudit.data.files.search import LocalTree, found_files
-from mipaudit.data.stores.address import local_path, parse_address
+from mipaudit.data.stores.store import local_path, parse_address
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.text.printable_names import safe_name
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from mipaudit.data.stores.address import anonymous, store_seconds
-from mipaudit.data.stores.store import State, Store, store_error
+from mipaudit.data.stores.store import State, Store, anonymous, store_error, store_seconds
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from pyarrow.lib import NativeFile
 
     from mipaudit.data.files.search import Entry
-    from mipaudit.data.stores.address import Address
+    from mipaudit.data.stores.store import Address
 
 # A bucket or container, whether anything says that there are credentials for it, and what makes
 # its file system.

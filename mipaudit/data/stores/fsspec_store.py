@@ -10,13 +10,12 @@ import re
 from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from mipaudit.data.stores.address import store_seconds
-from mipaudit.data.stores.store import State, Store
+from mipaudit.data.stores.store import State, Store, store_seconds
 from mipaudit.errors import InputError
 
 if TYPE_CHECKING:
     from mipaudit.data.files.search import Entry
-    from mipaudit.data.stores.address import Address
+    from mipaudit.data.stores.store import Address
 
 # What changes when an object is written again, in the words of different stores: first those
 # that another content would change for certain.

@@ -10,8 +10,15 @@ from typing import IO, TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.data.files.blob import AHEAD_MOST, Blob, PositionedReader, each_at_once, stream_blob
 from mipaudit.data.files.search import MAGIC, FoundFile, found_files
-from mipaudit.data.stores.address import ANONYMOUS, STORE_TIMEOUT, Address, anonymous
-from mipaudit.data.stores.store import ShortReadError, missing_library, store_error
+from mipaudit.data.stores.store import (
+    ANONYMOUS,
+    STORE_TIMEOUT,
+    Address,
+    ShortReadError,
+    anonymous,
+    missing_library,
+    store_error,
+)
 from mipaudit.errors import InputError, MipauditError, UsageError
 
 if TYPE_CHECKING:

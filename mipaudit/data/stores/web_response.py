@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from aiohttp import ClientResponse
 from yarl import URL
 
-from mipaudit.data.stores.address import store_seconds
+from mipaudit.data.stores.store import store_seconds
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import safe_name
 

@@ -533,7 +533,7 @@ def test_without_credentials_nothing_is_asked(fails, monkeypatch, tmp_path, spec
 
 def test_a_machine_of_the_cloud_may_have_a_role(website, monkeypatch, tmp_path):
     """It answers the question of its own cloud; that of Amazon may want a token first."""
-    from mipaudit.data.stores.address import parse_address
+    from mipaudit.data.stores.store import parse_address
 
     monkeypatch.setattr(cloud_store, "_ROLES_HOST", website.url.removeprefix("http://"))
     address = parse_address("gs://bucket/x.csv")
@@ -623,7 +623,7 @@ def test_standard_input_stays_in_its_process(monkeypatch, tmp_path):
 def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     from store_servers import clear_environment
 
-    from mipaudit.data.stores.address import parse_address
+    from mipaudit.data.stores.store import parse_address
 
     clear_environment(monkeypatch, tmp_path)
     for name, value in variables.items():
