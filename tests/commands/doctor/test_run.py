@@ -156,7 +156,7 @@ def test_a_part_that_is_not_there_is_offered_and_no_finding(run, monkeypatch):
 
     assert status == 0
     assert "accounting  missing" in text
-    assert 'For the optional parts: pip install "mipaudit[accounting]"\n' in text
+    assert 'for the optional parts: pip install "mipaudit[accounting]"\n' in text
 
 
 def test_figures_that_come_out_otherwise_are_not_to_be_used(run, monkeypatch):
