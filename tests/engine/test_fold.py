@@ -49,25 +49,8 @@ class Total:
         self.threads |= other.threads
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 5, 50])
-def test_every_row_is_folded_once(jobs):
-    parts = [Part(list(range(10 * i, 10 * i + 10)), delay=0.002 * (i % 3)) for i in range(12)]
-    total = fold(parts, Total, workers=hired(jobs))
-    assert sorted(total.values) == list(range(120))
-
-
 def test_several_threads_are_used():
     assert len(fold([Part([1], delay=0.05) for _ in range(6)], Total, workers=hired(3)).threads) > 1
-
-
-def test_nothing_to_fold():
-    assert fold([], Total, workers=hired(4)).values == []
-
-
-def test_progress_counts_source_rows():
-    seen = []
-    fold([Part([1, 2, 3]), Part([4, 5])], Total, workers=hired(2), progress=seen.append)
-    assert sum(seen) == 5
 
 
 @pytest.mark.parametrize("jobs", [1, 3])

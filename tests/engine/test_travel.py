@@ -33,16 +33,6 @@ def test_a_partition_leaves_the_footer_and_the_others_behind(source):
     assert together < 256 * 400 + alone
 
 
-def test_a_partition_reads_the_same_rows_elsewhere(source):
-    for here in (source.partitions()[0], source.partitions()[599]):
-        there = pickle.loads(pickle.dumps(here))  # noqa: S301
-        assert not there.stays
-        for mine, theirs in zip(here.batches(), there.batches(), strict=True):
-            assert mine.first_row == theirs.first_row
-            assert (mine.scores[0] == theirs.scores[0]).all()
-            assert (mine.member == theirs.member).all()
-
-
 def test_a_file_that_changed_is_no_damaged_one(source, tmp_path):
     there = pickle.loads(pickle.dumps(source.partitions()[0]))  # noqa: S301
     os.utime(tmp_path / "parts" / "part-000.parquet", ns=(1, 1))

@@ -10,12 +10,10 @@ import pytest
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.summaries.challenger_counts import (
-    GridTally,
     MeetingPlan,
     MeetingTally,
     RowGuesses,
     TabledGuesses,
-    cells_at_once,
     score_cells,
     whole_guesses,
 )
@@ -185,23 +183,6 @@ def test_single_cells_hold_one_value(cut, rows):
         place = np.searchsorted(one.edges, scores, side="left")
         for cell in np.flatnonzero(one.single):
             assert np.unique(scores[place == cell]).size <= 1
-
-
-def test_the_grid_counts_every_row_once(cut, rows):
-    scores = cells_of(cut)
-    tally = GridTally(scores, [(0, 1)], SEED)
-    tally.add(rows)
-    (counts,) = tally.counts
-    assert counts.sum() == rows.member.size
-    assert counts[..., 1].sum() == rows.member.sum()
-    again = GridTally(scores, [(0, 1)], SEED)
-    again.add(rows)
-    again.merge(tally)
-    np.testing.assert_array_equal(again.counts[0], 2 * counts)
-
-
-def test_many_meetings_leave_fewer_cells():
-    assert cells_at_once(100) > cells_at_once(4000) >= 512
 
 
 def test_the_parts_of_a_plan_count_the_same_in_less_room(rows, cut):

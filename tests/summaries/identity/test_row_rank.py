@@ -9,7 +9,6 @@ from scipy import stats
 from mipaudit.summaries.identity.row_rank import (
     MICRO_BLOCKS,
     micro_blocks,
-    micro_labels,
     position_bytes,
     rank_bytes,
     ranks,
@@ -27,19 +26,6 @@ def test_splitmix64_is_the_published_generator():
         "0x6e789e6aa1b965f4",
         "0x6c45d188009454f",
     ]
-
-
-def mix_by_hand(value, seed):
-    z = (value + (2 * seed + 1) * GOLDEN) % 2**64
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % 2**64
-    return z ^ (z >> 31)
-
-
-@given(values=st.lists(st.integers(0, 2**64 - 1), min_size=1), seed=st.integers(0, 2**40))
-def test_splitmix64_in_whole_numbers(values, seed):
-    found = splitmix64(np.array(values, dtype=np.uint64), seed)
-    assert found.tolist() == [mix_by_hand(value, seed) for value in values]
 
 
 @given(
@@ -90,8 +76,3 @@ def test_keys_replace_positions(rows_from):
     found = ranks(here, 3, np.arange(4), rank_bytes(here, 3))
     assert found[0] == found[2]
     assert (found >> np.uint64(56)).tolist() == rank_bytes(here, 3).tolist()
-
-
-def test_labels_are_twice_the_micro_blocks():
-    every = np.arange(256, dtype=np.uint8)
-    assert micro_labels(every).tolist() == (2 * micro_blocks(every)).tolist()
