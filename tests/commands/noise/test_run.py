@@ -141,37 +141,26 @@ def test_a_promise_that_guessing_keeps(folder):
         assert report.advantage == 1
 
 
-WRONG = [
-    *[("eta", value) for value in (0, 0.5, -1, math.nan, math.inf, 1e-13, "0.1", None)],
-    *[("k", value) for value in (0.5, 0, -math.inf, math.nan, "two")],
-    *[("train_fraction", value) for value in (0, 1, -0.1, math.nan)],
-    *[("moment", value) for value in (0, -1, math.nan, math.inf)],
-    *[("swap_distance", value) for value in (0, math.nan)],
-    *[("sensitivity", value) for value in (-2, math.inf)],
-    *[("dimension", value) for value in (0, -3, 1.5, 10**13)],
-]
-
-
-@pytest.mark.parametrize(("name", "value"), WRONG)
-def test_a_number_out_of_range_is_refused(name, value):
-    with pytest.raises(UsageError) as caught:
-        noise(**{"eta": 0.1, name: value})
-    assert caught.value.code == name
+WRONG = {
+    "eta": ((0, 0.5, -1, math.nan, math.inf, 1e-13, "0.1", None), "at least 1e-12 and below 0.5"),
+    "k": ((0.5, 0, -math.inf, math.nan, "two"), "at least 1; it may be inf"),
+    "train_fraction": ((0, 1, -0.1, math.nan), "above 0 and below 1"),
+    "moment": ((0, -1, math.nan, math.inf), "above 0 and finite"),
+    "swap_distance": ((0, math.nan), "above 0"),
+    "sensitivity": ((-2, math.inf), "above 0"),
+    "dimension": ((0, -3, 1.5, 10**13), "at least 1 and at most 1e12"),
+}
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "accepted"),
-    [
-        ("eta", math.nan, "at least 1e-12 and below 0.5"),
-        ("k", math.nan, "at least 1; it may be inf"),
-        ("train_fraction", math.nan, "above 0 and below 1"),
-        ("moment", math.nan, "above 0 and finite"),
-        ("dimension", 0, "at least 1 and at most 1e12"),
-    ],
+    ("name", "value"), [(name, value) for name, (values, _) in WRONG.items() for value in values]
 )
-def test_the_accepted_range_is_said(name, value, accepted):
-    with pytest.raises(UsageError, match=accepted.replace("(", r"\(").replace(")", r"\)")):
+def test_a_number_out_of_range_is_refused_with_the_range(name, value):
+    with pytest.raises(UsageError) as caught:
         noise(**{"eta": 0.1, name: value})
+    assert caught.value.code == name
+    if isinstance(value, float) or value == 0:
+        assert WRONG[name][1] in str(caught.value)
 
 
 IDLE = {
@@ -195,13 +184,6 @@ def test_what_would_do_nothing_without_splits_is_refused(name):
         noise(eta=0.1, **{name: IDLE[name]})
     assert caught.value.code == name
     assert f"--{name.replace('_', '-')} has no meaning without --from." in caught.value.message
-
-
-@pytest.mark.parametrize("name", ["moment", "swap_distance", "sensitivity", "dimension"])
-def test_what_the_splits_say_is_not_said_twice(splits, name):
-    with pytest.raises(UsageError) as caught:
-        noise(eta=0.1, splits=splits, **{name: 3})
-    assert caught.value.code == "measured_instead"
 
 
 # Splits
@@ -280,39 +262,34 @@ def test_columns_are_chosen_or_left_out(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "word"),
+    ("name", "value", "code"),
     [
-        ("calibration", "moments"),
-        ("mechanism", "normal"),
-        ("shape", "round"),
-        ("protect", "everybody"),
-        ("error_units", np.ones(3)),
-        ("scaled_by", "Upper"),  # would once have meant the smaller noise of "value"
-        ("scaled_by", "lower"),
+        # What the splits say is not said twice.
+        *(
+            (name, 3, "measured_instead")
+            for name in ("moment", "swap_distance", "sensitivity", "dimension")
+        ),
+        ("calibration", "moments", "calibration"),
+        ("mechanism", "normal", "mechanism"),
+        ("shape", "round", "shape"),
+        ("protect", "everybody", "protect"),
+        ("error_units", np.ones(3), "error_units"),
+        ("scaled_by", "Upper", "scaled_by"),  # would once have meant the smaller noise of "value"
+        ("scaled_by", "lower", "scaled_by"),
+        ("confidence", 0, "confidence"),
+        ("confidence", 1, "confidence"),
+        ("confidence", math.nan, "confidence"),
+        ("seed", -1, "seed"),
+        ("seed", 1.5, "seed"),
+        ("calibration", "swap", "needs_pairs"),
     ],
 )
-def test_a_word_that_is_no_choice_is_refused(splits, name, word):
+def test_settings_that_make_no_sense_beside_splits_are_refused(splits, name, value, code):
     with pytest.raises(UsageError) as caught:
-        noise(eta=0.1, splits=splits, **{name: word})
-    assert caught.value.code == name
-    assert "one of" in caught.value.message
-
-
-@pytest.mark.parametrize(
-    ("settings", "code"),
-    [
-        ({"confidence": 0}, "confidence"),
-        ({"confidence": 1}, "confidence"),
-        ({"confidence": math.nan}, "confidence"),
-        ({"seed": -1}, "seed"),
-        ({"seed": 1.5}, "seed"),
-        ({"calibration": "swap"}, "needs_pairs"),
-    ],
-)
-def test_settings_of_splits_out_of_range_are_refused(splits, settings, code):
-    with pytest.raises(UsageError) as caught:
-        noise(eta=0.1, splits=splits, **settings)
+        noise(eta=0.1, splits=splits, **{name: value})
     assert caught.value.code == code
+    number = isinstance(value, (int, float))
+    assert number or code != name or "one of" in caught.value.message
 
 
 BAD_SPLITS = {
