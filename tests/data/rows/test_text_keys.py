@@ -59,7 +59,7 @@ def test_groups_are_what_is_written(tmp_path, size, pair):
     groups = mipaudit.records(path, by="who", rows_are="independent").groups
 
     assert {one.group for one in groups} == {f"who={word}" for word in pair}
-    assert {one.members for one in groups} == {100}
+    assert {one.n_members for one in groups} == {100}
 
 
 def test_runs_are_what_is_written(tmp_path, size):
