@@ -105,8 +105,10 @@ def found_files(tree: Tree, path: str, name: str) -> list[FoundFile] | None:
     else:
         first = next(at for at, part in enumerate(parts) if MAGIC & set(part))
         start = posixpath.join("/" if path.startswith("/") else "", *parts[:first])
-        # Two stars can reach a file in several ways.
-        found = [*dict.fromkeys(_fitting(tree, start, parts[first:]))]
+        # What ends in a slash means folders, of which no file is one. Two stars can reach a file
+        # in several ways.
+        wanted = parts[first:] + ("",) * path.endswith("/")
+        found = [*dict.fromkeys(_fitting(tree, start, wanted))]
     if not found:
         raise InputError(
             "no_parts",
