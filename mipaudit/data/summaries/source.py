@@ -211,8 +211,8 @@ def check_unlike(files: Sequence[SummaryFile], parts: Sequence[Summary]) -> None
     Raises:
         InputError: ``same_rows``.
     """
-    seen: dict[bytes, SummaryFile] = {}
-    for file, part in zip(files, parts, strict=True):
+    seen: dict[bytes, int] = {}
+    for at, (file, part) in enumerate(zip(files, parts, strict=True)):
         totals = [
             np.stack([one.everyone.members, one.everyone.holdout], axis=1) for one in part.columns
         ]
@@ -221,11 +221,11 @@ def check_unlike(files: Sequence[SummaryFile], parts: Sequence[Summary]) -> None
         digest = blake2b(digest_size=32)
         for one in totals:
             digest.update(np.ascontiguousarray(one, dtype="<i8").tobytes())
-        if unlikely > _NO_CHANCE and seen.setdefault(digest.digest(), file) is not file:
+        if unlikely > _NO_CHANCE and seen.setdefault(digest.digest(), at) != at:
             raise InputError(
                 "same_rows",
-                f"{seen[digest.digest()].name} and {file.name} hold the same rows: every cell "
-                "has as many of each class.",
+                f"{files[seen[digest.digest()]].name} and {file.name} hold the same rows: every "
+                "cell has as many of each class.",
                 hint="Give every part once, under one name.",
             )
 

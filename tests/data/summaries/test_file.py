@@ -217,6 +217,10 @@ def times(file, factor):
     return edited(file, arrays=arrays, **sizes)
 
 
+def test_one_summary_given_twice_is_refused(made):
+    assert code(mipaudit.estimate, [made[0], made[0]]) == "same_rows"
+
+
 def test_more_rows_than_memory_bears_are_refused(made):
     assert code(counts_of, times(made[0], 1 << 40)) == "bad_summary"
     part = times(made[0], 1 << 29)
