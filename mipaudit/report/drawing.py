@@ -7,7 +7,6 @@ Intervals stand in rows, each under its name, so that a phone shows them whole.
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -70,6 +69,8 @@ def own_style() -> Iterator[None]:
 @contextmanager
 def quiet_plotting() -> Iterator[None]:
     """Keep matplotlib's remarks about its caches off the screen."""
+    import logging
+
     logger = logging.getLogger("matplotlib")
     level = logger.level
     logger.setLevel(logging.ERROR)

@@ -280,8 +280,7 @@ def test_a_terminal_without_the_signs_is_drawn_in_ascii(process):
 
 
 def test_a_file_has_all_of_it(mipaudit, tmp_path):
-    lines = ["member,score", *(f"{at % 2},{at * 7 % 101}" for at in range(200))]
-    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    _scores(tmp_path)
     brief = {"MIPAUDIT_FULL": "false"}
     shown = mipaudit("estimate", "scores.csv", env=brief).stdout
     mipaudit("estimate", "scores.csv", "-o", "report.txt", env=brief)
@@ -296,19 +295,42 @@ def test_a_file_has_all_of_it(mipaudit, tmp_path):
     assert (tmp_path / "report.json").read_text().startswith("{")
 
 
-@pytest.mark.parametrize("ending", ["html", "json", "csv", "md", "xml", "txt", "HTML"])
-def test_the_ending_of_its_file_is_the_form_of_a_report(mipaudit, tmp_path, ending):
+BEGINS = {"html": "<!DOCTYPE", "json": "{", "csv": "quantity,", "md": "# mipaudit estimate"}
+BEGINS |= {"xml": "<?xml", "table": "No leak is shown: "}
+SETS = {"MIPAUDIT_FORMAT": "json"}
+# What is typed, the form that is written (or what is said of why none is), and the environment.
+WRITTEN = [
+    *(((f"r.{ending}",), ending.lower(), {}) for ending in ("html", "json", "csv", "md", "xml")),
+    (("r.HTML",), "html", {}),
+    # A name that says no form takes a table, or the form that is asked for.
+    *(((name,), "table", {}) for name in ("audit", "audit.txt", "audit.log", "audit-2026.01")),
+    *(((name, "-f", "json"), "json", {}) for name in ("audit", "audit.log", "audit-2026.01")),
+    (("audit.txt", "-f", "json"), "the ending of --output says table", {}),
+    (("r.docx",), ".html, .htm, .json, .csv, .md, .xml or .txt", {}),
+    (("r.docx",), "Any other ending needs --format.", {}),
+    (("r.docx", "-f", "html"), "html", {}),
+    (("r.PDF",), "browsers print .html", {}),
+    (("r.html", "-f", "csv"), "--format is csv, and the ending of --output says html.", {}),
+    (("r.html", "-f", "csv"), "Leave --format out, or let the name end in .csv.", {}),
+    (("r.htm", "-f", "html"), "html", {}),
+    # A form for all reports gives way to the ending of one; a typed one does not.
+    (("r.html",), "html", SETS),
+    (("r",), "json", SETS),
+    (("t.html", "-f", "json"), "the ending of --output says html", SETS),
+]
+
+
+@pytest.mark.parametrize(("words", "form", "env"), WRITTEN)
+def test_the_ending_of_its_file_is_the_form_of_a_report(mipaudit, tmp_path, words, form, env):
     _scores(tmp_path)
-    assert mipaudit("estimate", "scores.csv", "-o", f"r.{ending}").returncode == 0
-    begins = {
-        "html": "<!DOCTYPE",
-        "json": "{",
-        "csv": "quantity,",
-        "md": "# mipaudit estimate",
-        "xml": "<?xml",
-        "txt": "",
-    }
-    assert (tmp_path / f"r.{ending}").read_text().startswith(begins[ending.lower()])
+    done = mipaudit("estimate", "scores.csv", "-o", *words, env=env)
+    if form in BEGINS:
+        assert done.returncode == 0
+        assert (tmp_path / words[0]).read_text().startswith(BEGINS[form])
+    else:
+        assert done.returncode == 2
+        assert form in done.stderr
+        assert not (tmp_path / words[0]).exists()
 
 
 def _scores(folder):
@@ -316,81 +338,25 @@ def _scores(folder):
     (folder / "scores.csv").write_text("\n".join(lines) + "\n")
 
 
-def _begins(path):
-    return {"<": "html", "{": "json"}.get(path.read_text()[0], "table")
-
-
-@pytest.mark.parametrize("name", ["audit", "audit.txt", "audit.log", "audit-2026.01"])
-def test_a_name_that_says_no_form_takes_a_table_or_the_form_that_is_asked_for(
-    mipaudit, tmp_path, name
-):
-    _scores(tmp_path)
-    assert mipaudit("estimate", "scores.csv", "-o", name).returncode == 0
-    assert _begins(tmp_path / name) == "table"
-    done = mipaudit("estimate", "scores.csv", "-f", "json", "-o", name)
-    # Only .txt of these says that it is a table.
-    says = name.endswith(".txt")
-    assert done.returncode == (2 if says else 0)
-    assert _begins(tmp_path / name) == ("table" if says else "json")
-
-
-def test_an_ending_that_no_form_has_is_refused_unless_the_form_is_typed(mipaudit, tmp_path):
-    _scores(tmp_path)
-    done = mipaudit("estimate", "scores.csv", "-o", "r.docx")
-    assert done.returncode == 2
-    assert ".html, .htm, .json, .csv, .md, .xml or .txt" in done.stderr
-    assert "Any other ending needs --format." in done.stderr
-    assert not (tmp_path / "r.docx").exists()
-    assert mipaudit("estimate", "scores.csv", "-f", "html", "-o", "r.docx").returncode == 0
-    assert _begins(tmp_path / "r.docx") == "html"
-    beside = mipaudit("records", "scores.csv", "-o", "risks.csv", "--report", "r.rtf")
-    assert beside.returncode == 2
-    assert "--report takes a file name" in beside.stderr
-    assert not (tmp_path / "risks.csv").exists()
-
-
-def test_a_typed_form_that_contradicts_the_ending_is_refused(mipaudit, tmp_path):
-    _scores(tmp_path)
-    done = mipaudit("estimate", "scores.csv", "-f", "csv", "-o", "r.html")
-    assert done.returncode == 2
-    assert "--format is csv, and the ending of --output says html." in done.stderr
-    assert "Leave --format out, or let the name end in .csv." in done.stderr
-    assert not (tmp_path / "r.html").exists()
-    assert mipaudit("estimate", "scores.csv", "-f", "html", "-o", "r.htm").returncode == 0
-
-
-def test_a_form_for_all_reports_gives_way_to_the_ending_of_one(mipaudit, tmp_path):
-    _scores(tmp_path)
-    env = {"MIPAUDIT_FORMAT": "json"}
-    assert mipaudit("estimate", "scores.csv", "-o", "r.html", env=env).returncode == 0
-    assert _begins(tmp_path / "r.html") == "html"
-    assert mipaudit("estimate", "scores.csv", "-o", "r", env=env).returncode == 0
-    assert _begins(tmp_path / "r") == "json"
-    typed = mipaudit("estimate", "scores.csv", "-f", "json", "-o", "t.html", env=env)
-    assert typed.returncode == 2
-
-
 def test_data_have_their_own_forms(mipaudit, tmp_path):
     _scores(tmp_path)
     assert mipaudit("simulate", "laplace-1", "-o", "s.csv", "-f", "json").returncode == 0
     assert mipaudit("records", "scores.csv", "-o", "r.csv", "-f", "json").returncode == 0
-    told = mipaudit("simulate", "laplace-1", "--truth-only", "-o", "t.docx")
-    assert told.returncode == 2
-    assert not (tmp_path / "t.docx").exists()
+    for words, said in (
+        (("simulate", "laplace-1", "--truth-only", "-o", "t.docx"), "--output takes a file name"),
+        (("records", "scores.csv", "-o", "t.csv", "--report", "r.rtf"), "--report takes a file"),
+    ):
+        refused = mipaudit(*words)
+        assert refused.returncode == 2
+        assert said in refused.stderr
+    assert not {*tmp_path.glob("t.*")}
 
 
 def test_the_name_that_is_typed_says_the_form_and_not_what_a_link_leads_to(mipaudit, tmp_path):
     _scores(tmp_path)
     (tmp_path / "latest.html").symlink_to("target.json")
     assert mipaudit("estimate", "scores.csv", "-o", "latest.html").returncode == 0
-    assert _begins(tmp_path / "target.json") == "html"
-
-
-def test_nobody_writes_a_pdf(mipaudit, tmp_path):
-    done = mipaudit("bounds", "--epsilon", "1", "-o", "report.PDF")
-    assert done.returncode == 2
-    assert "browsers print .html" in done.stderr
-    assert not [*tmp_path.iterdir()]
+    assert (tmp_path / "target.json").read_text().startswith(BEGINS["html"])
 
 
 @pytest.mark.parametrize(
