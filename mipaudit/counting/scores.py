@@ -1,5 +1,6 @@
 """From an opened input to the counts of all its scores, of one number or of several.
 
+An input is opened once more without bad parts where they are skipped.
 Rows that fit in memory are counted in an order that follows from them; of a larger input each
 row is known by its place.
 """
@@ -7,9 +8,10 @@ row is known by its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import methodcaller
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mipaudit.counting.columns import (
     Counts,
@@ -21,9 +23,13 @@ from mipaudit.counting.columns import (
     fold_source,
 )
 from mipaudit.counting.kept_rows import count_kept, hold_input, joined_counts
+from mipaudit.data.opening import open_input
+from mipaudit.data.parts import BadPartsError
+from mipaudit.errors import InputError
 from mipaudit.summaries.plan import kept_exactly
 
 if TYPE_CHECKING:
+    from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import ScoreSource
     from mipaudit.engine.workers import Workers
     from mipaudit.summaries.identity.seed import SeedChoice
@@ -31,6 +37,11 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int | None], None]
     # The places of the columns that a score is made of: one, or those of a vector.
     Places = tuple[int, ...]
+
+
+ResultT = TypeVar("ResultT")
+# What an input without files left is called.
+_NOTHING_LEFT: Final = "no_part_left"
 
 
 def count_all(
@@ -153,3 +164,55 @@ def count_by_position(
     if vectors:
         found.append(count_vectors_over(over, vectors, kinds, how, seed=seed))
     return joined_counts(found)
+
+
+def read_input(
+    inputs: tuple[Any, Any, Any],
+    request: ReadRequest,
+    workers: Workers,
+    run: Callable[[ScoreSource], ResultT],
+) -> ResultT:
+    """Return what ``run`` makes of the opened input.
+
+    Where bad parts are skipped, a run that meets one starts again from nothing, as if the
+    files were not there: every pass leaves out the same rows.
+
+    Args:
+        inputs: data, members and holdout, as the caller gave them.
+        request: how to understand them.
+        workers: who reads; their engine says what to do with bad parts.
+        run: the audit; it may be called several times.
+
+    Raises:
+        InputError: as `open_input` and ``run``; the first bad part where none is skipped.
+    """
+    left_out: frozenset[str] = frozenset()
+    last: BadPartsError | None = None
+    while True:
+        try:
+            return _attempt(inputs, replace(request, left_out=left_out), workers, run)
+        except BadPartsError as bad:
+            if workers.engine.on_bad_part == "error" or left_out.issuperset(bad.parts):
+                raise
+            left_out, last = left_out.union(bad.parts), bad
+        except InputError as error:
+            if last is None or error.code != _NOTHING_LEFT:
+                raise
+            raise last.plain() from None
+
+
+def _attempt(
+    inputs: tuple[Any, Any, Any],
+    request: ReadRequest,
+    workers: Workers,
+    run: Callable[[ScoreSource], ResultT],
+) -> ResultT:
+    with open_input(*inputs, request, threads=workers.threads) as source:
+        try:
+            return run(source)
+        except BadPartsError as bad:
+            # What changes is no damaged part: nothing else in it can be trusted either.
+            source.opened.check_unchanged()
+            if not source.opened.rereadable:
+                raise bad.plain() from None
+            raise

@@ -14,14 +14,20 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.columns.choice import choose, no_member_column, unreadable_column
-from mipaudit.data.columns.fields import merge_fields
 from mipaudit.data.columns.names import candidate_columns
 from mipaudit.data.files.blob import Blob, blob_format, each_at_once
 from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
 from mipaudit.data.files.unpacked import claim_buffers
 from mipaudit.data.memory import array_part, is_frame, open_arrow
 from mipaudit.data.model_outputs import ModelOutputs
-from mipaudit.data.parts import BadPartsError, Opened, Part, input_changed, named_fault
+from mipaudit.data.parts import (
+    BadPartsError,
+    Opened,
+    Part,
+    input_changed,
+    merge_fields,
+    named_fault,
+)
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.rows.copies import check_copies
 from mipaudit.data.rows.repetition import check_ids

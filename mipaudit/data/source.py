@@ -8,7 +8,6 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 from mipaudit.data.columns.choice import UNUSED, choice_findings, member_rule, tells_copies
-from mipaudit.data.columns.fields import merge_fields, uneven_storage
 from mipaudit.data.columns.membership import empty_class_error
 from mipaudit.data.parts import (
     FaultyRowsError,
@@ -18,7 +17,9 @@ from mipaudit.data.parts import (
     Piece,
     ScoreColumn,
     VectorScore,
+    merge_fields,
     named_fault,
+    uneven_storage,
 )
 from mipaudit.data.rows.intake import Intake, fault_of, intake_findings, precision_findings
 from mipaudit.data.rows.rows_of_chunk import Assembly

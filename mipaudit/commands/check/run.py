@@ -28,8 +28,7 @@ def answer_check(asked: CheckOptions) -> CheckReport:
     """
     from mipaudit.counting.columns import require_information
     from mipaudit.counting.large_seed import settle_seed
-    from mipaudit.counting.retried_reading import read_input
-    from mipaudit.counting.scores import count_columns
+    from mipaudit.counting.scores import count_columns, read_input
     from mipaudit.data.request import read_request
     from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.evidence.scores.findings import score_findings, size_findings

@@ -28,7 +28,7 @@ from mipaudit.counting.columns import (
     require_identities,
     require_spread,
 )
-from mipaudit.counting.retried_reading import read_input
+from mipaudit.counting.scores import read_input
 from mipaudit.data.request import read_request
 from mipaudit.data.rows.units import choose_units
 from mipaudit.data.summaries.file import (

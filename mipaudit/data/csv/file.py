@@ -27,7 +27,6 @@ from mipaudit.data.columns.column import (
     column_scores,
 )
 from mipaudit.data.columns.column_cache import ChunkStore, StoredPart, compact_column
-from mipaudit.data.columns.fields import merged_kind
 from mipaudit.data.columns.names import is_cell, is_known, is_score_like
 from mipaudit.data.csv.blocks import MisfitError, blocks, in_order, read_block, records_end
 from mipaudit.data.csv.cells import (
@@ -44,6 +43,7 @@ from mipaudit.data.csv.dialect import Dialect, csv_rows, diagnose_csv, find_head
 from mipaudit.data.files.blob import Blob, Format, read_up_to
 from mipaudit.data.files.foreign import HEAD, require_table
 from mipaudit.data.files.unpacked import plain_stream, read_whole
+from mipaudit.data.parts import merged_kind
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 

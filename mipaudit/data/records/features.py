@@ -24,10 +24,16 @@ from mipaudit.data.columns.column import (
     is_day,
     word_days,
 )
-from mipaudit.data.columns.fields import merge_fields, merged_kind, uneven_storage
 from mipaudit.data.columns.membership import CANDIDATES
 from mipaudit.data.columns.names import find_column, is_id_like
-from mipaudit.data.parts import Opened, other_hints, part_rows
+from mipaudit.data.parts import (
+    Opened,
+    merge_fields,
+    merged_kind,
+    other_hints,
+    part_rows,
+    uneven_storage,
+)
 from mipaudit.data.records.tables import open_records
 from mipaudit.data.rows.units import Chosen, choose_units
 from mipaudit.errors import InputError

@@ -11,8 +11,7 @@ from mipaudit.commands.estimate.many.audits import audits_of
 from mipaudit.commands.estimate.many.options import EstimateManyOptions
 from mipaudit.counting.columns import How, require_information
 from mipaudit.counting.large_seed import settle_seed
-from mipaudit.counting.retried_reading import read_input
-from mipaudit.counting.scores import count_all
+from mipaudit.counting.scores import count_all, read_input
 from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, MipauditError, UsageError
