@@ -136,6 +136,13 @@ def column_missing(column: Column) -> NDArray[np.bool_] | None:
     return mask if mask.any() else None
 
 
+def missing_cells(column: Column) -> NDArray[np.bool_]:
+    """Return where ``column`` is null or NaN, shape (n,)."""
+    found = column_missing(column)
+    held = column.codes if isinstance(column, Labels) else column.values
+    return np.zeros(held.shape, dtype=np.bool_) if found is None else found
+
+
 def at_precision(scores: NDArray[np.float64], precision: str) -> NDArray[np.float64]:
     """Return float64 rounded to the float type ``precision``; infinite beyond its largest."""
     with np.errstate(over="ignore"):

@@ -18,6 +18,7 @@ from mipaudit.data.columns.column import (
     Numbers,
     Vocabulary,
     column_missing,
+    missing_cells,
     number_word,
 )
 from mipaudit.data.columns.names import find_column, is_candidate
@@ -209,11 +210,11 @@ class RecordTable:
             chunks = [_number_labels(one) if isinstance(one, Numbers) else one for one in chunks]
         chunks = [without(one, blank) if isinstance(one, Labels) else one for one in chunks]
         numbers = [one for one in chunks if isinstance(one, Numbers)]
-        missing = np.concatenate([_missing(one) for one in chunks])
+        missing = np.concatenate([missing_cells(one) for one in chunks])
         kind = _merged(held)
         if len(numbers) < len(chunks):
             # A part without any value reads as numbers.
-            if not all(_missing(one).all() for one in numbers):
+            if not all(missing_cells(one).all() for one in numbers):
                 raise InputError("mixed_column", f"{where} mixes words and numbers.")
             codes, words = _in_one_vocabulary(chunks)
             kind = kind if category else "string"
@@ -277,7 +278,7 @@ def _merged(held: set[str]) -> str:
 def _number_labels(column: Numbers) -> Labels:
     """Return numbers as words: whole ones by all of their digits, true as 1."""
     values = column.values.astype(np.int8) if column.values.dtype == np.bool_ else column.values
-    there = ~_missing(column)
+    there = ~missing_cells(column)
     known, places = np.unique(values[there], return_inverse=True)
     codes = np.full(values.size, -1, dtype=np.int64)
     codes[there] = places
@@ -302,18 +303,12 @@ def _refuse_digits(columns: Sequence[Numbers], where: str, *, text: bool) -> Non
             )
 
 
-def _missing(column: Column) -> NDArray[np.bool_]:
-    found = column_missing(column)
-    held = column.codes if isinstance(column, Labels) else column.values
-    return np.zeros(held.shape, dtype=np.bool_) if found is None else found
-
-
 def _in_one_vocabulary(columns: Sequence[Column]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     known: dict[str, int] = {}
     codes = []
     for column in columns:
         if not isinstance(column, Labels):
-            codes.append(np.full(len(_missing(column)), -1, dtype=np.int64))
+            codes.append(np.full(len(missing_cells(column)), -1, dtype=np.int64))
             continue
         places = [known.setdefault(word, len(known)) for word in column.vocabulary.words]
         # A null's code -1 finds the entry at the end.

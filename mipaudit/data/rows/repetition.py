@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import column_hashes
+from mipaudit.data.columns.column import column_hashes, missing_cells
 from mipaudit.data.columns.names import id_kind
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
@@ -119,9 +119,8 @@ class _Seen:
             member.append(rows.member)
             for name in names:
                 one = column_hashes(chunk.columns[name])
-                missing = np.zeros(chunk.rows, np.bool_) if one.missing is None else one.missing
                 hashes[name].append(one.values[kept])
-                known[name].append(~missing[kept])
+                known[name].append(~missing_cells(one)[kept])
         joined = {name: np.concatenate(one) for name, one in hashes.items()}
         if run is not None:
             salt = splitmix64(joined.pop(run), 1)

@@ -22,6 +22,7 @@ from mipaudit.data.columns.column import (
     Numbers,
     column_hashes,
     merged_numbers,
+    missing_cells,
 )
 from mipaudit.data.columns.column_cache import CHUNK_ROWS
 from mipaudit.data.columns.names import unique_names
@@ -134,7 +135,7 @@ class Table:
         return {
             name: Hashes(
                 values=np.concatenate([one.values for one in own]),
-                missing=np.concatenate([_missing(one) for one in own]),
+                missing=np.concatenate([missing_cells(one) for one in own]),
             )
             for name, own in found.items()
         }
@@ -191,11 +192,6 @@ class ArrayTable:
 
 
 AnyTable = Table | ArrayTable
-
-
-def _missing(hashes: Hashes) -> NDArray[np.bool_]:
-    none = np.zeros(hashes.values.shape, dtype=np.bool_)
-    return none if hashes.missing is None else hashes.missing
 
 
 def _filled(
