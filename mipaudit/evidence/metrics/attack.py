@@ -95,7 +95,7 @@ def _chosen(
         own = families(replace(lessons, prior=prior, among="any"))
         own = islice(own, 1 if found else 0, None)  # the constant ones but once
         found += [_opposite(family, lessons) if swapped else family for family in own]
-    found.sort(key=lambda one: one.squares is not one.hits)
+    found.sort(key=lambda one: one.unsure is not None)  # sets first
     return followed(found, lessons, partial(_most_shown, metric))
 
 
@@ -125,11 +125,10 @@ def aimed_prior(metric: Metric, level: float) -> tuple[float, bool]:
 
 def _opposite(family: Family, lessons: Lessons) -> Family:
     """Return the attackers who guess the other way round."""
-    rows, sets = lessons.rows[..., None], family.squares is family.hits
-    hits = rows - family.hits
+    hits = lessons.rows[..., None] - family.hits
     return Family(
         hits=hits,
-        squares=hits if sets else hits - family.hits + family.squares,
+        unsure=None if family.unsure is None else hits - family.hits + family.unsure,
         values=lambda e, z, g: 1 - family.values(e, z, g),
     )
 

@@ -19,6 +19,8 @@ CONSTANTS: Final = 2
 
 # Gives who is best by rates and their variances, (Z, B, 2, E): a place of each, (Z, B).
 Pick = Callable[[Floats, Floats], Places]
+# The hits of a family, and its sums of h squared, which are None for sets.
+Sums = tuple[Reals, Reals | None]
 
 
 def caution_of(n_holdout: int, n_members: int) -> float:
@@ -50,7 +52,7 @@ def followed(
         pick: who is best by the past.
     """
     sizes = lessons.rows.astype(np.float64)
-    rates = [(family.hits, family.squares) for family in found]
+    rates = [(family.hits, family.unsure) for family in found]
     best, squared, weights = learnt(rates, sizes, lessons.prior, pick)
     guesses = np.empty((len(best), BLOCKS, lessons.counts.shape[-1]))
     first = 0
@@ -69,18 +71,20 @@ def write_guesses(family: Family, best: Places, first: int, guesses: Floats) -> 
 
 
 def learnt(
-    found: list[tuple[Reals, Reals]], sizes: Floats, prior: float, pick: Pick
+    found: list[Sums], sizes: Floats, prior: float, pick: Pick
 ) -> tuple[Places, Floats, Floats]:
     """Return the chosen attacker of each block, its squares, and the block's weight.
 
     Args:
-        found: hits and squares of families, sets first.
+        found: of families, sets first.
         sizes: rows by block and class, shape (Z, HALVES + BLOCKS, 2).
         prior: p in (0, 1).
         pick: who is best by the past.
     """
     precision = _precision(sizes, prior)
-    squares = np.concatenate([one for _, one in found], axis=-1)
+    squares = np.concatenate(
+        [hits if unsure is None else unsure for hits, unsure in found], axis=-1
+    )
     best = pick(*_shown(found, squares, precision, sizes))[:, HALVES - 1 :]
     weights = precision[:, HALVES:] * ((np.arange(BLOCKS) + 0.5) / BLOCKS) ** 2
     total = weights.sum(axis=1, keepdims=True)
@@ -125,7 +129,7 @@ def by_gain(caution: Floats, prior: float) -> Pick:
 
 
 def _shown(
-    found: list[tuple[Reals, Reals]], squares: Reals, precision: Floats, sizes: Floats
+    found: list[Sums], squares: Reals, precision: Floats, sizes: Floats
 ) -> tuple[Floats, Floats]:
     """Return what all attackers had shown up to each block but the last, and its variance."""
     # Of the last block nothing is learnt.
@@ -138,7 +142,7 @@ def _shown(
         running /= total
         return running
 
-    sets = sum(hits.shape[-1] for hits, squares in found if squares is hits)
+    sets = sum(hits.shape[-1] for hits, unsure in found if unsure is None)
     rates = past(np.concatenate([hits for hits, _ in found], axis=-1))
     spread = rates * rates
     np.subtract(rates[..., :sets], spread[..., :sets], out=spread[..., :sets])

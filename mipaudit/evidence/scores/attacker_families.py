@@ -54,18 +54,23 @@ class Family:
 
     Attributes:
         hits: rows of the block guessed to be members, by class, shape (Z, G, 2, E).
-        squares: sums of h squared over the same rows; the very hits for sets.
         values: gives h in the cells, shape (n, K), of one attacker of n blocks.
+        unsure: sums of h squared over the same rows; None for sets, whose h is 0 or 1.
     """
 
     hits: Reals
-    squares: Reals
     values: Callable[[Places, Places, Places], Floats]
+    unsure: Reals | None = None
+
+    @property
+    def squares(self) -> Reals:
+        """Return the sums of h squared: of sets they are the hits."""
+        return self.hits if self.unsure is None else self.unsure
 
     def sets_from(self, first: int) -> Family:
         """Return the family, one of sets, without those before some."""
         hits = self.hits[..., first:]
-        return Family(hits=hits, squares=hits, values=lambda e, z, g: self.values(e + first, z, g))
+        return Family(hits=hits, values=lambda e, z, g: self.values(e + first, z, g))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -168,7 +173,6 @@ def _constant(lessons: Lessons) -> Family:
     cells = lessons.counts.shape[-1]
     return Family(
         hits=hits,
-        squares=hits,
         values=lambda e, _z, _g: np.repeat(always[e].astype(np.float64)[:, None], cells, axis=1),
     )
 
@@ -177,7 +181,7 @@ def _fixed(lessons: Lessons, seen: Places) -> Family:
     """Return those who guess one cell whatever was learnt."""
     guess = np.eye(lessons.counts.shape[-1])[seen]
     hits = lessons.counts[..., seen]
-    return Family(hits=hits, squares=hits, values=lambda e, _z, _g: guess[e])
+    return Family(hits=hits, values=lambda e, _z, _g: guess[e])
 
 
 def _spans(lessons: Lessons) -> Family:
@@ -232,7 +236,7 @@ def _of_spans(below: Reals, start: Places, stop: Places, outside: NDArray[np.boo
         inside = (cells >= start[z, g, e][:, None]) & (cells <= stop[z, g, e][:, None])
         return np.asarray(inside != outside[e][:, None], dtype=np.float64)
 
-    return Family(hits=hits, squares=hits, values=values)
+    return Family(hits=hits, values=values)
 
 
 def _signs(lessons: Lessons) -> Family:
@@ -253,7 +257,7 @@ def _signs(lessons: Lessons) -> Family:
         # Of cells where nothing was seen it says 'holdout', as below 1/2.
         np.greater(gains, 0, out=guess[:, :, -1])
     hits = _hits(lessons.counts, guess)
-    return Family(hits=hits, squares=hits, values=_values(guess, lessons.counts.shape[-1], 1))
+    return Family(hits=hits, values=_values(guess, lessons.counts.shape[-1], 1))
 
 
 def _merged(lessons: Lessons) -> Iterator[Family]:
@@ -264,7 +268,7 @@ def _merged(lessons: Lessons) -> Iterator[Family]:
         gains, counts, run = _halved(gains), _halved(counts), 2 * run
         guess = (gains > 0).astype(np.float32)
         hits = np.einsum("zgck,zgk->zgc", counts, guess)[..., None]
-        yield Family(hits=hits, squares=hits, values=_values(guess[:, :, None], cells, run))
+        yield Family(hits=hits, values=_values(guess[:, :, None], cells, run))
 
 
 def _smoothed(lessons: Lessons) -> Iterator[Family]:
@@ -284,7 +288,7 @@ def _smoothed(lessons: Lessons) -> Iterator[Family]:
     shape = (*gains.shape[:2], len(_WINDOWS), left)
     guess = (gains > 0).astype(gains.dtype).reshape(shape)
     hits = _hits(counts, guess)
-    yield Family(hits=hits, squares=hits, values=_values(guess, cells, run))
+    yield Family(hits=hits, values=_values(guess, cells, run))
     gains *= _POSTERIOR_SLOPE * SURE
     gains /= members
     gains += _HALF * SURE
@@ -292,7 +296,7 @@ def _smoothed(lessons: Lessons) -> Iterator[Family]:
     unsure = np.rint(gains, out=gains).reshape(shape)
     yield Family(
         hits=_hits(counts, unsure) / SURE,
-        squares=_hits(counts, unsure * unsure) / SURE**2,
+        unsure=_hits(counts, unsure * unsure) / SURE**2,
         values=_values(unsure, cells, run, SURE),
     )
 
@@ -330,7 +334,7 @@ def _linear(lessons: Lessons) -> Family:
 
     return Family(
         hits=np.concatenate([hits, SURE * rows - hits], axis=-1) / SURE,
-        squares=np.concatenate([squares, other], axis=-1) / SURE**2,
+        unsure=np.concatenate([squares, other], axis=-1) / SURE**2,
         values=values,
     )
 

@@ -31,13 +31,13 @@ from mipaudit.evidence.scores.assignments import (
     ROWS_AT_ONCE,
     TURNS,
     Assigned,
-    Reals,
     assigned,
     assigned_among,
     assigned_blocks,
     few_cells,
 )
 from mipaudit.evidence.scores.attacker_choice import (
+    Sums,
     by_gain,
     caution_of,
     chosen,
@@ -165,7 +165,7 @@ def averaged_among(tables: Iterable[NDArray[np.int64]], burn_in: int, prior: flo
     found = _counted(run, prior)
     for one in scores:
         found += _counted(one, prior)[1:]  # the constant attackers are the same on any score
-    found.sort(key=lambda one: one[0] is not one[1])
+    found.sort(key=lambda one: one[1] is not None)  # sets first
     return _among(run, found, prior)[0]
 
 
@@ -183,7 +183,7 @@ def shares_among(tables: Sequence[NDArray[np.int64]], burn_in: int, prior: float
         lessons = Lessons(counts=run.counts, prior=prior, even=run.even, among="any")
         own = islice(families(lessons), 1 if found else 0, None)  # the constant ones but once
         found += [(score, family) for family in own]
-    run, sums = runs[0], [(family.hits, family.squares) for _, family in found]
+    run, sums = runs[0], [(family.hits, family.unsure) for _, family in found]
     rates, best, each = _among(run, sums, prior)
     guesses = [np.zeros((TURNS, BLOCKS, one.counts.shape[-1])) for one in runs]
     first = 0
@@ -196,14 +196,12 @@ def shares_among(tables: Sequence[NDArray[np.int64]], burn_in: int, prior: float
     )
 
 
-def _among(
-    run: Assigned, found: list[tuple[Reals, Reals]], prior: float
-) -> tuple[Averaged, Places, Floats]:
+def _among(run: Assigned, found: list[Sums], prior: float) -> tuple[Averaged, Places, Floats]:
     """Return the rates of those chosen among several scores, who they are, and what a row adds.
 
     Args:
         run: the rows, by any of the scores.
-        found: hits and squares of the families on all scores, sets first.
+        found: of the families on all scores, sets first.
         prior: p in (0, 1).
     """
     sizes = run.counts.sum(axis=-1)
@@ -231,10 +229,10 @@ def _among(
     return means, best, each
 
 
-def _counted(run: Assigned, prior: float) -> list[tuple[Reals, Reals]]:
-    """Return the hits of each family, and their squares."""
+def _counted(run: Assigned, prior: float) -> list[Sums]:
+    """Return the sums of each family."""
     lessons = Lessons(counts=run.counts, prior=prior, even=run.even)
-    return [(one.hits, one.squares) for one in families(lessons)]
+    return [(one.hits, one.unsure) for one in families(lessons)]
 
 
 def averaged_each(audits: Sequence[RankedRows], prior: float) -> list[Averaged]:

@@ -74,12 +74,12 @@ def betting(
     counts = in_one_order(blocks, max(burn_in, _FEWEST_BURNT))
     found = list(families(Lessons(counts=counts, prior=prior, even=False)))
     caution = np.array([caution_of(*blocks.sum(axis=(0, 1)).tolist())])
-    sums = [(one.hits, one.squares) for one in found]
+    sums = [(one.hits, one.unsure) for one in found]
     best, _, _ = learnt(sums, counts.sum(axis=-1), prior, by_gain(caution, prior))
     guesses, first = np.empty((1, BLOCKS, counts.shape[-1])), 0
     for family in found:
         first += write_guesses(family, best, first, guesses)
-    past = np.concatenate([np.stack(one, axis=1) for one in sums], axis=-1)[0]
+    past = np.concatenate([np.stack([one.hits, one.squares], axis=1) for one in found], axis=-1)[0]
     levels = np.rint(guesses[0] * SURE).astype(np.intp)
     rounds = tuple(_rounds(counts[0].astype(np.int64), levels, past[..., best[0]], rng))
     holdout, members = _rates(rounds, prior)

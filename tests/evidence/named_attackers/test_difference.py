@@ -43,7 +43,7 @@ def test_attackers_stay_within_their_class(counted, attackers, turns):
     lessons = Lessons(counts=run.counts[:8], prior=0.5, even=True, among=attackers)
     seen = 0
     for family in families(lessons):
-        assert family.hits is family.squares
+        assert family.unsure is None
         every = np.indices((family.hits.shape[-1], 8, 8)).reshape(3, -1)
         values = family.values(*every)
         assert set(np.unique(values)) <= {0.0, 1.0}

@@ -273,7 +273,7 @@ def _guesses_by_hand(counts, prior):
     for family in families(lessons):
         for e in range(family.hits.shape[-1]):
             guess = family.values(np.full(every.size, e), 0 * every, every)
-            soft.append((family.hits is not family.squares, guess))
+            soft.append((family.unsure is not None, guess))
     return soft
 
 
