@@ -6,7 +6,7 @@ Numbers in text whose digits a 64-bit float cannot hold.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from operator import ne
@@ -34,7 +34,6 @@ _FRACTION, _INTEGER = 1, 2
 _LEAST: Final = float(np.finfo(np.float64).tiny)
 # A float64 has no more significant digits than that, all of them written out.
 _MOST: Final = 767
-_ZEROS: Final = frozenset({"0", "0.0", "0.", "-0", "-0.0", "+0", "0.00", "0.000", "0.0000"})
 # What an empty cell may be written as; a score that says so is missing.
 MISSING: Final = frozenset(
     {"", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "-nan", "-NaN", "null", "NULL", "Null"}
@@ -60,27 +59,17 @@ def lost_digits(cells: Sequence[str], values: NDArray[np.float64]) -> NDArray[np
         1 for numbers with a fraction, 2 for integers, 0 for cells that lose nothing; None where
         none does.
     """
+    size = np.abs(values)
+    doubtful = (size < _LEAST) | (size == np.inf)
+    if len(cells) and len(max(cells, key=len)) > TOLD_APART:
+        # Most are written as Python writes them, and lose nothing.
+        doubtful |= np.fromiter(map(ne, cells, map(repr, values.tolist())), np.bool_, len(cells))
     marks = np.zeros(values.shape, dtype=np.uint8)
-    for at in _doubtful(cells, values):
+    for at in np.flatnonzero(doubtful).tolist():
         if loses_digits(cells[at], float(values[at])):
             whole = _is_integer(cells[at], float(values[at]))
             marks[at] = _INTEGER if whole else _FRACTION
     return marks if marks.any() else None
-
-
-def _doubtful(cells: Sequence[str], values: NDArray[np.float64]) -> Iterator[int]:
-    """Yield the cells that may lose digits: most cannot, and are passed over quickly."""
-    if not len(cells):
-        return
-    if len(max(cells, key=len)) > TOLD_APART:
-        differing = np.fromiter(map(ne, cells, map(repr, values.tolist())), np.bool_, len(cells))
-        for at in np.flatnonzero(differing).tolist():
-            if len(cells[at]) > TOLD_APART:
-                yield at
-    size = np.abs(values)
-    for at in np.flatnonzero((size < _LEAST) | (size == np.inf)).tolist():
-        if len(cells[at]) <= TOLD_APART and cells[at] not in _ZEROS:
-            yield at
 
 
 def loses_digits(cell: str, value: float) -> bool:
