@@ -75,7 +75,7 @@ def bounds_at(epsilon: float, delta: float) -> tuple[float, float, float]:
 
     def published(delta: float) -> dict[str, float]:
         report = mipaudit.bounds(epsilon=epsilon, delta=delta, adjacency="substitution")
-        return {one.name: one.value for one in report.bounds}
+        return {one.name: one.advantage for one in report.bounds}
 
     both = published(delta)
     return published(0.0)["yeom"], both["erlingsson"], both["humphries"]

@@ -172,6 +172,11 @@ def _estimate(report: Fields) -> Fields:
     return report | {"mace_cells": cells}
 
 
+def _bounds(report: Fields) -> Fields:
+    bounds = [_without(one, "advantage") | {"value": one["advantage"]} for one in report["bounds"]]
+    return report | {"bounds": bounds}
+
+
 def _epsilon(report: Fields) -> Fields:
     if report["profile"] is None:
         return report
@@ -207,6 +212,7 @@ def _records(report: Fields) -> Fields:
 # By kind: from a report to the same with the names of `/2`.
 BEFORE: dict[str, Callable[[Fields], Fields]] = {
     "report": _estimate,
+    "bounds": _bounds,
     "epsilon": _epsilon,
     "records": _records,
     "attack": _attack,

@@ -65,7 +65,7 @@ LAYOUT: Final = Layout(
             (
                 Column("published bound", "{name}"),
                 Column("is", "[tight{tight:said}][loose{tight:unless}]"),
-                Column("advantage", "{value:most_figure}"),
+                Column("advantage", "{advantage:most_figure}"),
                 Column("source and assumptions", "{source:text}; {assumes:text}"),
             ),
             words=2,

@@ -6,7 +6,7 @@ Every figure of what it allows the best attacker is of one trade-off curve.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.commands.bounds.groups import WHOLE
@@ -14,6 +14,7 @@ from mipaudit.commands.bounds.options import BoundsOptions
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.privacy.epsilon_delta import (
     ApproximateDP,
+    PublishedBound,
     published_bounds,
     to_substitution,
     two_steps,
@@ -123,20 +124,6 @@ class Stated(NamedTuple):
     renyi: tuple[tuple[float, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """An upper bound of the advantage, published or exact, with where it comes from.
-
-    ``tight`` tells whether it equals the bound of an exact trade-off curve.
-    """
-
-    name: str
-    value: float
-    source: str
-    assumes: str
-    tight: bool
-
-
 def guarantee(found: Stated, delta: float) -> Guarantee:
     """Describe a guarantee, at a delta in [0, 1]."""
     epsilon = found.curve.epsilon_at(delta)
@@ -180,7 +167,7 @@ def readings(found: Stated) -> tuple[tuple[str, TradeOff], ...]:
     return (one,) if found.adjacency else (one, (BY_TWO_STEPS, two_steps(found.curve)))
 
 
-def bounds_of(stated: Guarantee, curve: TradeOff, allowed: Allowance) -> tuple[Bound, ...]:
+def bounds_of(stated: Guarantee, curve: TradeOff, allowed: Allowance) -> tuple[PublishedBound, ...]:
     """Return every published bound of the advantage, and that of the curve, last.
 
     The published ones see the guarantee through an epsilon at one delta, by substitution.
@@ -193,18 +180,15 @@ def bounds_of(stated: Guarantee, curve: TradeOff, allowed: Allowance) -> tuple[B
     epsilon, delta = _by_substitution(stated, curve)
     advantage = allowed.advantage
     published = tuple(
-        Bound(
-            name=bound.name,
-            value=bound.advantage,
-            source=bound.source,
-            assumes=bound.assumes,
+        replace(
+            bound,
             tight=stated.kind not in _ROUNDED_UP and bound.advantage <= advantage * (1 + _SAME),
         )
         for bound in published_bounds(epsilon, delta, allowed.prior)
     )
-    exact = Bound(
+    exact = PublishedBound(
         name="trade-off curve",
-        value=advantage,
+        advantage=advantage,
         source=stated.curve,
         assumes=f"the guarantee as stated, by {stated.adjacency}",
         tight=stated.kind not in _ROUNDED_UP,

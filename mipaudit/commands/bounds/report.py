@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mipaudit.commands.bounds.readings import Allowance, Bound, Guarantee
+from mipaudit.commands.bounds.readings import Allowance, Guarantee
+from mipaudit.maths.privacy.epsilon_delta import PublishedBound
 from mipaudit.statements.reports.any_report import AnyReport
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class BoundsReport(AnyReport):
     guarantee: Guarantee | None
     attacker: Allowance | None
     other_readings: tuple[Allowance, ...]
-    bounds: tuple[Bound, ...]
+    bounds: tuple[PublishedBound, ...]
     target: Target | None
     needed: tuple[Requirement, ...]
     refuted: Refutation | None

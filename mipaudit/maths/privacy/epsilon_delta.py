@@ -124,12 +124,16 @@ class TwoStepDP(TradeOff):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedBound:
-    """One published upper bound of the advantage under a claim, in [0, 1], and its source."""
+    """One upper bound of the advantage under a claim, in [0, 1], and its source.
+
+    ``tight`` tells whether it equals that of an exact trade-off curve; None where none was asked.
+    """
 
     name: str
     advantage: float
     source: str
     assumes: str
+    tight: bool | None = None
 
 
 def to_substitution(epsilon: float, delta: float) -> tuple[float, float]:

@@ -25,7 +25,7 @@ def test_a_guarantee_as_json(mipaudit):
     assert report["attacker"]["advantage"] == pytest.approx(0.4621225, abs=1e-7)
     assert {bound["name"] for bound in report["bounds"]} >= {"yeom", "humphries", "izzo", "mace"}
     for bound in report["bounds"]:
-        assert set(bound) >= {"name", "value", "source", "assumes"}
+        assert set(bound) >= {"name", "advantage", "source", "assumes"}
     sources = {s["name"]: s["source"] for s in report["provenance"]["settings"]}
     assert (sources["epsilon"], sources["prior"]) == ("command line", "default")
 
@@ -44,7 +44,7 @@ def test_a_guarantee_as_json(mipaudit):
         (["--advantage", "0.1", "--adjacency", "add-remove"], "0.10536"),
         (["--tpr-at-fpr", "0.02@0.001"], "2.9957"),
         (["--tpr", "0.9", "--fpr", "0.01"], "4.4998"),
-        (["--tp", "90", "--fn", "10", "--fp", "1", "--tn", "99"], "clopper-pearson"),
+        (["--tp", "90", "--fn", "10", "--fp", "1", "--tn", "99"], "Clopper-Pearson"),
     ],
 )
 def test_each_question_is_answered_in_plain_text(mipaudit, arguments, shown):

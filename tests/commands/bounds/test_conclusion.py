@@ -120,7 +120,7 @@ def test_no_number_is_ever_cut(name, width):
         for figure in (allowed.advantage, allowed.eta, allowed.precision):
             assert upper_figure(figure) in tokens
     for bound in report.bounds:
-        assert upper_figure(bound.value) in tokens
+        assert upper_figure(bound.advantage) in tokens
     for needed in report.needed:
         # An epsilon that was asked for is said by the answer.
         asked_for = report.target.quantity == "delta"

@@ -81,7 +81,7 @@ def test_closed_forms_at_epsilon_one():
         "humphries": half,
         "trade-off curve": half,
     }
-    assert {name: bound.value for name, bound in found.items()} == pytest.approx(expected)
+    assert {name: bound.advantage for name, bound in found.items()} == pytest.approx(expected)
     assert {name for name, bound in found.items() if bound.tight} == {
         "mace",
         "izzo",
@@ -94,23 +94,23 @@ def test_closed_forms_at_epsilon_one():
 def test_the_bound_of_mace_is_loose_at_other_priors():
     found = bounds(PURE, prior=0.1)
     assert list(found) == ["mace", "humphries", "trade-off curve"]
-    assert found["mace"].value == pytest.approx(0.92, abs=0.005)
-    assert found["trade-off curve"].value == pytest.approx(0.8)
+    assert found["mace"].advantage == pytest.approx(0.92, abs=0.005)
+    assert found["trade-off curve"].advantage == pytest.approx(0.8)
     assert not found["mace"].tight
 
 
 def test_small_bounds_keep_their_digits():
     found = bounds(ApproximateDP(epsilon=3e-9, delta=1e-12), delta=1e-12)
-    assert found["erlingsson"].value == pytest.approx(3e-9 - 4.5e-18 + 1e-12, rel=1e-9)
-    assert found["humphries"].value == pytest.approx(1.5e-9 + 1e-12, rel=1e-9)
+    assert found["erlingsson"].advantage == pytest.approx(3e-9 - 4.5e-18 + 1e-12, rel=1e-9)
+    assert found["humphries"].advantage == pytest.approx(1.5e-9 + 1e-12, rel=1e-9)
 
 
 def test_the_published_bounds_see_an_add_remove_claim_through_the_usual_conversion():
     found = bounds(ApproximateDP(epsilon=1.0, delta=1e-5), delta=1e-5, adjacency="add-remove")
     delta = (1 + math.e) * 1e-5
     usual = (math.expm1(2) + 2 * delta) / (math.exp(2) + 1)
-    assert found["humphries"].value == pytest.approx(usual, rel=1e-12)
-    assert found["trade-off curve"].value == pytest.approx(1 - math.exp(-1), abs=1e-4)
+    assert found["humphries"].advantage == pytest.approx(usual, rel=1e-12)
+    assert found["trade-off curve"].advantage == pytest.approx(1 - math.exp(-1), abs=1e-4)
     assert not found["humphries"].tight
 
 
@@ -132,6 +132,6 @@ def test_no_published_bound_is_below_the_curve(curve, prior, adjacency):
         adjacency=adjacency,
         kind="approximate-dp" if approximate else "gaussian-dp",
     )
-    exact = found["trade-off curve"].value
-    assert all(exact * (1 - 1e-9) <= bound.value <= 1 for bound in found.values())
-    assert all(bound.tight == (bound.value <= exact * (1 + 1e-12)) for bound in found.values())
+    exact = found["trade-off curve"].advantage
+    assert all(exact * (1 - 1e-9) <= bound.advantage <= 1 for bound in found.values())
+    assert all(bound.tight == (bound.advantage <= exact * (1 + 1e-12)) for bound in found.values())

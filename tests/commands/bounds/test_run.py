@@ -40,7 +40,7 @@ def test_the_shape_of_the_answer():
     assert found["guarantee"]["parameters"] == {"epsilon": 1.0, "delta": 1e-5}
     assert set(found["attacker"]) >= {"advantage", "accuracy", "eta", "tpr_at_fpr"}
     assert set(found["attacker"]["tpr_at_fpr"]) == {"0.001", "0.01", "0.1"}
-    assert all(set(bound) >= {"name", "value", "source", "assumes"} for bound in found["bounds"])
+    assert all(set(bound) >= {"name", "advantage", "source", "assumes"} for bound in found["bounds"])
     assert [found[part] for part in ("target", "refuted", "counting_queries")] == [None] * 3
     assert found["needed"] == []
     assert found["limitations"]
@@ -281,7 +281,7 @@ def test_no_end_overflows(extreme, prior):
         assert all(0 <= figure <= 1 for figure in figures)
     # Two steps allow no less than one.
     assert readings[0]["advantage"] <= readings[-1]["advantage"] * (1 + 1e-12)
-    assert all(0 <= bound["value"] <= 1 for bound in found["bounds"])
+    assert all(0 <= bound["advantage"] <= 1 for bound in found["bounds"])
     if "epsilon" in extreme and extreme["epsilon"] > 700:
         assert all(reading["accuracy"] == 1 for reading in readings)
         assert found["guarantee"]["epsilon"] == extreme["epsilon"]
