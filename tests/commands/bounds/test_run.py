@@ -40,7 +40,8 @@ def test_the_shape_of_the_answer():
     assert found["guarantee"]["parameters"] == {"epsilon": 1.0, "delta": 1e-5}
     assert set(found["attacker"]) >= {"advantage", "accuracy", "eta", "tpr_at_fpr"}
     assert set(found["attacker"]["tpr_at_fpr"]) == {"0.001", "0.01", "0.1"}
-    assert all(set(bound) >= {"name", "advantage", "source", "assumes"} for bound in found["bounds"])
+    fields = {"name", "advantage", "source", "assumes"}
+    assert all(set(bound) >= fields for bound in found["bounds"])
     assert [found[part] for part in ("target", "refuted", "counting_queries")] == [None] * 3
     assert found["needed"] == []
     assert found["limitations"]
