@@ -15,7 +15,7 @@ from typer.main import get_click_param
 from typer.models import ArgumentInfo, OptionInfo, ParamMeta
 
 from mipaudit.cli.help_page import GroupedCommand, OfParser
-from mipaudit.cli.settings import LIMITS, Settings, keys_of, scores_option, variable_name
+from mipaudit.cli.settings import LIMITS, Settings, kinds_of, scores_option, variable_name
 from mipaudit.errors import MipauditError, UsageError, as_typed
 from mipaudit.options.declare import REQUIRED, Options, declared
 from mipaudit.options.groups.recorded import PolicyFile, Stores
@@ -103,12 +103,13 @@ def usage_place(error: Exception) -> str | None:
 
 def declared_command(row: Command) -> DeclaredCommand:
     """Return what parses and runs a command of the table."""
-    kinds: list[type[Options]] = [named(row.asked), named(row.shown)]
-    beside = (PolicyFile, *([Stores] if "anonymous" in keys_of(row.name) else []))
+    asked, *others = kinds_of(row)
+    # Which file is used is no key of a file, and stands before what a file may have.
+    others[1:1] = (PolicyFile,) * row.configured
     found = DeclaredCommand(
         name=row.name,
-        help=kinds[0].HELP,
-        params=parameters_of(*kinds, *(beside if row.configured else ())),
+        help=asked.HELP,
+        params=parameters_of(asked, *others),
         no_args_is_help=not row.suffices,
         rich_markup_mode=None,
     )

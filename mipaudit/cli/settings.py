@@ -98,10 +98,14 @@ def keys_of(command: str) -> Keys:
     """
     if command == _DECLARE:
         return {one.recorded_name: one for one in declared(OfRelease)}
-    row = BY_NAME[command]
-    kinds: list[type[Options]] = [named(row.asked), named(row.shown)]
-    kinds += [Stores] * (command not in _WITHOUT_STORES)
-    return {one.key: one for kind in kinds for one in declared(kind) if one.key is not None}
+    options = (one for kind in kinds_of(BY_NAME[command]) for one in declared(kind))
+    return {one.key: one for one in options if one.key is not None}
+
+
+def kinds_of(row: Command) -> tuple[type[Options], ...]:
+    """Return the classes of what a command may be asked, but for the choice of a policy file."""
+    with_stores = row.configured and row.name not in _WITHOUT_STORES
+    return (named(row.asked), named(row.shown), *((Stores,) * with_stores))
 
 
 def scores_option(command: str) -> Declared | None:

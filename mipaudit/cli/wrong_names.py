@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.options.other_names import CLOSE, MEANT, near
+from mipaudit.options.plain_values import number_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,10 +20,7 @@ _FILES: Final = {
     "--membership FILE.",
     "query lira": "Say what a file is: --shadow FILE, --inclusion FILE, --target FILE, "
     "--membership FILE.",
-    "records": _CLASSES,
-    "attack": _CLASSES,
-    "attribute": _CLASSES,
-    "check": _CLASSES,
+    **dict.fromkeys(("records", "attack", "attribute", "check"), _CLASSES),
     "shift": "It takes two tables: mipaudit shift MEMBERS HOLDOUT",
 }
 _BY_PLACE: Final = "The tables are given by place: mipaudit shift MEMBERS HOLDOUT"
@@ -65,11 +63,7 @@ def misplaced(error: Exception, words: Sequence[str]) -> str | None:
     if command is not None:
         return _for_command(command[1], words)
     number = _NO_NUMBER.search(message)
-    if number is not None:
-        from mipaudit.options.plain_values import number_hint
-
-        return number_hint(number[1])
-    return None
+    return None if number is None else number_hint(number[1])
 
 
 def _for_option(option: str, name: str, own: Sequence[Any]) -> str | None:
@@ -81,7 +75,10 @@ def _for_option(option: str, name: str, own: Sequence[Any]) -> str | None:
     from mipaudit.cli.command import declared_command
 
     of_commands = {one.name: declared_command(one).params for one in TABLE}
-    owners = [one for one, params in of_commands.items() if _has(option, params)]
+    flags = {
+        one: [flag for each in params for flag in each.opts] for one, params in of_commands.items()
+    }
+    owners = [one for one in flags if option in flags[one]]
     if owners:
         return _of_others(option, name, owners)
     close = near(option, [flag for one in own for flag in one.opts if flag.startswith("--")], CLOSE)
@@ -91,10 +88,6 @@ def _for_option(option: str, name: str, own: Sequence[Any]) -> str | None:
         _described(meant, params, f" of mipaudit {one}") for one, params in of_commands.items()
     )
     return next((said for said in described if said is not None), None)
-
-
-def _has(option: str, params: Iterable[Any]) -> bool:
-    return any(option in one.opts for one in params)
 
 
 def _described(keyword: str | None, params: Iterable[Any], place: str = "") -> str | None:
@@ -109,10 +102,9 @@ def _described(keyword: str | None, params: Iterable[Any], place: str = "") -> s
 def _as_choice(option: str, params: Iterable[Any]) -> str | None:
     """Return the option that has the name for one of its values, as ``--json`` is of --format."""
     value = option.lstrip("-")
-    for one in params:
-        if value in getattr(one.type, "choices", ()) and one.opts[-1].startswith("--"):
-            return f"Did you mean {one.opts[-1]} {value}?"
-    return None
+    chosen = (one.opts[-1] for one in params if value in getattr(one.type, "choices", ()))
+    flag = next((flag for flag in chosen if flag.startswith("--")), None)
+    return None if flag is None else f"Did you mean {flag} {value}?"
 
 
 def _of_others(option: str, name: str, owners: list[str]) -> str:

@@ -35,7 +35,7 @@ TABLES = ("--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv", "-
         (["estimate", "s.csv", "--scor-col", "x"], "Did you mean --score-col?"),
         (["estimate", "s.csv", "--blod"], "Did you mean --blind?"),
         (["query lira", "--inclusion", "i.npy"], "--shadow shadows.npz"),
-        (["shift", "-", "-"], "Write one of them to a file first."),
+        (["shift", "-", "-"], "Write the others to files first."),
         (["query losses", "--logits", "x.npz", "-o", "x.json"], "--output scores.parquet"),
         (["attribute", "g.csv", "--attribute-col", "guess"], "--guess-col NAME"),
         (["bounds", "--gdp", "1"], "Did you mean --mu (Gaussian differential privacy)?"),
