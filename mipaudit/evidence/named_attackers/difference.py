@@ -111,39 +111,44 @@ def class_challengers(
         run = assigned_blocks(counts.blocks, counts.burn_in)
     else:
         run = assigned(ranked, prior)
+    every = np.arange(counts.single.size)
     found: dict[Attackers, Challenger] = {}
     for attackers in classes:
-        if attackers == "bins-16":
-            found[attackers] = _of_bins(counts, prior, column)
-            continue
-        shares = shares_of([run], prior, attackers)[0]
-        guesses: Guesses
-        if ranked is None:
-            cells = np.arange(counts.blocks.shape[1])
-            guesses = _of_score(shares, cells, column)
+        if attackers == "bins-16":  # which the burn-in cut
+            starts = bins_of(counts)
+            bins = assigned_blocks(np.add.reduceat(counts.blocks, starts, axis=1), counts.burn_in)
+            cells = np.searchsorted(starts, every, side="right") - 1
+            found[attackers] = _on_cells(bins, cells, prior, attackers, column)
+        elif ranked is None:
+            found[attackers] = _on_cells(run, every, prior, attackers, column)
         else:
+            (shares,) = shares_of([run], prior, attackers)
             guesses = _by_row(shares, run, ranked.order)
-        found[attackers] = Challenger(rates=shares.rates, guesses=guesses)
+            found[attackers] = Challenger(rates=shares.rates, guesses=guesses)
     return found
 
 
 def fitted_challenger(counts: ScoreCounts, prior: float) -> Challenger:
     """Return the attackers on one score that are judged on no row of the burn-in."""
     (run,) = assigned_among([counts.blocks], counts.burn_in)
-    (shares,) = shares_of([run], prior, "any")
-    cells = np.arange(counts.blocks.shape[1])
-    return Challenger(rates=shares.rates, guesses=_of_score(shares, cells, 0))
+    return _on_cells(run, np.arange(counts.single.size), prior, "any", 0)
 
 
-def _of_bins(counts: ScoreCounts, prior: float, column: int) -> Challenger:
-    """Return the attackers on the bins that the burn-in cut."""
-    starts = bins_of(counts)
-    merged = np.add.reduceat(counts.blocks, starts, axis=1)
-    run = assigned_blocks(merged, counts.burn_in)
-    (shares,) = shares_of([run], prior, "bins-16")
-    widths = np.diff(starts, append=counts.blocks.shape[1])
-    cells = np.repeat(np.arange(starts.size), widths)
-    return Challenger(rates=shares.rates, guesses=_of_score(shares, cells, column))
+def _on_cells(
+    run: Assigned, cells: NDArray[np.intp], prior: float, attackers: Attackers, column: int
+) -> Challenger:
+    """Return the attackers on counted rows.
+
+    Args:
+        run: the rows.
+        cells: the cell that the attackers saw of each coarse cell of the score.
+        prior: p in (0, 1).
+        attackers: their class.
+        column: of the score.
+    """
+    (shares,) = shares_of([run], prior, attackers)
+    added = shares.added[0].reshape(MICRO_BLOCKS, 2, -1)[..., cells]
+    return Challenger(rates=shares.rates, guesses=_tabled((added,), shares, ((column,),)))
 
 
 def joint_challenger(
@@ -187,12 +192,6 @@ def _tabled(
     weights = np.stack([one[0][1][:, 0] for one in sides], axis=1)
     tables = [np.stack([part for part, _ in one], axis=1) for one in zip(*sides, strict=True)]
     return TabledGuesses(weights=weights, guessed=tuple(tables), columns=columns)
-
-
-def _of_score(shares: Shares, cells: NDArray[np.intp], column: int) -> TabledGuesses:
-    """Return guesses by the cell that the attackers saw of each coarse cell of a score."""
-    added = shares.added[0].reshape(MICRO_BLOCKS, 2, -1)[..., cells]
-    return _tabled((added,), shares, ((column,),))
 
 
 def _by_row(shares: Shares, run: Assigned, order: NDArray[np.intp] | None) -> RowGuesses:
