@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -15,7 +14,6 @@ from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
     from mipaudit.options.declare import Declared, Options
-    from mipaudit.statements.estimate import Design
     from mipaudit.statements.origin import Provenance, Setting
     from mipaudit.statements.sources import Declaration, InputFile
 
@@ -35,7 +33,6 @@ _SEEN_BY: Final = {"query-access": "whoever may query it"}
 _LONGEST: Final = 200
 _MOST_SEEDS: Final = 3
 _OF_SUMMARIES: Final = "of the rows: each summary's own"
-_FEW_NAMES: Final = 12
 
 
 def seed_words(provenance: Provenance) -> str | None:
@@ -185,35 +182,10 @@ def _inputs(inputs: tuple[InputFile, ...]) -> Grid:
     )
 
 
-def taken(design: Design, provenance: Provenance) -> list[tuple[str, str]]:
-    """Return what was read: files, rows, membership, score columns, those skipped."""
-    members, holdout = count_text(design.n_members), count_text(design.n_holdout)
-    taken = [
-        ("input", _files(provenance)),
-        ("rows", f"members {members}, holdout {holdout}"),
-        ("membership", _membership(design)),
-        ("scores", _names(design.score_columns)),
-    ]
-    if unused := (*design.skipped_columns, *provenance.unused_columns):
-        taken.append(("not used", _names(unused)))
-    return taken
-
-
-def _membership(design: Design) -> str:
-    if design.member_column is None:
-        return "members and holdout were given apart"
-    return f"column {safe_name(design.member_column)}"
-
-
-def _files(provenance: Provenance) -> str:
+def input_files(provenance: Provenance) -> str:
+    """Return the files that were read, or how many there are."""
     inputs = provenance.inputs
     if len(inputs) > 2:  # noqa: PLR2004 - members and holdout are named
         rows = sum(item.rows for item in inputs)
         return f"{count_text(len(inputs))} files, {count_text(rows)} rows"
     return "; ".join(f"{safe_name(item.name)} ({count_text(item.rows)} rows)" for item in inputs)
-
-
-def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(safe_name(name) for name in names[:_FEW_NAMES])
-    more = len(names) - _FEW_NAMES
-    return f"{shown} and {count_text(more)} more" if more > 0 else shown

@@ -30,11 +30,11 @@ from mipaudit.report.drawing import Axis, short_names
 from mipaudit.report.messages.told import Fields, entry_of, filled, is_serious, told
 from mipaudit.report.origin import (
     declared_section,
+    input_files,
     origin_section,
     policy_words,
     seed_section,
     short_seed,
-    taken,
 )
 from mipaudit.statements.reports.kinds import kind_of, named
 from mipaudit.statements.text.printable_names import safe_name
@@ -62,6 +62,13 @@ _CASES: Final[Mapping[object, CaseStatus]] = {
     **dict.fromkeys(("missing", "broken", "other_version", "differs", "refuted", False), "failed"),
     **dict.fromkeys(("noted", "not_certifiable"), "skipped"),
 }
+_TAKEN: Final = (
+    ("input", "{files:text}"),
+    ("rows", "{design.n_members:members}, {design.n_holdout:holdout}"),
+    ("membership", "[column {design.member_column}][{apart}{design.member_column:unless}]"),
+    ("scores", "{design.score_columns:names}"),
+    ("not used", "[{skipped:names}]"),
+)
 FEW: Final = 4  # of what an answer does not say, at the head of a page
 _MOST_ROWS: Final = 100  # of a table: nobody would read more
 _AXIS: Final = "{axis}"
@@ -397,7 +404,11 @@ class Walk:
         design: Any = getattr(self.report, "design", None)
         if not getattr(design, "score_columns", ()):
             return ()
-        pairs = tuple(taken(design, self.report.provenance))
+        skipped = (*design.skipped_columns, *self.report.provenance.unused_columns)
+        files = input_files(self.report.provenance)
+        apart = "members and holdout were given apart"
+        values = self._fields.beside(skipped=skipped, files=files, apart=apart)
+        pairs = tuple((term, said) for term, text in _TAKEN if (said := filled(text, values)))
         return (Heading(text="What was taken"), Pairs(pairs=pairs))
 
     @cached_property
