@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from mipaudit.options.groups.scores import Columns
+
 if TYPE_CHECKING:
-    from mipaudit.options.groups.scores import Columns, Membership
+    from mipaudit.options.groups.scores import Membership
     from mipaudit.statements.origin import Setting
     from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.unit_scores import UnitRule
@@ -36,7 +38,6 @@ class ReadRequest:
         vectors: whether a comma list may name a score of several numbers.
         run_column: names the run of a row; one id may be in several runs.
         group_columns: columns whose values together name a row's group.
-        group_option: how the user names those columns.
         named: the values of the key column are to be written out.
         arrays: the score columns are those of arrays, which nobody named.
         left_out: names of files that cannot be read and are skipped.
@@ -57,15 +58,19 @@ class ReadRequest:
     vectors: bool = False
     run_column: str | None = None
     group_columns: tuple[str, ...] = ()
-    group_option: str = "`by`"
     named: bool = False
     arrays: bool = False
     left_out: frozenset[str] = frozenset()
     chosen_by: str | None = None
 
+    @property
+    def group_option(self) -> str:
+        """How the user names the columns of groups."""
+        return "`by`" if self.run_column is None else "`run_col`"
+
 
 def read_request(
-    asked: Columns,
+    asked: Membership,
     *,
     seed: SeedChoice | None = None,
     vectors: bool = False,
@@ -76,44 +81,14 @@ def read_request(
     """Return what to read, as a command was asked.
 
     Args:
-        asked: the columns and rows that count.
+        asked: the rows that count, and the columns unless the command has its own say on these.
         seed: which one is asked for.
         vectors: whether a comma list may name a score of several numbers.
         run_column: names the run of a row, which is then its group.
         group_columns: columns whose values together name a row's group.
         named: whether the values of the key column are to be written out.
     """
-    request = rows_request(asked, seed=seed, group_columns=group_columns)
-    if run_column is not None:
-        request = replace(request, group_columns=(run_column,), group_option="`run_col`")
-    return replace(
-        request,
-        score_columns=tuple(asked.score_col),
-        key_column=asked.key_col,
-        nan=asked.nan,
-        vectors=vectors,
-        run_column=run_column,
-        named=named,
-        chosen_by=_choosing_file(asked),
-    )
-
-
-def _choosing_file(asked: Columns) -> str | None:
-    settings: tuple[Setting, ...] = getattr(asked, "settings", None) or ()
-    # The second is its name in reports, which `verify` has the settings of.
-    names = {"score_col", "score_columns"}
-    unseen = {"file", "environment"}
-    return next((o.where for o in settings if o.name in names and o.source in unseen), None)
-
-
-def rows_request(
-    asked: Membership,
-    *,
-    seed: SeedChoice | None = None,
-    group_columns: Sequence[str] = (),
-) -> ReadRequest:
-    """Return which rows to read, of a command that has its own say on the columns; as above."""
-    return ReadRequest(
+    request = ReadRequest(
         member_column=asked.member_col,
         member_value=asked.member_value,
         where=asked.where,
@@ -121,5 +96,21 @@ def rows_request(
         unit_rows=asked.unit_rows,
         rows_are=asked.rows_are,
         seed=0 if seed is None else seed.number or 0,
-        group_columns=tuple(group_columns),
+        vectors=vectors,
+        run_column=run_column,
+        group_columns=tuple(group_columns) if run_column is None else (run_column,),
+        named=named,
+    )
+    if not isinstance(asked, Columns):
+        return request
+    settings: tuple[Setting, ...] = getattr(asked, "settings", None) or ()
+    # The second is its name in reports, which `verify` has the settings of.
+    scores = (one for one in settings if one.name in {"score_col", "score_columns"})
+    unseen = (one.where for one in scores if one.source in {"file", "environment"})
+    return replace(
+        request,
+        score_columns=tuple(asked.score_col),
+        key_column=asked.key_col,
+        nan=asked.nan,
+        chosen_by=next(unseen, None),
     )

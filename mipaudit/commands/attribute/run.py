@@ -26,12 +26,12 @@ def answer_attribute(asked: AttributeOptions) -> AttributeReport:
     from mipaudit.commands.attribute.guesses import count_guesses, guess_words
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.data.opening import open_input
-    from mipaudit.data.request import rows_request
+    from mipaudit.data.request import read_request
     from mipaudit.statements.provenance import provenance
 
     columns = (asked.attribute_col, asked.guess_col)
     request = replace(
-        rows_request(asked, seed=asked.chosen_seed, group_columns=columns),
+        read_request(asked, seed=asked.chosen_seed, group_columns=columns),
         score_columns=(asked.guess_col,),
         # Whoever makes no guess guesses wrong.
         nan="category",
