@@ -153,7 +153,7 @@ def intervals(
     if start > 0:
         marks.append((start, f"blind guessing {value_text(start)}", GREY, "-"))
 
-    def paint(axes: Axes) -> None:
+    def set_up(axes: Axes) -> None:
         axes.set_xlim(floor, end if end <= 1 else floor + (end - floor) * 1.05)
         for at, text, color, dashes in marks:
             axes.axvline(at, color=color, linestyle=dashes, label=text)
@@ -162,16 +162,14 @@ def intervals(
         if floor < 0:
             axes.axvline(0, color=GREY, linewidth=0.8)
 
-    def said(one: Bar) -> str:
-        own = "" if one.allowed is None else f", {allowed} {number_text(one.allowed)}"
-        return f"{one.name}: {_limits_text(one)}{own}"
-
     across = "" if limit is None else f" The limit is {number_text(limit)}."
     across += f" Blind guessing {value_text(start)}." if start > 0 else ""
     span = f" on an axis from {value_text(floor)} to {number_text(float(f'{end:.3g}'))}"
+    rows = [(one.name, f"{one.name}: {_limits_text(one, allowed)}", one) for one in bars]
     return _rows_drawn(
-        bars,
-        (paint, _draw_interval, lambda one: one.name, said),
+        rows,
+        set_up,
+        _draw_interval,
         name=name,
         what=what,
         caption=f"{caption} {_ARROWS}",
@@ -192,20 +190,19 @@ def amounts(bars: Sequence[Bar], *, name: str, what: str, caption: str) -> Pictu
     values = [one.value or 0.0 for one in bars[:_MOST_ROWS]]
     end = max(one for one in values if one <= _MANY_TIMES * values[0]) or 1.0
 
-    def bar(axes: Axes, place: int, one: Bar) -> None:
+    def draw(axes: Axes, place: int, one: Bar) -> None:
         color, hatch = (ORANGE, "") if one.chosen else (BLUE, "///")
         style: dict[str, Any] = {"hatch": hatch, "edgecolor": "white", "linewidth": 0}
         axes.barh(place, one.value or 0.0, 0.28, color=color, **style)
 
-    def label(one: Bar) -> str:
-        return f"{one.name}: {one.text}{' →' * ((one.value or 0.0) > end)}"
-
-    def said(one: Bar) -> str:
-        return f"{one.name}: {one.text}{', chosen' * one.chosen}"
+    def row(one: Bar) -> tuple[str, str, Bar]:
+        said = f"{one.name}: {one.text}"
+        return f"{said}{' →' * ((one.value or 0.0) > end)}", f"{said}{', chosen' * one.chosen}", one
 
     return _rows_drawn(
-        bars,
-        (lambda axes: axes.set_xlim(0, end * 1.02), bar, label, said),
+        [row(one) for one in bars],
+        lambda axes: axes.set_xlim(0, end * 1.02),
+        draw,
         name=name,
         what=what,
         caption=caption,
@@ -213,29 +210,34 @@ def amounts(bars: Sequence[Bar], *, name: str, what: str, caption: str) -> Pictu
 
 
 def _rows_drawn(
-    bars: Sequence[Bar],
-    how: tuple[
-        Callable[[Axes], object],
-        Callable[[Axes, int, Bar], None],
-        Callable[[Bar], str],
-        Callable[[Bar], str],
-    ],
+    rows: Sequence[tuple[str, str, Bar]],
+    set_up: Callable[[Axes], object],
+    draw_bar: Callable[[Axes, int, Bar], None],
     *,
     name: str,
     what: str,
     caption: str,
     around: tuple[str, str] = ("", ""),
 ) -> Picture:
-    """Draw a row for each bar: ``how`` sets up the axes, draws a bar, names it, and tells it."""
-    shown, rest = bars[:_MOST_ROWS], len(bars) - _MOST_ROWS
-    set_up, paint, label, told = how
+    """Draw bars, one below the other.
+
+    Args:
+        rows: what stands above each bar, what tells it to those who do not see it, and the bar.
+        set_up: draws what stands across all rows.
+        draw_bar: draws a bar at its place.
+        name: of the picture, short.
+        what: the axis shows.
+        caption: below it.
+        around: what is told before the rows, and after them.
+    """
+    shown, rest = rows[:_MOST_ROWS], len(rows) - _MOST_ROWS
 
     def draw(axes: Axes) -> None:
         set_up(axes)
-        for place, one in enumerate(reversed(shown)):
-            paint(axes, place, one)
+        for place, (label, _, one) in enumerate(reversed(shown)):
+            draw_bar(axes, place, one)
             axes.annotate(
-                safe_name(label(one), longest=_LONGEST + len(one.text)),
+                safe_name(label, longest=_LONGEST + len(one.text)),
                 (0, place),
                 xycoords=("axes fraction", "data"),
                 xytext=(0, 7),
@@ -250,13 +252,14 @@ def _rows_drawn(
         axes.spines["left"].set_visible(False)
         legend_above(axes)
 
-    more = f"; and {rest} more, in the tables" if rest > 0 else ""
+    said = "; ".join(told for _, told, _ in shown)
+    said += f"; and {rest} more, in the tables" if rest > 0 else ""
     span, across = around
     return drawn(
         draw,
         name=name,
         height=_AROUND + _ROW * len(shown),
-        alt=f"{what[0].upper()}{what[1:]}{span}. {'; '.join(map(told, shown))}{more}.{across}",
+        alt=f"{what[0].upper()}{what[1:]}{span}. {said}.{across}",
         caption=caption,
     )
 
@@ -283,11 +286,12 @@ def _allowed_style(*, clip_on: bool) -> dict[str, Any]:
     return {**wide, "linestyle": "none", "clip_on": clip_on}
 
 
-def _limits_text(one: Bar) -> str:
-    """Return the limits in words, rounded outward."""
+def _limits_text(one: Bar, allowed: str) -> str:
+    """Return the limits in words, rounded outward, and what is allowed."""
     least = "" if one.lower is None else f"at least {lower_text(one.lower)}"
     most = "" if one.upper is None else f"at most {upper_text(one.upper)}"
-    return ", ".join(filter(None, (least, most))) or "no limit"
+    own = "" if one.allowed is None else f", {allowed} {number_text(one.allowed)}"
+    return (", ".join(filter(None, (least, most))) or "no limit") + own
 
 
 def _roc(curves: Any, name: str) -> Picture:  # noqa: ANN401 - the curves of a score
