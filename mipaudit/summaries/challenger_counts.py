@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol, Self
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,14 +48,6 @@ class PlacedRows:
     scores: Sequence[ScoreCells]
 
 
-class Guesses(Protocol):
-    """What a challenger, who may be a mean of several attackers, makes of rows."""
-
-    def of(self, rows: PlacedRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return what each row weighs, and the challenger's part of that, in whole numbers."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TabledGuesses:
     """Guesses that micro-block, class and cells tell.
@@ -73,7 +65,7 @@ class TabledGuesses:
     columns: tuple[tuple[int, ...], ...]
 
     def of(self, rows: PlacedRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return as `Guesses` says."""
+        """Return what each row weighs, and the challenger's part of that, in whole numbers."""
         side = rows.member.astype(np.intp)
         parts = [
             table[rows.block, side, table_cells(columns, rows.scores, rows.cells)]
@@ -95,8 +87,12 @@ class RowGuesses:
     guessed: NDArray[np.int32]
 
     def of(self, rows: PlacedRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return as `Guesses` says."""
+        """Return what each row weighs, and the challenger's part of that."""
         return self.weights[rows.at].astype(np.int64), self.guessed[rows.at].astype(np.int64)
+
+
+# What a challenger, who may be a mean of several attackers, makes of rows.
+Guesses: TypeAlias = TabledGuesses | RowGuesses
 
 
 def whole_guesses(

@@ -23,7 +23,6 @@ from mipaudit.maths.class_limits.roc_counts import ladder_of_rows
 from mipaudit.summaries.identity.seed import Content, ContentKind
 from mipaudit.summaries.rows import Rows
 
-_DIGEST_BYTES: Final = 32
 _WORD_BITS: Final = 64
 _RANK: Final = np.dtype(">u4")
 _WORD: Final = np.dtype(">u8")
@@ -104,7 +103,7 @@ def canonical_order(
         return Canonical(
             order=order, content=ladder_content(only.values[order], inside, labels=only.labels)
         )
-    digest = blake2b(digest_size=_DIGEST_BYTES)
+    digest = blake2b(digest_size=DIGEST_BYTES)
     for word in words if keys is None else [keys, *words]:
         digest.update(_stored(word[order]).data)
     digest.update(np.packbits(inside).data)
@@ -152,7 +151,7 @@ def ladder_content(
     ladder = ladder_of_rows(scores, member.view(np.uint8))
     steps = np.empty((ladder.members.size, 2), dtype="<i8")
     steps[:, 0], steps[:, 1] = ladder.members, ladder.holdout
-    digest = blake2b(steps.data, digest_size=_DIGEST_BYTES)
+    digest = blake2b(steps.data, digest_size=DIGEST_BYTES)
     if labels:
         first = np.append(np.ones(min(scores.size, 1), dtype=bool), scores[1:] != scores[:-1])
         digest.update(_stored(_label_words(scores[first])).data)
