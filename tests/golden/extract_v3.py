@@ -22,7 +22,17 @@ def extract(report: Fields) -> Extract:
     """Return what a report of format `/3` says."""
     kind = report["schema"].removeprefix("mipaudit.").removesuffix("/3")
     before = BEFORE.get(kind, dict)(report)
-    return extract_v2(before | {"schema": f"mipaudit.{kind}/2"})
+    found = extract_v2(before | {"schema": f"mipaudit.{kind}/2"})
+    # What `/2` did not have, such as the sizes of rows that said none, is held against `/3`.
+    for name, value in report.items():
+        for place, row in enumerate(value if isinstance(value, list) else ()):
+            if isinstance(row, dict) and {"quantity", "selection"} <= row.keys():
+                found.others += [
+                    (f"{name} {place} {each}", repr(number))
+                    for each, number in row.items()
+                    if isinstance(number, (int, float))
+                ]
+    return found
 
 
 ATTACK_FIGURES = ("tpr", "fpr", "same_rows", "predicted")
@@ -123,6 +133,7 @@ def _compare(report: Fields) -> Fields:
     return _checks(report, None)
 
 
+NOTHING = dict.fromkeys(("lower", "value", "upper", "lower_reason"))
 # By what a message says.
 LOWER_FROM = {
     "not in the report: what everybody has without the score": "trivial",
@@ -138,6 +149,7 @@ def _compare_reports(report: Fields) -> Fields:
 
     def figure(row: Fields) -> Fields:
         reason = row["lower_reason"]
+        reason = reason["text"] if isinstance(reason, dict) else reason
         stored = None if row["lower"] is None else "stored"
         return _limits(row) | {"lower_from": LOWER_FROM[reason] if reason else stored}
 
@@ -145,8 +157,8 @@ def _compare_reports(report: Fields) -> Fields:
         lower, upper = row["lower"], row["upper"]
         more, less = (lower or 0) > 0, (upper or 0) < 0
         return _without(row, "n_members", "n_holdout", "side", "confidence", "plugin") | {
-            "old": figure(figures[key(row, row["versus"])]),
-            "new": figure(figures[key(row, row["report"])]),
+            "old": figure(figures.get(key(row, row["versus"]), NOTHING)),
+            "new": figure(figures.get(key(row, row["report"]), NOTHING)),
             "shown": "increase" if more else "decrease" if less else "open",
         }
 

@@ -1,4 +1,4 @@
-""""""
+"""Limits, waivers, and the verdict over them."""
 
 from __future__ import annotations
 
