@@ -38,6 +38,6 @@ LAYOUT: Final = Layout(
             status="agrees",
         ),
     ),
-    following="[for the optional parts: {to_install:shown}]",
+    following="[for the optional parts: {to_install:text}]",
     height=30,
 )

@@ -16,14 +16,14 @@ _UNTRUE: Final = (
     "not, no limit here is true: give `unit_col` {column} `unit_rows` one instead."
 )
 _OUTPUT: Final = (
-    ": if it is the probability of a class, {line:shown} makes better scores of it.{needs:after}"
+    ": if it is the probability of a class, {line:text} makes better scores of it.{needs:after}"
 )
 _CLASSES: Final = "{members:number} members and {holdout:number} holdout records"
 
 ENTRIES: Final = {
     # Which columns are scores.
     "scores_found": Entry(
-        "{n:number} columns were taken for scores, and none was named: {names:shown}. They share "
+        "{n:number} columns were taken for scores, and none was named: {names:text}. They share "
         "the error, so that each one widens the limits of the others: name those that matter with "
         "`score_col`."
     ),
@@ -35,18 +35,18 @@ ENTRIES: Final = {
         serious=True,
     ),
     "score_left_out.lists": Entry(
-        "{n:columns} with lists of numbers may hold scores, not audited: {names:shown}. Write the "
+        "{n:columns} with lists of numbers may hold scores, not audited: {names:text}. Write the "
         "numbers as columns of their own and name them (`score_col` a,b is one score of several "
         "numbers), or name the other scores alone.",
         serious=True,
     ),
     "score_left_out.one": Entry(
-        "Column {names:shown} may be a score and was not audited ({why}). If it is one, name it "
+        "Column {names:text} may be a score and was not audited ({why}). If it is one, name it "
         "with `score_col`; if not, name those that are.",
         serious=True,
     ),
     "score_left_out.several": Entry(
-        "{n:columns} may be scores and were not audited ({why}): {names:shown}. Name those that "
+        "{n:columns} may be scores and were not audited ({why}): {names:text}. Name those that "
         "are with `score_col`, or the others alone.",
         serious=True,
     ),
@@ -57,26 +57,24 @@ ENTRIES: Final = {
     "named_like_id": Entry("named like an id, label, prediction or group"),
     "other_kind": Entry("{kind}, while others are {others:others}"),
     "scores_of_policy.all": Entry(
-        "{file} audits {names:shown} alone; no other score column is there."
+        "{file} audits {names:text} alone; no other score column is there."
     ),
     "scores_of_policy.some": Entry(
-        "{file} audits {names:shown} alone; {left:number} {left:score column is|score columns are} "
+        "{file} audits {names:text} alone; {left:number} {left:score column is|score columns are} "
         "left out.",
         serious=True,
     ),
     "class_probabilities": Entry(
-        "The columns {names:shown} are from 0 to 1 and add up to 1{beside:part}: what a model says "
+        "The columns {names:text} are from 0 to 1 and add up to 1{beside:part}: what a model says "
         "of each class. One by one they are weak scores, and a low limit on them says little. Make "
-        "scores of them: {line:shown}{needs:after}",
+        "scores of them: {line:text}{needs:after}",
         serious=True,
     ),
     "class_probability.tells": Entry(
-        "Column {column:shown}{beside:part}, tells the class" + _OUTPUT
+        "Column {column:text}{beside:part}, tells the class" + _OUTPUT
     ),
-    "class_probability.share": Entry(
-        "Column {column:shown}{beside:part}, is from 0 to 1" + _OUTPUT
-    ),
-    "beside_label": Entry(", beside the label {label:shown}"),
+    "class_probability.share": Entry("Column {column:text}{beside:part}, is from 0 to 1" + _OUTPUT),
+    "beside_label": Entry(", beside the label {label:text}"),
     # Rows that were left out, changed, or are no rows of their own.
     "nan_dropped": Entry("Left out because a score is missing: " + _CLASSES + "."),
     "nan_category": Entry(
@@ -141,14 +139,14 @@ ENTRIES: Final = {
         serious=True,
     ),
     "scores_rounded": Entry(
-        "Column {column:quoted} is stored as {precision} in {where:shown} ({rows:count} rows) and "
+        "Column {column:quoted} is stored as {precision} in {where:text} ({rows:count} rows) and "
         "more finely in others: all scores were rounded to that, or the storage would tell the "
         "classes apart.",
         serious=True,
     ),
     "few_coarse_rows": Entry(
         "Column {column:quoted}: few of its rows are stored as {precision}, those in "
-        "{where:shown}, and {rows:count} others lost digits for them. What the others tell beyond "
+        "{where:text}, and {rows:count} others lost digits for them. What the others tell beyond "
         "that is not seen, so that no policy is met. Store those rows like the others, or leave "
         "the file out.",
         serious=True,
@@ -156,7 +154,7 @@ ENTRIES: Final = {
     # Files, and parts that were counted elsewhere.
     "bad_parts_skipped": Entry(
         "{skipped:count} of {files:count} input files cannot be read and are left out: "
-        "{names:shown}. The records in them are missing, and perhaps not by chance: nothing here "
+        "{names:text}. The records in them are missing, and perhaps not by chance: nothing here "
         "speaks for them.",
         serious=True,
     ),
@@ -168,13 +166,13 @@ ENTRIES: Final = {
     "by_cuts": Entry(", by the cuts of {sites:count} sites"),
     "sites_missing": Entry(
         "Of the {sites:count} sites whose cuts were used, {missing:number} {missing:is|are} "
-        "missing: {names:shown}. Nothing here speaks for these records, and no policy is met "
+        "missing: {names:text}. Nothing here speaks for these records, and no policy is met "
         "without them. Give what is missing; or, if no record of a site is in the release, say so "
         "with `without_site`.",
         serious=True,
     ),
     "sites_left_out": Entry(
-        "Left out on the word of the user (`without_site`): {names:shown}. If a record of these is "
+        "Left out on the word of the user (`without_site`): {names:text}. If a record of these is "
         "in the release after all, nothing here speaks for it.",
         serious=True,
     ),

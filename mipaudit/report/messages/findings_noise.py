@@ -13,7 +13,7 @@ _REFUTES: Final = (
     "confidence: "
 )
 _SMALLER: Final = ". Take a smaller `delta`, or another number of `guesses`."
-_BEYOND: Final = "The release lies beyond all of its {splits:number} splits{far:shown}"
+_BEYOND: Final = "The release lies beyond all of its {splits:number} splits{far:text}"
 _MORE: Final = (
     ". One more split of the same algorithm does so in at most 2 of {tables:number} tables. "
     "Compare units, the order of the columns and the algorithm: noise is made to measure of the "
@@ -108,14 +108,14 @@ ENTRIES: Final = {
     ),
     # A release beside its splits.
     "release_among_splits": Entry(
-        "The release is row {rows:shown} of the splits, number for number. If it is one of them, "
+        "The release is row {rows:text} of the splits, number for number. If it is one of them, "
         "its training set is not independent of theirs: leave that row out and calibrate again. "
         "Releases of few values can be equal by chance.",
         serious=True,
     ),
     "release_beyond_splits.far": Entry(_BEYOND + _MORE, serious=True),
     "release_beyond_splits.odd": Entry(
-        _BEYOND + "; all splits agree{odd:shown}, and the release does not" + _MORE, serious=True
+        _BEYOND + "; all splits agree{odd:text}, and the release does not" + _MORE, serious=True
     ),
     # Attacks that papers describe.
     "no_loss_bound": Entry(

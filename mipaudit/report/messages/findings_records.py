@@ -18,7 +18,7 @@ _OFTEN: Final = (
     ".{asked:| A distance does not say how often: ask share:1e-6 as well, and release none of "
     "them.}"
 )
-_TAKEN: Final = "{file:shown}: the classes are, from 0 on, the columns {names:shown}."
+_TAKEN: Final = "{file:text}: the classes are, from 0 on, the columns {names:text}."
 
 ENTRIES: Final = {
     # Cells and groups of records.
@@ -72,15 +72,15 @@ ENTRIES: Final = {
         serious=True,
     ),
     "telling_column": Entry(
-        "{columns:shown}: one column alone tells nearly all members from holdout records. If it "
+        "{columns:text}: one column alone tells nearly all members from holdout records. If it "
         "names or dates the record (an id, a row number, the day of an export), it says nothing of "
-        "a person: leave it out with `ignore` {ignore:shown} and run again. If it does say "
+        "a person: leave it out with `ignore` {ignore:text} and run again. If it does say "
         "something, members and holdout are different people, and no audit on them can tell what a "
         "model leaks.",
         serious=True,
     ),
     "many_texts": Entry(
-        "{columns:shown}: most records have a text that was not looked at by itself; what was "
+        "{columns:text}: most records have a text that was not looked at by itself; what was "
         "learned knows the {words:number} most frequent ones, and how frequent a text is. Who "
         "knows more of these texts may tell all records apart: `max_blind` cannot be met, and "
         "estimate --blind holds nothing against the model. Group them (regions for postcodes), or "
@@ -92,19 +92,19 @@ ENTRIES: Final = {
         "are not independent and the lower limit can be too high: give `id_col`.",
         serious=True,
     ),
-    "constant_column.columns": Entry("The same in all rows, and so left out: {columns:shown}."),
+    "constant_column.columns": Entry("The same in all rows, and so left out: {columns:text}."),
     "rounded_numbers.columns": Entry(
-        "Stored with fewer digits in some files than in others: {columns:shown}. All were rounded "
+        "Stored with fewer digits in some files than in others: {columns:text}. All were rounded "
         "alike, or the storage would tell records apart."
     ),
     "parted_numbers": Entry(
-        "{columns:shown}: record numbers without a gap, those of members all on one side of those "
+        "{columns:text}: record numbers without a gap, those of members all on one side of those "
         "of the holdout. They were not compared; whoever knows a record's number knows its class, "
         "and members and holdout may be an older and a newer part of the records.",
         serious=True,
     ),
     "column_in_one_table": Entry(
-        "In one of the two tables only, and so not compared: {columns:shown}.", serious=True
+        "In one of the two tables only, and so not compared: {columns:text}.", serious=True
     ),
     "rows_of_a_person": Entry(
         "{rows:count} rows are of a person with another row in the same class: one row for each "
@@ -137,7 +137,7 @@ ENTRIES: Final = {
     ),
     "reference_overlap": Entry(
         "The reference table holds {members:count} {members:member|members} and {holdout:count} "
-        "{holdout:holdout record|holdout records}. {names:shown} learned from them that they are "
+        "{holdout:holdout record|holdout records}. {names:text} learned from them that they are "
         "not synthetic, which is no leak of the release. Remove them from the reference if they "
         "are the same people.",
         serious=True,
@@ -161,7 +161,7 @@ ENTRIES: Final = {
         "Leave it out with `ignore` unless equal words are what leaks."
     ),
     "radius_from_records": Entry(
-        "The ball of {names:shown} has radius {radius:number}: the median distance of all records "
+        "The ball of {names:text} has radius {radius:number}: the median distance of all records "
         "scored, members and holdout alike. It ties the scores together a little, which the limits "
         "do not know; a radius that is given does not."
     ),
@@ -179,14 +179,14 @@ ENTRIES: Final = {
         "every column is a class."
     ),
     "look_like_probabilities": Entry(
-        "{file:shown}: every number is from 0 to 1. If they are probabilities, give them with "
+        "{file:text}: every number is from 0 to 1. If they are probabilities, give them with "
         "`probabilities`: as logits they make false scores.",
         serious=True,
     ),
     "columns_taken.all": Entry(_TAKEN),
-    "columns_taken.some": Entry(_TAKEN + " Passed over: {skipped:shown}."),
+    "columns_taken.some": Entry(_TAKEN + " Passed over: {skipped:text}."),
     "labels_sorted": Entry(
-        "{file:shown}: the labels are words. The classes of the outputs are taken to be in the "
+        "{file:text}: the labels are words. The classes of the outputs are taken to be in the "
         "order of the alphabet, as scikit-learn has them.",
         serious=True,
     ),

@@ -7,13 +7,13 @@ from typing import Final
 from mipaudit.report.messages.entry import Entry
 
 _BOTH: Final = "{old:quoted} and {new:quoted}"
-_SAME: Final = "{reports:shown} are of the same scores: whoever looks twice may keep one"
-_MISSING: Final = "{library} is not installed. Try: {line:shown}"
+_SAME: Final = "{reports:text} are of the same scores: whoever looks twice may keep one"
+_MISSING: Final = "{library} is not installed. Try: {line:text}"
 _BROKEN: Final = (
-    "{library} {version} is installed, and cannot be loaded ({failure:shown}). Try: {line:shown}"
+    "{library} {version} is installed, and cannot be loaded ({failure:text}). Try: {line:text}"
 )
 _OTHER: Final = (
-    "{library} {version} is installed, and mipaudit needs {wanted:shown}. Try: {line:shown}"
+    "{library} {version} is installed, and mipaudit needs {wanted:text}. Try: {line:text}"
 )
 
 ENTRIES: Final = {
@@ -41,7 +41,7 @@ ENTRIES: Final = {
         "wider than need be."
     ),
     "settings_differ": Entry(
-        _BOTH + " were made with different settings: {settings:shown}. The scores may be of "
+        _BOTH + " were made with different settings: {settings:text}. The scores may be of "
         "different records, or mean something else.",
         serious=True,
     ),
@@ -59,7 +59,7 @@ ENTRIES: Final = {
     ),
     # Reports in a folder.
     "no_report": Entry(
-        "Files that are no reports of this version, and were passed over: {names:shown}.",
+        "Files that are no reports of this version, and were passed over: {names:text}.",
         serious=True,
     ),
     "waiver_expired": Entry(
@@ -69,7 +69,7 @@ ENTRIES: Final = {
     "same_scores.alike": Entry(_SAME + "."),
     "same_scores.apart": Entry(_SAME + ", and their verdicts differ.", serious=True),
     "same_release": Entry(
-        "{reports:shown} are declared to be of one release, {release:quoted}, and their verdicts "
+        "{reports:text} are declared to be of one release, {release:quoted}, and their verdicts "
         "differ.",
         serious=True,
     ),

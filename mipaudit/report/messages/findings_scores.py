@@ -61,8 +61,8 @@ ENTRIES: Final = {
     ),
     "vector_score": Entry(
         "Score {score:quoted} is a vector of {width:number} numbers. Attackers on it use "
-        "{forms:shown}, fitted on a part of the burn-in; the rest of the burn-in chose "
-        "{learned:shown} as the learned score.{boosting:| Gradient boosting was not tried: "
+        "{forms:text}, fitted on a part of the burn-in; the rest of the burn-in chose "
+        "{learned:text} as the learned score.{boosting:| Gradient boosting was not tried: "
         "scikit-learn is not installed, or the burn-in is too small.}"
     ),
     "constant_coordinates.vector": Entry(

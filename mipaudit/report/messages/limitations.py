@@ -436,7 +436,7 @@ ENTRIES: Final = {
     ),
     "verify_as_stated": Entry(
         "When it was made, by which version, the names of its inputs, the sources and places of "
-        "its settings, the path of its policy, and what is declared ({declared:shown}) are as "
+        "its settings, the path of its policy, and what is declared ({declared:text}) are as "
         "stated: nobody checked them, so the figures in people rest on that word."
     ),
     "verify_other_versions": Entry(
@@ -444,7 +444,7 @@ ENTRIES: Final = {
         "anybody having changed the report."
     ),
     "released_unread": Entry(
-        "mipaudit did not read {names:shown}: that the scores were made with {files:it|them} is "
+        "mipaudit did not read {names:text}: that the scores were made with {files:it|them} is "
         "the word of whoever signs."
     ),
     # Of reports in a folder.

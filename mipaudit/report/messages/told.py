@@ -399,7 +399,6 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "names": _names,
     # A list or a line whose names are safe already; of one that is not there, nothing.
     "text": lambda value, _: _shown(value),
-    "shown": lambda value, _: _shown(value),
     "after": lambda value, _: f" {_shown(value)}" if value else "",
     "bracketed": lambda value, _: f" ({_shown(value)})" if value else "",
     "of": lambda value, _: "" if value is None else f" of {quoted_name(value)}",

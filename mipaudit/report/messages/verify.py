@@ -7,13 +7,13 @@ from typing import Final
 from mipaudit.report.messages.entry import Entry
 
 _IN: Final = "DIFFERS in {parts:names}[ and {more:count} more]."
-_MADE: Final = "The report of mipaudit {command}, made {made:shown}, "
+_MADE: Final = "The report of mipaudit {command}, made {made:text}, "
 
 ENTRIES: Final = {
     "report_agrees": Entry("The report AGREES.", mood="good"),
     "report_differs": Entry("The report " + _IN, mood="bad"),
-    "statement_of_pass": Entry("The statement AGREES: it says {result:shown}.", mood="good"),
-    "statement_agrees": Entry("The statement AGREES: it says {result:shown}."),
+    "statement_of_pass": Entry("The statement AGREES: it says {result:text}.", mood="good"),
+    "statement_agrees": Entry("The statement AGREES: it says {result:text}."),
     "statement_differs": Entry("The statement " + _IN, mood="bad"),
     # What was compared with what.
     "computed_the_same": Entry(
@@ -29,7 +29,7 @@ ENTRIES: Final = {
         "[was not{computed:unless}] computed again."
     ),
     "statement_is_not_so": Entry("It does not agree with what is there."),
-    "digest_of_report": Entry("sha256 of the report: {sha256:shown}"),
-    "digest_of_page": Entry("sha256 of this page: {sha256:shown}"),
-    "digest_of_carried": Entry("sha256 of its report, as .json: {sha256:shown}"),
+    "digest_of_report": Entry("sha256 of the report: {sha256:text}"),
+    "digest_of_page": Entry("sha256 of this page: {sha256:text}"),
+    "digest_of_carried": Entry("sha256 of its report, as .json: {sha256:text}"),
 }
