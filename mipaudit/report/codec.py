@@ -225,7 +225,7 @@ def report_schema() -> dict[str, Any]:
         "title": "mipaudit reports",
         "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `attack`, "
         "`attribute`, `query`, `query losses`, `query lira`, `check`, `bounds`, `noise`, "
-        "`shift`, `simulate`, `validate`, `verify` and `doctor` write as JSON.",
+        "`shift`, `simulate`, `validate`, `history`, `verify` and `doctor` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{one.__name__}"} for one in types],
         "$defs": components,
     }
