@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from mipaudit.errors import InputError
+from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 # What makes a pattern of a path.
 MAGIC: Final = frozenset("*?[")
+_LONGEST: Final = 400
 # A path, and the names of the folders that lead to it, counted from the one that was named on, or
 # from where a pattern begins to vary: those before are the user's own affair.
 FoundFile = tuple[str, tuple[str, ...]]
@@ -55,19 +57,33 @@ class LocalTree:
         return place.is_dir() if place.exists() else None
 
     def children(self, folder: str) -> Iterator[Entry]:
-        """Yield what lies in a folder; nothing of one that cannot be listed."""
+        """Yield what lies in a folder; nothing of one that is not there.
+
+        Raises:
+            InputError: ``unreadable``: it cannot be listed.
+        """
         try:
             names = [one.name for one in Path(folder).iterdir()]
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return
+        except OSError as error:
+            raise _unlisted(error) from None
         for path in self._joined(folder, names):
             # Neither is true of a link that leads nowhere.
             if os.path.isdir(path) or self._is_file(path):  # noqa: PTH112 - never raises
                 yield path, os.path.isdir(path)  # noqa: PTH112
 
     def below(self, folder: str) -> Iterator[str]:
-        """Yield the files below a folder that are not hidden."""
-        for place, folders, names in os.walk(folder):
+        """Yield the files below a folder that are not hidden.
+
+        Raises:
+            InputError: ``unreadable``: a folder cannot be listed.
+        """
+
+        def unlisted(error: OSError) -> None:
+            raise _unlisted(error) from None
+
+        for place, folders, names in os.walk(folder, onerror=unlisted):
             folders[:] = filter(is_visible, folders)
             yield from filter(self._is_file, self._joined(place, names))
 
@@ -80,6 +96,16 @@ class LocalTree:
     def _is_file(self, path: str) -> bool:
         planned = self._planned is not None and self._planned.name == Path(path).name
         return planned or os.path.isfile(path)  # noqa: PTH113 - never raises
+
+
+def _unlisted(error: OSError) -> InputError:
+    """Return the error on a folder whose files nobody can name: a part may be among them."""
+    name = safe_name(str(error.filename), longest=_LONGEST)
+    return InputError(
+        "unreadable",
+        f"{name}: the folder cannot be listed ({error.strerror}).",
+        hint="Make it readable, or name the parts with a pattern that leaves it out.",
+    )
 
 
 def found_files(tree: Tree, path: str, name: str) -> list[FoundFile] | None:

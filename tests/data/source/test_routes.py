@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -133,6 +134,25 @@ def test_parts_must_agree(fails, write, table):
     assert "a.csv: there is no column 'score'" in error.message
     path = write("member,loss\n1,abc\n0,def\n", "d/b.csv")
     fails("columns_differ", path.parent)
+
+
+@pytest.mark.parametrize("path", ["set", "set/*/*.csv", "set/**"])
+def test_a_folder_that_cannot_be_listed_hides_no_part(fails, write, tmp_path, monkeypatch, path):
+    write("member,score\n1,0.5\n0,1.5\n", "set/open/a.csv")
+    write("member,score\n1,0.5\n0,1.5\n", "set/closed/b.csv")
+
+    def closed(listing):
+        def listed(place):
+            if str(place).endswith("closed"):
+                raise PermissionError(13, "Permission denied", str(place))
+            return listing(place)
+
+        return listed
+
+    for name in ("listdir", "scandir"):
+        monkeypatch.setattr(os, name, closed(getattr(os, name)))
+    error = fails("unreadable", tmp_path / path)
+    assert "closed: the folder cannot be listed (Permission denied)." in error.message
 
 
 def test_paths_that_lead_nowhere(fails, write, tmp_path):
