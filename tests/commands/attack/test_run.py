@@ -62,7 +62,7 @@ def test_without_a_bound_a_mean_has_no_limits():
     report = mipaudit.attack(losses())
     (gap,) = report.gaps
     assert (gap.lower, gap.upper) == (None, None)
-    assert gap.reason.code == "mean_without_bound"
+    assert gap.lower_reason.code == "mean_without_bound"
     assert "no_loss_bound" in {one.code for one in report.findings}
     assert "bounded-loss" not in rows(report)
 
@@ -152,7 +152,7 @@ def test_of_a_loss_that_is_high_for_members_the_gap_says_which_class_is_taken_fr
     report = mipaudit.attack(frame, loss_bound=20.0)
     (gap,) = report.gaps
     assert report.design.sides == ("high",)
-    assert gap.order == "members less holdout"
+    assert gap.method == "members less holdout"
     assert gap.lower > 0
     assert "side_found_high" in {one.code for one in report.findings}
     said = mipaudit.attack(frame, loss_bound=20.0, member_side="low")
@@ -344,5 +344,5 @@ def test_the_strongest_score_stands_first_everywhere(limit, seed):
         if (row.quantity, row.attackers) == ("advantage", "any"):
             assert row.lower == lower[row.score]
     text = " ".join(brief_report(report, width=80).split())
-    assert "any: the best attacker, as in mipaudit estimate" in text
+    assert "any attacker: the best, as in mipaudit estimate" in text
     assert text.index("a strong") < text.index("d middle") < text.index("b weak")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from mipaudit.commands.epsilon import conclusion
-from mipaudit.commands.epsilon.report import ProfilePoint
 from mipaudit.commands.epsilon.run import encode_profile, epsilon
 from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages.epsilon import ENTRIES
@@ -180,8 +180,8 @@ def test_one_model_certifies_nothing_whatever_it_leaks(leak, columns):
 
 def test_a_profile_keeps_every_digit_and_quotes_names():
     points = (
-        ProfilePoint(score='a,"b"', delta=0.1, lower=1 / 3, estimate=0.4),
-        ProfilePoint(score='a,"b"', delta=0.2, lower=0.0, estimate=0.1),
+        SimpleNamespace(score='a,"b"', delta=0.1, lower=1 / 3, value=0.4),
+        SimpleNamespace(score='a,"b"', delta=0.2, lower=0.0, value=0.1),
     )
     assert json.loads(encode_profile(points, "json"))[0]["lower"] == 1 / 3
     text = encode_profile(points, "csv").decode()
