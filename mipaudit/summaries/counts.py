@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
-from mipaudit.summaries.rows import RankedRows, ranked
+from mipaudit.summaries.ranked_rows import RankedRows, ranked
 
 if TYPE_CHECKING:
     from mipaudit.summaries.plan import ColumnPlan

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from mipaudit.maths.class_limits.best_attackers import RivalClass
     from mipaudit.model.row import Attackers
     from mipaudit.summaries.counts import ScoreCounts
-    from mipaudit.summaries.rows import RankedRows
+    from mipaudit.summaries.ranked_rows import RankedRows
 
 # The part of the error at which a challenger must gain, or the constant guess stands for it.
 _DOUBT: Final = 0.2

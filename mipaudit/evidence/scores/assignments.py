@@ -23,7 +23,7 @@ from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.sample import burn_in_blocks
 
 if TYPE_CHECKING:
-    from mipaudit.summaries.rows import RankedRows
+    from mipaudit.summaries.ranked_rows import RankedRows
 
 TURNS: Final = 8
 BLOCKS: Final = 6

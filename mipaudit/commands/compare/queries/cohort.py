@@ -33,7 +33,8 @@ from mipaudit.summaries.challenger_counts import (
 )
 from mipaudit.summaries.held_rows import HeldRows
 from mipaudit.summaries.plan import Plan, make_plan
-from mipaudit.summaries.rows import Rows, rows_by_score
+from mipaudit.summaries.ranked_rows import rows_by_score
+from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 
