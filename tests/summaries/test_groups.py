@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from mipaudit.summaries import plan as plans
-from mipaudit.summaries.groups import GroupCensus, Grouping
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.summaries.tally import Tally
+from mipaudit.summaries.tally import GroupCensus, Grouping, Tally
 
 rng = np.random.default_rng(0)
 N = 3_000

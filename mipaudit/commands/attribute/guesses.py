@@ -22,7 +22,7 @@ from mipaudit.maths.advantage import advantage
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.mean_limits import Term, melded_lower
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.groups import GroupCensus
+from mipaudit.summaries.tally import GroupCensus
 
 _EVEN = 0.5
 # How a group's name has a cell without a value; a text of these letters is in quotes there.

@@ -22,13 +22,12 @@ from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.row import Row
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.groups import GroupCensus, Grouping
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
 from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.summaries.tally import Tally
+from mipaudit.summaries.tally import GroupCensus, Grouping, Tally
 
 if TYPE_CHECKING:
     from mipaudit.data.rows.rows_of_chunk import Assembly

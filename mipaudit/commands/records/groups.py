@@ -29,7 +29,7 @@ from mipaudit.model.message import Finding
 from mipaudit.model.row import Row
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.counts import ScoreCounts
-from mipaudit.summaries.groups import Grouping
+from mipaudit.summaries.tally import Grouping
 
 _MEMBER: Final = 1
 REST: Final = "the rest"
