@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -36,31 +37,10 @@ from mipaudit.statements.text.rounding import (
 if TYPE_CHECKING:
     from mipaudit.report.messages.entry import Entry
 
-# What answers before it has loaded much comes first.
-SUBJECTS: Final = (
-    "noise",
-    "bounds",
-    "itself",
-    "verify",
-    "answers",
-    "verdicts",
-    "reasons",
-    "checks",
-    "check",
-    "estimate",
-    "epsilon",
-    "query",
-    "findings_input",
-    "findings_scores",
-    "findings_noise",
-    "findings_records",
-    "findings_reports",
-    "attack",
-    "attribute",
-    "records",
-    "shift",
-    "compare",
-    "limitations",
+# What answers before it has loaded much comes first, then what most answers say.
+_FIRST: Final = (
+    *("noise", "bounds", "itself", "verify", "answers", "verdicts", "reasons", "checks"),
+    *("estimate", "findings_input", "findings_scores", "limitations"),
 )
 _PLACE: Final = re.compile(r"\{([\w.]+)(?::([^}]+))?\}")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]")
@@ -149,19 +129,32 @@ def entry_of(message: Message) -> Entry:
 
 def _cases(code: str) -> Iterator[Entry]:
     """Yield the entries of a code."""
-    for subject in SUBJECTS:
-        for key, one in import_module(f"mipaudit.report.messages.{subject}").ENTRIES.items():
-            if key.partition(".")[0] == code:
-                yield one
+    for entries in _subjects():
+        yield from (one for key, one in entries.items() if key.partition(".")[0] == code)
+
+
+def _subjects() -> Iterator[Mapping[str, Entry]]:
+    """Yield the entries of each module beside this one."""
+    yield from map(_entries, _FIRST)
+    # Not by pathlib, which commands that only compute do not load.
+    names = {name.removesuffix(".py") for name in os.listdir(os.path.dirname(__file__))}  # noqa: PTH120, PTH208
+    yield from map(_entries, sorted(names.difference(_FIRST)))
+
+
+def _entries(name: str) -> Mapping[str, Entry]:
+    if name.startswith("_"):
+        return {}
+    found: Mapping[str, Entry] = getattr(
+        import_module(f"mipaudit.report.messages.{name}"), "ENTRIES", {}
+    )
+    return found
 
 
 @cache
 def _entry(code: str) -> Entry:
-    for subject in SUBJECTS:
-        entries = import_module(f"mipaudit.report.messages.{subject}").ENTRIES
+    for entries in _subjects():
         if code in entries:
-            found: Entry = entries[code]
-            return found
+            return entries[code]
     raise KeyError(code)
 
 
