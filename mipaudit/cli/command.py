@@ -59,14 +59,16 @@ class DeclaredCommand(GroupedCommand):
         if twice is not None:
             raise typer.BadParameter(_advice(twice), ctx=ctx, param=twice)
         row, place = self.row, scores_option(self.row.name) if self.row.configured else None
-        # Without a word there is help, unless a policy file names the scores.
+        # Without a word there is help, unless a policy file that is found names the scores.
         if "help" in typed or not (args or row.suffices or place):
             return super().parse_args(ctx, args)
         if {"config", "no_config"} <= typed.keys():
             raise typer.BadParameter("--config and --no-config cannot go together.", ctx=ctx)
         ctx.meta[_SETTINGS] = settings = Settings(row, typed)
         if not args and place is not None:
-            self.no_args_is_help = place.name not in settings.given
+            # One that only a variable names waits for a word: nothing here says what is audited.
+            found = settings.config is not None and settings.config.found
+            self.no_args_is_help = not (found and place.name in settings.given)
         if args or not self.no_args_is_help:  # help shows the defaults that it always has
             ctx.default_map = {name: one.value for name, one in settings.given.items()}
         return super().parse_args(ctx, args)

@@ -48,6 +48,14 @@ def test_they_are_found_from_the_folder_of_the_file(mipaudit, folder):
     assert done.returncode == 0, done.stderr
 
 
+def test_without_a_word_only_a_file_that_is_found_names_them(mipaudit, folder):
+    (folder / "p.toml").write_text('scores = "private.parquet"\n')
+    env = {"MIPAUDIT_CONFIG": "p.toml"}
+
+    assert mipaudit("check", env=env).returncode == 2  # help, where a pipeline lost its words
+    assert mipaudit("check", "-q", env=env).returncode == 0
+
+
 def test_another_commands_scores_are_not_those(mipaudit, folder):
     (folder / "mipaudit.toml").write_text('scores = "private.parquet"\n')
 
