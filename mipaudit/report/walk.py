@@ -173,7 +173,9 @@ class Walk:
         if self._layout.following:
             return self._filled(self._layout.following)
         found = _next(self._answer)
-        return f"{found[0]}: mipaudit help {self._layout.topic or found[1]}." if found else ""
+        if not found:
+            return ""
+        return as_typed(f"{found[0]}: mipaudit help {self._layout.topic or found[1]}.")
 
     # What a screenful has besides.
 

@@ -78,6 +78,12 @@ def shown_limit(report: AttackReport) -> float | None:
     return report.policy[0].limit if report.policy else None
 
 
+def mean_given(report: AttackReport) -> bool:
+    """Tell whether the mean attack was told the mean, and learned nothing."""
+    settings = report.provenance.settings
+    return any(one.name == "mean_loss" and one.value is not None for one in settings)
+
+
 def guessing(report: AttackReport) -> float | None:
     """Return the advantage of blind guessing, where it is above 0."""
     return report.design.baseline or None

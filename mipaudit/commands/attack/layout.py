@@ -70,7 +70,7 @@ LAYOUT: Final = Layout(
         Table(
             "All limits together: advantage of any attacker",
             "together",
-            (SCORE, Column("rests on", "{method}"), Column("at least", "{lower:lower}")),
+            (SCORE, Column("rests on", "{method:attacker}"), Column("at least", "{lower:lower}")),
             words=2,
             note="The largest lower limit of the best attacker and of the named ones, with the "
             "error shared over all of them and the scores.",
@@ -124,6 +124,7 @@ LAYOUT: Final = Layout(
             (_ATTACK, Column("published in", "{method}"), Column("it knows", "{attackers:knows}")),
             words=2,
             prose=True,
+            note="[The mean score of members was given, not learned.{mean_given:said}]",
         ),
         Table(
             "The attack with a threshold for each class, within each class",

@@ -32,7 +32,7 @@ def verdicts(report: HistoryReport) -> Message:
     newest, oldest = report.reports[0], report.reports[-1]
     found = Counter(one.verdict for one in report.reports if one.verdict not in {None, "no_policy"})
     stated = any(one.confidence is not None for one in report.reports)
-    counts = {f"n_{status}": count for status, count in found.items()}
+    tally = tuple(f"{count} {status}".replace("_", " ") for status, count in found.items())
     return Message.of(
         "history_verdicts",
         reports=len(report.reports),
@@ -40,7 +40,7 @@ def verdicts(report: HistoryReport) -> Message:
         last=newest.created,
         judged=found.total(),
         joint=report.joint_confidence if stated else None,
-        **counts,
+        tally=tally,
     )
 
 

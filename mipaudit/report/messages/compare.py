@@ -127,9 +127,8 @@ ENTRIES: Final = {
     ),
     "history_verdicts": Entry(
         "{reports:count} {reports:report|reports} from {first:day} to {last:day}."
-        "[ Of {judged:count} {judged:verdict|verdicts}:][ {n_met:count} met.]"
-        "[ {n_waived:count} waived.][ {n_not_met:count} not met.]"
-        "[ {n_inconclusive:count} inconclusive.][ None has a verdict.{judged:unless}]"
+        "[ Of {judged:count} {judged:verdict|verdicts}: {tally:names}.]"
+        "[ None has a verdict.{judged:unless}]"
         "[ All their limits hold together with at least {joint:percent} confidence.]"
     ),
 }

@@ -426,6 +426,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "way": lambda value, _: _WAYS.get(value) or safe_name(value),
     "knows": lambda value, _: _KNOWS[value],
     "differs": lambda value, _: _DIFFERS[value],
+    "change": lambda value, _: "not shown" if value == "open" else value,
     "status": lambda value, _: safe_name(value).replace("_", " "),
     "part_status": lambda value, _: value.upper() if value == "differs" else value,
     "kept": lambda value, _: "are kept, or accepted by a waiver" if value else "are kept",

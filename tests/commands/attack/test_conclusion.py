@@ -139,3 +139,10 @@ def test_a_loss_that_differs_from_all_others_is_no_place_on_the_axis():
     report = audit(0.0)
     worse = tuple(replace(one, value=-0.3, lower=-0.4, upper=-0.2) for one in report.attacks)
     assert "← below 0" in brief_report(replace(report, attacks=worse), width=80)
+
+
+@pytest.mark.parametrize("given", [{}, {"mean_loss": -0.4}])
+def test_that_a_mean_was_given_is_said(capsys, given):
+    audit(0.5, member_side="low", **given).show(full=True)
+    told = "The mean score of members was given, not learned." in capsys.readouterr().out
+    assert told == bool(given)

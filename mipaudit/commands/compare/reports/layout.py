@@ -14,7 +14,7 @@ _FIGURE: Final = (
     Column("figure", "{quantity:quantity}"),
     Column("attackers", "{attackers:attackers}"),
 )
-_CHANGE: Final = Column("change", "{shown}")
+_CHANGE: Final = Column("change", "{shown:change}")
 _NONE: Final = "[{lower:least}][none{lower:unless}]"
 _SHORT_LIMITS: Final = (
     Column("at least", _NONE),
