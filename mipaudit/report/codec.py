@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
+from dataclasses import fields as fields_of
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
@@ -16,11 +17,14 @@ from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of_schema, report_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from mipaudit.statements.reports.any_report import AnyReport
     from mipaudit.statements.reports.kinds import Kind
 
+# Quantities that are shares or differences of two; by how much an approximate limit may leave them.
+_SHARES: Final = frozenset({"advantage", "accuracy", "auc", "tpr_at_fpr", "any_difference"})
+_FARTHEST: Final = 2.0
 # What changes between two equal runs stands last, so that the rest of two files
 # can be compared line by line.
 _FIRST: Final = "schema"
@@ -101,6 +105,13 @@ def from_json(data: bytes) -> AnyReport:
             "The report says something that this version of mipaudit has no sentence for.",
             hint="Use the file as the command wrote it.",
         ) from None
+    lacking = getattr(report, "lacking", None)
+    if lacking:
+        raise InputError(
+            "bad_report",
+            "The report holds something that no command writes: scores without an advantage.",
+            hint="Use the file as the command wrote it.",
+        )
     wrong = _impossible(report)
     if wrong is not None:
         raise InputError(
@@ -118,7 +129,20 @@ def _impossible(report: AnyReport) -> str | None:
         return "$.design.prior"
     # Of a report of shift, whose limits others count on.
     found: str | None = getattr(report, "impossible", None)
-    return found
+    return found or next(_beyond(report), None)
+
+
+def _beyond(report: AnyReport) -> Iterator[str]:
+    """Yield where a share, or its difference from another, is none: no command writes it."""
+    for field in fields_of(report):
+        rows = getattr(report, field.name)
+        for at, one in enumerate(rows if isinstance(rows, tuple) else ()):
+            if getattr(one, "quantity", None) not in _SHARES:
+                continue
+            for name in ("value", "lower", "upper", "limit"):
+                number = getattr(one, name, None)
+                if number is not None and not abs(number) <= _FARTHEST:
+                    yield f"$.{field.name}[{at}].{name}"
 
 
 def _fields(report: AnyReport) -> dict[str, Any]:

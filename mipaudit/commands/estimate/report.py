@@ -43,3 +43,8 @@ class Report(AnyReport):
     curves: tuple[ScoreCurves, ...] = ()
     blind: Blind | None = None
     copies: Copies | None = None
+
+    @property
+    def lacking(self) -> bool:
+        """Whether there is no row of an advantage: each score that was audited has one."""
+        return all(row.quantity != "advantage" for row in self.estimates)

@@ -183,6 +183,7 @@ def _without_advantages(fields):
 FAULTS = {
     "bounds": lambda f: f["guarantee"].update(parameters={}),
     "three_scores": _without_advantages,
+    "one_score": lambda f: f["estimates"][0].update(value=1e308),
     "no_policy": lambda f: f["design"].update(prior=1e308),
 }
 
@@ -191,8 +192,8 @@ FAULTS = {
     ("sample", "form"),
     [
         *(("bounds", form) for form in ("table", "html", "markdown", "junit")),
-        *(("three_scores", form) for form in ("table", "html", "markdown")),
-        *(("no_policy", form) for form in ("table", "html")),
+        *(("three_scores", form) for form in ("table", "csv", "json", "metrics")),
+        *((sample, form) for sample in ("one_score", "no_policy") for form in ("table", "csv")),
     ],
 )
 @pytest.mark.parametrize("quiet", [(), ("-q",)])
@@ -204,10 +205,11 @@ def test_whatever_a_file_says_is_no_bug_of_the_program(mipaudit, tmp_path, sampl
     done = mipaudit("render", "edited.json", "-f", form, "-v", *quiet, "-o", "out")
 
     assert (done.returncode, done.stdout) == (2, "")
-    # What is out of its range is found before anything is drawn.
-    number = sample == "no_policy"
-    assert f"The report holds {'a number' if number else 'something'} " in done.stderr
-    assert ("Traceback (most recent call last, without values)" in done.stderr) != number
+    numbers = sample in {"one_score", "no_policy"}
+    assert f"The report holds {'a number' if numbers else 'something'} " in done.stderr
+    # What is out of its range, or not there, is found before anything is drawn.
+    drawn = sample == "bounds"
+    assert ("Traceback (most recent call last, without values)" in done.stderr) == drawn
     assert [path.name for path in tmp_path.iterdir()] == ["edited.json"]
 
 
