@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.reports.any_report import AnyReport
     from mipaudit.statements.reports.kinds import Kind
 
-# Quantities that are shares or differences of two; by how much an approximate limit may leave them.
+# Quantities from -1 to 1, and what is beyond them also of an approximate limit.
 _SHARES: Final = frozenset({"advantage", "accuracy", "auc", "tpr_at_fpr", "any_difference"})
 _FARTHEST: Final = 2.0
 # What changes between two equal runs stands last, so that the rest of two files
@@ -105,8 +105,7 @@ def from_json(data: bytes) -> AnyReport:
             "The report says something that this version of mipaudit has no sentence for.",
             hint="Use the file as the command wrote it.",
         ) from None
-    lacking = getattr(report, "lacking", None)
-    if lacking:
+    if report.lacking:
         raise InputError(
             "bad_report",
             "The report holds something that no command writes: scores without an advantage.",
@@ -127,13 +126,11 @@ def _impossible(report: AnyReport) -> str | None:
     prior = getattr(getattr(report, "design", None), "prior", None)
     if prior is not None and not 0 < prior < 1:
         return "$.design.prior"
-    # Of a report of shift, whose limits others count on.
-    found: str | None = getattr(report, "impossible", None)
-    return found or next(_beyond(report), None)
+    return report.impossible or next(_beyond(report), None)
 
 
 def _beyond(report: AnyReport) -> Iterator[str]:
-    """Yield where a share, or its difference from another, is none: no command writes it."""
+    """Yield where a row or a check holds a number that its quantity never has."""
     for field in fields_of(report):
         rows = getattr(report, field.name)
         for at, one in enumerate(rows if isinstance(rows, tuple) else ()):

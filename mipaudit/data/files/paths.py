@@ -5,10 +5,10 @@ from __future__ import annotations
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mipaudit.data.files.blob import file_blob, stream_blob
-from mipaudit.data.files.search import LocalTree, found_files
+from mipaudit.data.files.search import LONGEST, LocalTree, found_files
 from mipaudit.data.stores.store import local_path, parse_address
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.text.printable_names import safe_name
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # The bytes of a file, and the names of the folders that lead to it, as `FoundFile` has them.
 FoundBlob = tuple["Blob", tuple[str, ...]]
-_LONGEST: Final = 400
 
 
 def input_blobs(spec: str, *, in_memory: int) -> list[Blob]:
@@ -75,7 +74,7 @@ def local_files(spec: str, tree: LocalTree | None = None) -> list[tuple[Path, tu
             "empty_path", "The path is empty.", hint="Write . for the current directory."
         )
     spec = local_path(spec)
-    name = safe_name(spec, longest=_LONGEST)
+    name = safe_name(spec, longest=LONGEST)
     found = found_files(tree or LocalTree(), spec, name)
     if found is None:
         raise InputError("no_such_file", f"There is no file {name}.", hint=_closest(Path(spec)))
@@ -84,7 +83,7 @@ def local_files(spec: str, tree: LocalTree | None = None) -> list[tuple[Path, tu
 
 def _path_blob(path: Path, in_memory: int) -> Blob:
     """Return a file as it is, and what a pipe holds: it can be opened once only."""
-    name = safe_name(str(path), longest=_LONGEST)
+    name = safe_name(str(path), longest=LONGEST)
     try:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
@@ -127,8 +126,8 @@ def _closest(path: Path) -> str | None:
     try:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
-        return f"There is no directory {safe_name(str(path.parent), longest=_LONGEST)} either."
+        return f"There is no directory {safe_name(str(path.parent), longest=LONGEST)} either."
     close = get_close_matches(path.name, names, n=1, cutoff=0.6)
     if not close:
         return None
-    return f"Did you mean {safe_name(str(path.parent / close[0]), longest=_LONGEST)}?"
+    return f"Did you mean {safe_name(str(path.parent / close[0]), longest=LONGEST)}?"

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 # What makes a pattern of a path.
 MAGIC: Final = frozenset("*?[")
-_LONGEST: Final = 400
+# Characters of a path in a message.
+LONGEST: Final = 400
 # A path, and the names of the folders that lead to it, counted from the one that was named on, or
 # from where a pattern begins to vary: those before are the user's own affair.
 FoundFile = tuple[str, tuple[str, ...]]
@@ -100,7 +101,7 @@ class LocalTree:
 
 def _unlisted(error: OSError) -> InputError:
     """Return the error on a folder whose files nobody can name: a part may be among them."""
-    name = safe_name(str(error.filename), longest=_LONGEST)
+    name = safe_name(str(error.filename), longest=LONGEST)
     return InputError(
         "unreadable",
         f"{name}: the folder cannot be listed ({error.strerror}).",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 from urllib.parse import unquote
 
+from mipaudit.data.files.search import LONGEST
 from mipaudit.errors import InputError, MipauditError, MissingExtraError, UsageError
 from mipaudit.statements.text.printable_names import public_path, safe_name
 
@@ -26,7 +27,6 @@ ANONYMOUS: Final = "MIPAUDIT_ANONYMOUS"
 STORE_TIMEOUT: Final = "MIPAUDIT_STORE_TIMEOUT"
 DEFAULT_SECONDS: Final = 30.0
 _MOST_SECONDS: Final = 86_400.0
-_LONGEST: Final = 400
 # Two letters at least: one is a drive of Windows.
 _NAME: Final = r"[A-Za-z][A-Za-z0-9+.-]+"
 _SCHEME: Final = re.compile(rf"({_NAME})://")
@@ -148,7 +148,7 @@ class Address:
         Of a web address without its escapes and its query.
         """
         shown = public_path(unquote(path.partition("?")[0])) if self.is_web else path
-        return safe_name(f"{self.scheme}://{self.place}/{shown}", longest=_LONGEST)
+        return safe_name(f"{self.scheme}://{self.place}/{shown}", longest=LONGEST)
 
 
 def parse_address(spec: str) -> Address | None:

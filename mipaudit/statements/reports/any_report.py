@@ -54,6 +54,16 @@ class AnyReport:
         """The JSON format that it follows."""
         return kind_of(self.command).schema
 
+    @property
+    def lacking(self) -> bool:
+        """Whether something is not there that every report of the kind has."""
+        return False
+
+    @property
+    def impossible(self) -> str | None:
+        """Where the report holds a number that none can be; None for nowhere."""
+        return None
+
     def __repr__(self) -> str:
         """Return the answer, what can make it untrue and for whom it holds, in five lines."""
         text: str = named("mipaudit.report.forms:report_repr")(self)
