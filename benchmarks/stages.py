@@ -23,8 +23,8 @@ _FILES: Final = "mipaudit.data.parquet.parquet:RowGroup._batches"
 _STAGES: Final = {
     "mipaudit.commands.estimate.run:read_input": "the rest",
     "mipaudit.commands.estimate.run:audit": "limits and the report",
-    "mipaudit.counting.columns:early_plan": "cut points from the first rows",
-    "mipaudit.counting.columns:make_plan": "cut points from the burn-in",
+    "mipaudit.counting.counts:early_plan": "cut points from the first rows",
+    "mipaudit.counting.counts:make_plan": "cut points from the burn-in",
     "mipaudit.data.csv.file:CsvPart.load": "checking and keeping the text's columns",
     "mipaudit.data.csv.file:read_block": "parsing by Arrow",
     _FILES: "decoding by Arrow",

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import column_scores
-from mipaudit.data.columns.column_cache import CHUNK_ROWS
-from mipaudit.data.columns.membership import CANDIDATES
-from mipaudit.data.columns.names import (
+from mipaudit.data.columns.column import CHUNK_ROWS, column_scores
+from mipaudit.data.columns.words import (
+    CANDIDATES,
     hints_score,
     is_candidate,
     name_words,

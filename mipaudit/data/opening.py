@@ -14,30 +14,31 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.columns.choice import choose, no_member_column, unreadable_column
-from mipaudit.data.columns.names import candidate_columns
+from mipaudit.data.columns.words import candidate_columns
 from mipaudit.data.files.blob import Blob, blob_format, each_at_once
 from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
 from mipaudit.data.files.unpacked import claim_buffers
-from mipaudit.data.memory import array_part, is_frame, open_arrow
 from mipaudit.data.model_outputs import ModelOutputs
 from mipaudit.data.parts import (
     BadPartsError,
     Opened,
     Part,
+    array_part,
     input_changed,
+    is_frame,
     merge_fields,
     named_fault,
+    open_arrow,
 )
 from mipaudit.data.request import ReadRequest
-from mipaudit.data.rows.copies import check_copies
-from mipaudit.data.rows.repetition import check_ids
+from mipaudit.data.rows.repetition import check_copies, check_ids
 from mipaudit.data.rows.units import stand_for_units
 from mipaudit.data.source import ScoreSource, Sides
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.membership import Where
+    from mipaudit.data.columns.words import Where
     from mipaudit.options.plain_values import Given
 
 _STDIN_IN_MEMORY: Final = 4 << 20

@@ -8,7 +8,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 from mipaudit.data.columns.choice import UNUSED, choice_findings, member_rule, tells_copies
-from mipaudit.data.columns.membership import empty_class_error
+from mipaudit.data.columns.words import empty_class_error
 from mipaudit.data.parts import (
     FaultyRowsError,
     Opened,

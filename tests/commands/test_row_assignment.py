@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 import mipaudit
-from mipaudit.counting.columns import How, count_over
-from mipaudit.counting.kept_rows import OrderedRows
+from mipaudit.counting.counts import How, count_over
+from mipaudit.counting.scores import OrderedRows
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.summaries.identity.content import canonical_scores
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes

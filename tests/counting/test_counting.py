@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.counting import columns as counting
+from mipaudit.counting import counts as counting
 from mipaudit.counting.scores import count_by_position
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest

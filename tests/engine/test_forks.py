@@ -22,15 +22,15 @@ PROGRAM = """
 import gc, os, signal, sys, threading, time
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 from mipaudit.cli.app import main
-from mipaudit.counting import columns
+from mipaudit.counting import counts
 from mipaudit.summaries import plan
 from mipaudit.summaries.tally import Survey
 
-columns._ROWS_THAT_FORK = plan.EXACT_ROWS = 1_000
+counts._ROWS_THAT_FORK = plan.EXACT_ROWS = 1_000
 parent, forked, told = os.getpid(), [], []
 os.register_at_fork(after_in_parent=lambda: forked.append(1))
-fold, add = columns.fold, Survey.add
-columns.fold = lambda *given, **named: fold(*given, **{**named, "progress": told.append})
+fold, add = counts.fold, Survey.add
+counts.fold = lambda *given, **named: fold(*given, **{**named, "progress": told.append})
 
 def at_batch(number, act):
     # In each fork; the first process lets them take turns.
@@ -51,8 +51,8 @@ def fail():
     raise ValueError("0.123, a score")
 
 def before_counting(act):
-    over = columns.count_over
-    columns.count_over = lambda *given, **named: (act(), over(*given, **named))[1]
+    over = counts.count_over
+    counts.count_over = lambda *given, **named: (act(), over(*given, **named))[1]
 
 {change}
 try:
@@ -120,7 +120,7 @@ def test_forks_change_nothing_whatever_becomes_of_them(unforked, change, forks):
 
 def test_few_rows_are_read_by_threads(unforked):
     folder, _, _ = unforked
-    assert run(folder, "--jobs", "3", change="columns._ROWS_THAT_FORK = 10_000")[2] == 0
+    assert run(folder, "--jobs", "3", change="counts._ROWS_THAT_FORK = 10_000")[2] == 0
 
 
 def test_many_row_groups_share_turns(tmp_path):

@@ -24,7 +24,7 @@ def answer_attack(asked: AttackOptions) -> AttackReport:
     """
     from mipaudit.commands.attack.answer import attack_report
     from mipaudit.commands.attack.scores import hold_rows, seeds_of
-    from mipaudit.counting.large_seed import settle_seed
+    from mipaudit.counting.scores import settle_seed
     from mipaudit.data.opening import open_input
     from mipaudit.data.request import read_request
     from mipaudit.statements.provenance import provenance

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
-from mipaudit.counting.columns import require_classes, require_identities
-from mipaudit.counting.kept_rows import OrderedRows, hold_input
-from mipaudit.counting.large_seed import fits
+from mipaudit.counting.counts import require_classes, require_identities
+from mipaudit.counting.scores import OrderedRows, fits, hold_input
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from mipaudit.commands.attribute.options import AttributeOptions
-from mipaudit.counting.columns import Meter
-from mipaudit.counting.kept_rows import hold_input
-from mipaudit.counting.large_seed import fits
+from mipaudit.counting.counts import Meter
+from mipaudit.counting.scores import fits, hold_input
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers

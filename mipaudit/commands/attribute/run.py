@@ -24,7 +24,7 @@ def answer_attribute(asked: AttributeOptions) -> AttributeReport:
     """
     from mipaudit.commands.attribute.answer import attribute_report
     from mipaudit.commands.attribute.guesses import count_guesses, guess_words
-    from mipaudit.counting.large_seed import settle_seed
+    from mipaudit.counting.scores import settle_seed
     from mipaudit.data.opening import open_input
     from mipaudit.data.request import read_request
     from mipaudit.statements.provenance import provenance

@@ -26,9 +26,8 @@ def answer_check(asked: CheckOptions) -> CheckReport:
         UsageError: an argument is wrong.
         InputError: the input cannot be audited as it is.
     """
-    from mipaudit.counting.columns import require_information
-    from mipaudit.counting.large_seed import settle_seed
-    from mipaudit.counting.scores import count_columns, read_input
+    from mipaudit.counting.counts import require_information
+    from mipaudit.counting.scores import count_columns, read_input, settle_seed
     from mipaudit.data.request import read_request
     from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.evidence.scores.findings import score_findings, size_findings

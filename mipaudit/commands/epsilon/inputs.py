@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from mipaudit.commands.epsilon.one_run.guesses import require_fresh_coins, require_one_share
 from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import DesignKind
-from mipaudit.counting.columns import Meter
-from mipaudit.counting.kept_rows import KeptInput, hold_input
-from mipaudit.counting.large_seed import fits
+from mipaudit.counting.counts import Meter
+from mipaudit.counting.scores import KeptInput, fits, hold_input
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers

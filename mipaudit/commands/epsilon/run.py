@@ -43,7 +43,7 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
     if asked.counted:
         seed, inputs, found = asked.chosen_seed, read, _from_counts(asked)
     else:
-        from mipaudit.counting.large_seed import settle_seed
+        from mipaudit.counting.scores import settle_seed
         from mipaudit.data.opening import open_input
         from mipaudit.data.request import read_request
 

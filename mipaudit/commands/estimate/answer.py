@@ -19,7 +19,7 @@ from mipaudit.commands.estimate.rows import (
     vector_mace,
 )
 from mipaudit.commands.estimate.words import asserted_words, blind_findings, limitations
-from mipaudit.counting.columns import require_information
+from mipaudit.counting.counts import require_information
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.scores.curves import score_curves
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.commands.estimate.options import EstimateOptions
-    from mipaudit.counting.columns import Counts
+    from mipaudit.counting.counts import Counts
     from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.model.message import Finding

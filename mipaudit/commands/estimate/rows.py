@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.estimate.options import EstimateOptions
-    from mipaudit.counting.columns import Counts
+    from mipaudit.counting.counts import Counts
     from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from mipaudit.commands.estimate.answer import audit
 from mipaudit.commands.estimate.options import EstimateOptions
-from mipaudit.counting.columns import Counts, How, require_spread
-from mipaudit.counting.large_seed import settle_seed
-from mipaudit.counting.scores import count_all, read_input
-from mipaudit.data.columns.membership import empty_class_error
+from mipaudit.counting.counts import Counts, How, require_spread
+from mipaudit.counting.scores import count_all, read_input, settle_seed
+from mipaudit.data.columns.words import empty_class_error
 from mipaudit.data.request import read_request
 from mipaudit.data.summaries.file import are_summaries, listed, read_summaries
 from mipaudit.engine.workers import Workers, engine_of

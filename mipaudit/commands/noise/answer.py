@@ -24,7 +24,7 @@ from mipaudit.commands.noise.options import LARGEST, NoiseOptions, Unlike
 from mipaudit.commands.noise.promise import promise_report
 from mipaudit.commands.noise.release import Release, encode_release
 from mipaudit.commands.noise.report import NoiseReport
-from mipaudit.data.columns.membership import CANDIDATES
+from mipaudit.data.columns.words import CANDIDATES
 from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mipaudit.data.columns.names import find_column, is_candidate, is_score_like
+from mipaudit.data.columns.words import find_column, is_candidate, is_score_like
 from mipaudit.data.records.tables import RecordColumn, RecordTable
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.text.printable_names import quoted_name

@@ -20,8 +20,7 @@ from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.policy import records_checks
 from mipaudit.commands.records.report import CellRisk, RecordsDesign, RecordsReport, RiskBand
 from mipaudit.commands.records.risk import RecordRisks
-from mipaudit.counting.large_seed import settle_seed
-from mipaudit.counting.scores import read_input
+from mipaudit.counting.scores import read_input, settle_seed
 from mipaudit.data.parts import BadPartsError
 from mipaudit.data.request import read_request
 from mipaudit.data.source import ScoreSource

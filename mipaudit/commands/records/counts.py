@@ -12,8 +12,8 @@ from mipaudit.commands.records.cells import RecordCells, RecordTally, cut_cells
 from mipaudit.commands.records.groups import GroupCounts, choose_groups, words_of
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.risk import RecordRisks
-from mipaudit.counting.columns import Meter, settle_sample
-from mipaudit.counting.kept_rows import KeptInput, OrderedRows
+from mipaudit.counting.counts import Meter, settle_sample
+from mipaudit.counting.scores import KeptInput, OrderedRows
 from mipaudit.data.parts import ScoreColumn
 from mipaudit.data.rows.units import Chosen
 from mipaudit.data.source import Partitions, PiecePartition, ScoreSource

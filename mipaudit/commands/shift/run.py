@@ -34,9 +34,8 @@ from mipaudit.commands.shift.words import (
     shift_limitations,
     telling_findings,
 )
-from mipaudit.counting.columns import Meter, require_spread, settle_sample
-from mipaudit.counting.kept_rows import RowsInMemory
-from mipaudit.counting.large_seed import costs_a_pass, position_seed, rows_in_order
+from mipaudit.counting.counts import Meter, require_spread, settle_sample
+from mipaudit.counting.scores import RowsInMemory, costs_a_pass, position_seed, rows_in_order
 from mipaudit.data.records.features import open_features
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers

@@ -7,9 +7,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.summarize.options import SummarizeOptions, SummarizeShown
-from mipaudit.commands.summarize.sites import rows_enough
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.plain_values import path_of, require
+from mipaudit.statements.text.rounding import count_text
+from mipaudit.summaries.sites.shared_plan import enough_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -87,6 +88,15 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
     prior = [words for one, words in given if one.name == "prior"]
     lines += [_command("mipaudit estimate", [*(f"{name}.summary" for name in names), *prior])]
     return "\n".join(lines) + "\n"
+
+
+def rows_enough(least: int) -> str:
+    """Return in a sentence how many rows of a site nearly always suffice for its counts."""
+    rows = count_text(enough_rows(least))
+    return (
+        f"At every site {rows} members and {rows} holdout records are nearly always enough, where "
+        "their scores lie at most one standard deviation apart"
+    )
 
 
 def _named(flags: Mapping[str, str]) -> str:

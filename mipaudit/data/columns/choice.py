@@ -13,21 +13,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.data.columns.membership import (
+from mipaudit.data.columns.words import (
     CANDIDATES,
+    NUMBERS,
     Label,
     MemberRule,
     Where,
+    candidate_columns,
     distinct_labels,
     empty_class_error,
-    label_error,
-    parse_where,
-    rule_from_labels,
-    rule_from_value,
-)
-from mipaudit.data.columns.names import (
-    NUMBERS,
-    candidate_columns,
     ends_as_id,
     find_column,
     hints_score,
@@ -36,7 +30,11 @@ from mipaudit.data.columns.names import (
     is_candidate,
     is_doubtful,
     is_id_like,
+    label_error,
     name_words,
+    parse_where,
+    rule_from_labels,
+    rule_from_value,
     says_score,
     shown_names,
     splits_audits,

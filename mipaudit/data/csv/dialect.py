@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Final
 
-from mipaudit.data.columns.names import unique_names
+from mipaudit.data.columns.words import unique_names
 from mipaudit.data.csv.cells import MISSING, is_decimal_comma, is_number
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name

@@ -18,16 +18,18 @@ import numpy as np
 
 from mipaudit.data.columns.column import (
     EXACT,
+    ChunkStore,
     Column,
     Field,
     Kind,
     Labels,
     Numbers,
+    StoredPart,
     column_hashes,
     column_scores,
+    compact_column,
 )
-from mipaudit.data.columns.column_cache import ChunkStore, StoredPart, compact_column
-from mipaudit.data.columns.names import is_cell, is_known, is_score_like
+from mipaudit.data.columns.words import is_cell, is_known, is_score_like
 from mipaudit.data.csv.blocks import MisfitError, blocks, in_order, read_block, records_end
 from mipaudit.data.csv.cells import (
     MISSING,

@@ -13,8 +13,16 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from mipaudit.data.columns.column import Chunk, Column, Field, Kind, Labels, Numbers, Vocabulary
-from mipaudit.data.columns.column_cache import CHUNK_ROWS
+from mipaudit.data.columns.column import (
+    CHUNK_ROWS,
+    Chunk,
+    Column,
+    Field,
+    Kind,
+    Labels,
+    Numbers,
+    Vocabulary,
+)
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Final
 
-from mipaudit.data.columns.column import Chunk, Field
-from mipaudit.data.columns.column_cache import CHUNK_ROWS
-from mipaudit.data.columns.names import unique_names
+from mipaudit.data.columns.column import CHUNK_ROWS, Chunk, Field
+from mipaudit.data.columns.words import unique_names
 from mipaudit.data.files.blob import Blob, FileBlob, encrypted, read_up_to
 from mipaudit.data.parquet.arrow import arrow_fields, read_batches
 from mipaudit.data.parquet.footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer

@@ -24,8 +24,7 @@ from mipaudit.data.columns.column import (
     is_day,
     word_days,
 )
-from mipaudit.data.columns.membership import CANDIDATES
-from mipaudit.data.columns.names import find_column, is_id_like
+from mipaudit.data.columns.words import CANDIDATES, find_column, is_id_like
 from mipaudit.data.parts import (
     Opened,
     merge_fields,

@@ -21,14 +21,13 @@ from mipaudit.data.columns.column import (
     missing_cells,
     number_word,
 )
-from mipaudit.data.columns.names import find_column, is_candidate
+from mipaudit.data.columns.words import find_column, is_candidate
 from mipaudit.data.csv.cells import MISSING, without
 from mipaudit.data.csv.file import CsvPart
 from mipaudit.data.files.paths import check_different, input_blobs
 from mipaudit.data.files.unpacked import claim_buffers
-from mipaudit.data.memory import open_arrow
 from mipaudit.data.opening import open_parts
-from mipaudit.data.parts import Opened, other_hints
+from mipaudit.data.parts import Opened, open_arrow, other_hints
 from mipaudit.data.records.storage_precision import DOUBLE_BITS
 from mipaudit.data.tables.coordinates import is_row_label
 from mipaudit.errors import InputError, UsageError

@@ -27,7 +27,7 @@ from mipaudit.data.columns.column import (
     mix64,
     number_word,
 )
-from mipaudit.data.columns.membership import MemberRule, distinct_labels, said_of
+from mipaudit.data.columns.words import MemberRule, distinct_labels, said_of
 from mipaudit.data.rows.intake import Intake, Spread
 from mipaudit.errors import InputError
 from mipaudit.statements.copies import COPY_COLUMN
@@ -35,7 +35,7 @@ from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
     from mipaudit.data.columns.choice import Choice
-    from mipaudit.data.columns.membership import Where
+    from mipaudit.data.columns.words import Where
     from mipaudit.data.request import NanPolicy, ReadRequest
     from mipaudit.data.rows.intake import Wrong
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.columns.column import Field
-from mipaudit.data.columns.names import find_column, shown_column, shown_names
+from mipaudit.data.columns.words import find_column, shown_column, shown_names
 from mipaudit.errors import InputError, UsageError
 
 if TYPE_CHECKING:

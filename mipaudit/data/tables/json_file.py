@@ -13,7 +13,7 @@ from mipaudit.data.columns.column import EXACT, Column, Field, Kind, Numbers
 from mipaudit.data.csv.cells import labels_of
 from mipaudit.data.csv.dialect import decode_text
 from mipaudit.data.files.unpacked import plain_stream, read_whole
-from mipaudit.data.memory import MemoryPart
+from mipaudit.data.parts import MemoryPart
 from mipaudit.data.rows.intake import Fault
 from mipaudit.errors import InputError
 from mipaudit.report.codec import NameTwiceError, read_once

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.columns.column import (
+    CHUNK_ROWS,
     Field,
     Hashes,
     Labels,
@@ -24,14 +25,12 @@ from mipaudit.data.columns.column import (
     merged_numbers,
     missing_cells,
 )
-from mipaudit.data.columns.column_cache import CHUNK_ROWS
-from mipaudit.data.columns.names import unique_names
+from mipaudit.data.columns.words import unique_names
 from mipaudit.data.files.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
 from mipaudit.data.files.foreign import require_table
 from mipaudit.data.files.paths import input_blobs
 from mipaudit.data.files.unpacked import NPY_MAGIC, plain_stream, read_array, read_npy, require_room
-from mipaudit.data.memory import is_frame, open_arrow
-from mipaudit.data.parts import input_changed, part_rows
+from mipaudit.data.parts import input_changed, is_frame, open_arrow, part_rows
 from mipaudit.data.rows.intake import Fault
 from mipaudit.data.tables.json_file import Json, cells_part, json_cells, load_json, looks_like_json
 from mipaudit.errors import InputError

@@ -19,7 +19,7 @@ from mipaudit.commands.compare.queries.cohort import Cohort, count_cohort
 from mipaudit.commands.compare.queries.pairs import Compared
 from mipaudit.commands.compare.queries.rows import largest_of
 from mipaudit.commands.compare.queries.rows_in_order import Columns
-from mipaudit.counting.kept_rows import OrderedRows
+from mipaudit.counting.scores import OrderedRows
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval, trivial
 from mipaudit.validation.laws.families import law_of

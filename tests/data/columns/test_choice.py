@@ -10,7 +10,7 @@ import pytest
 import mipaudit
 from mipaudit.data.columns.choice import choice_findings, choose_by_rules, choose_named
 from mipaudit.data.columns.column import Field
-from mipaudit.data.columns.names import (
+from mipaudit.data.columns.words import (
     candidate_columns,
     find_column,
     is_id_like,

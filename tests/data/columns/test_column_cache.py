@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mipaudit.data.columns.column import (
+    ChunkStore,
     Hashes,
     Labels,
     Numbers,
@@ -17,10 +18,10 @@ from mipaudit.data.columns.column import (
     column_hashes,
     column_missing,
     column_scores,
+    compact_column,
     mix64,
     words64,
 )
-from mipaudit.data.columns.column_cache import ChunkStore, compact_column
 
 
 def columns():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from mipaudit import InputError, check
-from mipaudit.data.columns.membership import (
+from mipaudit.data.columns.words import (
     HOLDOUT_LABELS,
     MEMBER_LABELS,
     rule_from_labels,

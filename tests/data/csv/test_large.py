@@ -8,8 +8,8 @@ import gzip
 import numpy as np
 import pytest
 
-from mipaudit.data.columns import column_cache
-from mipaudit.data.columns.column_cache import ChunkStore
+from mipaudit.data.columns import column
+from mipaudit.data.columns.column import ChunkStore
 from mipaudit.data.csv import blocks as csv_blocks
 from mipaudit.data.csv import file as csv_file
 from mipaudit.data.csv.file import CsvPart
@@ -200,7 +200,7 @@ def test_parsed_rows_beyond_memory_go_to_an_unlinked_file(write, large, monkeypa
     path = write(table())
     with open_input(str(path), None, None, ReadRequest(key_column="name")) as source:
         expected = drained(source)
-    monkeypatch.setattr(column_cache, "IN_MEMORY_BYTES", 100)
+    monkeypatch.setattr(column, "IN_MEMORY_BYTES", 100)
     before = set(path.parent.iterdir())
     with open_input(str(path), None, None, ReadRequest(key_column="name")) as source:
         assert drained(source) == expected

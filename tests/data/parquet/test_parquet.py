@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.columns import column_cache
+from mipaudit.data.columns import column
 from mipaudit.data.columns.column import column_scores
 from mipaudit.data.opening import open_input
 from mipaudit.data.parquet.arrow import ArrowReader
@@ -40,7 +40,7 @@ def test_batches_and_row_groups_change_nothing(read, save, monkeypatch, group, c
     from mipaudit.data.parquet import parquet
 
     monkeypatch.setattr(parquet, "CHUNK_ROWS", chunk)
-    assert column_cache.CHUNK_ROWS == 1 << 17
+    assert column.CHUNK_ROWS == 1 << 17
     score, member = columns(500)
     team = [f"p{at % 90}" for at in range(500)]
     table = pa.table({"score": score, "member": member, "team": team})

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.data.columns.membership import parse_where
+from mipaudit.data.columns.words import parse_where
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import UsageError

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.compare.queries.rows_in_order import Columns
-from mipaudit.counting.columns import settle_sample
+from mipaudit.counting.counts import settle_sample
 from mipaudit.evidence.named_attackers.difference import (
     Challenger,
     bins_of,

@@ -12,8 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.counting.kept_rows import RowsInMemory
-from mipaudit.counting.large_seed import fits
+from mipaudit.counting.scores import RowsInMemory, fits
 from mipaudit.data.parts import Partition
 from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError

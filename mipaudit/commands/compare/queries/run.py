@@ -13,8 +13,8 @@ from mipaudit.commands.compare.queries.cohort import Cohort, count_cohort
 from mipaudit.commands.compare.queries.pairs import Compared, pairs_of
 from mipaudit.commands.compare.queries.report import CompareReport
 from mipaudit.commands.compare.queries.rows_in_order import Columns, compared_rows
-from mipaudit.counting.columns import Counts, Meter, require_information
-from mipaudit.counting.large_seed import settle_seed
+from mipaudit.counting.counts import Counts, Meter, require_information
+from mipaudit.counting.scores import settle_seed
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import read_request
 from mipaudit.engine.fold import fold

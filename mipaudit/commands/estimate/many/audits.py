@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.data.memory import arrow_table, is_frame
+from mipaudit.data.parts import arrow_table, is_frame
 from mipaudit.errors import UsageError
 from mipaudit.statements.text.printable_names import quoted_name
 

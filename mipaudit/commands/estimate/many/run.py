@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.estimate.many.audits import audits_of
 from mipaudit.commands.estimate.many.options import EstimateManyOptions
-from mipaudit.counting.columns import How, require_information
-from mipaudit.counting.large_seed import settle_seed
-from mipaudit.counting.scores import count_all, read_input
+from mipaudit.counting.counts import How, require_information
+from mipaudit.counting.scores import count_all, read_input, settle_seed
 from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, MipauditError, UsageError

@@ -6,8 +6,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
-from mipaudit.data.columns.names import find_column, is_id_like, says_score
+from mipaudit.data.columns.words import (
+    CANDIDATES,
+    HOLDOUT_LABELS,
+    MEMBER_LABELS,
+    find_column,
+    is_id_like,
+    says_score,
+)
 from mipaudit.data.model_outputs import class_columns, lone_column
 from mipaudit.data.parts import other_hints
 from mipaudit.data.tables.coordinates import Coordinates, is_row_label, read_coordinates

@@ -12,8 +12,7 @@ from mipaudit.commands.query.model import array_files
 from mipaudit.commands.query.model.answer import require_rows
 from mipaudit.commands.query.model.array_files import LABEL_HINT, described, find, opened
 from mipaudit.commands.query.model.options import LossesOptions
-from mipaudit.data.columns.membership import CANDIDATES
-from mipaudit.data.columns.names import shown_names
+from mipaudit.data.columns.words import CANDIDATES, shown_names
 from mipaudit.data.model_outputs import LABELS, ROUNDING, add_up, stems, sum_tolerance, within
 from mipaudit.data.records.storage_precision import Precision, coarsest, precision_of, rounded_to
 from mipaudit.data.tables.coordinates import Coordinates
