@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.run import noise as noise
     from mipaudit.commands.query.model.lira import query_lira as query_lira
     from mipaudit.commands.query.model.losses import query_losses as query_losses
-    from mipaudit.commands.query.report import ModelQueryReport as ModelQueryReport
+    from mipaudit.commands.query.model.report import ModelQueryReport as ModelQueryReport
     from mipaudit.commands.query.report import QueryReport as QueryReport
     from mipaudit.commands.query.run import query as query
     from mipaudit.commands.records.report import RecordsReport as RecordsReport
@@ -88,7 +88,7 @@ _HOMES: Final = {
     "InputError": "mipaudit.errors",
     "MipauditError": "mipaudit.errors",
     "MissingExtraError": "mipaudit.errors",
-    "ModelQueryReport": "mipaudit.commands.query.report",
+    "ModelQueryReport": "mipaudit.commands.query.model.report",
     "NoiseReport": "mipaudit.commands.noise.report",
     "OutputError": "mipaudit.errors",
     "QueryReport": "mipaudit.commands.query.report",

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import mipaudit
-from mipaudit.commands.estimate.conclusion import people
+from mipaudit.commands.estimate.report import people
 from mipaudit.options.declare import declared
 from mipaudit.options.groups.shown import Declared
 from mipaudit.report.forms import report_as

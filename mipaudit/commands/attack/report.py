@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
 from mipaudit.model.check import Check
+from mipaudit.model.message import Message
 from mipaudit.model.row import Row
+from mipaudit.statements.answer import used, verdict_answer
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.verdict import Verdict, named_verdict
 
@@ -93,3 +97,133 @@ class AttackReport(AnyReport):
     policy: tuple[Check, ...] = ()
     verdict: Verdict = field(default_factory=partial(named_verdict, ()))
     together: tuple[Row, ...] = ()
+
+
+def answer(report: AttackReport) -> Message:
+    """Return the answer; its value ``plainly`` is the same in guesses, where guesses can say it."""
+    if report.verdict.status == "no_policy":
+        return _found(report)
+    scores = report.design.score_columns
+    found = verdict_answer(
+        report.verdict,
+        report.policy,
+        report.findings,
+        score=scores[0] if len(scores) == 1 else None,
+        alone=True,
+    )
+    return found.with_values(found.code, plainly=_judged_plainly(report))
+
+
+def remarks(report: AttackReport) -> Iterator[Message]:
+    """Yield what else is worth a line, the most important first."""
+    baseline = report.design.baseline
+    most = max(report.together, key=_lower, default=None)
+    if most is not None and not report.policy:
+        yield Message("answer_of_all_lines")
+    elif most is not None and _lower(most) > baseline:
+        yield Message.of("any_attacker_of_all_lines", score=most.score, lower=most.lower)
+    limited = [one for one in report.optimum if one.attackers != "any" and one.upper is not None]
+    widest = max(limited, key=lambda one: one.upper or 0.0, default=None)
+    if widest is not None:
+        yield Message.of(
+            "best_of_kind", score=widest.score, upper=widest.upper, against=widest.attackers
+        )
+    reasons: dict[Message, dict[str, None]] = {}
+    for one in report.attacks:
+        if one.value_reason is not None:
+            reasons.setdefault(one.value_reason, {})[one.attackers] = None
+    for reason, names in reasons.items():
+        yield Message.of("not_judged", attacks=tuple(names), why=reason)
+    first = max(report.groups, key=_lower, default=None)
+    if first is not None:
+        leaks = _lower(first) > baseline
+        yield Message.of(
+            "class_leaks_most" if leaks else "no_class_leaks",
+            classes=len(report.groups),
+            group=first.group,
+            lower=first.lower,
+            value=first.value,
+        )
+
+
+def lines(report: AttackReport) -> tuple[Row, ...]:
+    """Return the best attacker of each score, then each attack, those that were not judged last."""
+    return (*(one for one in report.optimum if one.attackers == "any"), *strongest(report))
+
+
+def strongest(report: AttackReport) -> tuple[Row, ...]:
+    """Return the attacks score by score, by what each has at least."""
+    scores = list(dict.fromkeys(one.score for one in report.attacks))
+    ordered = sorted(report.attacks, key=lambda one: (scores.index(one.score), -_lower(one)))
+    return tuple(sorted(ordered, key=lambda one: one.value is None))
+
+
+def shown_limit(report: AttackReport) -> float | None:
+    """Return the limit of the policy: every attack has the same."""
+    return report.policy[0].limit if report.policy else None
+
+
+def mean_given(report: AttackReport) -> bool:
+    """Tell whether the mean attack was told the mean, and learned nothing."""
+    settings = report.provenance.settings
+    return any(one.name == "mean_loss" and one.value is not None for one in settings)
+
+
+def guessing(report: AttackReport) -> float | None:
+    """Return the advantage of blind guessing, where it is above 0."""
+    return report.design.baseline or None
+
+
+def _lower(row: Row) -> float:
+    return -math.inf if row.lower is None else row.lower
+
+
+def _found(report: AttackReport) -> Message:
+    """Return the firmest statement that something leaks, or that nothing shows it."""
+    baseline, prior = report.design.baseline, report.design.prior
+    tables: dict[str, tuple[Row, ...]] = {
+        # These limits share the error: the largest may be picked, and others have their own.
+        "leaks": report.together,
+        "best_attack_leaks": report.optimum,
+        "named_attack_leaks": (*report.attacks, *report.groups),
+    }
+    for code, rows in tables.items():
+        most = max(rows, key=_lower, default=None)
+        if most is not None and _lower(most) > baseline:
+            shown = Message.of(
+                code,
+                score=most.score,
+                lower=most.lower,
+                attack=most.attackers,
+                group=most.group,
+            )
+            plainly = shown.with_values(f"right_{code}", prior=prior)
+            return shown.with_values(code, baseline=baseline or None, plainly=plainly)
+    for gap in report.gaps:
+        if gap.lower is not None and gap.upper is not None and gap.lower * gap.upper > 0:
+            return Message.of(
+                "means_apart", score=gap.score, lower=gap.lower, upper=gap.upper, order=gap.method
+            )
+    plainly = Message.of("right_no_attack_leaks", prior=prior)
+    return Message.of("no_attack_leaks", baseline=baseline, plainly=plainly)
+
+
+def _judged_plainly(report: AttackReport) -> Message:
+    """Return what decided in right guesses; an open verdict neither passes nor fails."""
+    status, prior = report.verdict.status, report.design.prior
+    deciding = [one for one in report.policy if one.status == status]
+    if not deciding or status not in {"met", "not_met"}:
+        return Message("right_undecided")
+    if status == "met":
+        most = max(deciding, key=used)
+        upper = max(report.design.baseline, most.upper or 0.0)
+        return Message.of("right_within_attacks", upper=upper, limit=most.limit, prior=prior)
+    first = deciding[0]
+    return Message.of(
+        "right_above" if first.against == "any" else "right_attack_above",
+        score=first.score,
+        attack=first.against,
+        lower=first.lower,
+        limit=first.limit,
+        prior=prior,
+    )

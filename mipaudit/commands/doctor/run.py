@@ -16,9 +16,14 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from mipaudit.commands.doctor.conclusion import hinders, install_line
 from mipaudit.commands.doctor.options import DoctorOptions
-from mipaudit.commands.doctor.report import DoctorReport, KnownFigure, Library
+from mipaudit.commands.doctor.report import (
+    DoctorReport,
+    KnownFigure,
+    Library,
+    hinders,
+    install_line,
+)
 from mipaudit.model.message import Finding
 from mipaudit.options.public import public
 

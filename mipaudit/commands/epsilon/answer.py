@@ -13,6 +13,7 @@ from mipaudit.commands.epsilon.report import (
     EpsilonDesign,
     EpsilonReport,
     EpsilonStatement,
+    worth,
 )
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Row
@@ -21,7 +22,6 @@ from mipaudit.statements.origin import Provenance
 # Why a claim is as it is, where that depends on no more.
 _REASONS: Final = {"refuted": "not_as_claimed", "not_refuted": "nothing_against_claim"}
 _UNTESTED: Final = {"one-run": "coins_test_nothing", "one-model": "one_model_tests_nothing"}
-_ASSUMED: Final = frozenset({"assumes-gdp", "if-exchangeable", "if-fair-coins"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,11 +130,6 @@ def _status(asked: EpsilonOptions, found: EpsilonEvidence, top: EpsilonStatement
     else:
         refuted = found.curve_refuted
     return "refuted" if refuted else "not_refuted"
-
-
-def worth(statement: EpsilonStatement) -> Message | None:
-    """Return what a limit assumes; None of one that holds without."""
-    return Message(statement.validity) if statement.validity in _ASSUMED else None
 
 
 def _claimed(asked: EpsilonOptions) -> Message:

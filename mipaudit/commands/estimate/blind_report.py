@@ -6,8 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.commands.shift.conclusion import widest
-from mipaudit.commands.shift.report import ShiftReport
+from mipaudit.commands.shift.report import ShiftReport, widest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.options.plain_values import path_of

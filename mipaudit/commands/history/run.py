@@ -8,8 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mipaudit.commands.estimate.conclusion import lines, shown_attackers
-from mipaudit.commands.estimate.report import Report
+from mipaudit.commands.estimate.report import Report, lines, shown_attackers
 from mipaudit.commands.history.options import HistoryOptions
 from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastReport, Step
 from mipaudit.errors import InputError, UsageError

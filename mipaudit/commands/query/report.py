@@ -1,12 +1,16 @@
-"""What ``query``, ``query losses`` and ``query lira`` return, print and write."""
+"""What ``query`` returns, prints and writes: the JSON format ``mipaudit.query/3``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mipaudit.evidence.scores.curves import ScoreCurves
+from mipaudit.model.message import Message
 from mipaudit.statements.reports.any_report import AnyReport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,41 +119,54 @@ class QueryReport(AnyReport):
     curves: tuple[ScoreCurves, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenScore:
-    """A score column of the file that was written.
+class Uncompared(NamedTuple):
+    """A column that was not compared, and why."""
 
-    Attributes:
-        name: of the column.
-        meaning: what it is, and where members score.
-        infinite: rows in which it is infinite.
-    """
-
-    name: str
-    meaning: str
-    infinite: int
+    column: str
+    why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ModelQueryReport(AnyReport):
-    """Scores made of a model's outputs.
+def answer(report: QueryReport) -> Message:
+    """Return how many records of each class stand in the synthetic table as they are."""
+    members, holdout = report.copies
+    counted = {"members": members.rows, "holdout": holdout.rows}
+    if not members.copied and not holdout.copied:
+        return Message.of("no_copies", **counted)
+    return Message.of(
+        "copies_released",
+        copied=members.copied,
+        share=round(members.copied / members.rows, 4),
+        copied_holdout=holdout.copied,
+        share_holdout=round(holdout.copied / holdout.rows, 4),
+        **counted,
+    )
 
-    Attributes:
-        n_members: rows of members.
-        n_holdout: rows of holdout records.
-        classes: classes of the model; None for `query lira`.
-        models: shadow models; None for `query losses`.
-        variance: ``fixed`` or ``per-record``, of `query lira`.
-        columns: of the file, in order.
-        scores: the score columns among them.
-        curves: how members and holdout records spread over each of these.
-    """
 
-    n_members: int
-    n_holdout: int
-    classes: int | None
-    models: int | None
-    variance: str | None
-    columns: tuple[str, ...]
-    scores: tuple[WrittenScore, ...]
-    curves: tuple[ScoreCurves, ...] = ()
+def remarks(_: QueryReport) -> Iterator[Message]:
+    """Yield that no score is an audit."""
+    yield Message("scores_alone")
+
+
+def sizes(report: QueryReport) -> Message:
+    """Return how many records and columns were read."""
+    return Message.of(
+        "tables_read",
+        **{one.role: one.rows for one in report.tables},
+        columns=len(report.columns),
+        skipped=len(report.skipped),
+    )
+
+
+def compared_by(report: QueryReport) -> Message:
+    """Return what the distances are."""
+    return Message(f"metric_{report.metric}")
+
+
+def searched(report: QueryReport) -> bool:
+    """Tell whether any query asked for neighbours."""
+    return report.run.search != "none"
+
+
+def uncompared(report: QueryReport) -> tuple[Uncompared, ...]:
+    """Return the columns that were not compared."""
+    return tuple(Uncompared(*one) for one in report.skipped)

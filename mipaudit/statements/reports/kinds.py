@@ -76,7 +76,7 @@ class Kind(NamedTuple):
         A function of the report for the ``answer``, the ``remarks``, and each name of the layout
         that is no field of the report.
         """
-        return f"{self._place}.conclusion"
+        return f"{self._place}.report"
 
     @property
     def function(self) -> str:
@@ -178,7 +178,7 @@ KINDS: Final = (
     Kind(
         commands=("query losses", "query lira"),
         question="What does the model say of records that it was and was not trained on?",
-        type="mipaudit.commands.query.report:ModelQueryReport",
+        type="ModelQueryReport",
         tables=("scores",),
         name="model-query",
         folder="query.model",

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from mipaudit.commands.estimate.conclusion import lines
+from mipaudit.commands.estimate.report import lines
 from mipaudit.report.forms import report_text
 from mipaudit.report.messages.told import told
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text

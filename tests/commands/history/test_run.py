@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.history.conclusion import verdicts
+from mipaudit.commands.history.report import verdicts
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.provenance import as_of

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
-from mipaudit.commands.records.conclusion import differences
+from mipaudit.commands.records.report import differences
 from mipaudit.errors import InputError, OutputError, UsageError
 from mipaudit.report.codec import to_json
 from mipaudit.report.messages.told import told

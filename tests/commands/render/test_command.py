@@ -233,7 +233,7 @@ def test_a_fault_with_what_this_process_made_is_one_of_the_program(monkeypatch):
     def fail(_report):
         raise KeyError("a bug")
 
-    monkeypatch.setattr("mipaudit.commands.bounds.conclusion.answer", fail)
+    monkeypatch.setattr("mipaudit.commands.bounds.report.answer", fail)
 
     with pytest.raises(KeyError):
         mipaudit_.render_report(report, format="markdown")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.shift.conclusion import differing
+from mipaudit.commands.shift.report import differing
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.verify.conclusion import ground
+from mipaudit.commands.verify.report import ground
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
 from mipaudit.statements.provenance import as_of

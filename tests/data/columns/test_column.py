@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
-from mipaudit.commands.shift.conclusion import differing
+from mipaudit.commands.shift.report import differing
 from mipaudit.data.columns.column import column_scores, is_day, moment_of, word_days
 from mipaudit.data.parquet.arrow import ArrowReader
 from mipaudit.data.records.features import open_features

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from mipaudit.commands.compare.increase import increase_answer, limit_remark
 from mipaudit.model.check import Check
+from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers, Row
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.verdict import Verdict
@@ -103,3 +106,157 @@ class CompareReport(AnyReport):
     gains: tuple[Row, ...]
     policy: tuple[Check, ...]
     verdict: Verdict
+
+
+class Lead(NamedTuple):
+    """That a query surely leaks more than another: by how much at least, and for whom."""
+
+    more: str
+    less: str
+    least: float
+    attackers: Attackers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryLine:
+    """A query in a line: its place, ``down_to`` where that is not certain, and its advantage."""
+
+    query: str
+    place: int
+    down_to: int | None
+    lower: float | None
+    value: float
+    upper: float | None
+
+
+def answer(report: CompareReport) -> Message:
+    """Return the verdict, or which query leaks most and how many leak at all."""
+    if report.policy:
+        return increase_answer(report.verdict, report.policy, report.findings)
+    order, leaking = _order(report), _leaking(report)
+    leaks = leaking is not None and leaking.code == "queries_leak"
+    plainly = Message.of(
+        "right_compared",
+        found=order.with_values(f"right_{order.code}"),
+        leaking=leaking.with_values("right_queries_leak") if leaking and leaks else None,
+    )
+    return Message.of("compared", found=order, leaking=leaking, plainly=plainly)
+
+
+def remarks(report: CompareReport) -> Iterator[Message]:
+    """Yield what a verdict does not say of the order, and what is seen of two scores together."""
+    if report.policy:
+        yield limit_remark(report.policy)
+        yield _order(report)
+        yield from filter(None, [_leaking(report)])
+    gains = [row for row in report.gains if row.lower]
+    if gains:
+        against = report.design.against
+        most = max(gains, key=lambda row: (row.attackers == against, row.lower))
+        yield Message.of(
+            "leak_together", score=most.score, lower=most.lower, against=most.attackers
+        )
+
+
+def lines(report: CompareReport) -> tuple[QueryLine, ...]:
+    """Return a line for each query, with the limits of any attacker and of the ranking's class."""
+    rows = {(row.score, row.attackers): row for row in report.advantages}
+    against = report.design.against
+    return tuple(
+        QueryLine(
+            query=one.query,
+            place=one.highest_place,
+            down_to=None if one.lowest_place == one.highest_place else one.lowest_place,
+            lower=getattr(rows.get((one.query, "any")), "lower", None),
+            value=one.estimate,
+            upper=getattr(rows.get((one.query, against)), "upper", None),
+        )
+        for one in report.ranking
+    )
+
+
+def own_differences(report: CompareReport) -> tuple[Row, ...]:
+    """Return the differences in the class of the ranking, those that are certain first."""
+    rows = (row for row in report.differences if row.attackers == report.design.against)
+    return tuple(sorted(rows, key=lambda row: _settled(row) is None))
+
+
+def n_queries(report: CompareReport) -> int:
+    """Return how many queries there are."""
+    return len(report.design.queries)
+
+
+def sizes(report: CompareReport) -> Message:
+    """Return how many records the queries are about."""
+    found = {(one.n_members, one.n_holdout) for one in report.design.queries}
+    if len(found) > 1:
+        return Message("several_sizes")
+    ((members, holdout),) = found
+    return Message.of("one_size", members=members, holdout=holdout)
+
+
+def guessing(report: CompareReport) -> float | None:
+    """Return the advantage of blind guessing, where it is above 0."""
+    return report.design.trivial or None
+
+
+def shown_limit(report: CompareReport) -> float | None:
+    """Return the limit on the differences."""
+    return report.policy[0].limit if report.policy else None
+
+
+def _order(report: CompareReport) -> Message:
+    """Return what is certain of the order and matters most, for the ranking's class if it can."""
+    against, first = report.design.against, report.ranking[0]
+    facts = [fact for fact in map(_settled, report.differences) if fact]
+    of_class = [fact for fact in facts if fact.attackers == against]
+    leads = [fact for fact in of_class if fact.more == first.query]
+    if len(leads) == len(report.ranking) - 1 > 1:
+        least = min(fact.least for fact in leads)
+        return Message.of("query_leaks_most", more=first.query, least=least, against=against)
+    found = max(leads or of_class or facts, key=lambda fact: fact.least, default=None)
+    if found is None:
+        return Message.of(
+            "no_query_leaks_more", more=first.query, value=first.estimate, against=against
+        )
+    return Message.of(
+        "query_leaks_more",
+        more=found.more,
+        less=found.less,
+        least=found.least,
+        against=found.attackers,
+        rest=len(of_class or facts) - 1,
+    )
+
+
+def _settled(row: Row) -> Lead | None:
+    """Return which of two queries surely leaks more, than which, by how much, for whom."""
+    versus = row.versus or ""
+    if row.lower is not None and row.lower > 0:
+        return Lead(row.score, versus, row.lower, row.attackers)
+    if row.upper is not None and row.upper < 0:
+        return Lead(versus, row.score, -row.upper, row.attackers)
+    return None
+
+
+def _leaking(report: CompareReport) -> Message | None:
+    """Say how many queries surely leak: to leak as much as another is not to leak little."""
+    trivial = report.design.trivial
+    rows = [one for one in report.advantages if one.attackers == "any"]
+    leaks = [one for one in rows if (one.lower or 0.0) > trivial]
+    if leaks:
+        most = max(leaks, key=lambda one: one.lower or 0.0)
+        return Message.of(
+            "queries_leak",
+            leaks=len(leaks),
+            queries=len(rows),
+            score=most.score,
+            lower=most.lower,
+            guessing=trivial or None,
+            prior=report.design.prior,
+        )
+    beside = (
+        one for one in (*report.best_of, *report.together) if one.validity != "not-an-interval"
+    )
+    shown = any((one.lower or 0.0) > trivial for one in beside)
+    return None if shown else Message("no_query_leaks")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
+from mipaudit.commands.compare.increase import increase_answer, limit_remark
 from mipaudit.model.check import Check
+from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers, Row
 from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.verdict import Verdict, VerdictStatus
@@ -95,3 +98,118 @@ class ReportComparison(AnyReport):
     beside_any: tuple[Row, ...]
     policy: tuple[Check, ...]
     verdict: Verdict
+
+
+_ORDER: Final = ("increase", "decrease", "open")
+# They say the same as the advantage, or are p-values; the report for programs has them.
+_RESTATED: Final = frozenset({"excess", "eta", "accuracy", "any_difference"})
+
+
+def answer(report: ReportComparison) -> Message:
+    """Return the verdict, or the change that is surely there and matters most."""
+    if report.policy:
+        return increase_answer(report.verdict, report.policy, report.findings)
+    plainly = Message.of("right_compared", found=_in_guesses(report))
+    return Message.of("compared", found=_found(report), plainly=plainly)
+
+
+def remarks(report: ReportComparison) -> Iterator[Message]:
+    """Yield what a verdict does not say of the changes, and what would be more precise."""
+    if report.policy:
+        yield limit_remark(report.policy)
+        yield _found(report)
+    if not _sure(report) or report.verdict.status == "inconclusive":
+        yield Message("files_more_precise")
+
+
+def decisive(report: ReportComparison) -> tuple[Row, ...]:
+    """Return the changes of the advantage in the class that the policy is about."""
+    against = report.design.against
+    rows = (
+        one for one in report.changes if (one.quantity, one.attackers) == ("advantage", against)
+    )
+    return tuple(sorted(rows, key=lambda one: _ORDER.index(one.shown)))
+
+
+def shown_changes(report: ReportComparison) -> tuple[Row, ...]:
+    """Return the changes that say anything: metrics often have limits on neither side."""
+    return tuple(
+        one
+        for one in report.changes
+        if one.quantity not in _RESTATED
+        and (one.metric is None or one.lower is not None or one.upper is not None)
+    )
+
+
+def shown_figures(report: ReportComparison) -> tuple[Row, ...]:
+    """Return what these changes follow from."""
+    of = {(one.score, one.quantity, one.metric) for one in shown_changes(report)}
+    return tuple(one for one in report.figures if (one.score, one.quantity, one.metric) in of)
+
+
+def unmatched(report: ReportComparison) -> tuple[MatchedScore, ...]:
+    """Return the scores that only one report has."""
+    return tuple(one for one in report.scores if one.status != "in both")
+
+
+def shown_limit(report: ReportComparison) -> float | None:
+    """Return the limit on the changes."""
+    return report.policy[0].limit if report.policy else None
+
+
+def _sure(report: ReportComparison) -> list[Row]:
+    """Return the changes that are surely there, what matters most first: increases, as asked."""
+    against = report.design.against
+
+    def importance(one: Row) -> tuple[bool, bool]:
+        asked = one.quantity == "advantage" and one.attackers == against
+        return one.shown != "increase", not asked
+
+    return sorted((one for one in report.changes if one.shown != "open"), key=importance)
+
+
+def _found(report: ReportComparison) -> Message:
+    """Return the change that is surely there and matters most."""
+    sure = _sure(report)
+    if not sure:
+        return Message.of("no_figure_changed", versus=report.design.baseline)
+    first = sure[0]
+    return Message.of(
+        "figure_grew" if first.shown == "increase" else "figure_shrank",
+        score=first.score,
+        report=first.report,
+        quantity=first.quantity,
+        metric=first.metric,
+        fpr=first.fpr,
+        against=first.attackers if first.fpr is None and first.quantity != "auc" else None,
+        least=_least(first),
+        rest=len(sure) - 1,
+    )
+
+
+def _in_guesses(report: ReportComparison) -> Message:
+    """Return the same in right guesses, where it is of them."""
+    sure = _sure(report)
+    if not sure:
+        return Message.of("right_no_figure_changed", versus=report.design.baseline)
+    grown = sure[0].shown == "increase"
+    way = "grew" if grown else "shrank"
+    found = next((one for one in sure if one.quantity == "advantage"), None)
+    if found is None or (found.shown == "increase") != grown:
+        first = sure[0]
+        return Message.of(f"right_figures_{way}", report=first.report, versus=first.versus)
+    return Message.of(
+        f"right_{way}",
+        score=found.score,
+        report=found.report,
+        versus=found.versus,
+        against=found.attackers,
+        least=_least(found),
+    )
+
+
+def _least(one: Row) -> float | None:
+    """Return how much a figure surely changed at least."""
+    if one.shown == "increase":
+        return one.lower
+    return None if one.upper is None else -one.upper

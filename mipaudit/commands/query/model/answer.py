@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.query.report import ModelQueryReport, WrittenScore
+from mipaudit.commands.query.model.report import ModelQueryReport, WrittenScore
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.evidence.scores.findings import size_findings

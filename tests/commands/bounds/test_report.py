@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from mipaudit.commands.bounds import conclusion
+from mipaudit.commands.bounds import report as conclusion
 from mipaudit.commands.bounds.run import bounds
 from mipaudit.model.message import Message
 from mipaudit.report.forms import brief_report, report_as, report_text

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.shift import conclusion
+from mipaudit.commands.shift import report as conclusion
 from mipaudit.model.message import Message
 from mipaudit.report.forms import brief_report
 from mipaudit.report.messages import shift

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.compare.queries import conclusion as of_queries
-from mipaudit.commands.compare.reports import conclusion as of_reports
+from mipaudit.commands.compare.queries import report as of_queries
+from mipaudit.commands.compare.reports import report as of_reports
 from mipaudit.report.messages import compare
 from mipaudit.report.messages.told import told
 from mipaudit.statements.text.guesses import more_right_at_least, more_right_at_most

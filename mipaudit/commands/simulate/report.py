@@ -1,4 +1,4 @@
-"""What a simulated file's truth and the list of scenarios conclude, as codes."""
+"""What a simulated file's truth, and the list of scenarios, conclude, as codes."""
 
 from __future__ import annotations
 

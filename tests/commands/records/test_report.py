@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.records.conclusion import differences
+from mipaudit.commands.records.report import differences
 from mipaudit.model.check import Waiver
 from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages import records

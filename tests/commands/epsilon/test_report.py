@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.commands.epsilon import conclusion
+from mipaudit.commands.epsilon import report as conclusion
 from mipaudit.commands.epsilon.run import encode_profile, epsilon
 from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages.epsilon import ENTRIES

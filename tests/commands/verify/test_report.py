@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mipaudit.commands.verify.conclusion import answer, ground, remarks
+from mipaudit.commands.verify.report import answer, ground, remarks
 from mipaudit.report.codec import from_json
 from mipaudit.report.messages.told import told
 from mipaudit.report.messages.verify import ENTRIES

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.estimate.conclusion import lines, open_limits, remarks
+from mipaudit.commands.estimate.report import lines, open_limits, remarks
 from mipaudit.errors import UsageError
 from mipaudit.report.forms import brief_report, report_as
 from mipaudit.report.messages.told import is_serious, told

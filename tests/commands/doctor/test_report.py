@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mipaudit.commands.doctor.conclusion import answer, to_install
+from mipaudit.commands.doctor.report import answer, to_install
 from mipaudit.model.message import Finding
 from mipaudit.report.codec import from_json
 from mipaudit.report.forms import brief_report
