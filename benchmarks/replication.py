@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.summaries.ranked_rows import RankedRows
+    from mipaudit.summaries.counts import RankedRows
 
 # With the averages over assignments that an audit of so many rows has.
 BUDGETS: Final = {1_000: 25.0, 10_000: 10.0}

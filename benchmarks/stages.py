@@ -30,10 +30,10 @@ _STAGES: Final = {
     _FILES: "decoding by Arrow",
     "mipaudit.data.rows.rows_of_chunk:Assembly.rows": "columns to rows, checked",
     "mipaudit.summaries.tally:rank_bytes": "blocks of rows",
-    "mipaudit.summaries.sample:BurnInSample.take": "burn-in sample",
+    "mipaudit.summaries.plan:BurnInSample.take": "burn-in sample",
     "mipaudit.summaries.tally:_Streamed.add": "cells and counts",
-    "mipaudit.summaries.cells.codes:CellCodes.__call__": "cells of scores",
-    "mipaudit.summaries.cells.codes:CodeCounter.add": "counting codes",
+    "mipaudit.summaries.tally:CellCodes.__call__": "cells of scores",
+    "mipaudit.summaries.tally:CodeCounter.add": "counting codes",
 }
 _CODE: Final = """
 import functools, importlib, json, sys, time

@@ -22,7 +22,7 @@ from scipy.special import ndtri
 
 from mipaudit.evidence.scores.averaged_lower import Averaged
 from mipaudit.maths.binomial import mover_lower
-from mipaudit.summaries.identity.seed import SeedChoice
+from mipaudit.summaries.seed import SeedChoice
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.law import ladder_of

@@ -20,19 +20,26 @@ from mipaudit.data.parts import BadPartsError
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
-from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, SparseBins
-from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan, plan_holds
-from mipaudit.summaries.sample import BurnInSample, ScoreRange, VectorSurvey
+from mipaudit.summaries.grids import EqualWidthCounts, SparseBins
+from mipaudit.summaries.plan import (
+    BurnInSample,
+    Plan,
+    ScoreKind,
+    ScoreRange,
+    VectorSurvey,
+    kept_exactly,
+    make_plan,
+    plan_holds,
+)
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
     from mipaudit.data.source import AuditedInput, Partitions, PiecePartition, ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
-    from mipaudit.evidence.vectors.evidence import VectorCounts
-    from mipaudit.evidence.vectors.plan import VectorPlan
+    from mipaudit.evidence.vectors import VectorCounts, VectorPlan
     from mipaudit.summaries.counts import ScoreCounts
-    from mipaudit.summaries.grids.counts import GridColumn
+    from mipaudit.summaries.grids import GridColumn
     from mipaudit.summaries.rows import Rows
 
     Change = Callable[[Rows], Rows]
@@ -176,8 +183,7 @@ def count_over(
         extent = over(partial(ScoreRange, len(kinds)))
         mace = over(partial(EqualWidthCounts, extent, _MACE_BINS)).counts
     if how.kernel:
-        from mipaudit.summaries.grids.counts import GridCounts
-        from mipaudit.summaries.grids.plan import make_grid_plans
+        from mipaudit.summaries.grids import GridCounts, make_grid_plans
 
         grid_plans = make_grid_plans(sample, plan, kinds, prior=how.prior)
         grids = over(partial(GridCounts, grid_plans, burn_in=plan.burn_in, seed=seed)).columns()
@@ -216,7 +222,7 @@ def count_vectors_over(
             values, or occupies too many bins.
     """
     # Here, since most inputs have none.
-    from mipaudit.evidence.vectors.plan import make_vector_plan
+    from mipaudit.evidence.vectors import make_vector_plan
 
     survey = over(partial(VectorSurvey, len(kinds), seed))
     settle_sample(survey.sample)

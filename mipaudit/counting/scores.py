@@ -32,23 +32,22 @@ from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.options.groups.working import fresh_seed
 from mipaudit.statements.estimate import STATED_SEED
-from mipaudit.summaries.held_rows import HeldRows, one_of_each
-from mipaudit.summaries.identity.content import (
+from mipaudit.summaries.content import (
     DIGEST_BYTES,
     ContentColumn,
     RowStream,
     canonical_order,
     canonical_rows,
 )
-from mipaudit.summaries.identity.seed import Content, SeedChoice
 from mipaudit.summaries.plan import kept_exactly
-from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
+from mipaudit.summaries.seed import Content, SeedChoice
 
 if TYPE_CHECKING:
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import ScoreSource
     from mipaudit.engine.workers import Workers
-    from mipaudit.summaries.identity.seed import SeedChoice
+    from mipaudit.summaries.seed import SeedChoice
 
     Progress = Callable[[int, int | None], None]
     Places = tuple[int, ...]

@@ -11,8 +11,8 @@ from mipaudit.options.groups.scores import Columns
 if TYPE_CHECKING:
     from mipaudit.options.groups.scores import Membership
     from mipaudit.statements.origin import Setting
-    from mipaudit.summaries.identity.seed import SeedChoice
-    from mipaudit.summaries.unit_scores import UnitRule
+    from mipaudit.summaries.rows import UnitRule
+    from mipaudit.summaries.seed import SeedChoice
 
 NanPolicy = Literal["error", "category", "drop"]
 RowsAre = Literal["independent"]

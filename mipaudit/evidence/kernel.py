@@ -18,11 +18,17 @@ import numpy as np
 
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.class_upper import oracle_upper
-from mipaudit.maths.kernel_density import Grid, grid_slack, kernel_advantage, linear_weights, smooth
-from mipaudit.maths.kernel_limit import bounded_upper
+from mipaudit.maths.kernel_density import (
+    Grid,
+    bounded_upper,
+    grid_slack,
+    kernel_advantage,
+    linear_weights,
+    smooth,
+)
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
-from mipaudit.summaries.grids.counts import HOLDOUT, MEMBER, PLACES, GridColumn, beyond, gains_of
+from mipaudit.summaries.grids import HOLDOUT, MEMBER, PLACES, GridColumn, beyond, gains_of
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.rows import ErrorShare

@@ -17,7 +17,7 @@ from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from mipaudit.statements.sources import Decided, InputFile, SeedInUse
-    from mipaudit.summaries.identity.seed import SeedChoice
+    from mipaudit.summaries.seed import SeedChoice
 
 # The libraries that can change a number, or how a number was read.
 _LIBRARIES: Final = ("numpy", "scipy", "pandas", "pyarrow", "polars", "sklearn")

@@ -1,10 +1,11 @@
-"""A batch of scored records: what readers yield and what summaries consume."""
+"""Rows as they come and as they are held, and the pseudo-random rank of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from hashlib import blake2b
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,3 +93,396 @@ class Rows:
             groups=None if self.groups is None else self.groups[at],
             names=None if self.names is None else self.names[at],
         )
+
+
+# The rank of a row is a function of (seed, row identity) and nothing else. Ranks are independent
+# between rows, whatever the order of the file, and do not depend on scores, labels, batches,
+# threads or the order in which parts finish. The top byte alone decides the micro-block, so that
+# the counting pass needs one byte per row: Philox (Salmon et al. 2011) in counter mode gives it to
+# any range of positions at once.
+MICRO_BLOCKS: Final = 64
+_BYTES_PER_MICRO_BLOCK_LOG2: Final = 2
+_ROWS_PER_COUNTER: Final = 32  # one Philox block is 256 bits
+_PHILOX_SALT: Final = 0x6D69705F626C6F63
+_GOLDEN: Final = 0x9E3779B97F4A7C15
+_MASK64: Final = (1 << 64) - 1
+
+
+def splitmix64(values: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
+    """Return a 64-bit mix of each value (Steele et al. 2014, the splitmix64 finalizer)."""
+    mixed = values + np.uint64((seed * 2 + 1) * _GOLDEN & _MASK64)
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
+
+
+def position_bytes(seed: int, first_row: int, count: int) -> NDArray[np.uint8]:
+    """Return the top rank byte of ``count`` consecutive positions, shape (count,)."""
+    skip = first_row % _ROWS_PER_COUNTER
+    words = -(-(skip + count) // 8)
+    generator = np.random.Philox(
+        key=np.array([seed & _MASK64, _PHILOX_SALT], dtype=np.uint64),
+        counter=first_row // _ROWS_PER_COUNTER,
+    )
+    return generator.random_raw(words).astype("<u8", copy=False).view(np.uint8)[skip : skip + count]
+
+
+def rank_bytes(rows: Rows, seed: int) -> NDArray[np.uint8]:
+    """Return the top rank byte of each present row, shape (n,)."""
+    if rows.keys is not None:
+        return (splitmix64(rows.keys, seed) >> np.uint64(56)).astype(np.uint8)
+    span = position_bytes(seed, rows.first_row, rows.source_rows)
+    return span if rows.kept is None else span[rows.kept]
+
+
+def ranks(
+    rows: Rows, seed: int, chosen: NDArray[np.intp], top: NDArray[np.uint8]
+) -> NDArray[np.uint64]:
+    """Return the full 64-bit rank of the chosen rows, whose top bytes are given."""
+    if rows.keys is not None:
+        return splitmix64(rows.keys[chosen], seed)
+    offsets = chosen if rows.kept is None else rows.kept[chosen]
+    low = splitmix64((offsets + rows.first_row).astype(np.uint64), seed) >> np.uint64(8)
+    return (top.astype(np.uint64) << np.uint64(56)) | low
+
+
+def micro_blocks(top: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the micro-block, in [0, 64), of rows with these top rank bytes."""
+    return top >> np.uint8(_BYTES_PER_MICRO_BLOCK_LOG2)
+
+
+def micro_labels(top: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return twice the `micro_blocks`: by one shift, as shifts of bytes are slow."""
+    labels = top >> np.uint8(_BYTES_PER_MICRO_BLOCK_LOG2 - 1)
+    labels &= np.uint8(0xFE)
+    return labels
+
+
+# Apart from the stream that says in which block a person is.
+_STREAM: Final = 1
+_HALF: Final = np.uint64(32)
+
+
+class HeldRows:
+    """Collects batches, in any order and from several threads, and joins them.
+
+    For what no table of counts serves.
+    """
+
+    def __init__(self) -> None:
+        """Start without a row."""
+        self._batches: list[Rows] = []
+
+    def add(self, rows: Rows) -> None:
+        """Take in a batch."""
+        self._batches.append(rows)
+
+    def merge(self, other: Self) -> None:
+        """Take in what another thread collected."""
+        self._batches += other._batches
+
+    def joined(self) -> Rows | None:
+        """Return all rows as one batch; None without a batch."""
+        if not self._batches:
+            return None
+        batches = sorted(self._batches, key=lambda one: one.first_row)
+        first = batches[0].first_row
+        last = batches[-1]
+        return Rows(
+            first_row=first,
+            source_rows=last.first_row + last.source_rows - first,
+            kept=np.concatenate([one.positions() - first for one in batches]),
+            keys=_join([one.keys for one in batches]),
+            member=np.concatenate([one.member for one in batches]),
+            scores=tuple(
+                np.concatenate(column)
+                for column in zip(*(one.scores for one in batches), strict=True)
+            ),
+            groups=_join([one.groups for one in batches]),
+        )
+
+
+def row_blocks(rows: Rows, seed: int) -> NDArray[np.uint8]:
+    """Return the micro-block of each row, in [0, 64)."""
+    return micro_blocks(rank_bytes(rows, seed))
+
+
+def _join(parts: Sequence[NDArray[np.uint64] | None]) -> NDArray[np.uint64] | None:
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present) if present else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClassScores:
+    """All rows of one class, in an order that the input's own order of rows settles.
+
+    With keys it is the order of their hashes, so that shuffling a file changes nothing.
+
+    Attributes:
+        scores: one float64 array of shape (n,) for each column.
+        ids: uint64, shape (n,): the hash of each row's key, else its position; None
+            where they were not asked for.
+        keyed: whether the rows have keys.
+    """
+
+    scores: tuple[NDArray[np.float64], ...]
+    ids: NDArray[np.uint64] | None
+    keyed: bool
+
+    @property
+    def size(self) -> int:
+        """Return the number of rows."""
+        return int(self.scores[0].size)
+
+    def repeats(self) -> bool:
+        """Tell whether two rows have the same key."""
+        return self.keyed and self.ids is not None and bool((np.diff(self.ids) == 0).any())
+
+
+class _Shelf:
+    """Room for one class: a batch's rows are put where the batch begins in the input.
+
+    Batches may come in any order and from several threads. Memory is only touched, and so
+    only taken, where rows of the class are put; closing the gaps takes no more.
+    """
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.scores = [np.empty(rows, dtype=np.float64) for _ in range(columns)]
+        self.ids = np.empty(rows, dtype=np.uint64)
+        self.filled: dict[int, int] = {}
+
+    def put(
+        self, first_row: int, chosen: NDArray[np.intp], rows: Rows, ids: NDArray[np.uint64] | None
+    ) -> None:
+        """Keep the chosen rows of a batch."""
+        if not chosen.size:
+            return
+        place = slice(first_row, first_row + chosen.size)
+        for room, column in zip(self.scores, rows.scores, strict=True):
+            # Any mode but "raise" writes without a copy; the indices are within.
+            np.take(column, chosen, out=room[place], mode="clip")
+        if ids is not None:
+            self.ids[place] = ids[chosen]
+        self.filled[first_row] = chosen.size
+
+    def joined(self, room: NDArray[Any]) -> NDArray[Any]:
+        """Return what was put into ``room``, without the gaps."""
+        end = 0
+        for start, count in sorted(self.filled.items()):
+            if end < start:
+                room[end : end + count] = room[start : start + count]
+            end += count
+        return room[:end]
+
+
+class KeptScores:
+    """Collects rows, in any order of batches, and gives them back by class."""
+
+    def __init__(self, columns: int, *, rows: int, ids: bool) -> None:
+        """Make room.
+
+        Args:
+            columns: number of score columns.
+            rows: source rows of the whole input.
+            ids: keep positions where there are no keys.
+        """
+        self._shelves = {member: _Shelf(columns, rows) for member in (True, False)}
+        self._ids = ids
+        self._keyed = False
+
+    def add(self, rows: Rows) -> None:
+        """Take in a batch of rows."""
+        self._keyed = self._keyed or rows.keys is not None
+        ids = _identities(rows) if self._ids or rows.keys is not None else None
+        for member, shelf in self._shelves.items():
+            chosen = np.flatnonzero(rows.member if member else ~rows.member)
+            shelf.put(rows.first_row, chosen, rows, ids)
+
+    def shared(self) -> Self:
+        """Return itself, for every thread: there is room for all of the input."""
+        return self
+
+    def merge(self, other: Self) -> None:
+        """Do nothing: whoever shares the room has put the rows there."""
+
+    def members(self) -> ClassScores:
+        """Return the members."""
+        return self._settled(self._shelves[True])
+
+    def holdout(self) -> ClassScores:
+        """Return the holdout records."""
+        return self._settled(self._shelves[False])
+
+    def _settled(self, shelf: _Shelf) -> ClassScores:
+        scores = [shelf.joined(room) for room in shelf.scores]
+        ids = shelf.joined(shelf.ids) if self._ids or self._keyed else None
+        if ids is not None and self._keyed:
+            order = np.argsort(ids, kind="stable")
+            ids, scores = ids[order], [column[order] for column in scores]
+        return ClassScores(scores=tuple(scores), ids=ids, keyed=self._keyed)
+
+
+def _identities(rows: Rows) -> NDArray[np.uint64]:
+    if rows.keys is not None:
+        return rows.keys
+    return rows.positions().astype(np.uint64)
+
+
+def one_of_each(rows: Rows, seed: int) -> Rows:
+    """Choose for each person and class one row, each of them with the same chance.
+
+    A hash of (seed, person) says which of the person's rows, in the order of their scores:
+    neither their order in the file nor anything else that the file's writer can choose.
+
+    Args:
+        rows: in canonical order, with the hash of their person as keys.
+        seed: in use for them.
+
+    Returns:
+        One row for each person and class, in order of the person's hash, holdout first.
+    """
+    assert rows.keys is not None  # noqa: S101 - read with a key column
+    order = np.lexsort((rows.member, rows.keys))  # stable: the scores stay in order
+    keys, member = rows.keys[order], rows.member[order]
+    new = np.ones(keys.size, dtype=bool)
+    new[1:] = (keys[1:] != keys[:-1]) | (member[1:] != member[:-1])
+    starts = np.flatnonzero(new)
+    counts = np.diff(starts, append=keys.size)
+    drawn = splitmix64(splitmix64(keys[starts], seed), _STREAM) >> _HALF
+    chosen = order[starts + ((drawn * counts.astype(np.uint64)) >> _HALF).astype(np.intp)]
+    return rows.reordered(chosen)
+
+
+UnitRule = Literal["one", "mean", "max", "min", "sum"]
+# Apart from the streams that say in which block a person is, and which row is picked.
+_CLASS_STREAM: Final = 0x636C6173
+_TOP: Final = np.uint64(63)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class UnitScores:
+    """One row for each person, in the order of the persons' hashes.
+
+    Whatever is made of the rows' scores is a new score, with a meaning of its own: an attacker who
+    sees all rows of a person may do better with another function of them. It does not depend on the
+    order of the rows: scores are sorted before they are added.
+
+    Attributes:
+        rows: of each person a row that stands for it, as an index into all rows.
+        sizes: how many rows each person has.
+        scores: of each column the person's score.
+        undefined: persons with both infinities, of which there is no sum.
+    """
+
+    rows: NDArray[np.intp]
+    sizes: NDArray[np.int64]
+    scores: tuple[NDArray[np.float64], ...]
+    undefined: int
+
+
+def one_class_each(
+    persons: NDArray[np.uint64], member: NDArray[np.bool_], seed: int
+) -> tuple[NDArray[np.bool_], int]:
+    """Return which rows are left when every person is in one class, and how many were in both.
+
+    A coin for each person, tossed by the seed and the person alone, says in which class: the
+    scores of the two classes are then independent of each other.
+
+    Args:
+        persons: a hash for each row.
+        member: the class of each row.
+        seed: that of `rows_seed`.
+    """
+    order = np.lexsort((member, persons))
+    ids, sides = persons[order], member[order]
+    starts = _starts(ids)
+    # Sorted by class within a person: the first row and the last differ where both are there.
+    both = ~sides[starts] & sides[np.append(starts[1:], ids.size) - 1]
+    split = ids[starts][both]
+    if not split.size:
+        return np.ones(member.size, dtype=np.bool_), 0
+    shared = np.isin(persons, split)
+    inside = splitmix64(splitmix64(persons, seed), _CLASS_STREAM) >> _TOP == 1
+    return ~shared | (member == inside), int(split.size)
+
+
+def rows_seed(
+    persons: NDArray[np.uint64],
+    member: NDArray[np.bool_],
+    scores: Sequence[NDArray[np.float64]],
+    seed: int,
+) -> int:
+    """Return a seed that follows from the rows, in any order, and from a stated one.
+
+    Whoever names the persons cannot choose for a seed that is known: another name, class or
+    score changes it. Hashes of rows are added, not XORed, so that equal rows do not cancel.
+    """
+    digest = blake2b(f"mipaudit/2|units|{seed}|{member.size}".encode(), digest_size=8)
+    for stream in (1, 2):
+        words = splitmix64(persons, stream) + member.astype(np.uint64)
+        for score in scores:
+            words = splitmix64(words, stream) ^ (score + 0.0).view(np.uint64)
+        total = splitmix64(words, stream).sum(dtype=np.uint64)
+        digest.update(int(total).to_bytes(8, "big"))
+    return int.from_bytes(digest.digest(), "big")
+
+
+def unit_scores(
+    persons: NDArray[np.uint64],
+    scores: Sequence[NDArray[np.float64]],
+    rule: UnitRule,
+) -> UnitScores:
+    """Return the mean, largest, smallest or sum of every person's scores.
+
+    Args:
+        persons: a hash for each row; each person in one class.
+        scores: of each column the rows' scores, without NaN.
+        rule: any but ``"one"``.
+    """
+    order = np.lexsort((*scores[::-1], persons))
+    starts = _starts(persons[order])
+    sizes = np.diff(starts, append=persons.size)
+    made = [_made(persons, score, rule, starts, sizes) for score in scores]
+    undefined = np.zeros(starts.size, dtype=np.bool_)
+    for one in made:
+        undefined |= np.isnan(one)
+    return UnitScores(
+        rows=order[starts],
+        sizes=sizes,
+        scores=tuple(made),
+        undefined=int(np.count_nonzero(undefined)),
+    )
+
+
+def _made(
+    persons: NDArray[np.uint64],
+    score: NDArray[np.float64],
+    rule: UnitRule,
+    starts: NDArray[np.intp],
+    sizes: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    # A zero has no sign here: -0.0 and 0.0 are one score, and sorting does not order them.
+    ordered: NDArray[np.float64] = score[np.lexsort((score, persons))] + 0.0
+    least: NDArray[np.float64] = ordered[starts]
+    most: NDArray[np.float64] = ordered[starts + sizes - 1]
+    if rule in {"min", "max"}:
+        return least if rule == "min" else most
+    with np.errstate(invalid="ignore", over="ignore"):
+        total: NDArray[np.float64] = np.add.reduceat(ordered, starts)
+        if rule == "sum":
+            return total
+        # The mean of finite scores is finite, and no rounding takes it out of their range.
+        halved = np.add.reduceat(ordered / 2.0**64, starts) / sizes * 2.0**64
+        finite = np.isfinite(least) & np.isfinite(most) & np.isinf(total)
+        mean: NDArray[np.float64] = np.clip(np.where(finite, halved, total / sizes), least, most)
+    return mean
+
+
+def _starts(ordered: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return where every value begins in what is sorted."""
+    new = np.ones(ordered.size, dtype=np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    return np.flatnonzero(new)

@@ -10,11 +10,10 @@ import mipaudit
 from mipaudit.counting.counts import How, count_over
 from mipaudit.counting.scores import OrderedRows
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.summaries.identity.content import canonical_scores
-from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
-from mipaudit.summaries.identity.seed import SeedChoice
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import burn_in_blocks
+from mipaudit.summaries.content import canonical_scores
+from mipaudit.summaries.plan import burn_in_blocks
+from mipaudit.summaries.rows import Rows, micro_blocks, position_bytes
+from mipaudit.summaries.seed import SeedChoice
 
 ALPHA = 0.025
 

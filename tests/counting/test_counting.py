@@ -13,7 +13,7 @@ from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.maths.class_limits.area_limits import area_of
-from mipaudit.maths.class_limits.best_attackers import best_intervals, best_thresholds
+from mipaudit.maths.class_limits.class_sets import best_intervals, best_thresholds
 from mipaudit.summaries import plan
 
 ROWS = 40_000

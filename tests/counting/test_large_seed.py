@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
-from mipaudit.summaries.sample import burn_in_blocks
+from mipaudit.summaries.plan import burn_in_blocks
+from mipaudit.summaries.rows import micro_blocks, position_bytes
 
 ROWS = 6_000
 
@@ -71,7 +71,7 @@ def test_an_order_for_a_public_seed_hides_nothing(attacked, more):
 
 def test_the_old_rule_is_caught(attacked, monkeypatch):
     """With the public seed 0 for positions the same file shows next to nothing."""
-    monkeypatch.setattr("mipaudit.summaries.identity.seed.SeedChoice.in_use", lambda *_: 0)
+    monkeypatch.setattr("mipaudit.summaries.seed.SeedChoice.in_use", lambda *_: 0)
     report = mipaudit.estimate(attacked, max_advantage=0.05)
     assert report.verdict.status != "not_met"
     assert report.estimates[0].lower < 0.01

@@ -17,7 +17,7 @@ from mipaudit.engine.fold import fold_remotely
 from mipaudit.engine.run import Run, runs_of
 from mipaudit.engine.workers import Engine, ProcessPool, Workers
 from mipaudit.errors import MipauditError
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.plan import BurnInSample
 from tests.fixtures.parts import plain, write_parts
 
 

@@ -9,13 +9,10 @@ import pytest
 from mipaudit.evidence.kernel import common_advantage, kernel_estimates, noised_limit, own_advantage
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.class_limits.class_upper import oracle_upper
-from mipaudit.maths.kernel_limit import bounded_upper
-from mipaudit.summaries.grids.counts import GridCounts
-from mipaudit.summaries.grids.plan import make_grid_plans
-from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.maths.kernel_density import bounded_upper
+from mipaudit.summaries.grids import GridCounts, make_grid_plans
+from mipaudit.summaries.plan import BurnInSample, make_plan
+from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes
 
 SHARE = ErrorShare(confidence=0.95, columns=1)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mipaudit.maths.class_limits.class_upper import oracle_upper
-from mipaudit.maths.kernel_limit import bounded_upper
+from mipaudit.maths.kernel_density import bounded_upper
 
 
 def kl(a, b):

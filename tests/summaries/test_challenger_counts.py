@@ -17,10 +17,8 @@ from mipaudit.summaries.challenger_counts import (
     score_cells,
     whole_guesses,
 )
-from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.plan import BurnInSample, make_plan
+from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes
 
 SEED = 4
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from mipaudit.summaries import plan as plans
-from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.plan import BurnInSample, make_plan
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import GroupCensus, Grouping, Tally
 
 rng = np.random.default_rng(0)

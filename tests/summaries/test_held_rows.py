@@ -10,10 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.summaries.held_rows import KeptScores, one_of_each
-from mipaudit.summaries.identity.content import ContentColumn, canonical_rows
-from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.content import ContentColumn, canonical_rows
+from mipaudit.summaries.rows import KeptScores, Rows, micro_blocks, one_of_each, rank_bytes
 
 SIZE = 1000
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.summaries.identity.row_rank import rank_bytes, ranks
-from mipaudit.summaries.sample import BurnInSample, burn_in_blocks
+from mipaudit.summaries.plan import BurnInSample, burn_in_blocks
+from mipaudit.summaries.rows import rank_bytes, ranks
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.maths.class_limits.best_attackers import best_intervals, best_sets, best_thresholds
+from mipaudit.maths.class_limits.class_sets import best_intervals, best_sets, best_thresholds
 from mipaudit.summaries import plan as plans
-from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.plan import BurnInSample, make_plan
+from mipaudit.summaries.rows import micro_blocks, rank_bytes
 from mipaudit.summaries.tally import Tally
 
 SIZE = 6000

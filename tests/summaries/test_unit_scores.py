@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.summaries.unit_scores import one_class_each, rows_seed, unit_scores
+from mipaudit.summaries.rows import one_class_each, rows_seed, unit_scores
 
 SLOW = {
     "mean": lambda scores: math.fsum(scores) / len(scores),

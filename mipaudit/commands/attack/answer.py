@@ -17,7 +17,7 @@ from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import AttackDesign, AttackReport
 from mipaudit.commands.attack.scores import NO_MEAN, Attacked, no_mean, real_loss
 from mipaudit.data.source import ScoreSource
-from mipaudit.evidence.named_attackers.named_attack import mean_difference
+from mipaudit.evidence.named_attack import mean_difference
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import baseline

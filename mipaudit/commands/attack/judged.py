@@ -12,7 +12,7 @@ from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
 from mipaudit.commands.attack.scores import Attacked, NotJudgedError, no_mean
-from mipaudit.evidence.named_attackers.named_attack import Achieved, JudgedRows, achieved, shortfall
+from mipaudit.evidence.named_attack import Achieved, JudgedRows, achieved, shortfall
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.maths.advantage import advantage
 from mipaudit.model.check import Check

@@ -21,10 +21,9 @@ from mipaudit.evidence.scores.findings import constant, identical_classes
 from mipaudit.model.message import Message
 from mipaudit.statements.choices import Side
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.cells.cells import Cells
-from mipaudit.summaries.held_rows import row_blocks
-from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.cells import Cells
+from mipaudit.summaries.plan import BurnInSample, make_plan
+from mipaudit.summaries.rows import row_blocks
 from mipaudit.summaries.tally import Tally
 
 NO_MEAN: Final = Message("mean_of_infinite")

@@ -17,7 +17,7 @@ from mipaudit.commands.attribute.guesses import (
 from mipaudit.commands.attribute.options import AttributeOptions
 from mipaudit.commands.attribute.report import AttributeDesign, AttributeReport, CommonestValue
 from mipaudit.data.source import ScoreSource
-from mipaudit.evidence.named_attackers.named_attack import Limits
+from mipaudit.evidence.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Check

@@ -16,7 +16,7 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, as_typed
-from mipaudit.evidence.named_attackers.named_attack import Limits, difference_of_shares
+from mipaudit.evidence.named_attack import Limits, difference_of_shares
 from mipaudit.maths.advantage import advantage
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.mean_limits import Term, melded_lower

@@ -8,7 +8,7 @@ from mipaudit.commands.check.options import CheckOptions
 from mipaudit.commands.check.report import CheckReport, ColumnProfile
 from mipaudit.options.public import public
 from mipaudit.statements.estimate import Design
-from mipaudit.summaries.cells.cells import ATOM_COUNT, ATOM_SHARE
+from mipaudit.summaries.cells import ATOM_COUNT, ATOM_SHARE
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import ScoreColumn

@@ -19,9 +19,8 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.model.message import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
-from mipaudit.summaries.held_rows import ClassScores, KeptScores
-from mipaudit.summaries.identity.row_rank import splitmix64
-from mipaudit.summaries.identity.seed import SeedChoice
+from mipaudit.summaries.rows import ClassScores, KeptScores, splitmix64
+from mipaudit.summaries.seed import SeedChoice
 
 _CANARY_IDS: Final = frozenset({"canary_id", "canary_index"})
 _RUN_STREAM: Final = 0x72756E73

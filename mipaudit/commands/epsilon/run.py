@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.epsilon.one_run.limit import OneRun
     from mipaudit.data.source import ScoreSource
     from mipaudit.model.row import Row
-    from mipaudit.summaries.identity.seed import SeedChoice
+    from mipaudit.summaries.seed import SeedChoice
 
 _FORMS: Final = (".csv", ".json")
 _COLUMNS: Final = ("score", "delta", "lower", "estimate")

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from mipaudit.model.row import Attackers, Row
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import Limit, Policy
-    from mipaudit.summaries.identity.seed import SeedOrigin
+    from mipaudit.summaries.seed import SeedOrigin
 
 _MOST_CURVES: Final = 5
 _VECTOR_CLASSES: Final = frozenset({"learned", "product-grid"})
@@ -232,7 +232,7 @@ def _rows(evidence: Evidence, share: ErrorShare) -> list[Row]:
     """Return every row of one score."""
     if not evidence.vectorial:
         return score_estimates(evidence, share)
-    from mipaudit.evidence.vectors.rows import vector_estimates
+    from mipaudit.evidence.vectors import vector_estimates
 
     return vector_estimates(evidence, share)
 
@@ -243,7 +243,7 @@ def _remarks(evidence: Evidence, source: AuditedInput) -> list[Finding]:
     if not evidence.vectorial:
         infinite = source.infinite([evidence.score])
         return score_findings(name, evidence.counts, infinite, source.sentinels(evidence.score))
-    from mipaudit.evidence.vectors.rows import vector_findings
+    from mipaudit.evidence.vectors import vector_findings
 
     (vector,) = (one for one in source.vectors if one.name == evidence.score)
     coordinates = [source.columns[at].name for at in vector.coordinates]
@@ -330,14 +330,14 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
         )
     if not vectors:
         return
-    from mipaudit.summaries.cells.vector_cells import MOST_COORDINATES
+    from mipaudit.summaries.cells import MOST_GRIDDED
 
     for vector in vectors:
-        if not of_vectors or len(vector.coordinates) > MOST_COORDINATES:
+        if not of_vectors or len(vector.coordinates) > MOST_GRIDDED:
             raise UsageError(
                 "no_such_class",
                 f"Score '{safe_name(vector.name)}' has {len(vector.coordinates)} numbers: there "
                 f"is no upper limit for attackers '{against}'.",
                 hint="Use `against` learned"
-                + (" or product-grid." if len(vector.coordinates) <= MOST_COORDINATES else "."),
+                + (" or product-grid." if len(vector.coordinates) <= MOST_GRIDDED else "."),
             )

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.counts import Counts
     from mipaudit.data.source import AuditedInput
-    from mipaudit.evidence.metrics.evidence import MetricEvidence
+    from mipaudit.evidence.metrics import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
-    from mipaudit.evidence.vectors.evidence import VectorEvidence
+    from mipaudit.evidence.vectors import VectorEvidence
     from mipaudit.maths.metrics.mace import MaceHistogram
     from mipaudit.maths.metrics.metric import Metric
     from mipaudit.model.message import Finding, Message
@@ -47,7 +47,7 @@ def gather_metrics(
     """Return the evidence about every metric of every score, by (score, metric)."""
     if not metrics:
         return {}
-    from mipaudit.evidence.metrics.evidence import metric_evidence
+    from mipaudit.evidence.metrics import metric_evidence
 
     return {
         (one.score, metric.name): metric_evidence(one, metric)
@@ -62,7 +62,7 @@ def metric_rows(
     """Return the rows of all metrics of one score."""
     if not gathered:
         return []
-    from mipaudit.evidence.metrics.rows import metric_estimates
+    from mipaudit.evidence.metric_rows import metric_estimates
 
     return [
         row
@@ -78,7 +78,7 @@ def leaking(
     """Say of which score a metric is surely above what blind guessing has; None if of none."""
     if not gathered:
         return None
-    from mipaudit.evidence.metrics.rows import leaking_metrics
+    from mipaudit.evidence.metric_rows import leaking_metrics
 
     return leaking_metrics(gathered.values(), share.one_sided)
 
@@ -89,7 +89,7 @@ def published_rows(
     """Return MACE's Algorithm 2 for every metric of every score, if asked for."""
     if asked.method != "mace":
         return []
-    from mipaudit.evidence.metrics.rows import published_metric
+    from mipaudit.evidence.metric_rows import published_metric
 
     rows = [
         published_metric(found.evidence, found.metric, asked.confidence)
@@ -107,7 +107,7 @@ def findings_of(metrics: Sequence[Metric], least: float = LEAST_RECALL) -> list[
     """
     if not metrics and least == LEAST_RECALL:
         return []
-    from mipaudit.evidence.metrics.rows import metric_findings, unused_floor
+    from mipaudit.evidence.metric_rows import metric_findings, unused_floor
 
     found = [finding for metric in metrics for finding in metric_findings(metric)]
     if least != LEAST_RECALL and not any(metric.floor for metric in metrics):
@@ -121,7 +121,7 @@ def vector_evidence_of(
     """Return the evidence of every vector score, in the order of the source."""
     if not source.vectors:
         return []
-    from mipaudit.evidence.vectors.evidence import vector_evidence
+    from mipaudit.evidence.vectors import vector_evidence
 
     return [
         vector_evidence(vector.name, counted, prior=asked.prior, strict=asked.strict, seed=seed)
@@ -137,7 +137,7 @@ def vector_mace(
     """Return the published estimator of every vector, and what it reads where nothing leaks."""
     if not counts.mace_vectors:
         return [], []
-    from mipaudit.evidence.vectors.rows import shuffled_finding
+    from mipaudit.evidence.vectors import shuffled_finding
 
     rows, findings = [], []
     found = zip(source.vectors, counts.mace_vectors, counts.vector_seeds, strict=True)
@@ -219,7 +219,7 @@ def _shuffled(table: NDArray[np.int64], asked: EstimateOptions, seed: int) -> fl
     """Return the mean estimate with membership shuffled; None for too many rows to deal."""
     if int(table.sum()) >= _LARGEST_DEALT:
         return None
-    from mipaudit.summaries.grids.mace_bins import shuffled_counts
+    from mipaudit.summaries.grids import shuffled_counts
 
     rng = np.random.default_rng([seed, _STREAM])
     times = max(1, min(_SHUFFLES, _SHUFFLED_BINS // len(table)))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.model.row import Row
-    from mipaudit.summaries.identity.seed import SeedOrigin
+    from mipaudit.summaries.seed import SeedOrigin
 
 _JUDGED: Final = "advantage"
 

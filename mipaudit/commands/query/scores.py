@@ -17,7 +17,7 @@ from mipaudit.commands.query.search.points import (
     released_rows,
 )
 from mipaudit.maths.learners import Boosting, fit_boosting, fit_logistic, robust_scale
-from mipaudit.summaries.identity.seed import SeedChoice
+from mipaudit.summaries.seed import SeedChoice
 
 Progress = Callable[[int, int | None], None]
 # Makes one number of each row of dense features.

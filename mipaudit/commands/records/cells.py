@@ -18,11 +18,9 @@ from mipaudit.commands.records.options import MOST_CELLS
 from mipaudit.commands.records.report import Direction, ExposedRecord
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.data.parts import Partition
-from mipaudit.summaries.cells.cells import atoms
-from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes, splitmix64
-from mipaudit.summaries.plan import ScoreKind, is_discrete
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample, burn_in_blocks
+from mipaudit.summaries.cells import atoms
+from mipaudit.summaries.plan import BurnInSample, ScoreKind, burn_in_blocks, is_discrete
+from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes, splitmix64
 
 Floats = NDArray[np.float64]
 _CELLS_PER_CUBE_ROOT: Final = 2.0

@@ -22,11 +22,9 @@ from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.row import Row
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.held_rows import HeldRows, one_of_each
-from mipaudit.summaries.identity.content import ContentColumn, canonical_order
-from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.content import ContentColumn, canonical_order
+from mipaudit.summaries.plan import BurnInSample, Plan, ScoreKind, kept_exactly, make_plan
+from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
 from mipaudit.summaries.tally import GroupCensus, Grouping, Tally
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.data.parts import ScoreColumn
 from mipaudit.data.source import PiecePartition
 from mipaudit.errors import InputError, UsageError
-from mipaudit.evidence.named_attackers.named_attack import Limits
+from mipaudit.evidence.named_attack import Limits
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import advantage

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.vectors.derived_scores import (
+from mipaudit.evidence.derived_scores import (
     BurnInRows,
     Derivation,
     DerivedScore,
@@ -22,12 +22,12 @@ from mipaudit.evidence.vectors.derived_scores import (
     split_burn_in,
     telling_order,
 )
-from mipaudit.evidence.vectors.plan import column_plans
+from mipaudit.evidence.vectors import column_plans
 from mipaudit.maths.learners import Boosting, fit_boosting, fit_logistic, robust_scale
 from mipaudit.summaries.plan import Plan, kept_exactly
 
 if TYPE_CHECKING:
-    from mipaudit.summaries.sample import BurnInSample
+    from mipaudit.summaries.plan import BurnInSample
 
     Floats = NDArray[np.float64]
     Columns = tuple[NDArray[np.float64], ...]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.commands.shift.learner import PRIOR, Learner
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.evidence.vectors.evidence import SeveralScores
+from mipaudit.evidence.vectors import SeveralScores
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.statements.verdict import RECORDS

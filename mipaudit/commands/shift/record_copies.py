@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from mipaudit.summaries.identity.row_rank import ranks, splitmix64
+from mipaudit.summaries.rows import ranks, splitmix64
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

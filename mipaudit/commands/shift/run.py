@@ -40,28 +40,28 @@ from mipaudit.data.records.features import open_features
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError
+from mipaudit.evidence.derived_scores import vector_burn_in_blocks
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.scores.findings import crossing_findings, size_findings
-from mipaudit.evidence.vectors.derived_scores import vector_burn_in_blocks
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
 from mipaudit.statements.estimate import STRICT_SEED, approximate
 from mipaudit.statements.policy import Limit, Policy
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.verdict import RECORDS, reach_verdict
-from mipaudit.summaries.held_rows import HeldRows, one_of_each
-from mipaudit.summaries.identity.content import ContentColumn, canonical_order
+from mipaudit.summaries.content import ContentColumn, canonical_order
+from mipaudit.summaries.rows import HeldRows, one_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.data.parts import Partition
     from mipaudit.data.records.features import FeatureSource
-    from mipaudit.evidence.vectors.evidence import SeveralScores
+    from mipaudit.evidence.vectors import SeveralScores
     from mipaudit.model.check import Check
-    from mipaudit.summaries.identity.seed import SeedChoice
+    from mipaudit.summaries.plan import BurnInSample
     from mipaudit.summaries.rows import Rows
-    from mipaudit.summaries.sample import BurnInSample
+    from mipaudit.summaries.seed import SeedChoice
 
 
 _ASPECTS: Final[dict[str, Aspect]] = {

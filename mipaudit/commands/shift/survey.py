@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.shift.record_copies import CopyCount, HoldoutKeys, KeyForm, Wanted
 from mipaudit.maths.exact_tests import holm, independence_p
-from mipaudit.summaries.cells.vector_cells import MOST_PATTERNS, JointAlphabet, joint_alphabet
-from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.plan import ColumnPlan, Plan, kept_exactly
-from mipaudit.summaries.sample import BurnInSample, sample_size
+from mipaudit.summaries.cells import MOST_PATTERNS, JointAlphabet, joint_alphabet
+from mipaudit.summaries.plan import BurnInSample, ColumnPlan, Plan, kept_exactly, sample_size
+from mipaudit.summaries.rows import micro_blocks, rank_bytes
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from mipaudit.commands.summarize.options import SummarizeOptions, SummarizeShown
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.statements.text.rounding import count_text
-from mipaudit.summaries.sites.shared_plan import enough_rows
+from mipaudit.summaries.sites import enough_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -54,10 +54,9 @@ from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.counts import Summary
-from mipaudit.summaries.identity.seed import Content, SeedChoice
-from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, burn_in_blocks
-from mipaudit.summaries.sites.cuts import make_cuts
-from mipaudit.summaries.sites.shared_plan import least_of, shared_plan
+from mipaudit.summaries.plan import FEWEST_BURN_IN_BLOCKS, burn_in_blocks
+from mipaudit.summaries.seed import Content, SeedChoice
+from mipaudit.summaries.sites import least_of, make_cuts, shared_plan
 from mipaudit.summaries.tally import Survey
 from mipaudit.version import __version__
 
@@ -68,9 +67,8 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.summarize.options import SummarizeShown
     from mipaudit.data.source import ScoreSource
-    from mipaudit.summaries.plan import Plan
-    from mipaudit.summaries.sample import BurnInSample
-    from mipaudit.summaries.sites.cuts import Cuts
+    from mipaudit.summaries.plan import BurnInSample, Plan
+    from mipaudit.summaries.sites import Cuts
 
 _SHOWN: Final = 3
 # Cells of which every count is large follow from no prior.

@@ -37,7 +37,7 @@ from mipaudit.report.exchange.stored import File, Stored
 from mipaudit.statements.provenance import as_of, provenance, settings_from, time_of
 from mipaudit.statements.reports.kinds import kind_of
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.summaries.identity.seed import SeedChoice
+from mipaudit.summaries.seed import SeedChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

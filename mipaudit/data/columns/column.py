@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.files.blob import read_at
-from mipaudit.summaries.identity.row_rank import splitmix64
+from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

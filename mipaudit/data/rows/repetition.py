@@ -19,7 +19,7 @@ from mipaudit.maths.exact_tests import copied, sequence_bits
 from mipaudit.model.message import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import ROWS_TAKEN
-from mipaudit.summaries.identity.row_rank import splitmix64
+from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
     from mipaudit.data.columns.column import Chunk

@@ -14,8 +14,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.model.message import Finding
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.held_rows import HeldRows
-from mipaudit.summaries.unit_scores import UnitRule, one_class_each, rows_seed, unit_scores
+from mipaudit.summaries.rows import HeldRows, UnitRule, one_class_each, rows_seed, unit_scores
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import ScoreColumn

@@ -32,10 +32,10 @@ from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING
 from mipaudit.summaries.counts import ScoreCounts, Summary, occupied, sum_of
-from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
-from mipaudit.summaries.identity.seed import Content
-from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, MOST_BURN_IN_BLOCKS
-from mipaudit.summaries.sites.cuts import ColumnCuts, Cuts
+from mipaudit.summaries.plan import FEWEST_BURN_IN_BLOCKS, MOST_BURN_IN_BLOCKS
+from mipaudit.summaries.rows import MICRO_BLOCKS
+from mipaudit.summaries.seed import Content
+from mipaudit.summaries.sites import ColumnCuts, Cuts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -21,7 +21,7 @@ from mipaudit.model.check import Check
 from mipaudit.statements.policy import UNDECIDED, Limit, check_reason, check_status, restatement
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.metrics.evidence import MetricEvidence
+    from mipaudit.evidence.metrics import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.model.row import Attackers
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.evidence.scores.averaged_lower import averaged
-from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
+from mipaudit.summaries.rows import MICRO_BLOCKS
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.averaged_lower import Averaged

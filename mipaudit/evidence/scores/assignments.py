@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
-from mipaudit.summaries.sample import burn_in_blocks
+from mipaudit.summaries.plan import burn_in_blocks
+from mipaudit.summaries.rows import MICRO_BLOCKS
 
 if TYPE_CHECKING:
-    from mipaudit.summaries.ranked_rows import RankedRows
+    from mipaudit.summaries.counts import RankedRows
 
 TURNS: Final = 8
 BLOCKS: Final = 6

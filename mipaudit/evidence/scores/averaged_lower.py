@@ -51,7 +51,7 @@ from mipaudit.maths.binomial import MeanRate, folded_lower
 
 if TYPE_CHECKING:
     from mipaudit.model.row import Attackers
-    from mipaudit.summaries.ranked_rows import RankedRows
+    from mipaudit.summaries.counts import RankedRows
 
 Learner = Callable[[Lessons, Floats], tuple[Floats, Floats, Floats, Floats]]
 

@@ -26,7 +26,6 @@ from mipaudit.evidence.scores.averaged_lower import (
     averaged_each,
 )
 from mipaudit.evidence.scores.betting_lower import betting
-from mipaudit.evidence.scores.bins import equal_mass_starts
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
@@ -40,12 +39,24 @@ from mipaudit.maths.class_limits.class_upper import noncentrality_upper, noncent
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.maths.class_limits.set_upper import class_upper, class_upper_strict
 from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, tpr_at_fpr, tpr_upper
-from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
+from mipaudit.summaries.rows import MICRO_BLOCKS
 
 if TYPE_CHECKING:
     from mipaudit.model.row import Attackers
     from mipaudit.statements.choices import Side
     from mipaudit.summaries.counts import ScoreCounts
+
+
+def equal_mass_starts(mass: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """Return the first cell of each of at most ``count`` runs of about equal mass.
+
+    Args:
+        mass: share of each cell, total 1, shape (K,).
+        count: runs wanted, at least 1.
+    """
+    run = np.minimum((np.cumsum(mass) - mass / 2) * count, count - 1).astype(np.intp)
+    return np.flatnonzero(np.diff(run, prepend=-1))
+
 
 _FEW_CELLS: Final = 8
 _MIDDLE_PRIORS: Final = (0.25, 0.75)

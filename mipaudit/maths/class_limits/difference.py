@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.maths.advantage import baseline
-from mipaudit.maths.class_limits.best_attackers import (
+from mipaudit.maths.class_limits.class_sets import (
     ListedRivals,
     RivalClass,
     best_rival,

@@ -11,7 +11,7 @@ from mipaudit.options.groups.game import StrictOption
 from mipaudit.options.groups.recorded import Recorded, SeedOption
 from mipaudit.options.plain_values import Given
 from mipaudit.options.ranges import at_least
-from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
+from mipaudit.summaries.seed import DEFAULT_SEED, SeedChoice
 
 if TYPE_CHECKING:  # help is written without it
     from concurrent.futures import Executor

@@ -13,24 +13,26 @@ from numpy.typing import NDArray
 from mipaudit.commands.bounds.attacks import Counts, Refutation, refutation
 from mipaudit.evidence.scores.evidence import BINS, Evidence
 from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
-from mipaudit.evidence.vectors.evidence import vector_evidence
-from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
-from mipaudit.evidence.vectors.rows import vector_estimates
+from mipaudit.evidence.vectors import (
+    VectorPlan,
+    make_vector_plan,
+    vector_estimates,
+    vector_evidence,
+)
 from mipaudit.maths.advantage import advantage
-from mipaudit.maths.class_limits.best_attackers import best_thresholds
+from mipaudit.maths.class_limits.class_sets import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
-from mipaudit.summaries.cells.vector_cells import ProductGrid
-from mipaudit.summaries.grids.mace_bins import equal_width_counts
-from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
-from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
-from mipaudit.summaries.plan import Plan, make_plan
+from mipaudit.summaries.cells import ProductGrid
+from mipaudit.summaries.content import ContentColumn, canonical_rows, canonical_scores
+from mipaudit.summaries.grids import equal_width_counts
+from mipaudit.summaries.plan import BurnInSample, Plan, VectorSurvey, make_plan
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample, VectorSurvey
+from mipaudit.summaries.seed import DEFAULT_SEED, SeedChoice
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
     from mipaudit.commands.shift.learner import Learner
-    from mipaudit.evidence.vectors.derived_scores import Derivation
+    from mipaudit.evidence.derived_scores import Derivation
     from mipaudit.model.row import Attackers, Quantity, Row
     from mipaudit.validation.laws.vector_law import VectorLaw
 

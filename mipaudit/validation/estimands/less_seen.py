@@ -15,15 +15,14 @@ from mipaudit.commands.shift.limits import blind_evidence
 from mipaudit.evidence.kernel import kernel_estimates
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights
-from mipaudit.summaries.grids.counts import GridCounts
-from mipaudit.summaries.grids.plan import make_grid_plans
-from mipaudit.summaries.sample import sample_size
+from mipaudit.summaries.grids import GridCounts, make_grid_plans
+from mipaudit.summaries.plan import sample_size
 from mipaudit.summaries.tally import Tally
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, burn_in, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval, interval_of, trivial
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.vectors.evidence import SeveralScores
+    from mipaudit.evidence.vectors import SeveralScores
     from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.laws.mixture import Mixture

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.metrics.evidence import metric_evidence
-from mipaudit.evidence.metrics.rows import metric_estimates
+from mipaudit.evidence.metric_rows import metric_estimates
+from mipaudit.evidence.metrics import metric_evidence
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.metrics.best_of_class import MetricClass, lower_edge, set_rates
 from mipaudit.maths.metrics.limits import observed_metric

@@ -33,7 +33,7 @@ from mipaudit.commands.attribute.guesses import (
     membership_advantage,
     summed,
 )
-from mipaudit.evidence.named_attackers.named_attack import (
+from mipaudit.evidence.named_attack import (
     JudgedRows,
     achieved,
     at_most_short,
@@ -41,12 +41,12 @@ from mipaudit.evidence.named_attackers.named_attack import (
     surely_short,
 )
 from mipaudit.maths.advantage import advantage
-from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
+from mipaudit.summaries.rows import micro_blocks, position_bytes
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.estimands.estimand import Estimand, Interval
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.named_attackers.named_attack import Limits
+    from mipaudit.evidence.named_attack import Limits
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.laws.mixture import Mixture
 

@@ -14,8 +14,8 @@ from mipaudit.commands.records.groups import attack_differences
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare
-from mipaudit.summaries.identity.row_rank import splitmix64
 from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.rows import splitmix64
 from mipaudit.summaries.tally import Grouping, Tally
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, burn_in, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval, trivial

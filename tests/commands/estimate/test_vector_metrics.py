@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.evidence.vectors import derived_scores as candidates
+from mipaudit.evidence import derived_scores as candidates
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.evidence.vectors import derived_scores as candidates
+from mipaudit.evidence import derived_scores as candidates
 from mipaudit.report.messages.told import told
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 

@@ -9,7 +9,7 @@ from mipaudit.commands.query.options import parse_queries
 from mipaudit.commands.query.scores import Scoring, density_ratio, synthetic_odds
 from mipaudit.commands.query.search.points import Geometry, Points, released_rows
 from mipaudit.errors import UsageError
-from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
+from mipaudit.summaries.seed import DEFAULT_SEED, SeedChoice
 
 
 def line(values):

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from mipaudit.commands.records.cells import MOST_CELLS, RecordTally, cells_wanted, cut_cells
 from mipaudit.errors import InputError
-from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.plan import BurnInSample
+from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes
 
 
 def rows_of(member, score, first=0):

@@ -16,9 +16,8 @@ from mipaudit.commands.records.groups import (
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.data.parts import ScoreColumn
 from mipaudit.errors import UsageError
-from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.plan import BurnInSample, make_plan
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Grouping, Tally
 from mipaudit.validation.laws.catalogue import MINORITY
 

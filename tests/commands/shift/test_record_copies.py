@@ -5,8 +5,7 @@ import pytest
 
 from mipaudit.commands.shift import record_copies
 from mipaudit.commands.shift.record_copies import CopyCount, HoldoutKeys, KeyForm
-from mipaudit.summaries.identity.row_rank import rank_bytes
-from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.rows import Rows, rank_bytes
 
 
 def rows_of(values, member, first=0, keys=None):

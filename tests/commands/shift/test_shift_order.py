@@ -10,8 +10,8 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.evidence.vectors.derived_scores import vector_burn_in_blocks
-from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
+from mipaudit.evidence.derived_scores import vector_burn_in_blocks
+from mipaudit.summaries.rows import micro_blocks, position_bytes
 
 ROWS = 120
 
@@ -155,7 +155,7 @@ def test_of_large_tables_no_public_seed_is_used(monkeypatch, tmp_path, stated):
 def test_the_old_rule_is_caught(monkeypatch):
     """With rows told apart by position and the public seed 0, the same order hides them."""
     monkeypatch.setattr("mipaudit.summaries.plan.EXACT_ROWS", 500)
-    monkeypatch.setattr("mipaudit.summaries.identity.seed.SeedChoice.in_use", lambda *_: 0)
+    monkeypatch.setattr("mipaudit.summaries.seed.SeedChoice.in_use", lambda *_: 0)
     assert mipaudit.shift(*hidden(0)).estimates[0].lower < 0.01
 
 

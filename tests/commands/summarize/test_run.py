@@ -14,7 +14,7 @@ from mipaudit.data.summaries.source import counts_of, cuts_of
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
 from mipaudit.summaries.counts import sum_of
-from mipaudit.summaries.sites.shared_plan import enough_rows, shared_plan
+from mipaudit.summaries.sites import enough_rows, shared_plan
 
 
 def document(report):
@@ -360,7 +360,7 @@ def test_people_of_a_site_are_stood_for_alike_in_cuts_and_counts():
 
 def order_for(seed, rows, chosen):
     """Return an order of rows that puts the chosen ones where the seed only trains."""
-    from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
+    from mipaudit.summaries.rows import micro_blocks, position_bytes
 
     trains = micro_blocks(position_bytes(seed, 0, rows)) < 7
     places = np.r_[np.flatnonzero(trains), np.flatnonzero(~trains)]

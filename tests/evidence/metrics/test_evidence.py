@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from mipaudit.evidence.judgement.policy_on_scores import judge
-from mipaudit.evidence.metrics.attack import fixed_metric
-from mipaudit.evidence.metrics.evidence import RatioEvidence, metric_evidence
-from mipaudit.evidence.metrics.rows import metric_estimates, metric_findings, published_metric
+from mipaudit.evidence.metric_rows import metric_estimates, metric_findings, published_metric
+from mipaudit.evidence.metrics import RatioEvidence, fixed_metric, metric_evidence
 from mipaudit.evidence.scores.averaged_lower import Averaged
 from mipaudit.evidence.scores.findings import prior_findings
 from mipaudit.evidence.scores.rows import ErrorShare

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.compare.queries.pairs import Compared
-from mipaudit.evidence.named_attackers.difference import (
-    class_challengers,
-    fitted_challenger,
-    of_constant,
-)
+from mipaudit.evidence.difference import class_challengers, fitted_challenger, of_constant
 from mipaudit.evidence.scores.assignments import assigned
 from mipaudit.evidence.scores.attacker_families import Lessons, families
 from mipaudit.maths.binomial import MeanRate

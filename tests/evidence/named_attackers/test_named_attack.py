@@ -4,7 +4,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mipaudit.evidence.named_attackers.named_attack import (
+from mipaudit.evidence.named_attack import (
     JudgedRows,
     achieved,
     difference_of_shares,
@@ -13,7 +13,7 @@ from mipaudit.evidence.named_attackers.named_attack import (
 )
 from mipaudit.maths.advantage import advantage
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, paired_lower
-from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
+from mipaudit.summaries.rows import micro_blocks, position_bytes
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.laws.catalogue import law

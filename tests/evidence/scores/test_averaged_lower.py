@@ -19,7 +19,7 @@ from mipaudit.evidence.scores.averaged_lower import (
     averaged_each,
 )
 from mipaudit.maths.binomial import MeanRate, folded_lower
-from mipaudit.summaries.ranked_rows import RankedRows
+from mipaudit.summaries.counts import RankedRows
 from mipaudit.validation.laws.catalogue import law
 
 

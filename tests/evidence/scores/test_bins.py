@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.evidence.scores.bins import equal_mass_starts
+from mipaudit.evidence.scores.evidence import equal_mass_starts
 
 
 @pytest.mark.parametrize(

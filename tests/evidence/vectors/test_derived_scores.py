@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 from mipaudit.errors import InputError
-from mipaudit.evidence.vectors.derived_scores import (
-    joint_score,
-    split_burn_in,
-    vector_burn_in_blocks,
-)
-from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.evidence.derived_scores import joint_score, split_burn_in, vector_burn_in_blocks
+from mipaudit.summaries.plan import BurnInSample
+from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes
 
 
 def sampled(n, size):

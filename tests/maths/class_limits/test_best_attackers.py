@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.maths.class_limits import best_attackers
-from mipaudit.maths.class_limits.best_attackers import (
+from mipaudit.maths.class_limits import class_sets
+from mipaudit.maths.class_limits.class_sets import (
     best_intervals,
     best_ordered,
     best_sets,
@@ -235,8 +235,8 @@ def test_turning_points_by_hand(ladder_from):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ripple", [0.5, 2.0, 4.0])
 def test_leaving_ripples_out_changes_no_supremum(monkeypatch, shape, ripple):
-    monkeypatch.setattr(best_attackers, "_SHORT", 4)
-    monkeypatch.setattr(best_attackers, "_RIPPLE", ripple)
+    monkeypatch.setattr(class_sets, "_SHORT", 4)
+    monkeypatch.setattr(class_sets, "_RIPPLE", ripple)
     rng = np.random.default_rng(0)
     shorter = 0
     for trial in range(400):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, multinomial
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.maths.class_limits.best_attackers import best_rival
+from mipaudit.maths.class_limits.class_sets import best_rival
 from mipaudit.maths.class_limits.difference import (
     Encounter,
     Shared,

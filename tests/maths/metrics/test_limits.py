@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from mipaudit.maths.binomial import MeanRate, folded_lower
-from mipaudit.maths.class_limits.best_attackers import best_ordered
+from mipaudit.maths.class_limits.class_sets import best_ordered
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.maths.metrics.best_of_class import (

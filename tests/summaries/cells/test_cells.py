@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mipaudit.summaries.cells.cells import (
+from mipaudit.summaries.cells import (
     Buckets,
     Cells,
     atoms,
@@ -16,7 +16,7 @@ from mipaudit.summaries.cells.cells import (
     choose_buckets,
     quantile_edges,
 )
-from mipaudit.summaries.cells.codes import CellCodes, Workspace
+from mipaudit.summaries.tally import CellCodes, Workspace
 
 VALUES = st.one_of(
     st.integers(-4, 4).map(float), st.floats(-1e300, 1e300), st.sampled_from([np.inf, -np.inf])

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from mipaudit.summaries.cells.cells import build_cells
-from mipaudit.summaries.cells.codes import CellCodes, CodeCounter, Workspace, float_grid
+from mipaudit.summaries.cells import build_cells
+from mipaudit.summaries.tally import CellCodes, CodeCounter, Workspace, float_grid
 
 RNG = np.random.default_rng(8)
 LAWS = {
@@ -86,7 +86,7 @@ def test_crowded_buckets_and_tails_are_found_too():
 
 
 def test_a_counter_adds_up_what_it_emptied(monkeypatch):
-    monkeypatch.setattr("mipaudit.summaries.cells.codes._MOST_IN_NARROW", 1000)
+    monkeypatch.setattr("mipaudit.summaries.tally._MOST_IN_NARROW", 1000)
     codes = RNG.integers(0, 50, 5000).astype(np.int32)
     mine, other = CodeCounter(50), CodeCounter(50)
     for start in range(0, 5000, 700):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.summaries.cells.vector_cells import joint_alphabet, make_grid, row_hashes
+from mipaudit.summaries.cells import joint_alphabet, make_grid, row_hashes
 
 VALUES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 0.5, 0.5, 2.0, 3.5, np.inf])
 

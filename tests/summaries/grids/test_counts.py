@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mipaudit.maths.kernel_density import Grid
-from mipaudit.summaries.grids.counts import PLACES, GridCounts
-from mipaudit.summaries.grids.plan import Bandwidth, GridPlan
-from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.grids import PLACES, Bandwidth, GridCounts, GridPlan
+from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes
 
 GRID = Grid(low=-1.0, step=0.25, nodes=9)
 BURN_IN = 13

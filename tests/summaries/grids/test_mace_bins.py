@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from mipaudit.errors import InputError
-from mipaudit.summaries.grids import mace_bins
-from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, SparseBins, shuffled_counts
+from mipaudit.summaries import grids
+from mipaudit.summaries.grids import EqualWidthCounts, SparseBins, shuffled_counts
+from mipaudit.summaries.plan import ScoreRange, VectorSurvey, sample_size
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import ScoreRange, VectorSurvey, sample_size
 
 
 def counted(batches, columns, bins):
@@ -131,7 +131,7 @@ def test_shuffling_keeps_rows_and_members():
 
 
 def test_too_many_bins_are_refused(monkeypatch):
-    monkeypatch.setattr(mace_bins, "MOST_OCCUPIED", 10)
+    monkeypatch.setattr(grids, "MOST_OCCUPIED", 10)
     values = np.random.default_rng(0).standard_normal((50, 2))
     bins = SparseBins((0, 1), values.min(axis=0), values.max(axis=0), 100)
     bins.add(batch(values, np.ones(50, dtype=bool)))

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from mipaudit.maths.kernel_density import rounded, silverman, spread
-from mipaudit.summaries.grids.plan import make_grid_plans
-from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.grids import make_grid_plans
+from mipaudit.summaries.plan import BurnInSample, make_plan
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
 
 
 def planned(scores, member=None, kind="float", prior=0.5):

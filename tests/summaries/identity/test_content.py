@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.summaries.identity.content import (
+from mipaudit.summaries.content import (
     ContentColumn,
     RowStream,
     canonical_order,
@@ -24,8 +24,8 @@ from mipaudit.summaries.identity.content import (
     canonical_scores,
     dense_ranks,
 )
-from mipaudit.summaries.identity.seed import SeedChoice
 from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.seed import SeedChoice
 
 FEW = st.integers(-2, 2)
 ROWS = st.lists(st.tuples(FEW, FEW, st.booleans(), st.integers(0, 3)), min_size=1, max_size=30)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mipaudit.summaries.identity.row_rank import (
+from mipaudit.summaries.rows import (
     MICRO_BLOCKS,
     micro_blocks,
     position_bytes,

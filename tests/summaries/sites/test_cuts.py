@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mipaudit.summaries.sites.cuts import LEAST_RECORDS, column_cuts, round_beside
+from mipaudit.summaries.sites import LEAST_RECORDS, column_cuts, round_beside
 
 FINITE = st.one_of(st.integers(-30, 30).map(float), st.floats(-1e300, 1e300))
 VALUES = st.one_of(FINITE, st.sampled_from([np.inf, -np.inf]))

@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
-from mipaudit.summaries.sites.cuts import Cuts, column_cuts
-from mipaudit.summaries.sites.shared_plan import SiteCounts, enough_rows, safe_edges, shared_plan
+from mipaudit.summaries.rows import MICRO_BLOCKS
+from mipaudit.summaries.sites import (
+    Cuts,
+    SiteCounts,
+    column_cuts,
+    enough_rows,
+    safe_edges,
+    shared_plan,
+)
 
 
 def site(holdout, members, *, kind="float", least=None, rows=None, burn_in=7):

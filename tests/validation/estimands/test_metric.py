@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
-from mipaudit.evidence.metrics.evidence import metric_evidence
+from mipaudit.evidence.metrics import metric_evidence
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.evidence.vectors import derived_scores as candidates
+from mipaudit.evidence import derived_scores as candidates
 from mipaudit.validation.coverage.grid import Cell, draw_file
 from mipaudit.validation.estimands.audited_file import AuditedVector
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands

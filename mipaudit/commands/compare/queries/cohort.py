@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.compare.queries.rows_in_order import Columns
 from mipaudit.counting.counts import settle_sample
-from mipaudit.evidence.named_attackers.difference import (
+from mipaudit.evidence.difference import (
     Challenger,
     bins_of,
     class_challengers,
@@ -31,11 +31,9 @@ from mipaudit.summaries.challenger_counts import (
     cells_at_once,
     score_cells,
 )
-from mipaudit.summaries.held_rows import HeldRows
-from mipaudit.summaries.plan import Plan, make_plan
-from mipaudit.summaries.ranked_rows import rows_by_score
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.counts import rows_by_score
+from mipaudit.summaries.plan import BurnInSample, Plan, make_plan
+from mipaudit.summaries.rows import HeldRows, Rows
 from mipaudit.summaries.tally import Tally
 
 MOST_TOGETHER: Final = 10

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from mipaudit.commands.compare.queries.cohort import Cohort, common_classes
 from mipaudit.commands.compare.queries.report import Pairing
-from mipaudit.evidence.named_attackers.difference import Challenger, apart_lower
+from mipaudit.evidence.difference import Challenger, apart_lower
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.model.row import Attackers
 

@@ -17,11 +17,10 @@ from mipaudit.data.parts import Partition
 from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
-from mipaudit.summaries.held_rows import HeldRows, one_of_each
-from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
-from mipaudit.summaries.identity.seed import Content, SeedChoice
+from mipaudit.summaries.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.plan import ScoreKind
-from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
+from mipaudit.summaries.seed import Content, SeedChoice
 
 _DIGEST_BYTES: Final = 32
 

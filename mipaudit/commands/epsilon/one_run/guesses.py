@@ -19,7 +19,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.one_run.coins import coin_p_value
 from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.model.message import Finding
-from mipaudit.summaries.identity.row_rank import splitmix64
+from mipaudit.summaries.rows import splitmix64
 
 Direction = Literal["high", "low"]
 

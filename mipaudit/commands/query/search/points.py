@@ -13,9 +13,9 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.summaries.identity.content import ContentColumn, canonical_order
-from mipaudit.summaries.identity.row_rank import splitmix64
-from mipaudit.summaries.identity.seed import SeedChoice
+from mipaudit.summaries.content import ContentColumn, canonical_order
+from mipaudit.summaries.rows import splitmix64
+from mipaudit.summaries.seed import SeedChoice
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

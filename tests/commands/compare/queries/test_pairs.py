@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.evidence.named_attackers.difference import encounter, in_bins
+from mipaudit.evidence.difference import encounter, in_bins
 from mipaudit.evidence.scores.averaged_lower import Averaged
 from mipaudit.maths.binomial import MeanRate
 from mipaudit.maths.class_limits.difference import paired_lower

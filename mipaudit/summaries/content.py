@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.maths.class_limits.roc_counts import ladder_of_rows
-from mipaudit.summaries.identity.seed import Content, ContentKind
 from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.seed import Content, ContentKind
 
 _WORD_BITS: Final = 64
 _RANK: Final = np.dtype(">u4")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.maths.advantage import baseline
-from mipaudit.maths.class_limits.best_attackers import best_ordered, best_thresholds
+from mipaudit.maths.class_limits.class_sets import best_ordered, best_thresholds
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.maths.learners import (
     MOST_COORDINATES,
@@ -34,13 +34,18 @@ from mipaudit.maths.learners import (
     fit_neighbour_share,
     robust_scale,
 )
-from mipaudit.summaries.cells import vector_cells
-from mipaudit.summaries.cells.vector_cells import MOST_PATTERNS, MOST_PATTERNS_ASKED, joint_alphabet
-from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
+from mipaudit.summaries.cells import (
+    MOST_GRIDDED,
+    MOST_PATTERNS,
+    MOST_PATTERNS_ASKED,
+    joint_alphabet,
+    make_grid,
+)
 from mipaudit.summaries.plan import ScoreKind, is_discrete
+from mipaudit.summaries.rows import MICRO_BLOCKS
 
 if TYPE_CHECKING:
-    from mipaudit.summaries.sample import BurnInSample
+    from mipaudit.summaries.plan import BurnInSample
 
 Form = Literal["product-grid", "joint", "logistic", "neighbours", "boosting", "coordinate"]
 LEARNED: Final[frozenset[Form]] = frozenset({"logistic", "neighbours", "boosting"})
@@ -136,10 +141,10 @@ def learned_scores(rows: BurnInRows, order: Sequence[int], *, seed: int) -> Iter
 def product_grid_score(rows: BurnInRows) -> DerivedScore | None:
     """Return the number of the grid's cell, or None beyond 3 coordinates."""
     d = rows.values.shape[1]
-    if d > vector_cells.MOST_COORDINATES:
+    if d > MOST_GRIDDED:
         return None
     columns = rows.columns(tuple(range(d)))
-    grid = vector_cells.make_grid(columns).ranked(columns, rows.member)
+    grid = make_grid(columns).ranked(columns, rows.member)
     return DerivedScore(form="product-grid", fitted=grid, scale=None)
 
 

@@ -25,8 +25,7 @@ from mipaudit.evidence.scores.assignments import (
     assigned_blocks,
 )
 from mipaudit.evidence.scores.averaged_lower import Averaged, Shares, shares_among, shares_of
-from mipaudit.evidence.scores.bins import equal_mass_starts
-from mipaudit.evidence.scores.evidence import BINS, Evidence
+from mipaudit.evidence.scores.evidence import BINS, Evidence, equal_mass_starts
 from mipaudit.maths.advantage import advantage, baseline
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.difference import (
@@ -38,13 +37,12 @@ from mipaudit.maths.class_limits.difference import (
     separate_lower,
 )
 from mipaudit.summaries.challenger_counts import Guesses, RowGuesses, TabledGuesses, whole_guesses
-from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
+from mipaudit.summaries.rows import MICRO_BLOCKS
 
 if TYPE_CHECKING:
-    from mipaudit.maths.class_limits.best_attackers import RivalClass
+    from mipaudit.maths.class_limits.class_sets import RivalClass
     from mipaudit.model.row import Attackers
-    from mipaudit.summaries.counts import ScoreCounts
-    from mipaudit.summaries.ranked_rows import RankedRows
+    from mipaudit.summaries.counts import RankedRows, ScoreCounts
 
 # The part of the error at which a challenger must gain, or the constant guess stands for it.
 _DOUBT: Final = 0.2

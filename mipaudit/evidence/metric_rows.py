@@ -17,7 +17,7 @@ from mipaudit.model.row import Attackers, Row
 from mipaudit.statements.text.rounding import number_text, upper_text, value_text
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.metrics.evidence import MetricEvidence
+    from mipaudit.evidence.metrics import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
 

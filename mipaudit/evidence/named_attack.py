@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.named_attackers.difference import (
-    encounter,
-    fitted_challenger,
-    of_constant,
-    rival_class,
-)
+from mipaudit.evidence.difference import encounter, fitted_challenger, of_constant, rival_class
 from mipaudit.maths.advantage import advantage
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, named_lower
 from mipaudit.maths.mean_limits import Term, mean_lower, mean_upper, melded_lower

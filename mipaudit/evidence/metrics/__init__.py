@@ -1,1 +1,0 @@
-"""Metrics of guesses other than the advantage."""

@@ -1,1 +1,0 @@
-"""Limits of what one attacker achieves who was named beforehand."""

@@ -1,1 +1,0 @@
-"""What a score of several numbers shows about membership."""

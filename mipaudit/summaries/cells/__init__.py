@@ -1,1 +1,0 @@
-"""Cells of the score axis, and the map from scores to cells."""

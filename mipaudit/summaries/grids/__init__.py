@@ -1,1 +1,0 @@
-"""Counts in bins of equal width."""

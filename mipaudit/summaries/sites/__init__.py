@@ -1,1 +1,0 @@
-"""What several sites agree on without showing a score."""
