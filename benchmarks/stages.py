@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 PARQUET: Final = 100_000_000
 CSV: Final = 10_000_000
 # What is timed, as module:name, and what it is called; each is less what lies in those below it.
-_FILES: Final = "mipaudit.data.parquet.parquet:RowGroup._batches"
+_FILES: Final = "mipaudit.data.formats.parquet:RowGroup._batches"
 _STAGES: Final = {
     "mipaudit.commands.estimate.run:read_input": "the rest",
     "mipaudit.commands.estimate.run:audit": "limits and the report",
     "mipaudit.counting.counts:early_plan": "cut points from the first rows",
     "mipaudit.counting.counts:make_plan": "cut points from the burn-in",
-    "mipaudit.data.csv.file:CsvPart.load": "checking and keeping the text's columns",
-    "mipaudit.data.csv.file:read_block": "parsing by Arrow",
+    "mipaudit.data.formats.csv_file:CsvPart.load": "checking and keeping the text's columns",
+    "mipaudit.data.formats.csv_file:read_block": "parsing by Arrow",
     _FILES: "decoding by Arrow",
     "mipaudit.data.rows.rows_of_chunk:Assembly.rows": "columns to rows, checked",
     "mipaudit.summaries.tally:rank_bytes": "blocks of rows",

@@ -138,7 +138,7 @@ def _meant(command: str, summary: str) -> str:
 
 def _for_file(name: str, words: Sequence[str]) -> str:
     """Return which command takes a file that stands in the place of one."""
-    from mipaudit.data.files.foreign import foreign, what_to_do
+    from mipaudit.data.files.contents import foreign, what_to_do
 
     lower = name.lower()
     if lower.endswith((".json", ".json.gz")):

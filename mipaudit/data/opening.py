@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.data.columns.choice import choose, no_member_column, unreadable_column
 from mipaudit.data.columns.words import candidate_columns
 from mipaudit.data.files.blob import Blob, blob_format, each_at_once
+from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
-from mipaudit.data.files.unpacked import claim_buffers
 from mipaudit.data.model_outputs import ModelOutputs
 from mipaudit.data.parts import (
     BadPartsError,
@@ -227,7 +227,7 @@ def _with_keys(
     """Return the parts with the columns that their folders name."""
     if not any("=" in folder for _, folders in files for folder in folders):
         return opened
-    from mipaudit.data.parquet.hive import HivePart, folder_keys
+    from mipaudit.data.formats.hive import HivePart, folder_keys
 
     keys = folder_keys([(blob.name, folders) for blob, folders in files])
     return [
@@ -257,10 +257,10 @@ def open_part(blob: Blob) -> Part:
     """Open one file by its first bytes."""
     found = blob_format(blob)
     if found == "parquet":
-        from mipaudit.data.parquet.parquet import open_parquet
+        from mipaudit.data.formats.parquet import open_parquet
 
         return open_parquet(blob)
-    from mipaudit.data.csv.file import CsvPart
+    from mipaudit.data.formats.csv_file import CsvPart
 
     return CsvPart(blob, found)
 
@@ -333,7 +333,7 @@ def _load(parts: Sequence[Part], loads: Sequence[Callable[[], None]], threads: i
     Raises:
         BadPartsError: parts that cannot be read, all of them.
     """
-    from mipaudit.data.csv.file import CsvPart
+    from mipaudit.data.formats.csv_file import CsvPart
 
     large = [part for part in parts if isinstance(part, CsvPart) and part.large]
     together = threads > 1 and len(large) > 1

@@ -24,8 +24,8 @@ from mipaudit.data.columns.column import (
     met_numbers,
 )
 from mipaudit.data.columns.words import NUMBERS, unique_names
-from mipaudit.data.csv.cells import column_kind
 from mipaudit.data.files.blob import describe_blob, each_at_once
+from mipaudit.data.formats.csv_cells import column_kind
 from mipaudit.data.rows.intake import Coarse
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
@@ -411,7 +411,7 @@ def open_arrow(frame: object, name: str = "the frame") -> MemoryPart:
     Raises:
         InputError: ``not_a_frame``, ``no_rows`` or ``duplicate_columns``.
     """
-    from mipaudit.data.parquet.arrow import arrow_fields, read_batches
+    from mipaudit.data.formats.arrow import arrow_fields, read_batches
 
     table = arrow_table(frame)
     if not table.num_rows:

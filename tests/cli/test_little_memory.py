@@ -13,11 +13,11 @@ import pytest
 CHILD = """
 import resource, sys
 import mipaudit.commands.shift.run, mipaudit.data.records.features
-import mipaudit.data.files.unpacked as unpacked
+from mipaudit.data.files import contents
 import numpy as np
 from pathlib import Path
 if sys.argv[1] == "claimed":
-    unpacked.claim_buffers()
+    contents.claim_buffers()
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), used + (4 << 20)))
 np.ones((150, 150)) @ np.ones((150, 150))

@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.data.files.blob import file_blob
-from mipaudit.data.parquet import parquet
+from mipaudit.data.formats import parquet
 from mipaudit.data.parts import UNREADABLE
 from mipaudit.errors import InputError
 from mipaudit.report.codec import to_json

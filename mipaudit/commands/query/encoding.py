@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.query.options import QueryOptions, Scale
 from mipaudit.commands.query.search.points import Geometry, Points
 from mipaudit.data.columns.column import are_days, number_word, word_days
-from mipaudit.data.csv.cells import FALSE, TRUE, is_number
+from mipaudit.data.formats.csv_cells import FALSE, TRUE, is_number
 from mipaudit.data.records.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.data.records.tables import RecordColumn, Role
 from mipaudit.errors import InputError

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.columns.column import Column, Hashes, Labels, Numbers, column_scores
-from mipaudit.data.csv.cells import MISSING
+from mipaudit.data.formats.csv_cells import MISSING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 

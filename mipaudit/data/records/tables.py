@@ -22,10 +22,10 @@ from mipaudit.data.columns.column import (
     number_word,
 )
 from mipaudit.data.columns.words import find_column, is_candidate
-from mipaudit.data.csv.cells import MISSING, without
-from mipaudit.data.csv.file import CsvPart
+from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import check_different, input_blobs
-from mipaudit.data.files.unpacked import claim_buffers
+from mipaudit.data.formats.csv_cells import MISSING, without
+from mipaudit.data.formats.csv_file import CsvPart
 from mipaudit.data.opening import open_parts
 from mipaudit.data.parts import Opened, open_arrow, other_hints
 from mipaudit.data.records.storage_precision import DOUBLE_BITS

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from mipaudit.data.columns.column import EXACT, Column, Field, Kind, Numbers
-from mipaudit.data.csv.cells import labels_of
-from mipaudit.data.csv.dialect import decode_text
-from mipaudit.data.files.unpacked import plain_stream, read_whole
+from mipaudit.data.files.contents import plain_stream, read_whole
+from mipaudit.data.formats.csv_cells import labels_of
+from mipaudit.data.formats.csv_text import decode_text
 from mipaudit.data.parts import MemoryPart
 from mipaudit.data.rows.intake import Fault
 from mipaudit.errors import InputError

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mipaudit.data.columns.column import Numbers
-from mipaudit.data.parquet.arrow import ArrowReader, arrow_kind, is_list
-from mipaudit.data.parquet.parquet import ParquetPart, arrow_errors
+from mipaudit.data.formats.arrow import ArrowReader, arrow_kind, is_list
+from mipaudit.data.formats.parquet import ParquetPart, arrow_errors
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 

@@ -27,9 +27,15 @@ from mipaudit.data.columns.column import (
 )
 from mipaudit.data.columns.words import unique_names
 from mipaudit.data.files.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
-from mipaudit.data.files.foreign import require_table
+from mipaudit.data.files.contents import (
+    NPY_MAGIC,
+    plain_stream,
+    read_array,
+    read_npy,
+    require_room,
+    require_table,
+)
 from mipaudit.data.files.paths import input_blobs
-from mipaudit.data.files.unpacked import NPY_MAGIC, plain_stream, read_array, read_npy, require_room
 from mipaudit.data.parts import input_changed, is_frame, open_arrow, part_rows
 from mipaudit.data.rows.intake import Fault
 from mipaudit.data.tables.json_file import Json, cells_part, json_cells, load_json, looks_like_json
@@ -428,7 +434,7 @@ def _json_table(document: Json, name: str) -> Table:
 
 
 def _parquet_table(blob: Blob) -> Table:
-    from mipaudit.data.parquet.parquet import open_parquet
+    from mipaudit.data.formats.parquet import open_parquet
     from mipaudit.data.tables.list_columns import number_lists
 
     part = open_parquet(blob)
@@ -439,7 +445,7 @@ def _parquet_table(blob: Blob) -> Table:
 
 def _csv_table(blob: Blob, kind: Format) -> Table:
     """Open a CSV file, which may have no header if it holds only numbers."""
-    from mipaudit.data.csv.file import CsvPart
+    from mipaudit.data.formats.csv_file import CsvPart
 
     try:
         return Table(part=CsvPart(blob, kind))

@@ -17,7 +17,7 @@ from mipaudit.data.columns.words import (
     is_score_like,
     shown_names,
 )
-from mipaudit.data.parquet.arrow import arrow_fields
+from mipaudit.data.formats.arrow import arrow_fields
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Message

@@ -11,7 +11,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.shift.report import differing
 from mipaudit.data.columns.column import column_scores, is_day, moment_of, word_days
-from mipaudit.data.parquet.arrow import ArrowReader
+from mipaudit.data.formats.arrow import ArrowReader
 from mipaudit.data.records.features import open_features
 from mipaudit.errors import InputError
 

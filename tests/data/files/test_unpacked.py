@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.query.model.array_files import described
-from mipaudit.data.files.unpacked import VARIABLE, largest_text, largest_unpacked
+from mipaudit.data.files.contents import VARIABLE, largest_text, largest_unpacked
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.tables.splits import read_splits

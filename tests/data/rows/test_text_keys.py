@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.data.csv import file as csv_file
-from mipaudit.data.csv.cells import keys_of, labels_of
-from mipaudit.data.parquet.hive import folder_keys
+from mipaudit.data.formats import csv_file
+from mipaudit.data.formats.csv_cells import keys_of, labels_of
+from mipaudit.data.formats.hive import folder_keys
 from mipaudit.report.messages.told import told
 
 # Each pair is one number, and two texts.
@@ -21,7 +21,7 @@ def size(request, monkeypatch):
     """Read files at once, or in blocks of which the first tells the kinds."""
     if request.param == "large":
         monkeypatch.setattr(csv_file, "SMALL_TEXT", 1 << 10)
-        monkeypatch.setattr("mipaudit.data.csv.blocks.BLOCK_BYTES", 600)
+        monkeypatch.setattr("mipaudit.data.formats.csv_text.BLOCK_BYTES", 600)
     return request.param
 
 

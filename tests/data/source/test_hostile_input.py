@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.formats.parquet import RowGroup
 from mipaudit.data.opening import open_input
-from mipaudit.data.parquet.parquet import RowGroup
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.text.printable_names import quoted_name
@@ -69,7 +69,7 @@ def test_integers_up_to_the_limit_are_exact(write, read):
 
 
 def test_large_integers_that_missing_cells_made_floats_are_an_error(write, fails, monkeypatch):
-    from mipaudit.data.csv import file as csv_file
+    from mipaudit.data.formats import csv_file
 
     monkeypatch.setattr(csv_file, "SMALL_TEXT", 1 << 10)
     monkeypatch.setattr(csv_file, "HEAD_BYTES", 1 << 9)
@@ -106,7 +106,7 @@ def test_a_bug_of_ours_is_not_blamed_on_the_file(tmp_path, read, monkeypatch):
     def broken(*_: object) -> Numbers:
         raise ValueError("bug")
 
-    monkeypatch.setattr("mipaudit.data.parquet.arrow.ArrowReader.read", broken)
+    monkeypatch.setattr("mipaudit.data.formats.arrow.ArrowReader.read", broken)
     with pytest.raises(ValueError, match="bug"):
         read(path)
 

@@ -283,7 +283,7 @@ def test_python_is_told_what_to_call():
 def test_a_large_file_is_looked_at_here_and_there(tmp_path, monkeypatch):
     """Of an ordinary one a single chunk is read more than without the look."""
     from mipaudit.data import model_outputs
-    from mipaudit.data.parquet import parquet
+    from mipaudit.data.formats import parquet
 
     monkeypatch.setattr(model_outputs, "_LOOKED_AT", 1000)
     read = []

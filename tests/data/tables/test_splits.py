@@ -23,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.data.csv import file as csv_file
+from mipaudit.data.formats import csv_file
 from mipaudit.data.tables.splits import _codes, read_pairs, read_splits
 from mipaudit.errors import InputError, MipauditError, UsageError
 

@@ -13,8 +13,8 @@ import pytest
 
 from mipaudit.data.columns import column
 from mipaudit.data.columns.column import column_scores
+from mipaudit.data.formats.arrow import ArrowReader
 from mipaudit.data.opening import open_input
-from mipaudit.data.parquet.arrow import ArrowReader
 from mipaudit.data.request import ReadRequest
 
 ROWS = 3000
@@ -37,7 +37,7 @@ def columns(rows=ROWS, seed=5):
 @pytest.mark.parametrize("group", [1, 7, 1000, 10_000])
 @pytest.mark.parametrize("chunk", [5, 64, 1 << 16])
 def test_batches_and_row_groups_change_nothing(read, save, monkeypatch, group, chunk):
-    from mipaudit.data.parquet import parquet
+    from mipaudit.data.formats import parquet
 
     monkeypatch.setattr(parquet, "CHUNK_ROWS", chunk)
     assert column.CHUNK_ROWS == 1 << 17
@@ -168,8 +168,8 @@ def test_rows_with_missing_scores_are_dropped_where_that_is_said(read, save):
 
 def test_small_row_groups_are_read_together_and_large_ones_apart(read, save, monkeypatch):
     """A row group costs its time, however small: writers that flush often make 10^5 of them."""
+    from mipaudit.data.formats import parquet
     from mipaudit.data.opening import open_part
-    from mipaudit.data.parquet import parquet
 
     monkeypatch.setattr(parquet, "_SMALL_TOGETHER", 60)
     monkeypatch.setattr(parquet, "_MANY_GROUPS", 3)
@@ -236,7 +236,7 @@ def test_text_with_a_parquet_name_is_read_as_what_it_is(read, write):
 
 
 def test_huge_row_group_is_read_through_a_buffer(read, save, monkeypatch):
-    from mipaudit.data.parquet import parquet
+    from mipaudit.data.formats import parquet
 
     monkeypatch.setattr(parquet, "_READ_AT_ONCE", 1)
     score, member = columns()
@@ -291,7 +291,7 @@ def test_whole_decimals_are_integers(fails, read, save):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_digits_of_decimals_against_python(seed):
-    from mipaudit.data.parquet.arrow import decimal_floats, merges_decimals
+    from mipaudit.data.formats.arrow import decimal_floats, merges_decimals
 
     rng = np.random.default_rng(seed)
     numbers = [
@@ -338,7 +338,7 @@ def test_labels_whose_dictionaries_differ_between_files(read, save):
 
 
 def test_only_the_columns_that_are_needed_are_decoded(save, monkeypatch):
-    from mipaudit.data.parquet.parquet import RowGroup
+    from mipaudit.data.formats.parquet import RowGroup
 
     score, member = columns()
     table = pa.table({"score": score, "member": member, "other": score, "word": member.astype(str)})

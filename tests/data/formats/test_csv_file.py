@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import mipaudit
-from mipaudit.data.files.unpacked import plain_stream
+from mipaudit.data.files.contents import plain_stream
 from mipaudit.errors import InputError, UsageError
 from tests.fixtures.files import held
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mipaudit.commands.estimate.run import estimate
-from mipaudit.data.csv import file as csv_file
-from mipaudit.data.csv.cells import loses_digits, lost_digits
+from mipaudit.data.formats import csv_file
+from mipaudit.data.formats.csv_cells import loses_digits, lost_digits
 from mipaudit.errors import InputError
 
 WIDE = "0." + "5" * 17

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.data.formats.arrow import read_batches
+from mipaudit.data.formats.parquet import arrow_errors, open_parquet
+from mipaudit.data.formats.parquet_footer import BadFooterError, Footer
 from mipaudit.data.opening import open_input
-from mipaudit.data.parquet.arrow import read_batches
-from mipaudit.data.parquet.footer import BadFooterError, Footer
-from mipaudit.data.parquet.parquet import arrow_errors, open_parquet
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
 from tests.fixtures.files import held

@@ -30,8 +30,9 @@ from mipaudit.data.columns.column import (
     compact_column,
 )
 from mipaudit.data.columns.words import is_cell, is_known, is_score_like
-from mipaudit.data.csv.blocks import MisfitError, blocks, in_order, read_block, records_end
-from mipaudit.data.csv.cells import (
+from mipaudit.data.files.blob import Blob, Format, read_up_to
+from mipaudit.data.files.contents import HEAD, plain_stream, read_whole, require_table
+from mipaudit.data.formats.csv_cells import (
     MISSING,
     booleans_of,
     column_kind,
@@ -41,10 +42,18 @@ from mipaudit.data.csv.cells import (
     numbers_of,
     without,
 )
-from mipaudit.data.csv.dialect import Dialect, csv_rows, diagnose_csv, find_header, unlike_csv
-from mipaudit.data.files.blob import Blob, Format, read_up_to
-from mipaudit.data.files.foreign import HEAD, require_table
-from mipaudit.data.files.unpacked import plain_stream, read_whole
+from mipaudit.data.formats.csv_text import (
+    Dialect,
+    MisfitError,
+    blocks,
+    csv_rows,
+    diagnose_csv,
+    find_header,
+    in_order,
+    read_block,
+    records_end,
+    unlike_csv,
+)
 from mipaudit.data.parts import merged_kind
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
@@ -55,7 +64,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.data.columns.column import Kind
-
 
 # Up to here all is looked at before anything is parsed, so that no fault is found late.
 SMALL_TEXT: Final = 4 << 20
@@ -312,7 +320,7 @@ class CsvPart(StoredPart):
         """
         import pyarrow as pa
 
-        from mipaudit.data.parquet.arrow import ArrowReader
+        from mipaudit.data.formats.arrow import ArrowReader
 
         words = pa.dictionary(pa.int32(), pa.string())
         numbers = {"float": pa.float64(), "integer": pa.int64()}
@@ -425,7 +433,7 @@ def _words(body: bytes, dialect: Dialect) -> tuple[int | None, dict[str, Labels]
     """
     import pyarrow as pa
 
-    from mipaudit.data.parquet.arrow import ArrowReader
+    from mipaudit.data.formats.arrow import ArrowReader
 
     words = pa.dictionary(pa.int32(), pa.string())
     try:

@@ -11,12 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mipaudit.data.columns.column import column_hashes, column_missing, column_scores
-from mipaudit.data.csv import blocks as csv_blocks
-from mipaudit.data.csv import file as csv_file
-from mipaudit.data.csv.blocks import MisfitError, blocks, in_order, read_block, records_end
-from mipaudit.data.csv.cells import MISSING, booleans_of, keys_of, labels_of, numbers_of
-from mipaudit.data.csv.dialect import Dialect
-from mipaudit.data.csv.file import CsvPart
+from mipaudit.data.formats import csv_file, csv_text
+from mipaudit.data.formats.csv_cells import MISSING, booleans_of, keys_of, labels_of, numbers_of
+from mipaudit.data.formats.csv_file import CsvPart
+from mipaudit.data.formats.csv_text import (
+    Dialect,
+    MisfitError,
+    blocks,
+    in_order,
+    read_block,
+    records_end,
+)
 from mipaudit.errors import InputError
 from tests.fixtures.files import held
 
@@ -62,7 +67,7 @@ def test_any_cells_are_what_python_makes_of_them(rows, quoting, threads):
     with pytest.MonkeyPatch.context() as patch:
         # What the columns hold is seen in the first row alone.
         patch.setattr(csv_file, "SMALL_TEXT", len(written([NAMES, HEAD], quoting=quoting)))
-        patch.setattr(csv_blocks, "BLOCK_BYTES", 30)
+        patch.setattr(csv_text, "BLOCK_BYTES", 30)
         part = CsvPart(held(text.encode()), "csv")
     part.threads = threads
     columns = list(zip(HEAD, *rows, strict=True))
@@ -101,7 +106,7 @@ def test_floats_are_those_of_python(cells):
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 @pytest.mark.parametrize("size", [10, 37, 1 << 20])
 def test_blocks_are_the_text_in_whole_records(monkeypatch, size, quoting):
-    monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(csv_text, "BLOCK_BYTES", size)
     rows = [["1", "a"], ["2", 'say "yes"'], ["3", "two\nlines\n"], ["4", "x" * 60], ["5", ""]] * 9
     text = written(rows, quoting=quoting).encode()
     found = list(blocks(io.BytesIO(text), ",", "x"))

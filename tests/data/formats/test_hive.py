@@ -169,7 +169,7 @@ def test_csv_and_parquet_lie_side_by_side(read, by_member, write):
 
 
 def test_a_file_is_not_opened_for_its_keys_alone(by_member, monkeypatch):
-    from mipaudit.data.parquet.parquet import RowGroup
+    from mipaudit.data.formats.parquet import RowGroup
 
     with open_input(str(by_member), None, None, ReadRequest(where="member = 1")) as source:
         monkeypatch.setattr(RowGroup, "chunks", None)

@@ -10,9 +10,8 @@ import pytest
 
 from mipaudit.data.columns import column
 from mipaudit.data.columns.column import ChunkStore
-from mipaudit.data.csv import blocks as csv_blocks
-from mipaudit.data.csv import file as csv_file
-from mipaudit.data.csv.file import CsvPart
+from mipaudit.data.formats import csv_file, csv_text
+from mipaudit.data.formats.csv_file import CsvPart
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
@@ -30,7 +29,7 @@ def large(monkeypatch):
 
     def enlarge():
         monkeypatch.setattr(csv_file, "SMALL_TEXT", 2000)
-        monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 5000)
+        monkeypatch.setattr(csv_text, "BLOCK_BYTES", 5000)
 
     return enlarge
 

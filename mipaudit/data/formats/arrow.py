@@ -29,7 +29,6 @@ from mipaudit.statements.text.printable_names import quoted_name
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 # 10^22 is the last power of ten that a float64 holds exactly.
 _EXACT_POWERS: Final = 22
 

@@ -1,7 +1,4 @@
-"""The cells of one CSV column as numbers, booleans or labels, of whatever size the file is.
-
-Numbers in text whose digits a 64-bit float cannot hold.
-"""
+"""The cells of one CSV column as numbers, booleans or labels, of whatever size the file is."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Final
 from mipaudit.data.columns.column import CHUNK_ROWS, Chunk, Field
 from mipaudit.data.columns.words import unique_names
 from mipaudit.data.files.blob import Blob, FileBlob, encrypted, read_up_to
-from mipaudit.data.parquet.arrow import arrow_fields, read_batches
-from mipaudit.data.parquet.footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer
+from mipaudit.data.formats.arrow import arrow_fields, read_batches
+from mipaudit.data.formats.parquet_footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer
 from mipaudit.data.parts import Piece, input_changed
 from mipaudit.errors import InputError
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     import pyarrow.parquet as pq
-
 
 # A larger column chunk is read through a buffer instead of at once: a file with
 # a single huge row group must not be held in memory.

@@ -1,0 +1,1 @@
+"""Files of scores and records in their formats: CSV, Parquet, and folders that name columns."""

@@ -1,1 +1,0 @@
-"""Parquet files, and Arrow's columns."""
