@@ -77,7 +77,7 @@ def _doctor_alone(arguments: Sequence[str]) -> int:
     from mipaudit.cli.failure import error_style
     from mipaudit.commands.doctor.options import DoctorOptions
     from mipaudit.commands.doctor.run import run_doctor
-    from mipaudit.options.groups.shown import Shown
+    from mipaudit.options.shown import Shown
 
     shown = Shown(format="json") if error_style(arguments).json else Shown()
     return run_doctor(DoctorOptions(), shown)

@@ -18,8 +18,8 @@ from mipaudit.cli.help_page import GroupedCommand, OfParser
 from mipaudit.cli.settings import LIMITS, Settings, kinds_of, scores_option, variable_name
 from mipaudit.errors import MipauditError, UsageError, as_typed
 from mipaudit.options.declare import REQUIRED, Options, declared
-from mipaudit.options.groups.recorded import PolicyFile, Stores
-from mipaudit.options.texts import listed_columns
+from mipaudit.options.game import PolicyFile, Stores
+from mipaudit.options.values import listed_columns
 from mipaudit.output.terminal import note
 from mipaudit.statements.reports.kinds import named
 

@@ -16,8 +16,8 @@ from mipaudit.cli.policy_file import find_config, read_config, refused
 from mipaudit.errors import UsageError
 from mipaudit.options.commands import BY_NAME, CONFIGURED
 from mipaudit.options.declare import checked, declared
-from mipaudit.options.groups.recorded import PolicyFile, Stores
-from mipaudit.options.groups.shown import Declared as OfRelease
+from mipaudit.options.game import PolicyFile, Stores
+from mipaudit.options.shown import Declared as OfRelease
 from mipaudit.statements.origin import FOREIGN
 from mipaudit.statements.reports.kinds import named
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mipaudit.cli.policy_file import ConfigFile
     from mipaudit.options.commands import Command
     from mipaudit.options.declare import Declared, Options
-    from mipaudit.options.plain_values import Given as Value
+    from mipaudit.options.values import Given as Value
     from mipaudit.statements.origin import Setting
 
 Source = Literal["default", "file", "environment", "command line"]
@@ -245,7 +245,7 @@ def _require_near(config: ConfigFile, key: str) -> None:
 
 
 def _unknown(config: ConfigFile, key: str, known: set[str], where: str = "") -> NoReturn:
-    from mipaudit.options.other_names import meant_key
+    from mipaudit.options.commands import meant_key
     from mipaudit.statements.text.printable_names import safe_name
 
     # Where two commands mean different things by one name, a file has the longer one.
@@ -557,7 +557,7 @@ def _foreign_variables(own: Collection[str]) -> Collection[str]:
     unknown = next((name for name in others if name not in known), None)
     if unknown is None:
         return others
-    from mipaudit.options.other_names import CLOSE, meant_key
+    from mipaudit.options.commands import CLOSE, meant_key
     from mipaudit.statements.text.printable_names import safe_name
 
     # Without the prefix, which would make all of them alike.

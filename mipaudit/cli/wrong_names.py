@@ -6,9 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.options.commands import BY_NAME, TABLE
-from mipaudit.options.other_names import CLOSE, MEANT, near
-from mipaudit.options.plain_values import number_hint
+from mipaudit.options.commands import BY_NAME, CLOSE, MEANT, TABLE, near
+from mipaudit.options.values import number_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -30,7 +30,7 @@ from mipaudit.data.parts import BadPartsError
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
-from mipaudit.options.groups.working import fresh_seed
+from mipaudit.options.scores import fresh_seed
 from mipaudit.statements.estimate import STATED_SEED
 from mipaudit.summaries.content import (
     DIGEST_BYTES,

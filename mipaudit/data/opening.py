@@ -39,7 +39,7 @@ from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.data.columns.words import Where
-    from mipaudit.options.plain_values import Given
+    from mipaudit.options.values import Given
 
 _STDIN_IN_MEMORY: Final = 4 << 20
 _GIVEN: Final = {True: "members", False: "holdout", None: "scores"}

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from mipaudit.options.groups.scores import Columns
+from mipaudit.options.scores import Columns
 
 if TYPE_CHECKING:
-    from mipaudit.options.groups.scores import Membership
+    from mipaudit.options.scores import Membership
     from mipaudit.statements.origin import Setting
     from mipaudit.summaries.rows import UnitRule
     from mipaudit.summaries.seed import SeedChoice

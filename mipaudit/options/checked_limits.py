@@ -10,10 +10,9 @@ from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Waiver
 from mipaudit.model.message import Finding
 from mipaudit.model.row import Limited
+from mipaudit.options.commands import near
 from mipaudit.options.declare import REQUIRED, Choice, Free, Options, declared
-from mipaudit.options.other_names import near
-from mipaudit.options.plain_values import Given, percent_hint, require
-from mipaudit.options.ranges import PROBABILITY
+from mipaudit.options.values import PROBABILITY, Given, percent_hint, require
 from mipaudit.statements.choices import Against
 from mipaudit.statements.policy import Limit, Policy, restatement
 

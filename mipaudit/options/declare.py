@@ -43,7 +43,7 @@ from typing import (
 )
 
 from mipaudit.errors import UsageError
-from mipaudit.options.plain_values import PLAIN, Given, number_hint, percent_hint
+from mipaudit.options.values import PLAIN, Given, Range, number_hint, percent_hint
 
 if TYPE_CHECKING:
     from mipaudit.statements.origin import Setting
@@ -57,22 +57,6 @@ _ANOTHER: Final = "must be another value"
 Steers = Literal["free", "choice", "act"]
 # What stands for a value in help, unless an option says it: of Python's data it is a file.
 _METAVARS: Final[Mapping[Any, str]] = {float: "X", int: "N", str: "NAME", Any: "FILE"}
-
-
-class Range(NamedTuple):
-    """The values that an option may have.
-
-    Attributes:
-        holds: tells whether a value is among them.
-        text: what follows "must be", as "above 0 and below 1".
-        in_help: whether help says it, too, or an error alone.
-        meant: returns what a refused value was likely meant to be, or None.
-    """
-
-    holds: Callable[[Any], bool]
-    text: str
-    in_help: bool = True
-    meant: Callable[[Any], str | None] | None = None
 
 
 class Option(NamedTuple):
@@ -324,7 +308,7 @@ def _declared_once(options: type[Options]) -> tuple[Declared, ...]:
 
 
 def _unknown(name: str, options: Sequence[Declared]) -> str:
-    from mipaudit.options.other_names import meant_key
+    from mipaudit.options.commands import meant_key
 
     meant = meant_key(name, {one.name for one in options})
     hint = "" if meant is None else f"; did you mean {meant}=?"
@@ -424,7 +408,7 @@ def _plain(one: Declared, value: Given) -> Given:
     if one.words:
         if isinstance(value, str) and value in one.words:
             return value
-        from mipaudit.options.other_names import near
+        from mipaudit.options.commands import near
 
         meant = near(value, one.words) if isinstance(value, str) else None
         hint = f"Did you mean '{meant}'?" if meant else None

@@ -17,7 +17,7 @@ from mipaudit.statements.text.printable_names import safe_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from mipaudit.options.plain_values import Given
+    from mipaudit.options.values import Given
 
 _SHARED: Final = stat.S_ISVTX | stat.S_IWOTH
 # As many as Linux follows.

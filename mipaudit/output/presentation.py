@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, Protocol, TypeVar, assert_never
 
 from mipaudit.errors import UsageError, as_typed
-from mipaudit.options.groups.shown import form_of
+from mipaudit.options.shown import form_of
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK, report_exit
 from mipaudit.output.terminal import note, note_written, progress_bar, table_width, use_color
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mipaudit.options.declare import Options
-    from mipaudit.options.groups.shown import Format, ScoresShown
-    from mipaudit.options.groups.shown import Shown as ReportShown
+    from mipaudit.options.shown import Format, ScoresShown
+    from mipaudit.options.shown import Shown as ReportShown
     from mipaudit.output.rows import RowFormat
     from mipaudit.report.blocks import Picture
     from mipaudit.statements.reports.any_report import AnyReport
@@ -122,7 +122,7 @@ def save(report: AnyReport, path: str | os.PathLike[str]) -> None:
         UsageError: no form has that ending.
         OutputError: the file cannot be written.
     """
-    from mipaudit.options.groups.shown import Shown as Asked
+    from mipaudit.options.shown import Shown as Asked
 
     try:
         asked = Asked(output=os.fspath(path))

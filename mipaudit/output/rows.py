@@ -7,7 +7,7 @@ from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.plain_values import Given, path_of
+from mipaudit.options.values import Given, path_of
 from mipaudit.statements.text.printable_names import inert_text
 
 if TYPE_CHECKING:

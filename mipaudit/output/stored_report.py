@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.errors import InputError, MipauditError, UsageError
-from mipaudit.options.plain_values import Given, path_of
+from mipaudit.options.values import Given, path_of
 from mipaudit.statements.policy import check_status
 from mipaudit.statements.verdict import COPIES, WITHHELD, reach_verdict
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mipaudit import estimate
-from mipaudit.options.commands import BY_NAME, TABLE
+from mipaudit.options.commands import BY_NAME, MEANT, TABLE
 from mipaudit.options.declare import declared
-from mipaudit.options.other_names import MEANT
 from mipaudit.statements.reports.kinds import named
 
 TABLES = ("--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv", "-o", "x.csv")

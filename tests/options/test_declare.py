@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import pytest
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, Range, declared
+from mipaudit.options.declare import Option, Options, declared
+from mipaudit.options.values import Range
 
 
 class Asked(Options):

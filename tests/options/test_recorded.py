@@ -7,8 +7,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
-from mipaudit.options.public import options_of
-from mipaudit.options.recorded import recorded_keywords
+from mipaudit.options.public import options_of, recorded_keywords
 from mipaudit.statements.origin import Setting
 from mipaudit.statements.provenance import settings_from
 

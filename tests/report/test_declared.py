@@ -9,7 +9,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.estimate.report import people
 from mipaudit.options.declare import declared
-from mipaudit.options.groups.shown import Declared
+from mipaudit.options.shown import Declared
 from mipaudit.report.forms import report_as
 from mipaudit.statements.sources import Declaration
 

@@ -84,7 +84,7 @@ def run_help(asked: HelpOptions, shown: Options) -> int:
     if said := explained(topic):
         typer.echo(said)
         return exit_code.OK
-    from mipaudit.options.other_names import near
+    from mipaudit.options.commands import near
 
     close = near(topic, [*TOPICS, *pages(), *COMMANDS])
     raise UsageError(

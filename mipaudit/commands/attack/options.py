@@ -4,11 +4,9 @@ from typing import Annotated
 
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Choice, but
-from mipaudit.options.groups.policy import AdvantageLimit
-from mipaudit.options.groups.scores import Classes, Columns, Scores, Sides
-from mipaudit.options.groups.tables import ByOption, MinCellOption
-from mipaudit.options.groups.working import Seeded, Work
-from mipaudit.options.ranges import FINITE, NOT_NEGATIVE, above
+from mipaudit.options.game import ByOption, MinCellOption
+from mipaudit.options.scores import AdvantageLimit, Classes, Columns, Scores, Seeded, Sides, Work
+from mipaudit.options.values import FINITE, NOT_NEGATIVE, above
 
 
 class _Attack(Sides):

@@ -4,11 +4,17 @@ from typing import Annotated
 
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Choice, Free, Input, Options, but
-from mipaudit.options.groups.policy import AdvantageLimit, MaxAdvantageOption
-from mipaudit.options.groups.scores import Data, Membership, Scores
-from mipaudit.options.groups.tables import HoldoutOption, MembersOption, MinCellOption
-from mipaudit.options.groups.working import Seeded, Work
-from mipaudit.options.ranges import ABOVE_NOTHING
+from mipaudit.options.game import HoldoutOption, MembersOption, MinCellOption
+from mipaudit.options.scores import (
+    AdvantageLimit,
+    Data,
+    MaxAdvantageOption,
+    Membership,
+    Scores,
+    Seeded,
+    Work,
+)
+from mipaudit.options.values import ABOVE_NOTHING
 
 
 class _Guesses(Scores, kw_only=False):

@@ -4,10 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
-from mipaudit.options.declare import Free, Options, Range, but
-from mipaudit.options.groups import game
-from mipaudit.options.ranges import SHARE, above, swapped
-from mipaudit.options.texts import numbers, operating_point
+from mipaudit.options import game
+from mipaudit.options.declare import Free, Options, but
+from mipaudit.options.values import SHARE, Range, above, numbers, operating_point, swapped
 
 _LARGEST: Final = 1e6
 # Whole numbers up to here are exact as floats.

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final, Literal
 from mipaudit.commands.bounds.groups import LARGEST_WHOLE, Answer, Attack, Guarantee, Target
 from mipaudit.errors import UsageError
 from mipaudit.maths.advantage import baseline
+from mipaudit.options import game
 from mipaudit.options.declare import Act
-from mipaudit.options.groups import game
-from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.groups.shown import CurveOption, Shown
+from mipaudit.options.game import Recorded
+from mipaudit.options.shown import CurveOption, Shown
 
 Question = Literal["guarantee", "target", "attack"]
 

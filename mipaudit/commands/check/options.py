@@ -1,7 +1,6 @@
 """What ``mipaudit check`` may be asked."""
 
-from mipaudit.options.groups.scores import Classes, Columns, Scores
-from mipaudit.options.groups.working import BadParts, Engines, Seeded
+from mipaudit.options.scores import BadParts, Classes, Columns, Engines, Scores, Seeded
 
 
 class CheckOptions(Scores, Classes, Columns, BadParts, Seeded, Engines):

@@ -9,12 +9,17 @@ from typing import Annotated, Any, Final
 from mipaudit.errors import UsageError
 from mipaudit.maths.advantage import baseline
 from mipaudit.options.declare import Choice, Free, Input, Options, but, declared, is_left_out
-from mipaudit.options.groups.game import Game
-from mipaudit.options.groups.policy import AgainstOption
-from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
-from mipaudit.options.groups.tables import KeyColumnOption
-from mipaudit.options.groups.working import Seeded, Work
-from mipaudit.options.plain_values import path_of, require
+from mipaudit.options.game import Game, KeyColumnOption
+from mipaudit.options.scores import (
+    AgainstOption,
+    Classes,
+    Columns,
+    Data,
+    Discreteness,
+    Seeded,
+    Work,
+)
+from mipaudit.options.values import path_of, require
 
 _SUFFIXES: Final = frozenset({".csv", ".gz", ".zst", ".parquet", ".pq", ".tsv", ".txt", ".json"})
 # The options of a comparison of reports, and what applies to any input.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
     from mipaudit.commands.doctor.report import State
-    from mipaudit.options.groups.shown import Shown
+    from mipaudit.options.shown import Shown
 
 # The optional parts.
 PARTS: Final = ("accounting", "dask", "https", "sklearn")
@@ -103,7 +103,7 @@ doctor = public(DoctorOptions, answer_doctor)
 
 def run_doctor(asked: DoctorOptions, shown: Shown) -> int:
     """Look at the installation, and write the answer; return the exit code."""
-    from mipaudit.options.groups.shown import form_of
+    from mipaudit.options.shown import form_of
     from mipaudit.output import exit_code
     from mipaudit.output.destination import Destination
     from mipaudit.output.presentation import present

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.errors import UsageError
-from mipaudit.options.plain_values import path_of
+from mipaudit.options.values import path_of
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:

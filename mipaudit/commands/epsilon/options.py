@@ -19,14 +19,12 @@ from mipaudit.commands.epsilon.given import (
 )
 from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Choice, Free, Options, Range, but, declared
-from mipaudit.options.groups import game
-from mipaudit.options.groups.scores import Classes, Columns, MemberSideOption, Scores
-from mipaudit.options.groups.shown import CurveOption, ExitZeroOption, RequirePolicy, Shown
-from mipaudit.options.groups.tables import ClaimedCurveOption
-from mipaudit.options.groups.working import Seeded, Work
-from mipaudit.options.ranges import NOT_NEGATIVE
-from mipaudit.options.texts import one_or_two
+from mipaudit.options import game
+from mipaudit.options.declare import Choice, Free, Options, but, declared
+from mipaudit.options.game import ClaimedCurveOption
+from mipaudit.options.scores import Classes, Columns, MemberSideOption, Scores, Seeded, Work
+from mipaudit.options.shown import CurveOption, ExitZeroOption, RequirePolicy, Shown
+from mipaudit.options.values import NOT_NEGATIVE, Range, one_or_two
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.commands.shift.report import ShiftReport, widest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Blind
-from mipaudit.options.plain_values import path_of
+from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import foreign, read_report, report_bytes
 from mipaudit.statements.origin import changed_file
 from mipaudit.statements.reports.kinds import schema_of

@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Choice, Free, Input, Options, but
-from mipaudit.options.groups.game import (
+from mipaudit.options.game import (
     AdjacencyOption,
     ClaimedEpsilonOption,
     DeltaOption,
     Game,
     Neighbours,
 )
-from mipaudit.options.groups.policy import ScorePolicy
-from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness, Sides
-from mipaudit.options.groups.working import BadParts, Engines, StrictlySeeded
-from mipaudit.options.plain_values import path_of
-from mipaudit.options.ranges import BELOW_ONE, PROBABILITY
-from mipaudit.options.texts import site_names
+from mipaudit.options.scores import (
+    BadParts,
+    Classes,
+    Columns,
+    Data,
+    Discreteness,
+    Engines,
+    ScorePolicy,
+    Sides,
+    StrictlySeeded,
+)
+from mipaudit.options.values import BELOW_ONE, PROBABILITY, path_of, site_names
 
 if TYPE_CHECKING:
     from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim

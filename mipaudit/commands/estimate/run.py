@@ -13,9 +13,9 @@ from mipaudit.data.request import read_request
 from mipaudit.data.summaries.file import are_summaries, listed, read_summaries
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.options.declare import declared, is_left_out
-from mipaudit.options.groups.scores import Classes, Columns
-from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
+from mipaudit.options.scores import Classes, Columns
+from mipaudit.options.values import require
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.sources import InputFile
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mipaudit.options.declare import Input, Options
-from mipaudit.options.groups.recorded import Recorded
+from mipaudit.options.game import Recorded
 
 
 class _Reports(Options, kw_only=False):

@@ -13,8 +13,8 @@ from mipaudit.commands.history.options import HistoryOptions
 from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastReport, Step
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding, Message
-from mipaudit.options.plain_values import path_of
 from mipaudit.options.public import public_of_several
+from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import foreign, read_report, report_bytes, why_unread
 from mipaudit.report.codec import to_json
 from mipaudit.statements.answer import beside_verdict

@@ -3,7 +3,7 @@
 from typing import Annotated, Final, Literal
 
 from mipaudit.options.declare import Free, Options, but
-from mipaudit.options.groups.shown import NO_PDF, OutputOption, Quiet
+from mipaudit.options.shown import NO_PDF, OutputOption, Quiet
 
 # The name by which a policy file is used without being named.
 FOUND: Final = "mipaudit.toml"

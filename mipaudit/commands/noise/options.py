@@ -5,14 +5,11 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.noise_scales import Mechanism
-from mipaudit.options.declare import Act, Choice, Options, Range, but
-from mipaudit.options.groups import game
-from mipaudit.options.groups.recorded import Recorded, SeedOption
-from mipaudit.options.groups.shown import Shown
-from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
-from mipaudit.options.plain_values import path_of
-from mipaudit.options.ranges import PROBABILITY, above
-from mipaudit.options.texts import file_path
+from mipaudit.options import game
+from mipaudit.options.declare import Act, Choice, Options, but
+from mipaudit.options.game import ColumnsOption, IgnoreOption, Recorded, SeedOption
+from mipaudit.options.shown import Shown
+from mipaudit.options.values import PROBABILITY, Range, above, file_path, path_of
 
 CalibrationKind = Literal["moment", "swap", "direct", "direct-swap", "paper"]
 ShapeKind = Literal["isotropic", "diagonal", "full"]

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, get_args
 
+from mipaudit.options import game
 from mipaudit.options.declare import Act, Choice, Free, Option, Options, but
-from mipaudit.options.groups import tables
-from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.groups.shown import Beside, OutputOption, Said
-from mipaudit.options.groups.working import ChosenSeed, ChosenSeedOption, Followed
-from mipaudit.options.plain_values import path_of, require
-from mipaudit.options.texts import column_list
+from mipaudit.options.game import Recorded
+from mipaudit.options.scores import ChosenSeed, ChosenSeedOption, Followed
+from mipaudit.options.shown import Beside, OutputOption, Said
+from mipaudit.options.values import column_list, path_of, require
 from mipaudit.output.rows import RowFormat, record_format
 
 Kind = Literal["nn", "kth", "lnr", "mc", "share", "density", "classifier"]
@@ -181,13 +180,13 @@ class _Kinds(Options, kw_only=False):
 
 class _Tables(Options):
     members: Annotated[
-        tables.MembersOption, _table("Records of the training data: CSV or Parquet.")
+        game.MembersOption, _table("Records of the training data: CSV or Parquet.")
     ] = None
     holdout: Annotated[
-        tables.HoldoutOption, _table("Records of the same source that were not trained on.")
+        game.HoldoutOption, _table("Records of the same source that were not trained on.")
     ] = None
-    synthetic: Annotated[tables.SyntheticOption, _table()] = None
-    reference: Annotated[tables.ReferenceOption, _table()] = None
+    synthetic: Annotated[game.SyntheticOption, _table()] = None
+    reference: Annotated[game.ReferenceOption, _table()] = None
 
     output: Annotated[
         OutputOption[Any],
@@ -200,8 +199,8 @@ class _Tables(Options):
     output_format: Annotated[
         RowFormat | None, Act(None, "The form of the scores. Default: by the name of the file.")
     ] = None
-    columns: tables.ColumnsOption = ()
-    ignore: tables.IgnoreOption = ()
+    columns: game.ColumnsOption = ()
+    ignore: game.IgnoreOption = ()
     categorical: Annotated[
         Sequence[str], _columns("--categorical", "Numbers that are categories, such as codes.")
     ] = ()

@@ -12,13 +12,20 @@ from mipaudit.options.checked_limits import (
     require_possible,
 )
 from mipaudit.options.declare import Act, Choice, Free, Options, but
-from mipaudit.options.groups.game import Game
-from mipaudit.options.groups.policy import ListedPolicy, MaxCopiesOption
-from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Scores
-from mipaudit.options.groups.shown import Beside, ExitZero, OutputOption, RequirePolicy, Said
-from mipaudit.options.groups.tables import ByOption, MinCellOption
-from mipaudit.options.groups.working import BadParts, Engines, Seeded
-from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
+from mipaudit.options.game import ByOption, Game, MinCellOption
+from mipaudit.options.scores import (
+    BadParts,
+    Classes,
+    Columns,
+    Discreteness,
+    Engines,
+    ListedPolicy,
+    MaxCopiesOption,
+    Scores,
+    Seeded,
+)
+from mipaudit.options.shown import Beside, ExitZero, OutputOption, RequirePolicy, Said
+from mipaudit.options.values import BELOW_ONE, PROBABILITY, at_least, between
 from mipaudit.output.rows import RowFormat, record_format, require_csv
 from mipaudit.statements.policy import Limit
 

@@ -13,9 +13,9 @@ from mipaudit.cli.settings import of_file
 from mipaudit.commands.render.forms import exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.options.declare import declared
-from mipaudit.options.groups.policy import listed
-from mipaudit.options.groups.shown import form_of
-from mipaudit.options.plain_values import require
+from mipaudit.options.scores import listed
+from mipaudit.options.shown import form_of
+from mipaudit.options.values import require
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import report_exit
 from mipaudit.output.presentation import present
@@ -114,7 +114,7 @@ def _judged(limits: RejudgeOptions, audit: Mapping[str, Any]) -> AnyReport:
     if not limits.settings:
         return found
     from mipaudit.commands.render.run import answer_rejudge
-    from mipaudit.options.recorded import recorded_value
+    from mipaudit.options.public import recorded_value
 
     for name, value in audit.items() if found.command == "estimate" else ():
         given = tuple(value) if isinstance(value, list) else value

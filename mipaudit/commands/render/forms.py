@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.plain_values import path_of
+from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import read_report, report_bytes, why_unread
 from mipaudit.report.codec import is_page
 from mipaudit.report.exchange.stored import File, Stored, printable, require_standing
@@ -21,7 +21,7 @@ from mipaudit.statements.reports.kinds import named
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mipaudit.options.groups.shown import Format
+    from mipaudit.options.shown import Format
     from mipaudit.statements.reports.any_report import AnyReport
 
 ExchangeName = Literal["in-toto", "cyclonedx", "model-card", "metrics", "github", "gitlab"]

@@ -12,11 +12,17 @@ from mipaudit.commands.render.forms import (
 )
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Act, Options, but
-from mipaudit.options.groups.game import ConfidenceOption, PriorOption
-from mipaudit.options.groups.policy import ScorePolicy
-from mipaudit.options.groups.recorded import Recorded, StoredReport, SubjectOption, several
-from mipaudit.options.groups.shown import ExitZero, Format, FormatOption, Shown, form_of
-from mipaudit.options.plain_values import require
+from mipaudit.options.game import (
+    ConfidenceOption,
+    PriorOption,
+    Recorded,
+    StoredReport,
+    SubjectOption,
+    several,
+)
+from mipaudit.options.scores import ScorePolicy
+from mipaudit.options.shown import ExitZero, Format, FormatOption, Shown, form_of
+from mipaudit.options.values import require
 from mipaudit.report.exchange.annex_points import AnnexName
 
 

@@ -14,10 +14,9 @@ from mipaudit.evidence.judgement.blind import make_allowance
 from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, verdict_confidence
 from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.options.checked_limits import limits_elsewhere
-from mipaudit.options.groups.recorded import several
-from mipaudit.options.plain_values import one_of, require
-from mipaudit.options.public import public
-from mipaudit.options.recorded import recorded_value
+from mipaudit.options.game import several
+from mipaudit.options.public import public, recorded_value
+from mipaudit.options.values import one_of, require
 from mipaudit.output.stored_report import foreign, read_report
 from mipaudit.report.forms import Form, report_as
 from mipaudit.statements.copies import copy_checks, with_copies

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mipaudit.options.declare import Options, but
-from mipaudit.options.groups.shown import NO_PDF, OutputOption, Quiet
+from mipaudit.options.shown import NO_PDF, OutputOption, Quiet
 
 
 class SchemaOptions(Options):

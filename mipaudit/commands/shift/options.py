@@ -3,12 +3,9 @@
 from typing import Annotated
 
 from mipaudit.options.declare import Choice, Free, Input, Options, but
-from mipaudit.options.groups.game import ConfidenceOption
-from mipaudit.options.groups.scores import Data
-from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
-from mipaudit.options.groups.working import StrictlySeeded, Work
-from mipaudit.options.plain_values import path_of, require
-from mipaudit.options.ranges import ABOVE_NOTHING
+from mipaudit.options.game import ColumnsOption, ConfidenceOption, IgnoreOption
+from mipaudit.options.scores import Data, StrictlySeeded, Work
+from mipaudit.options.values import ABOVE_NOTHING, path_of, require
 
 
 class _Tables(Options, kw_only=False):

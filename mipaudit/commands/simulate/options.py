@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from mipaudit.options.declare import Free, Options, Range, but
-from mipaudit.options.groups.game import Prior
-from mipaudit.options.groups.recorded import FixedSeed, Recorded
-from mipaudit.options.groups.shown import ListOption, OutputOption, QuietOption, Shown
+from mipaudit.options.declare import Free, Options, but
+from mipaudit.options.game import FixedSeed, Prior, Recorded
+from mipaudit.options.shown import ListOption, OutputOption, QuietOption, Shown
+from mipaudit.options.values import Range
 from mipaudit.validation.truth import LARGEST, Order
 
 _SIZE: Final = Range(lambda n: 1 <= n <= LARGEST, f"from 1 to {LARGEST:,}")

@@ -4,14 +4,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mipaudit.options.declare import Free, Input, Manner, Options, but
-from mipaudit.options.groups.game import Prior
-from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
-from mipaudit.options.groups.shown import NO_PDF, OutputOption, Said
-from mipaudit.options.groups.tables import MinCellOption
-from mipaudit.options.groups.working import Engines, Seeded
-from mipaudit.options.plain_values import require
-from mipaudit.options.ranges import at_least, between
-from mipaudit.options.texts import site_name, whole_number
+from mipaudit.options.game import MinCellOption, Prior
+from mipaudit.options.scores import Classes, Columns, Data, Discreteness, Engines, Seeded
+from mipaudit.options.shown import NO_PDF, OutputOption, Said
+from mipaudit.options.values import at_least, between, require, site_name, whole_number
 
 
 class _Data(Options, kw_only=False):

@@ -44,8 +44,8 @@ from mipaudit.data.summaries.source import (
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding
-from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
+from mipaudit.options.values import require
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK
 from mipaudit.output.terminal import note, progress_bar

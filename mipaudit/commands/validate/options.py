@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated, Final
 
-from mipaudit.options.declare import Act, Choice, Options, Range, but
-from mipaudit.options.groups.game import StrictOption
-from mipaudit.options.groups.recorded import FixedSeed, Recorded
-from mipaudit.options.groups.working import Followed, JobsOption
-from mipaudit.options.ranges import between
-from mipaudit.options.texts import file_path, numbers, whole_numbers
+from mipaudit.options.declare import Act, Choice, Options, but
+from mipaudit.options.game import FixedSeed, Recorded, StrictOption
+from mipaudit.options.scores import Followed, JobsOption
+from mipaudit.options.values import Range, between, file_path, numbers, whole_numbers
 
 _FEWEST_RECORDS: Final = 20
 _MOST_RECORDS: Final = 10_000_000

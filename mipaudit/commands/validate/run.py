@@ -23,7 +23,7 @@ from mipaudit.validation.coverage.run import Run, carry_out, make_run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.options.groups.shown import Shown
+    from mipaudit.options.shown import Shown
     from mipaudit.validation.report import ValidationReport
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 from mipaudit.model.message import Message
-from mipaudit.options.recorded import without_effect
+from mipaudit.options.public import without_effect
 from mipaudit.report.codec import indented, is_page, taken_out, to_json
 from mipaudit.statements.provenance import provenance, settings_from
 from mipaudit.statements.sources import Declaration

@@ -4,11 +4,16 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mipaudit.options.declare import Choice, Options, but
-from mipaudit.options.groups.recorded import StoredReport, SubjectOption, several
-from mipaudit.options.groups.scores import Classes
-from mipaudit.options.groups.shown import ExitZeroOption, Shown
-from mipaudit.options.groups.tables import ClaimedCurveOption, ReferenceOption, SyntheticOption
-from mipaudit.options.groups.working import Followed, Jobs
+from mipaudit.options.game import (
+    ClaimedCurveOption,
+    ReferenceOption,
+    StoredReport,
+    SubjectOption,
+    SyntheticOption,
+    several,
+)
+from mipaudit.options.scores import Classes, Followed, Jobs
+from mipaudit.options.shown import ExitZeroOption, Shown
 
 
 class _Inputs(Options):

@@ -27,9 +27,8 @@ from mipaudit.commands.verify.options import VerifyOptions
 from mipaudit.commands.verify.report import STATEMENT, VerifyReport
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Message
-from mipaudit.options.plain_values import Given, path_of, require
-from mipaudit.options.public import options_of, public
-from mipaudit.options.recorded import function_of, recorded_keywords
+from mipaudit.options.public import function_of, options_of, public, recorded_keywords
+from mipaudit.options.values import Given, path_of, require
 from mipaudit.output.stored_report import foreign, read_report, report_bytes
 from mipaudit.report.codec import from_json, read_once
 from mipaudit.report.exchange.statement import PREDICATE, TYPE, statement, unread

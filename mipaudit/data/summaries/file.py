@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding
-from mipaudit.options.plain_values import Given, path_of
+from mipaudit.options.values import Given, path_of
 from mipaudit.statements.origin import Setting
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name

@@ -16,7 +16,7 @@ from mipaudit.cli.manual import manual_pages
 from mipaudit.cli.program import COMMANDS
 from mipaudit.cli.topics import TOPICS, pages, topic_text
 from mipaudit.cli.topics.help import page_text, print_page
-from mipaudit.options.groups.shown import Format
+from mipaudit.options.shown import Format
 from mipaudit.output import exit_code
 from tests.places import ROOT
 

@@ -20,7 +20,7 @@ from mipaudit.data.request import read_request
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import UsageError
-from mipaudit.options.plain_values import require
+from mipaudit.options.values import require
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import safe_name

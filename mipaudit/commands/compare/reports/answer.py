@@ -19,7 +19,7 @@ from mipaudit.commands.compare.reports.report import (
 from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Finding, Message
-from mipaudit.options.plain_values import require
+from mipaudit.options.values import require
 from mipaudit.output.stored_report import report_bytes
 from mipaudit.report.codec import from_json
 from mipaudit.statements.choices import Against

@@ -5,11 +5,15 @@ from typing import Annotated, Any
 from mipaudit.commands.estimate.options import JointOption
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Manner, Options, but
-from mipaudit.options.groups.game import Game
-from mipaudit.options.groups.policy import AgainstOption
-from mipaudit.options.groups.scores import Columns, Discreteness, Sides
-from mipaudit.options.groups.tables import ByOption
-from mipaudit.options.groups.working import ChosenSeed, Followed
+from mipaudit.options.game import ByOption, Game
+from mipaudit.options.scores import (
+    AgainstOption,
+    ChosenSeed,
+    Columns,
+    Discreteness,
+    Followed,
+    Sides,
+)
 
 _OF_SEVERAL = frozenset({"product-grid", "learned"})
 

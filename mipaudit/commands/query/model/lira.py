@@ -32,8 +32,8 @@ from mipaudit.data.model_outputs import LABELS
 from mipaudit.data.tables.table import Whole, open_whole
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
-from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
+from mipaudit.options.values import require
 from mipaudit.statements.provenance import provenance
 
 # As near to 0 and 1 as double precision goes: log(p/(1-p)) is within 37.

@@ -14,8 +14,8 @@ from mipaudit.commands.query.model.class_probabilities import read_answers
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.errors import InputError
 from mipaudit.model.message import Message
-from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
+from mipaudit.options.values import require
 from mipaudit.statements.provenance import provenance
 
 Floats = NDArray[np.float64]

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
 from mipaudit.options.declare import Choice, Option, Options
-from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.plain_values import path_of, require
-from mipaudit.options.texts import column_list
+from mipaudit.options.game import Recorded
+from mipaudit.options.values import column_list, path_of, require
 
 _EXAMPLE: Final = (
     "For example: mipaudit query losses --logits logits.npy --labels labels.npy "

@@ -6,9 +6,8 @@ from pathlib import PurePath
 from typing import Annotated, Any, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Act, Free, Manner, Options, Range, T, but, declared
-from mipaudit.options.ranges import between
-from mipaudit.options.texts import whole_number
+from mipaudit.options.declare import Act, Free, Manner, Options, T, but, declared
+from mipaudit.options.values import Range, between, whole_number
 from mipaudit.statements.choices import SeenBy
 
 _NO_PDF: Final = Range(

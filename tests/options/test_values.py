@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
-from mipaudit.options.texts import column_list, listed_columns
+from mipaudit.options.values import column_list, listed_columns
 
 COMMA = '"a,b"'
 

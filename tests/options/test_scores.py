@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from mipaudit.errors import UsageError
-from mipaudit.options.groups.working import BadParts, Engines
+from mipaudit.options.scores import BadParts, Engines
 
 
 class Asked(Engines, BadParts):

@@ -1,1 +1,0 @@
-"""What several commands may be asked: bases of their options."""

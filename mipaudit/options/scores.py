@@ -1,0 +1,515 @@
+"""What an audit of scores is asked: what is read, its policy, and how the work is done."""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
+
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import Act, Choice, Free, Input, Manner, Options, but
+from mipaudit.options.game import (
+    Game,
+    HoldoutOption,
+    KeyColumnOption,
+    MembersOption,
+    Recorded,
+    SeedOption,
+    StrictOption,
+)
+from mipaudit.options.values import (
+    OPERATING_POINT,
+    Given,
+    at_least,
+    number,
+    operating_point,
+    require,
+)
+from mipaudit.statements.choices import Against, Side
+from mipaudit.summaries.seed import DEFAULT_SEED, SeedChoice
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from mipaudit.options.checked_limits import AskedPolicy
+
+# A path, a directory, a glob, an address, "-"; a frame, an Arrow table, an array.
+Data: TypeAlias = Any
+NanPolicy = Literal["error", "category", "drop"]
+UnitRule = Literal["one", "mean", "max", "min", "sum"]
+
+
+class Scores(Options, kw_only=False):
+    """One input, or the two classes apart."""
+
+    data: Annotated[
+        Data,
+        Input(
+            "SCORES",
+            "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, an address "
+            "(s3://, gs://, az://, https://), or - for standard input.",
+        ),
+    ] = None
+
+
+class Classes(Options):
+    """The members and the holdout records apart."""
+
+    members: MembersOption = None
+    holdout: HoldoutOption = None
+
+
+class ScoreColumns(Options):
+    """Which columns are scores."""
+
+    score_col: Annotated[
+        Sequence[str],
+        Choice(
+            "--score-col",
+            "A score column; repeat for several. A comma list (d1,d2) is one score of several "
+            "numbers. Default: found by name and type.",
+            recorded_as="score_columns",
+        ),
+    ] = ()
+
+
+class Membership(Options):
+    """Who is a member, and which rows count."""
+
+    GROUP = "Input"
+
+    member_col: Annotated[
+        str | None,
+        Choice(
+            "--member-col",
+            "The membership column. Default: found by name.",
+            first=True,
+            recorded_as="member_column",
+        ),
+    ] = None
+    member_value: Annotated[
+        str | None,
+        Choice("--member-value", "Rows with this membership are the members.", metavar="VALUE"),
+    ] = None
+    where: Annotated[
+        str | None,
+        Choice(
+            "--where", "Read only the rows where this holds.", metavar="'COL = VALUE'", near=True
+        ),
+    ] = None
+    unit_col: Annotated[
+        str | None,
+        Choice(
+            "--unit-col",
+            "The person behind a row; each counts once, in one class.",
+            first=True,
+            recorded_as="unit_column",
+        ),
+    ] = None
+    unit_rows: Annotated[
+        UnitRule | None,
+        Choice(
+            "--unit-rows",
+            "With `unit_col`: what of a person's rows counts. Choose before you look.",
+            only_with="unit_col",
+            default_text="one",
+        ),
+    ] = None
+    rows_are: Annotated[
+        Literal["independent"] | None,
+        Choice(
+            "--rows-are",
+            "Take rows for independent although ids or files repeat; it is said with the result.",
+        ),
+    ] = None
+
+
+class Columns(ScoreColumns, Membership):
+    """The columns and the rows that count, by their names."""
+
+    GROUP = "Input"
+
+    key_col: KeyColumnOption = None
+    nan: Annotated[NanPolicy, Choice("--nan", "What to do with a missing score.")] = "error"
+
+    @property
+    def missing_kept(self) -> bool:
+        """Tell whether missing scores have a place of their own, below all others."""
+        return self.nan == "category"
+
+
+class Discreteness(Options):
+    """Whether scores have few values."""
+
+    GROUP = "Statistics"
+
+    discrete: Annotated[
+        bool, Choice("--discrete", "The score has few values, all known: limit all attackers.")
+    ] = False
+
+
+MemberSideOption = Annotated[
+    Literal["auto", "high", "low"],
+    Choice("--member-side", "Where members score, for TPR at FPR; auto looks first."),
+]
+
+
+class Sides(Options):
+    """Where members score."""
+
+    GROUP = "Statistics"
+
+    member_side: MemberSideOption = "auto"
+
+    @property
+    def side(self) -> Side | None:
+        """The side that was given; None for the one that the scores show."""
+        return None if self.member_side == "auto" else self.member_side
+
+
+_LIMITS = "`max_metric` must be names with limits, such as {'ppv': 0.6} or 'ppv=0.6'."
+
+
+def limits_of(given: Any) -> tuple[str, ...]:  # noqa: ANN401 - names and limits, or texts
+    """Return limits on metrics as ``NAME=LIMIT``.
+
+    Raises:
+        UsageError: ``max_metric``: another form.
+    """
+    if isinstance(given, Mapping):
+        numbers = {name: number("max_metric", limit, _LIMITS) for name, limit in given.items()}
+        return tuple(f"{name}={limit!r}" for name, limit in numbers.items())
+    texts = (given,) if isinstance(given, str) else tuple(given or ())
+    require(all(isinstance(text, str) for text in texts), "max_metric", _LIMITS)
+    return texts
+
+
+def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
+    """Return limits or waivers as plain mappings, dates as text: what a report records.
+
+    Args:
+        code: ``limits`` or ``waivers``.
+        given: an iterable of mappings.
+
+    Raises:
+        UsageError: ``code``: another form.
+    """
+    accepted = f"{code} must be a list of mappings, such as {{'quantity': 'advantage', ...}}."
+    require(isinstance(given, Iterable) and not isinstance(given, (str, Mapping)), code, accepted)
+    found: tuple[Any, ...] = tuple(given)  # type: ignore[arg-type]
+    require(all(isinstance(one, Mapping) for one in found), code, accepted)
+    return tuple(
+        {str(key): value.isoformat() if isinstance(value, date) else value for key, value in pairs}
+        for pairs in (one.items() for one in found)
+    )
+
+
+MaxAdvantageOption = Annotated[
+    float | None, Free("--max-advantage", "Policy: the advantage is at most X.")
+]
+AgainstOption = Annotated[
+    Against | None,
+    Free(
+        "--against",
+        "The attackers that the policy must withstand; the last two are for scores of several "
+        "numbers.",
+    ),
+]
+MaxCopiesOption = Annotated[
+    int | None,
+    Free(
+        "--max-copies",
+        "Policy: at most N members are released word for word, as column exact_copy tells. Without "
+        "it nothing is met where some are, unless as many others are.",
+        within=at_least(0),
+    ),
+]
+
+
+class _MaxAdvantage(Options):
+    max_advantage: MaxAdvantageOption = None
+
+
+class AdvantageLimit(Game, _MaxAdvantage):
+    """A policy on the advantage."""
+
+    def check(self) -> None:
+        """Refuse a limit that is always kept, or never."""
+        from mipaudit.options.checked_limits import require_possible
+
+        super().check()
+        require_possible("max_advantage", "advantage", self.max_advantage, self.prior)
+
+
+class ListedPolicy(Options):
+    """The limits and waivers that a policy file lists."""
+
+    GROUP = "Policy"
+
+    limits: Annotated[
+        Sequence[Mapping[str, Any]],
+        Free(
+            None,
+            "Policy limits on any quantity, as the policy file lists them: "
+            "{'quantity': 'auc', 'max': 0.6, 'score': 'loss'} (mipaudit help policy-files).",
+            read=partial(listed, "limits"),
+        ),
+    ] = ()
+    waivers: Annotated[
+        Sequence[Mapping[str, Any]],
+        Choice(
+            None,
+            "Of limits that are not shown to be kept, as the policy file lists them.",
+            read=partial(listed, "waivers"),
+        ),
+    ] = ()
+    on_inconclusive: Annotated[
+        Literal["fail", "review", "pass"],
+        Choice(
+            "--on-inconclusive",
+            "What an open answer counts as: exit code 1, 3 or 0. The report says what it is.",
+            needs_word=lambda given: given == "pass",
+        ),
+    ] = "review"
+
+
+class _ScoreLimits(_MaxAdvantage):
+    GROUP = "Policy"
+
+    max_eta: Annotated[
+        float | None, Free("--max-eta", "Policy: accuracy is at most X above guessing (MIP's eta).")
+    ] = None
+    max_tpr_at_fpr: Annotated[
+        tuple[float, float] | None,
+        Free(
+            "--max-tpr-at-fpr",
+            "Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
+            metavar="T@F",
+            read=operating_point,
+            in_python="Or (0.02, 0.001).",
+            within=OPERATING_POINT,
+        ),
+    ] = None
+    max_copies: MaxCopiesOption = None
+    against: AgainstOption = None
+    max_metric: Annotated[
+        Mapping[str, float] | Sequence[str],
+        Free(
+            "--max-metric",
+            "Policy: the metric is at most X, as ppv=0.6; repeat for several.",
+            metavar="NAME=X",
+            in_python="Or {'ppv': 0.6}.",
+            read=limits_of,
+            repeated=True,
+        ),
+    ] = ()
+
+
+class ScorePolicy(_ScoreLimits, ListedPolicy):
+    """A policy on what scores tell."""
+
+    def policy_at(
+        self, prior: float, least_recall: float, metric: Sequence[str] = ()
+    ) -> "AskedPolicy":
+        """Return the policy, checked.
+
+        Args:
+            prior: at which it is judged, in (0, 1).
+            least_recall: of attackers in metrics that need one, in (0, 1).
+            metric: names of metrics that are asked for.
+
+        Raises:
+            UsageError: a limit is always kept, or never, or is of an unknown quantity.
+        """
+        from mipaudit.options.checked_limits import policy_of
+
+        return policy_of(vars(self), prior, least_recall, metric)
+
+
+HOW_TO_START: Final = (
+    "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then "
+    "give --scheduler tcp://HOST:8786. In Python, a cluster on this machine: "
+    "executor=distributed.LocalCluster().get_client().get_executor()."
+)
+Progress: TypeAlias = Callable[[int, int | None], None]
+SeedGiven: TypeAlias = int | Literal["fresh"] | None
+_FRESH_BYTES: Final = 8
+
+
+def seed_given(value: Given) -> SeedGiven | SeedChoice:
+    """Return the seed that was asked for: a number, the word, or a choice made before.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    if isinstance(value, SeedChoice):
+        return value
+    if isinstance(value, str) and value == "fresh":
+        return "fresh"
+    typed = isinstance(value, str) and value.isascii() and value.isdigit()
+    try:
+        number = int(value) if typed else operator.index(value)
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or number < 0:
+        raise ValueError(
+            "must be a whole number of at least 0, or the word 'fresh'",
+            "Leave it out, and it follows from the scores; `seed` fresh draws one, which the "
+            "report records.",
+        )
+    return number
+
+
+ChosenSeedOption = Annotated[
+    SeedOption[SeedGiven],
+    but(
+        "Decides with the scores which rows train; fresh draws one that is recorded. "
+        "Default: the scores alone decide.",
+        metavar="INTEGER|fresh",
+        within=None,
+        read=seed_given,
+    ),
+]
+JobsOption = Annotated[
+    int | None,
+    Manner(
+        "--jobs", "Workers. Default: one per processor; the answer is the same.", within=at_least(1)
+    ),
+]
+
+
+def seed_choice(given: SeedGiven | SeedChoice, *, strict: bool = False) -> SeedChoice:
+    """Return the choice of the seed.
+
+    Args:
+        given: a whole number, at least 0; ``fresh`` for one of the operating system; None for
+            the default, which follows from the rows; or a choice that was made before.
+        strict: the default is a fresh one: what is then proved is proved over the seed.
+    """
+    if isinstance(given, SeedChoice):
+        return given
+    if given == "fresh" or (given is None and strict):
+        return fresh_seed()
+    return DEFAULT_SEED if given is None else SeedChoice(origin="stated", number=int(given))
+
+
+def fresh_seed() -> SeedChoice:
+    """Draw a seed that nobody could know when the rows were written."""
+    # Here, since most runs draw none.
+    from secrets import token_bytes
+
+    return SeedChoice(origin="fresh", number=int.from_bytes(token_bytes(_FRESH_BYTES), "big"))
+
+
+class ChosenSeed(Options):
+    """The seed of the assignment of rows."""
+
+    GROUP = "Statistics"
+
+    seed: ChosenSeedOption = None
+
+    @cached_property
+    def chosen_seed(self) -> SeedChoice:
+        """The choice of the seed: a fresh one is drawn once."""
+        return seed_choice(self.seed)
+
+
+class Seeded(ChosenSeed):
+    """The seed, and whether large inputs are hashed, which a stated one asks for."""
+
+    GROUP = "Work"
+
+    hash_inputs: Annotated[
+        bool, Free("--hash-inputs", "Record the sha256 of inputs over 64 MiB in all, too.")
+    ] = False
+
+
+class _Strict(Options):
+    GROUP = "Statistics"
+
+    strict: StrictOption = False
+
+
+class StrictlySeeded(_Strict, Seeded):
+    """Limits that hold at every sample size, over the draw of a seed."""
+
+    @cached_property
+    def chosen_seed(self) -> SeedChoice:
+        """The choice of the seed: what `strict` proves is proved over a fresh one."""
+        return seed_choice(self.seed, strict=self.strict)
+
+    @property
+    def seed_stated(self) -> bool:
+        """Whether `strict` was asked for with a seed that somebody could know: nothing is sure."""
+        return self.strict and self.chosen_seed.origin == "stated"
+
+
+class Followed(Options):
+    """Who is told how far the work is."""
+
+    progress: Annotated[
+        Progress | None, Manner(None, "Called with (rows or other work done, and in all or None).")
+    ] = None
+
+
+class Jobs(Options):
+    """How the work is done, which changes no answer."""
+
+    GROUP = "Work"
+
+    jobs: JobsOption = None
+
+
+class Work(Recorded, Jobs, Followed):
+    """What a report says of the settings, and how the work is done."""
+
+
+class Engines(Work):
+    """Who does the work."""
+
+    GROUP = "Work"
+
+    engine: Annotated[
+        Literal["auto", "threads", "processes", "dask"],
+        Act("--engine", "Who does the work; the answer is the same."),
+    ] = "auto"
+    scheduler: Annotated[
+        str | None,
+        Act("--scheduler", "Scheduler of a Dask cluster to work on.", metavar="tcp://HOST:PORT"),
+    ] = None
+    executor: Annotated[
+        "Executor | None", Act(None, "What runs the work instead: a pool, or a cluster's.")
+    ] = None
+
+    def check(self) -> None:
+        """Refuse settings that contradict each other."""
+        super().check()
+        if self.scheduler is not None and self.engine not in {"auto", "dask"}:
+            raise UsageError("scheduler", "A scheduler goes with `engine` dask alone.")
+        if self.engine == "dask" and self.scheduler is None:
+            raise UsageError("no_scheduler", "`engine` dask needs a scheduler.", hint=HOW_TO_START)
+        if self.executor is None:
+            return
+        if not callable(getattr(self.executor, "submit", None)):
+            raise UsageError(
+                "executor",
+                "The executor has no method 'submit'.",
+                hint="Pass a concurrent.futures executor, such as client.get_executor().",
+            )
+        if self.engine != "auto" or self.scheduler is not None:
+            raise UsageError("executor", "Give an executor, or an engine, but not both.")
+
+
+class BadParts(Options):
+    """What becomes of files that cannot be read."""
+
+    GROUP = "Input"
+
+    on_bad_part: Annotated[
+        Literal["error", "skip"],
+        Choice(
+            "--on-bad-part",
+            "A file that cannot be read ends the run, or is left out and named; no policy is "
+            "met then.",
+        ),
+    ] = "error"
