@@ -34,7 +34,7 @@ from mipaudit.summaries.plan import (
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
-    from mipaudit.data.source import AuditedInput, Partitions, PiecePartition, ScoreSource
+    from mipaudit.data.source import AuditedInput, Partitions, ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors import VectorCounts, VectorPlan
@@ -148,9 +148,7 @@ def fold_source(
         change: what becomes of the rows first; None for nothing.
     """
     many = source.rows_hint >= _ROWS_THAT_FORK and not source.remote
-    partitions = source.partitions()
-    if change is not None:
-        partitions = partitions.mapped(lambda one: one.then(change))
+    partitions = source.partitions().then(change)
     return fold(partitions, start, workers=workers, progress=progress, forks=many)
 
 
@@ -252,7 +250,7 @@ def _derived(made: VectorPlan, rows: Rows) -> Rows:
 
 
 def early_plan(
-    partitions: Partitions[PiecePartition],
+    partitions: Partitions,
     rows: int,
     kinds: Sequence[ScoreKind],
     how: How,

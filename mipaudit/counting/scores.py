@@ -171,10 +171,7 @@ def count_by_position(
     if columns:
         change = None if len(columns) == len(kinds) else methodcaller("of_columns", columns)
         own = [kinds[at] for at in columns]
-        partitions = source.partitions()
-        if change is not None:
-            partitions = partitions.mapped(lambda one: one.then(change))
-        early = early_plan(partitions, source.rows_hint, own, how, seed=seed)
+        early = early_plan(source.partitions().then(change), source.rows_hint, own, how, seed=seed)
         changed = partial(over, change=change)
         found.append(count_over(changed, own, how, seed=seed, early=early))
     if vectors:
@@ -367,10 +364,8 @@ def hold_input(
     """
     meter = None if progress is None else Meter(source.rows_hint, progress).advance
     rows = source.every_row() if kept_exactly(source.rows_hint, 1) else source.partitions()
-    if only is not None:
-        change = partial(_with_only, places=only)
-        rows = rows.mapped(lambda one: one.then(change))
-    held = fold(rows, HeldRows, workers=workers, progress=meter).joined()
+    change = None if only is None else partial(_with_only, places=only)
+    held = fold(rows.then(change), HeldRows, workers=workers, progress=meter).joined()
     if held is None:
         held = Rows(
             first_row=0,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from operator import methodcaller
-from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from mipaudit.data.columns.choice import UNUSED, choice_findings, member_rule, tells_copies
 from mipaudit.data.columns.words import empty_class_error
@@ -13,16 +13,13 @@ from mipaudit.data.parts import (
     FaultyRowsError,
     Opened,
     Part,
-    Partition,
-    Piece,
     ScoreColumn,
     VectorScore,
     merge_fields,
-    named_fault,
     uneven_storage,
 )
 from mipaudit.data.rows.intake import Intake, fault_of, intake_findings, precision_findings
-from mipaudit.data.rows.rows_of_chunk import Assembly
+from mipaudit.data.rows.partition import GroupColumns, PiecePartition
 from mipaudit.data.rows.units import Chosen, choose_units
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
@@ -30,7 +27,8 @@ from mipaudit.statements.copies import Copies, copy_findings
 
 if TYPE_CHECKING:
     from mipaudit.data.columns.choice import Choice
-    from mipaudit.data.columns.column import Chunk, Kind
+    from mipaudit.data.columns.column import Kind
+    from mipaudit.data.columns.words import MemberRule
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.summaries.source import SummarySource
     from mipaudit.statements.sources import InputFile
@@ -44,25 +42,25 @@ if TYPE_CHECKING:
 Sides = Sequence[tuple[bool | None, tuple[Part, ...]]]
 
 
-PartitionT_co = TypeVar("PartitionT_co", bound=Partition, covariant=True)
-OtherT = TypeVar("OtherT", bound=Partition)
-
-
-class Partitions(tuple[PartitionT_co, ...]):  # noqa: SLOT001 - a tuple can have no slots
+class Partitions(tuple[PiecePartition, ...]):  # noqa: SLOT001 - a tuple can have no slots
     """Partitions in row order, with their source, which takes account of what is left out."""
 
     source: ScoreSource
 
     @classmethod
-    def of(cls, items: Iterable[PartitionT_co], source: ScoreSource) -> Self:
+    def of(cls, items: Iterable[PiecePartition], source: ScoreSource) -> Self:
         """Return the partitions of an input."""
         found = cls(items)
         found.source = source
         return found
 
-    def mapped(self, change: Callable[[PartitionT_co], OtherT]) -> Partitions[OtherT]:
+    def mapped(self, change: Callable[[PiecePartition], PiecePartition]) -> Partitions:
         """Return them changed."""
         return Partitions.of(map(change, self), self.source)
+
+    def then(self, change: Callable[[Rows], Rows] | None) -> Partitions:
+        """Return them with one more change of their rows; None for none."""
+        return self if change is None else self.mapped(methodcaller("then", change))
 
     def rows(self) -> Iterator[Rows]:
         """Yield all rows in order, read here; a full pass is settled.
@@ -77,83 +75,6 @@ class Partitions(tuple[PartitionT_co, ...]):  # noqa: SLOT001 - a tuple can have
         except FaultyRowsError:
             raise self.source.fault() from None
         self.source.settle(intake)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PiecePartition:
-    """A piece of a part, with the way to make rows of it: all that a worker needs.
-
-    Attributes:
-        part: the name of the part.
-        piece: of the part.
-        first_row: global position of the first row of the piece.
-        assembly: makes the rows.
-        changes: what becomes of each batch of rows; they travel with it.
-    """
-
-    part: str
-    piece: Piece
-    first_row: int
-    assembly: Assembly
-    changes: tuple[Callable[[Rows], Rows], ...] = ()
-
-    def then(self, change: Callable[[Rows], Rows]) -> PiecePartition:
-        """Return the piece with one more change."""
-        return replace(self, changes=(*self.changes, change))
-
-    def only(self, chosen: Chosen) -> PiecePartition:
-        """Return the piece with the chosen rows alone: it takes its own share along, not all."""
-        return self.then(chosen.within(self.first_row, self.piece.rows).among)
-
-    @property
-    def stays(self) -> bool:
-        """Tell whether the rows are in this process, and must be read here."""
-        return self.piece.stays
-
-    def chunks(self, names: Collection[str]) -> Iterator[Chunk]:
-        """Yield the named columns.
-
-        Raises:
-            BadPartsError: the part cannot be read.
-        """
-        try:
-            yield from self.piece.chunks(names, self.first_row)
-        except InputError as error:
-            raise named_fault(error, self.part) from None
-
-    def looked_at(
-        self, columns: Collection[str] = (), *, scores: bool = True
-    ) -> Iterator[tuple[Chunk, Rows]]:
-        """Yield chunks with further columns, and their rows: nothing is told of what is left out.
-
-        Args:
-            columns: that chunks have, too.
-            scores: whether rows have them, and not only who is a member.
-        """
-        how = replace(self.assembly, key=None, groups=None, named=False)
-        if not scores and how.nan != "drop":
-            how = replace(how, scores=())
-        for chunk in self.chunks(dict.fromkeys((*how.columns, *columns))):
-            yield chunk, how.rows(chunk, Intake())
-
-    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
-        """Yield the rows in order, and count in ``intake`` what is left out of them.
-
-        Raises:
-            FaultyRowsError: rows that must end the run; they are counted by the source.
-            BadPartsError: the part cannot be read.
-        """
-        intake = Intake() if intake is None else intake
-        nan_is_error = self.assembly.nan == "error"
-        for chunk in self.chunks(self.assembly.columns):
-            rows = self.assembly.rows(chunk, intake)
-            if intake.faulty(nan_is_error=nan_is_error):
-                raise FaultyRowsError("faulty_rows", f"{self.part}: some rows cannot be audited.")
-            for change in self.changes:
-                rows = change(rows)
-            yield rows
-        if self.assembly.groups is not None:
-            intake.groups |= self.assembly.groups.found
 
 
 def _score_kind(kind: Kind) -> ScoreKind:
@@ -174,6 +95,7 @@ class ScoreSource:
         chosen_words: what the reader must know of the choice of the columns.
         mixed: the score columns whose type differs between files.
         rounded: those that are rounded to the float type of the coarsest files, with these.
+        groups: the columns that name a row's group, and the groups that were read; None for none.
         rows_hint: rows in the input before any is left out.
         position_seed: of rows that their positions tell apart.
         unit_seed: chooses the rows that stand for persons; None without ``unit_column``.
@@ -190,7 +112,7 @@ class ScoreSource:
         Raises:
             InputError: nothing says who is a member.
         """
-        self.choice, self.opened = choice, opened
+        self.choice, self.opened, self._request = choice, opened, request
         self.rounded, self.mixed = uneven_storage(choice.names, opened.parts)
         kinds = {field.name: field.kind for field in merge_fields(opened.parts)}
         self.columns = tuple(
@@ -202,8 +124,6 @@ class ScoreSource:
             VectorScore(name=",".join(one), coordinates=tuple(place[name] for name in one))
             for one in choice.vectors
         )
-        precision = {name: one.precision for name, one in self.rounded.items()}
-        self._how = Assembly.of(choice, request, precision)
         rules = [
             member_rule(parts, choice.members, request, required=side is None)
             for side, parts in sides
@@ -212,11 +132,15 @@ class ScoreSource:
         taken = {self.member_column, *choice.names}
         self.skipped = tuple(one for one in choice.skipped if one[0] not in taken)
         self.chosen_words = choice_findings(choice, request)
-        self.rows_hint = 0
-        self._partitions: list[PiecePartition] = []
-        for (side, parts), rule in zip(sides, rules, strict=True):
-            for part in parts:
-                self._add_part(part, replace(self._how, side=side, rule=rule))
+        self.groups = None
+        if request.group_columns:
+            self.groups = GroupColumns(
+                columns=request.group_columns,
+                option=request.group_option,
+                required=request.run_column is not None,
+            )
+        self._partitions = list(self._pieces(sides, rules))
+        self.rows_hint = sum(one.piece.rows for one in self._partitions)
         self.position_seed = 0
         self.unit_seed: int | None = None
         self.unit_rows_dropped = (0, 0)
@@ -226,21 +150,37 @@ class ScoreSource:
         self._described: dict[bool, tuple[InputFile, ...]] = {}
         self.intake = Intake()
 
-    def _add_part(self, part: Part, how: Assembly) -> None:
-        """Add a part's pieces behind those that are there."""
-        fields = part.fields
-        own = replace(
-            how,
-            coarse=frozenset(f.name for f in fields if f.storage == how.precision.get(f.name, "")),
-            copies=how.copies and tells_copies(fields),
+    def _pieces(self, sides: Sides, rules: Sequence[MemberRule | None]) -> Iterator[PiecePartition]:
+        """Yield the pieces of all parts in row order, with the way to make rows of each."""
+        choice, request = self.choice, self._request
+        precision = {name: one.precision for name, one in self.rounded.items()}
+        with_choice = partial(
+            PiecePartition,
+            scores=choice.scores,
+            where=choice.where,
+            key=request.unit_column or request.key_column,
+            nan=request.nan,
+            precision=precision,
+            groups=self.groups,
+            named=request.named,
         )
-        for piece in part.pieces():
-            self._partitions.append(
-                PiecePartition(part=part.name, piece=piece, first_row=self.rows_hint, assembly=own)
-            )
-            self.rows_hint += piece.rows
+        first_row = 0
+        for (side, parts), rule in zip(sides, rules, strict=True):
+            for part in parts:
+                coarse = (f.name for f in part.fields if f.storage == precision.get(f.name, ""))
+                of_part = partial(
+                    with_choice,
+                    part=part.name,
+                    rule=rule,
+                    side=side,
+                    coarse=frozenset(coarse),
+                    copies=choice.copies and tells_copies(part.fields),
+                )
+                for piece in part.pieces():
+                    yield of_part(piece=piece, first_row=first_row)
+                    first_row += piece.rows
 
-    def partitions(self) -> Partitions[PiecePartition]:
+    def partitions(self) -> Partitions:
         """Return the partitions in row order, with one row for each person and class.
 
         Who stands for a person is chosen at the first call, in one more pass.
@@ -263,7 +203,7 @@ class ScoreSource:
         self._chosen = chosen
         self.unit_rows_dropped = chosen.dropped_members, chosen.dropped_holdout
 
-    def every_row(self) -> Partitions[PiecePartition]:
+    def every_row(self) -> Partitions:
         """Return the partitions in row order, with all rows of a person that may count."""
         found = Partitions.of(self._partitions, self)
         return found if self.standing is None else found.mapped(methodcaller("only", self.standing))
@@ -285,9 +225,9 @@ class ScoreSource:
             InputError: a fault that several partitions make together.
         """
         self.intake = intake
-        if self._how.groups is not None:
-            self._how.groups.learn(intake.groups)
-        if intake.faulty(nan_is_error=self._how.nan == "error"):
+        if self.groups is not None:
+            self.groups.learn(intake.groups)
+        if intake.faulty(nan_is_error=self._request.nan == "error"):
             raise self.fault()
 
     def inputs(self, *, hash_all: bool = False) -> tuple[InputFile, ...]:
@@ -329,14 +269,14 @@ class ScoreSource:
         return (
             *self.assumed,
             *self.opened.skipped,
-            *intake_findings(total, category=self._how.nan == "category"),
+            *intake_findings(total, category=self._request.nan == "category"),
             *(Finding.of("types_differ", column=name) for name in self.mixed),
             *precision_findings(self.intake, self.rounded),
         )
 
     def infinite(self, names: Sequence[str]) -> int | None:
         """Count the infinite scores of columns; None unless missing ones have a place too."""
-        if self._how.nan != "category":
+        if self._request.nan != "category":
             return None
         found = self.intake.of("infinite")
         return sum(found[name].count for name in names if name in found)
@@ -358,17 +298,16 @@ class ScoreSource:
         """Count the faults of the whole input, in one more pass, and return the error."""
         total = Intake()
         for partition in self._partitions:
-            intake = Intake()
-            how = partition.assembly
-            for chunk in partition.chunks(how.columns):
-                how.rows(chunk, intake)
+            intake, rule = Intake(), partition.rule
+            for chunk in partition.chunks(partition.columns):
+                partition.rows(chunk, intake)
             total.include(intake)
-            if how.rule is not None:
-                total.labels |= how.rule.members | (how.rule.holdout or frozenset())
+            if rule is not None:
+                total.labels |= rule.members | (rule.holdout or frozenset())
         return fault_of(
             total,
             member_column=self.member_column,
-            key_column=self._how.key,
+            key_column=self._request.unit_column or self._request.key_column,
             coarse=self.rounded,
         )
 

@@ -183,7 +183,6 @@ def _limitations(design: RecordsDesign) -> tuple[Message, ...]:
 def _design(
     source: ScoreSource, asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisks
 ) -> RecordsDesign:
-    first = source.partitions()[0].assembly
     return RecordsDesign(
         n_members=counts.n_members,
         n_holdout=counts.n_holdout,
@@ -201,7 +200,7 @@ def _design(
         member_population=asked.member_population,
         member_column=source.member_column,
         skipped_columns=source.passed_over,
-        group_columns=() if first.groups is None else first.groups.columns,
+        group_columns=() if source.groups is None else source.groups.columns,
     )
 
 

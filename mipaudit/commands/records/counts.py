@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from mipaudit.counting.counts import Meter, settle_sample
 from mipaudit.counting.scores import KeptInput, OrderedRows
 from mipaudit.data.parts import ScoreColumn
 from mipaudit.data.rows.units import Chosen
-from mipaudit.data.source import Partitions, PiecePartition, ScoreSource
+from mipaudit.data.source import Partitions, ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
@@ -26,9 +26,6 @@ from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.plan import BurnInSample, Plan, ScoreKind, kept_exactly, make_plan
 from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
 from mipaudit.summaries.tally import GroupCensus, Grouping, Tally
-
-if TYPE_CHECKING:
-    from mipaudit.data.rows.rows_of_chunk import Assembly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -154,7 +151,7 @@ def _count_groups(
     source: ScoreSource, ordered: OrderedRows, asked: RecordTableOptions
 ) -> GroupCounts:
     kind = source.columns[0].kind
-    sizes, words = ordered.over(GroupCensus).sizes, words_of(source.every_row()[0])
+    sizes, words = ordered.over(GroupCensus).sizes, words_of(source)
     chosen = choose_groups(sizes, words, asked, in_memory=True)
     sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
     sample.settle()
@@ -173,15 +170,14 @@ def _count_by_position(
     """Read an input that is too large to keep twice, and count."""
     partitions = unnamed(source.partitions())
     seed = source.position_seed
-    grouped = bool(partitions) and partitions[0].assembly.groups is not None
     over = partial(fold, partitions, workers=workers, progress=meter)
-    survey = over(partial(RecordSurvey, seed, grouped=grouped))
+    survey = over(partial(RecordSurvey, seed, grouped=source.groups is not None))
     sample = survey.sample
     kind = source.columns[0].kind
     cells = _cells(sample, kind, asked, seed)
     chosen = plan = None
     if survey.census is not None:
-        words = words_of(partitions[0])
+        words = words_of(source)
         chosen = choose_groups(survey.census.sizes, words, asked, in_memory=False)
         plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=seed)
     tally = over(partial(RecordCount, cells, plan, None if chosen is None else chosen.grouping))
@@ -221,18 +217,9 @@ def record_meter(
     return Meter(source.rows_hint * passes, progress).advance
 
 
-def unnamed(partitions: Partitions[PiecePartition]) -> Partitions[PiecePartition]:
+def unnamed(partitions: Partitions) -> Partitions:
     """Return the partitions without the values of the key column: no count needs them."""
-    plain: dict[int, Assembly] = {}
-
-    def change(partition: PiecePartition) -> PiecePartition:
-        # Shared by all partitions of a group, so that it is sent once with a run of them.
-        own = partition.assembly
-        if id(own) not in plain:
-            plain[id(own)] = replace(own, named=False)
-        return replace(partition, assembly=plain[id(own)])
-
-    return partitions.mapped(change)
+    return partitions.mapped(partial(replace, named=False))
 
 
 def require_one_score(source: ScoreSource) -> None:

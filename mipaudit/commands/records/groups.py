@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.data.parts import ScoreColumn
-from mipaudit.data.source import PiecePartition
+from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.named_attack import Limits
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
@@ -227,9 +227,9 @@ def _difference_estimate(
     )
 
 
-def words_of(partition: PiecePartition) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]]:
+def words_of(source: ScoreSource) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]]:
     """Return the columns that make groups, and the words of every group that was read."""
-    groups = partition.assembly.groups
+    groups = source.groups
     assert groups is not None  # noqa: S101 - the caller asked
     return groups.columns, groups.found
 

@@ -24,7 +24,8 @@ from mipaudit.summaries.rows import splitmix64
 if TYPE_CHECKING:
     from mipaudit.data.columns.column import Chunk
     from mipaudit.data.request import ReadRequest
-    from mipaudit.data.source import PiecePartition, ScoreSource
+    from mipaudit.data.rows.partition import PiecePartition
+    from mipaudit.data.source import ScoreSource
     from mipaudit.summaries.rows import Rows
 
 Hashes = NDArray[np.uint64]

@@ -1,12 +1,12 @@
-"""From a chunk of columns to rows: filter, membership, scores, identity, groups.
+"""A piece of an input, from its columns to rows: filter, membership, scores, identity, groups.
 
 A group has one hash for the values of several columns, and what it stands for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
@@ -28,16 +28,17 @@ from mipaudit.data.columns.column import (
     number_word,
 )
 from mipaudit.data.columns.words import MemberRule, distinct_labels, said_of
+from mipaudit.data.parts import FaultyRowsError, Piece, named_fault
 from mipaudit.data.rows.intake import Intake, Spread
 from mipaudit.errors import InputError
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.choice import Choice
     from mipaudit.data.columns.words import Where
-    from mipaudit.data.request import NanPolicy, ReadRequest
+    from mipaudit.data.request import NanPolicy
     from mipaudit.data.rows.intake import Wrong
+    from mipaudit.data.rows.units import Chosen
 
 Mask = NDArray[np.bool_]
 # Counts the rows of a mask, where there is one, as wrong, in a column or as such.
@@ -160,11 +161,14 @@ def column_values(column: Column) -> NDArray[Any]:
     return np.asarray(words[column.codes])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assembly:
-    """How the rows of one group of parts are made.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PiecePartition:
+    """A piece of a part, with the way to make rows of it: all that a worker needs.
 
     Attributes:
+        part: the name of the part.
+        piece: of the part.
+        first_row: global position of the first row of the piece.
         scores: the score columns.
         rule: tells members from holdout; None when ``side`` says it for all rows.
         side: True or False when all rows are given as members or as holdout.
@@ -173,42 +177,41 @@ class Assembly:
         nan: what to do with a missing score.
         precision: of the score columns that files store more and less finely, the coarsest
             float type: scores of all files are rounded to it.
-        coarse: of these columns, those that the rows' own part stores so.
+        coarse: those of them that are stored so here.
         copies: whether a column says which records were released word for word.
         groups: the columns that name a row's group, or None.
-        named: whether the values of the key column travel with the rows.
+        named: rows carry the key column's values.
+        changes: what becomes of each batch of rows; they travel with it.
     """
 
+    part: str
+    piece: Piece
+    first_row: int
     scores: tuple[Field, ...]
+    rule: MemberRule | None
+    side: bool | None
     where: Where | None
     key: str | None
     nan: NanPolicy
     precision: Mapping[str, str]
-    rule: MemberRule | None = None
-    side: bool | None = None
-    coarse: frozenset[str] = frozenset()
-    copies: bool = False
-    groups: GroupColumns | None = None
-    named: bool = False
+    coarse: frozenset[str]
+    copies: bool
+    groups: GroupColumns | None
+    named: bool
+    changes: tuple[Callable[[Rows], Rows], ...] = ()
 
-    @classmethod
-    def of(cls, choice: Choice, request: ReadRequest, precision: Mapping[str, str]) -> Assembly:
-        """Return how rows are made of the chosen columns, but for who is a member."""
-        groups = GroupColumns(
-            columns=request.group_columns,
-            option=request.group_option,
-            required=request.run_column is not None,
-        )
-        return cls(
-            scores=choice.scores,
-            where=choice.where,
-            key=request.unit_column or request.key_column,
-            nan=request.nan,
-            precision=precision,
-            copies=choice.copies,
-            groups=groups if request.group_columns else None,
-            named=request.named,
-        )
+    def then(self, change: Callable[[Rows], Rows]) -> PiecePartition:
+        """Return the piece with one more change."""
+        return replace(self, changes=(*self.changes, change))
+
+    def only(self, chosen: Chosen) -> PiecePartition:
+        """Return the piece with the chosen rows alone: it takes its own share along, not all."""
+        return self.then(chosen.within(self.first_row, self.piece.rows).among)
+
+    @property
+    def stays(self) -> bool:
+        """Tell whether the rows are in this process, and must be read here."""
+        return self.piece.stays
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -220,6 +223,50 @@ class Assembly:
         names += [COPY_COLUMN] if self.copies else []
         names += self.groups.columns if self.groups else ()
         return tuple(dict.fromkeys(names))
+
+    def chunks(self, names: Collection[str]) -> Iterator[Chunk]:
+        """Yield the named columns.
+
+        Raises:
+            BadPartsError: the part cannot be read.
+        """
+        try:
+            yield from self.piece.chunks(names, self.first_row)
+        except InputError as error:
+            raise named_fault(error, self.part) from None
+
+    def looked_at(
+        self, columns: Collection[str] = (), *, scores: bool = True
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        """Yield chunks with further columns, and their rows: nothing is told of what is left out.
+
+        Args:
+            columns: that chunks have, too.
+            scores: whether rows have them, and not only who is a member.
+        """
+        own = replace(self, key=None, groups=None, named=False)
+        if not scores and own.nan != "drop":
+            own = replace(own, scores=())
+        for chunk in self.chunks(dict.fromkeys((*own.columns, *columns))):
+            yield chunk, own.rows(chunk, Intake())
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the rows in order, and count in ``intake`` what is left out of them.
+
+        Raises:
+            FaultyRowsError: rows that must end the run; they are counted by the source.
+            BadPartsError: the part cannot be read.
+        """
+        intake = Intake() if intake is None else intake
+        for chunk in self.chunks(self.columns):
+            rows = self.rows(chunk, intake)
+            if intake.faulty(nan_is_error=self.nan == "error"):
+                raise FaultyRowsError("faulty_rows", f"{self.part}: some rows cannot be audited.")
+            for change in self.changes:
+                rows = change(rows)
+            yield rows
+        if self.groups is not None:
+            intake.groups |= self.groups.found
 
     def rows(self, chunk: Chunk, intake: Intake) -> Rows:
         """Return the rows of ``chunk`` that are present, and count the others.
