@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.compare.queries.cohort import Cohort, count_cohort
-from mipaudit.commands.compare.queries.pairs import Compared
-from mipaudit.commands.compare.queries.rows import largest_of
-from mipaudit.commands.compare.queries.rows_in_order import Columns
+from mipaudit.commands.compare.queries.answer import Compared, largest_of
+from mipaudit.commands.compare.queries.cohort import Cohort, Columns, count_cohort
 from mipaudit.counting.scores import OrderedRows
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval, trivial

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mipaudit.commands.compare.queries.pairs import Compared
+from mipaudit.commands.compare.queries.answer import Compared
 from mipaudit.evidence.difference import class_challengers, fitted_challenger, of_constant
 from mipaudit.evidence.scores.assignments import assigned
 from mipaudit.evidence.scores.attacker_families import Lessons, families

@@ -1,21 +1,30 @@
-"""From queries that were counted to the report on them: rows, ranking, verdict."""
+"""From queries that were counted to the report on them: how any two differ, rows, ranking, verdict.
+
+Every limit of a difference is by how the rows of the two queries hang together, at its share of the
+error.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final
 
 from mipaudit.commands.compare.increase import increase_check
 from mipaudit.commands.compare.options import CompareOptions
-from mipaudit.commands.compare.queries.cohort import MOST_TOGETHER
-from mipaudit.commands.compare.queries.pairs import Compared, pairs_of
+from mipaudit.commands.compare.queries.cohort import MOST_TOGETHER, Cohort, common_classes
 from mipaudit.commands.compare.queries.report import (
     CompareDesign,
     ComparedQuery,
     CompareReport,
+    Pairing,
     RankedQuery,
 )
-from mipaudit.commands.compare.queries.rows import best_of_rows, difference_rows, together_rows
 from mipaudit.errors import UsageError
+from mipaudit.evidence.difference import Challenger, apart_lower
+from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
+from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
-from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.evidence.scores.rows import PREQUENTIAL, ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.check import Check
 from mipaudit.model.message import Finding, Message
@@ -23,6 +32,221 @@ from mipaudit.model.row import Attackers, Row
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import reach_verdict, settled
+
+
+def pairs_of(count: int, baseline: int | None) -> list[tuple[int, int]]:
+    """Return the pairs of queries to compare: all, or every other one with the baseline."""
+    if baseline is None:
+        return list(combinations(range(count), 2))
+    return [(one, baseline) for one in range(count) if one != baseline]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Compared:
+    """All queries, and how any two of them differ.
+
+    Attributes:
+        cohorts: which queries are of the same rows, in the order of their queries.
+        independent: whether different cohorts hold different records.
+    """
+
+    cohorts: Sequence[Cohort]
+    independent: bool
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Return one for each query; names are unique."""
+        return tuple(one for cohort in self.cohorts for one in cohort.evidence)
+
+    def cohort(self, query: int) -> Cohort:
+        """Return the cohort that a query belongs to."""
+        return next(one for one in self.cohorts if query in one.queries)
+
+    @property
+    def apart(self) -> Pairing:
+        """Return how the rows of different cohorts hang together."""
+        return "independent" if self.independent else "unknown"
+
+    def classes(self, first: int, second: int) -> tuple[Attackers, ...]:
+        """Return the classes that a difference can be stated for."""
+        return common_classes(self.evidence[first], self.evidence[second])
+
+    def challenger(self, query: int, attackers: Attackers) -> Challenger:
+        """Return the attackers of a class that learned on a query."""
+        cohort = self.cohort(query)
+        return cohort.challenger(query - cohort.first, attackers)
+
+    def value(self, query: int, attackers: Attackers) -> float:
+        """Return the best estimate of a query's advantage within a class: biased downward."""
+        return self.challenger(query, attackers).rates.value
+
+    def lower(self, first: int, second: int, attackers: Attackers, alpha: float) -> float | None:
+        """Return a lower limit of the first query's advantage minus the second's.
+
+        Args:
+            first: number of a query.
+            second: number of another.
+            attackers: the class, on either query.
+            alpha: one-sided error in (0, 1).
+        """
+        cohort = self.cohort(first)
+        if second in cohort.queries:
+            key = (first - cohort.first, attackers)
+            return cohort.lower(key, second - cohort.first, attackers, alpha)
+        return apart_lower(
+            self.challenger(first, attackers),
+            self.evidence[second],
+            attackers,
+            alpha,
+            independent=self.independent,
+        )
+
+    def upper(self, first: int, second: int, attackers: Attackers, alpha: float) -> float | None:
+        """Return an upper limit of the first query's advantage minus the second's."""
+        lower = self.lower(second, first, attackers, alpha)
+        return None if lower is None else -lower
+
+
+_METHODS: Final[dict[Pairing, str]] = {
+    "same-rows": "paired: the same rows under both queries",
+    "independent": "root of squared slacks: independent inputs",
+    "unknown": "two limits at the whole error: nothing is known of how the inputs overlap",
+}
+_SELECTION: Final = (
+    "attackers of the class fitted on the burn-in and on earlier blocks, beside the best of the "
+    "class on the other query"
+)
+_LOWER_ONLY: Final = Message("upper_needs_any")
+_TOO_FEW: Final = Message("few_rows")
+
+
+def difference_rows(
+    compared: Compared, pairs: Sequence[tuple[int, int]], confidence: float
+) -> list[Row]:
+    """Return all differences, the first minus the second, jointly over the pairs for each class."""
+    share = ErrorShare(confidence=confidence, columns=len(pairs))
+    return [
+        _difference(compared, pair, attackers, share)
+        for pair in pairs
+        for attackers in compared.classes(*pair)
+    ]
+
+
+def _difference(
+    compared: Compared, pair: tuple[int, int], attackers: Attackers, share: ErrorShare
+) -> Row:
+    a, b = (compared.evidence[one] for one in pair)
+    lower = compared.lower(*pair, attackers, share.one_sided)
+    upper = compared.upper(*pair, attackers, share.one_sided)
+    rates = [compared.challenger(one, attackers).rates for one in pair]
+    smaller = min(rates, key=lambda one: one.n_members + one.n_holdout)
+    one_cohort = pair[1] in compared.cohort(pair[0]).queries
+    return Row(
+        quantity="difference",
+        score=a.score,
+        versus=b.score,
+        method=_METHODS["same-rows" if one_cohort else compared.apart],
+        attackers=attackers,
+        value=rates[0].value - rates[1].value,
+        plugin=a.observed(attackers)[0] - b.observed(attackers)[0],
+        lower=lower,
+        lower_reason=_TOO_FEW if lower is None else None,
+        upper=upper,
+        upper_reason=_TOO_FEW if upper is None else None,
+        confidence=share.confidence,
+        selection=_SELECTION,
+        validity="approximate",
+        n_members=smaller.n_members,
+        n_holdout=smaller.n_holdout,
+    )
+
+
+def largest_of(cohort: Cohort) -> Averaged:
+    """Return the guesses of one attacker at a time, on whichever query of a cohort."""
+    blocks = [one.counts.blocks for one in cohort.evidence]
+    first = cohort.evidence[0]
+    return averaged_among(blocks, first.counts.burn_in, first.prior)
+
+
+def best_of_rows(compared: Compared, confidence: float) -> list[Row]:
+    """Return the largest advantage among the queries of each cohort of several."""
+    several = [one for one in compared.cohorts if len(one.queries) > 1]
+    share = ErrorShare(confidence=confidence, columns=max(1, len(several)))
+    rows = []
+    for cohort in several:
+        naive = max(cohort.evidence, key=lambda one: one.lower(share.one_sided))
+        row = _any_attacker(
+            largest_of(cohort),
+            share,
+            score="largest of " + ", ".join(one.score for one in cohort.evidence),
+            method="prequential, one attacker at a time on whichever query did best so far",
+            selection="query and attacker chosen on the burn-in and on earlier blocks",
+        )
+        chosen = replace(
+            row,
+            method="the largest of the limits, each at the full error",
+            value=naive.held_out.value,
+            lower=naive.lower(share.one_sided),
+            selection="the query was chosen on the rows that it is judged on",
+            validity="not-an-interval",
+        )
+        rows += [row, chosen]
+    return rows
+
+
+def together_rows(compared: Compared, confidence: float) -> tuple[list[Row], list[Row]]:
+    """Return what pairs of scores show together, and what that adds to each alone."""
+    found = [(cohort, pair) for cohort in compared.cohorts for pair in cohort.together]
+    share = ErrorShare(confidence=confidence, columns=max(1, len(found)))
+    together, gains = [], []
+    for cohort, pair in found:
+        a, b = (cohort.evidence[one].score for one in pair)
+        row = _any_attacker(
+            cohort.challengers[pair].rates,
+            share,
+            score=f"{a} + {b}",
+            method="prequential, on either score and on grids of both",
+            selection=PREQUENTIAL,
+        )
+        together.append(row)
+        for attackers in compared.classes(*(cohort.queries[one] for one in pair)):
+            lower = cohort.gain(pair, attackers, share.one_sided)
+            better = max(cohort.challenger(one, attackers).rates.value for one in pair)
+            gain = replace(
+                row,
+                quantity="difference",
+                versus=f"the better of {a} and {b}",
+                method="paired: both scores seen together, beside the best of the class on "
+                "either alone",
+                attackers=attackers,
+                value=cohort.challengers[pair].rates.value - better,
+                lower=lower,
+                lower_reason=_TOO_FEW if lower is None else None,
+                selection=_SELECTION,
+            )
+            gains.append(gain)
+    return together, gains
+
+
+def _any_attacker(
+    held: Averaged, share: ErrorShare, *, score: str, method: str, selection: str
+) -> Row:
+    """Return what attackers reach at least."""
+    return Row(
+        quantity="advantage",
+        score=score,
+        method=method,
+        attackers="any",
+        value=held.value,
+        lower=held.lower(share.one_sided),
+        upper=None,
+        upper_reason=_LOWER_ONLY,
+        confidence=share.confidence,
+        selection=selection,
+        validity="approximate",
+        n_members=held.n_members,
+        n_holdout=held.n_holdout,
+    )
 
 
 def compare_report(

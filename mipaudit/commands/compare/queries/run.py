@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from mipaudit.commands.compare.options import CompareOptions, query_names
-from mipaudit.commands.compare.queries.answer import compare_report
-from mipaudit.commands.compare.queries.cohort import Cohort, count_cohort
-from mipaudit.commands.compare.queries.pairs import Compared, pairs_of
+from mipaudit.commands.compare.queries.answer import Compared, compare_report, pairs_of
+from mipaudit.commands.compare.queries.cohort import Cohort, Columns, compared_rows, count_cohort
 from mipaudit.commands.compare.queries.report import CompareReport
-from mipaudit.commands.compare.queries.rows_in_order import Columns, compared_rows
 from mipaudit.counting.counts import Counts, Meter, require_information
 from mipaudit.counting.scores import settle_seed
 from mipaudit.data.opening import open_input
