@@ -30,8 +30,7 @@ def name_of(path):
 def test_a_folder_can_be_taken_in_at_a_glance(folder):
     modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
     folders = [path for path in folder.iterdir() if (path / "__init__.py").exists()]
-    most = {"messages": MOST_FOLDERS}  # a module for each command
-    assert len(modules) <= most.get(folder.name, MOST_MODULES)
+    assert len(modules) <= MOST_MODULES
     assert len(folders) <= MOST_FOLDERS
     assert len(folder.relative_to(PACKAGE).parts) <= DEEPEST
     said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))

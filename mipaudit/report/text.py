@@ -14,7 +14,7 @@ from mipaudit.report import blocks
 from mipaudit.report.blocks import Block, Grid, Section, closed, first_sentence, plain, spaced
 
 if TYPE_CHECKING:
-    from mipaudit.report.messages.entry import Mood
+    from mipaudit.report.messages.told import Mood
     from mipaudit.report.walk import Walk
 
 _GAP: Final = "  "

@@ -43,7 +43,7 @@ from mipaudit.statements.text.rounding import count_text
 if TYPE_CHECKING:
     from mipaudit.options.declare import Options
     from mipaudit.report.layout import Cases, Layout, Table, Where
-    from mipaudit.report.messages.entry import Mood
+    from mipaudit.report.messages.told import Mood
     from mipaudit.statements.reports.any_report import AnyReport
 
 # In full: for a terminal, for what knows no terminal, or a page, whose head says the gravest.

@@ -8,8 +8,7 @@ from importlib import import_module
 
 import pytest
 
-from mipaudit.report.messages.entry import Entry
-from mipaudit.report.messages.told import _FORMS, _PLACE, _UNSAID
+from mipaudit.report.messages.told import _FORMS, _PLACE, _UNSAID, Entry
 from tests.places import ROOT
 
 PACKAGE = ROOT / "mipaudit"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.messages.entry import Entry
+from mipaudit.report.messages.told import Entry
 
 _SHIFT_APPROXIMATE: Final = (
     "The limits of the advantage are approximate at some sample sizes; their coverage is in the "

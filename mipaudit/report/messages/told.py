@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from mipaudit.model.message import Message
 from mipaudit.statements.text import guesses
@@ -34,14 +34,8 @@ from mipaudit.statements.text.rounding import (
     within_text,
 )
 
-if TYPE_CHECKING:
-    from mipaudit.report.messages.entry import Entry
-
 # What answers before it has loaded much comes first, then what most answers say.
-_FIRST: Final = (
-    *("noise", "bounds", "itself", "verify", "answers", "verdicts", "reasons", "checks"),
-    *("estimate", "findings_input", "findings_scores", "limitations"),
-)
+_FIRST: Final = ("noise", "epsilon", "verdicts", "estimate", "input", "limitations")
 _PLACE: Final = re.compile(r"\{([\w.]+)(?::([^}]+))?\}")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]")
 _FEW: Final = 12
@@ -49,6 +43,36 @@ _LONGEST: Final = 10_000
 _UNLESS: Final = "unless"
 _ABSENT: Final = object()
 _UNSAID: Final = {"said": "", _UNLESS: ""}  # of forms that show no value
+
+
+Mood = Literal["good", "bad", "open", "plain"]
+
+
+class Entry(NamedTuple):
+    """A sentence with places for the values of its message.
+
+    A place is ``{name}`` or ``{name:form}``: `report.messages.told` has the forms; ``{n:row|rows}``
+    is the first word where ``n`` is 1 or true, else the second. A part in brackets is left out
+    where one of its places has no value. What stands between places is prose as a reader sees it.
+    The key of an entry is the code, with ``.case`` where a code has several.
+
+    Attributes:
+        sentence: without a full stop where it is a part of others.
+        serious: the answer may be untrue because of such a finding, so that no view leaves it out.
+        mood: how an answer is shown.
+        next: what to do about it, in words, and the page that tells more.
+        unsaid: what an answer does not say.
+        short: whether a remark is worth a line of a screenful.
+        last: whether it gives way before what is worth knowing of the input.
+    """
+
+    sentence: str
+    serious: bool = False
+    mood: Mood = "plain"
+    next: tuple[str, str] | None = None
+    unsaid: str = ""
+    short: bool = True
+    last: bool = False
 
 
 class Values(Protocol):

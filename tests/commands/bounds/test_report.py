@@ -10,7 +10,7 @@ from mipaudit.commands.bounds import report as conclusion
 from mipaudit.commands.bounds.run import bounds
 from mipaudit.model.message import Message
 from mipaudit.report.forms import brief_report, report_as, report_text
-from mipaudit.report.messages.bounds import ENTRIES
+from mipaudit.report.messages.epsilon import BOUNDS
 from mipaudit.report.messages.told import told
 from mipaudit.statements.text.rounding import lower_figure, upper_figure
 from tests.fixtures.codes import within
@@ -98,7 +98,7 @@ def messages(report):
 
 
 def test_every_code_has_a_question():
-    assert {code for _, codes in QUESTIONS.values() for code in codes.split()} == {*ENTRIES}
+    assert {code for _, codes in QUESTIONS.values() for code in codes.split()} == {*BOUNDS}
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -14,7 +14,7 @@ import pytest
 from mipaudit.commands.epsilon import report as conclusion
 from mipaudit.commands.epsilon.run import encode_profile, epsilon
 from mipaudit.report.forms import brief_report, report_as, report_text
-from mipaudit.report.messages.epsilon import ENTRIES
+from mipaudit.report.messages.epsilon import EPSILON
 from mipaudit.report.messages.told import told
 from mipaudit.report.walk import walk_of
 from mipaudit.statements.text.rounding import lower_figure
@@ -117,7 +117,7 @@ def messages(report):
 
 
 def test_every_code_has_an_input():
-    assert {*MAKES} == {*ENTRIES}
+    assert {*MAKES} == {*EPSILON}
 
 
 @pytest.mark.parametrize("code", MAKES)

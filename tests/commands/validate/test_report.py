@@ -9,7 +9,7 @@ import pytest
 
 import mipaudit
 from mipaudit.report.forms import brief_report, report_as
-from mipaudit.report.messages.itself import ENTRIES
+from mipaudit.report.messages.reports import ITSELF
 from tests.fixtures.codes import said
 
 
@@ -36,7 +36,7 @@ def test_each_code_has_its_input(report, failing):
     codes = {*said(report), *said(failing), *said(spared)}
     named = {"limits_hold", "limits_fall_short", "validation_caught_nothing", "methods_not_caught"}
     assert codes >= {*named, "methods_caught", "validation_drawn", "validation_short"}
-    assert codes <= {*ENTRIES}
+    assert codes <= {*ITSELF}
 
 
 def test_failures_are_listed_with_their_cell(failing):

@@ -6,8 +6,8 @@ import pytest
 
 from mipaudit.commands.verify.report import answer, ground, remarks
 from mipaudit.report.codec import from_json
+from mipaudit.report.messages.reports import VERIFY
 from mipaudit.report.messages.told import told
-from mipaudit.report.messages.verify import ENTRIES
 from tests.places import REPORTS
 
 SAME = from_json((REPORTS / "verification.json").read_bytes())
@@ -57,7 +57,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("code", ENTRIES)
+@pytest.mark.parametrize("code", VERIFY)
 def test_the_smallest_report_makes_it_appear(code):
     report, text = SAID[code]
     found = [one for one in (answer(report), ground(report), *remarks(report)) if one.code == code]
