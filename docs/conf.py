@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mipaudit.cli.topics import SHELVES, pages
+from mipaudit.cli.help import SHELVES, pages
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ def write_pages(folder: Path) -> None:
     """Write a page of the program and of each command."""
     sys.path.insert(0, str(_ROOT))  # it is not installed yet
     try:
-        from mipaudit.cli.manual import manual_pages
+        from mipaudit.cli.help import manual_pages
     finally:
         sys.path.remove(str(_ROOT))
     folder.mkdir(parents=True, exist_ok=True)

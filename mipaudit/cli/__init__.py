@@ -1,1 +1,1 @@
-"""The command line: one file per command, no arithmetic."""
+"""The command line: words, a policy file and variables become checked options."""

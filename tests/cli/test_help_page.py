@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from mipaudit.cli.command import declared_command
+from mipaudit.cli.program import declared_command
 from mipaudit.options.commands import BY_NAME, TABLE
 
 HEADINGS = re.compile(r"^(\S.*):$", re.MULTILINE)

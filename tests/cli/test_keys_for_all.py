@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mipaudit.cli import app
-from mipaudit.cli import command as parsed
+from mipaudit.cli import program as parsed
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import declared
 from mipaudit.statements.reports.kinds import named

@@ -9,9 +9,8 @@ import subprocess
 import pytest
 import typer
 
-from mipaudit.cli.command import declared_command
-from mipaudit.cli.manual import described, manual_pages
-from mipaudit.cli.program import COMMANDS
+from mipaudit.cli.help import described, manual_pages
+from mipaudit.cli.program import COMMANDS, declared_command
 from mipaudit.options.commands import BY_NAME
 
 PAGES = dict(manual_pages())

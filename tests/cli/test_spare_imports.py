@@ -5,7 +5,7 @@ import sys
 
 SCRIPT = """
 import sys
-from mipaudit.cli.command import spare_imports
+from mipaudit.cli.program import spare_imports
 spare_imports()
 import scipy.special
 loaded = {name for name in sys.modules if name.startswith("numpy.f2py.")}

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from mipaudit.cli.help import SHELVES
 from mipaudit.cli.program import COMMANDS
-from mipaudit.cli.topics import SHELVES
 from mipaudit.output import exit_code
 from mipaudit.report.messages import (
     findings_input,

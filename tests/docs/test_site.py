@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from mipaudit.cli.topics import SHELVES
+from mipaudit.cli.help import SHELVES
 from tests.browser import NO_BROWSER, asked_by, browse
 from tests.places import ROOT
 

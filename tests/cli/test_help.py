@@ -12,10 +12,8 @@ from typing import get_args
 import pytest
 
 import mipaudit as package
-from mipaudit.cli.manual import manual_pages
+from mipaudit.cli.help import TOPICS, manual_pages, page_text, pages, print_page, topic_text
 from mipaudit.cli.program import COMMANDS
-from mipaudit.cli.topics import TOPICS, pages, topic_text
-from mipaudit.cli.topics.help import page_text, print_page
 from mipaudit.options.shown import Format
 from mipaudit.output import exit_code
 from tests.places import ROOT
