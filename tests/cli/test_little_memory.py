@@ -12,7 +12,7 @@ import pytest
 # Runs in the child, once all that a command loads is loaded and the given room is left.
 CHILD = """
 import resource, sys
-import mipaudit.commands.shift.run, mipaudit.data.records.features
+import mipaudit.commands.shift.run, mipaudit.data.tables.features
 from mipaudit.data.files import contents
 import numpy as np
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_the_buffer_of_linear_algebra_is_claimed_before_the_input_is_read():
 def test_inputs_are_opened_with_the_buffer(monkeypatch, tmp_path, command):
     import mipaudit
     from mipaudit.data import opening
-    from mipaudit.data.records import tables
+    from mipaudit.data.tables import records as tables
 
     claimed = []
     module = opening if command == "estimate" else tables

@@ -15,7 +15,7 @@ HEAVY = {
 }
 # Rooms that work on arrays and files, which pure mathematics does not enter.
 ROOMS = (
-    *("mipaudit.commands.noise.calibrate", "mipaudit.data"),
+    *("mipaudit.commands.noise.calibration", "mipaudit.data"),
     *("mipaudit.summaries", "mipaudit.engine"),
 )
 BUDGET = 8.0

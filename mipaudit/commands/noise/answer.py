@@ -9,21 +9,19 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.calibration import Calibration, Candidate, calibrate
-from mipaudit.commands.noise.calibrate.measurement import SwapPairs
-from mipaudit.commands.noise.likeness import among_splits
+from mipaudit.commands.noise.calibration import Calibration, Candidate, calibrate
 from mipaudit.commands.noise.measured import Applied, CoordinateNoise, Measured
-from mipaudit.commands.noise.mechanisms.mechanism import (
+from mipaudit.commands.noise.mechanism import (
     UniformSource,
+    coordinate_spreads,
     round_to_grid,
     sample_noise,
     uniforms_from_bytes,
 )
-from mipaudit.commands.noise.mechanisms.shape import coordinate_spreads
 from mipaudit.commands.noise.options import LARGEST, NoiseOptions, Unlike
-from mipaudit.commands.noise.promise import promise_report
-from mipaudit.commands.noise.release import Release, encode_release
-from mipaudit.commands.noise.report import NoiseReport
+from mipaudit.commands.noise.release import Release, among_splits, encode_release
+from mipaudit.commands.noise.report import NoiseReport, promise_report
+from mipaudit.commands.noise.yardsticks import SwapPairs
 from mipaudit.data.columns.words import CANDIDATES
 from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits
 from mipaudit.errors import InputError

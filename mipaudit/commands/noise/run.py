@@ -32,7 +32,7 @@ def answer_noise(asked: NoiseOptions) -> NoiseReport:
         InputError: the splits or pairs cannot be used.
     """
     if asked.splits is None:
-        from mipaudit.commands.noise.promise import promise_report
+        from mipaudit.commands.noise.report import promise_report
 
         return promise_report(asked)
     from mipaudit.commands.noise.answer import report_on_splits

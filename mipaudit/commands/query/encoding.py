@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.options import QueryOptions, Scale
-from mipaudit.commands.query.search.points import Geometry, Points
+from mipaudit.commands.query.points import Geometry, Points
 from mipaudit.data.columns.column import are_days, number_word, word_days
 from mipaudit.data.formats.csv_cells import FALSE, TRUE, is_number
-from mipaudit.data.records.storage_precision import DOUBLE_BITS, rounded_to_bits
-from mipaudit.data.records.tables import RecordColumn, Role
+from mipaudit.data.tables.records import DOUBLE_BITS, RecordColumn, Role, rounded_to_bits
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 

@@ -1,10 +1,12 @@
 """``mipaudit query``: from tables of records to the score file and the report."""
 
 import os
+import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
@@ -12,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.encoding import Encoding, fit_encoding
-from mipaudit.commands.query.findings import LIMITATIONS, query_findings, query_says
-from mipaudit.commands.query.kept import check_kept, read_kept
 from mipaudit.commands.query.options import Query, QueryOptions, QueryShown
+from mipaudit.commands.query.points import Points, SameRecords, same_records
 from mipaudit.commands.query.report import (
     ExactCopies,
     QueriedColumn,
@@ -24,9 +25,9 @@ from mipaudit.commands.query.report import (
     QueryRun,
 )
 from mipaudit.commands.query.scores import Scored, Scoring
-from mipaudit.commands.query.search.points import Points, SameRecords, same_records
-from mipaudit.data.records.storage_precision import DOUBLE_BITS
-from mipaudit.data.records.tables import (
+from mipaudit.data.columns.words import find_column, is_candidate, is_score_like
+from mipaudit.data.tables.records import (
+    DOUBLE_BITS,
     RecordColumn,
     RecordTable,
     Role,
@@ -35,6 +36,7 @@ from mipaudit.data.records.tables import (
 )
 from mipaudit.errors import InputError, UsageError, as_typed
 from mipaudit.evidence.scores.curves import spread_alone
+from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination, report_beside, row_file
@@ -320,3 +322,180 @@ def _check_memory(tables: Sequence[RecordTable], columns: int, memory: int) -> N
 
 
 query = public(QueryOptions, answer_query)
+
+
+_FEW: Final = 20
+_MANY_LEVELS: Final = 1000
+# Whoever is as near as this is copied, but for the rounding of distances.
+_OF_COPIES: Final = 1e-6
+# What the scores do not say.
+LIMITATIONS: Final = (
+    Message("query_only_scores"),
+    Message("query_these"),
+    Message("query_encoding"),
+    Message("query_copies"),
+)
+
+
+def query_says(query: Query) -> str:
+    """Return what a query's number is."""
+    return {
+        "nn": "distance to the nearest synthetic record (Liu et al. 2021, eq. 19)",
+        "kth": f"distance to synthetic neighbour number {query.neighbours}",
+        "lnr": f"distance to the nearest synthetic record over that to number {query.neighbours}",
+        "mc": "Monte-Carlo: minus the mean log distance within a ball (Liu et al. 2021, eq. 18)",
+        "share": "share of the synthetic records that lie within a ball",
+        "density": "log of the density of the synthetic over that of the reference records "
+        f"(DOMIAS), on {query.components} main directions at most",
+        "classifier": "log odds of being synthetic, by a classifier taught on synthetic and "
+        "reference records",
+    }[query.kind]
+
+
+def query_findings(
+    copies: Sequence[ExactCopies],
+    columns: Sequence[QueriedColumn],
+    scores: Sequence[QueriedScore],
+    *,
+    constant: Iterable[str],
+    same: SameRecords,
+    flat: Iterable[str],
+) -> Iterator[Finding]:
+    """Yield what the reader must know.
+
+    Args:
+        copies: by class.
+        columns: that were compared.
+        scores: that were made.
+        constant: columns with one value in the table of the fit.
+        same: which records are in which other table.
+        flat: scores that are the same for all records.
+    """
+    members, holdout = copies
+    if members.copied:
+        case = "released_of_both" if holdout.copied else "released"
+        told = any(one.radius is not None and one.radius <= _OF_COPIES for one in scores)
+        counts = {"members": members.copied, "holdout": holdout.copied}
+        yield Finding.of("exact_copies", case=case, **counts, asked=told)
+    for one in copies:
+        if one.rows < _FEW:
+            yield Finding.of("few_records", case=one.role, rows=one.rows)
+    if same.shared:
+        yield Finding.of("shared_records", members=same.shared)
+    taught = _named(one for one in scores if one.query in {"density", "classifier"})
+    if taught and any(same.referenced):
+        inside, outside = same.referenced
+        yield Finding.of("reference_overlap", members=inside, holdout=outside, names=taught)
+    for name in constant:
+        yield Finding.of("constant_column", case="scale", column=name)
+    for column in columns:
+        yield from _of_column(column)
+    balls = [one for one in scores if one.radius_from == "median"]
+    if balls:
+        radius = float(f"{balls[0].radius or 0.0:.4g}")
+        yield Finding.of("radius_from_records", names=_named(balls), radius=radius)
+    for name in flat:
+        yield Finding.of("constant_query", score=name)
+
+
+def _named(scores: Iterable[QueriedScore]) -> str:
+    return " and ".join(quoted_name(score.score) for score in scores)
+
+
+def _of_column(column: QueriedColumn) -> Iterator[Finding]:
+    name, unseen = column.column, column.unseen_members
+    if column.unseen:
+        outside = column.unseen - unseen
+        yield Finding.of("unseen_words", column=name, members=unseen, holdout=outside)
+    if column.rounded:
+        yield Finding.of("rounded_numbers", case="column", column=name)
+    if column.levels is not None and column.levels > _MANY_LEVELS:
+        yield Finding.of("many_words", column=name, words=column.levels)
+
+
+_WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
+# What a CSV score file takes for whole, and so for a label: 19 digits are read as a fraction.
+_LABEL: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def check_kept(
+    tables: Sequence[RecordTable], names: Sequence[str], *, scores: Collection[str]
+) -> None:
+    """Check that columns can be carried to the score file.
+
+    Args:
+        tables: members and holdout.
+        names: of the columns.
+        scores: names of the score file's own columns.
+
+    Raises:
+        UsageError: ``keep``, its name would be taken for something else.
+        InputError: ``unknown_column``, or ``unreadable_column``.
+    """
+    for name in names:
+        if name in scores or is_candidate(name) or is_score_like(name):
+            raise UsageError(
+                "keep",
+                f"`keep`: in the score file {quoted_name(name)} would be taken for a score, or "
+                "for membership.",
+                hint="Rename the column in the tables.",
+            )
+        for table in tables:
+            find_column(table.fields, name, option=f"`keep`, in the {table.role} table")
+            if "other" in table.kinds[name]:
+                raise InputError(
+                    "unreadable_column",
+                    f"`keep`: column {quoted_name(name)} of the {table.role} table holds neither "
+                    "numbers, nor words, nor days.",
+                )
+
+
+def read_kept(tables: Sequence[RecordTable], names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of members and holdout as Arrow arrays: whole numbers, or words.
+
+    Raises:
+        InputError: ``not_a_label``, for numbers that are not whole.
+    """
+    read = [table.read(names, categorical=names) for table in tables] if names else []
+    return {name: _labels(name, [one[name] for one in read]) for name in names}
+
+
+def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 - Arrow's
+    import pyarrow as pa
+
+    texts = [
+        [_day(float(word)) for word in one.words or ()] if one.kind == "date" else one.words or ()
+        for one in columns
+    ]
+    every = [word for words in texts for word in words]
+    # A reader of CSV, which knows no types, would take the words for scores.
+    if all(map(_is_number, every)) and not all(map(_LABEL.fullmatch, every)):
+        raise InputError(
+            "not_a_label",
+            f"`keep`: column {quoted_name(name)} holds numbers that are not whole, or that have "
+            "more than 18 digits: in the score file they would be scores.",
+            hint="Keep columns that name a record, a person or a group; a letter before the digits "
+            "makes a name of a number.",
+        )
+    whole = all(map(_WHOLE.fullmatch, every))
+    kind = pa.int64() if whole else pa.string()
+    parts = []
+    for words, column in zip(texts, columns, strict=True):
+        known = pa.array([int(word) for word in words] if whole else words, type=kind)
+        places = pa.array(np.maximum(column.values, 0), mask=column.missing)
+        parts.append(known.take(places))
+    return pa.concat_arrays(parts)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True
+
+
+def _day(days: float) -> str:
+    moment = _EPOCH + timedelta(days=days)
+    return str(moment.date()) if days == int(days) else moment.replace(tzinfo=None).isoformat()

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
+from mipaudit.commands.query.neighbours import Neighbours
 from mipaudit.commands.query.options import BALLS, NEEDS_REFERENCE, Query
-from mipaudit.commands.query.search.neighbours import Neighbours
-from mipaudit.commands.query.search.points import (
+from mipaudit.commands.query.points import (
     Floats,
     Geometry,
     Points,

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from mipaudit.commands.records.cells import RecordRisks
 from mipaudit.commands.records.counts import RecordCounts
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.report import RecordsDesign
-from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.records_to_settle import Standing, records_to_settle
 from mipaudit.evidence.scores.rows import ErrorShare

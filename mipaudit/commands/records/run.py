@@ -1,21 +1,48 @@
-"""``mipaudit records``: the risk of every record."""
+"""``mipaudit records``: from an input to the risk of every record."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
 
+from numpy.typing import NDArray
+
+from mipaudit.commands.records.cells import (
+    DIRECTIONS,
+    RecordRisks,
+    TopRecords,
+    cell_columns,
+    columns_with,
+    record_chunks,
+    top_records,
+)
+from mipaudit.commands.records.counts import RecordCounts, count_records, record_meter, unnamed
 from mipaudit.commands.records.options import RecordsOptions, RecordTableOptions
+from mipaudit.commands.records.policy import records_checks
+from mipaudit.commands.records.report import CellRisk, RecordsDesign, RecordsReport, RiskBand
+from mipaudit.counting.scores import read_input, settle_seed
+from mipaudit.data.parts import BadPartsError
+from mipaudit.data.request import read_request
+from mipaudit.engine.workers import Workers, engine_of
+from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.maths.advantage import baseline
+from mipaudit.model.message import Finding, Message
+from mipaudit.model.row import Row
+from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.options.public import public
+from mipaudit.statements.copies import copy_checks, with_copies
+from mipaudit.statements.provenance import provenance, waiver_day
+from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mipaudit.commands.records.answer import Chunks
     from mipaudit.commands.records.options import RecordsShown
-    from mipaudit.commands.records.report import RecordsReport
+    from mipaudit.data.source import ScoreSource
+    from mipaudit.statements.origin import Provenance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,7 +70,6 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
         InputError: the input cannot be audited as it is.
         OutputError: the records cannot be written.
     """
-    from mipaudit.commands.records.answer import answer_with
     from mipaudit.output.destination import row_file
     from mipaudit.output.rows import write_rows
 
@@ -74,7 +100,6 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
         UsageError: a setting is wrong, or there are several scores.
         InputError: the input cannot be audited as it is.
     """
-    from mipaudit.commands.records.answer import answer_with
     from mipaudit.output.rows import table_of
 
     tables: list[pa.Table] = []
@@ -110,3 +135,274 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
 
 records = public(RecordsOptions, answer_records)
 record_table = public(RecordTableOptions, answer_record_table)
+
+
+# Columns of rows by name, and what takes them with the names of all columns.
+Chunks = Iterator[Mapping[str, NDArray[Any]]]
+Sink = Callable[[Chunks, Sequence[str]], None]
+_BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
+    """Read, count and answer; each record's risk goes into the sink, if there is one."""
+
+    def run(source: ScoreSource) -> RecordsReport:
+        passes = 3 if sink is not None or asked.top else 2
+        meter = record_meter(source, passes, asked.progress)
+        seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
+        counts = count_records(source, asked, workers=workers, meter=meter)
+        risks = counts.risks(asked, asked.confidence)
+        top = top_records(risks, asked.top, counts.cells.seed)
+        written = _write(source, asked.key_col, counts, risks, top, sink, meter)
+        source.opened.check_unchanged()
+        return _report(
+            source,
+            asked,
+            counts,
+            risks,
+            top=top,
+            written=written,
+            provenance=provenance(
+                seed=seed,
+                inputs=source.inputs(hash_all=asked.hash_inputs),
+                settings=asked.recorded(),
+                seeds=counts.seeds(),
+                unused_columns=source.unused,
+            ),
+        )
+
+    request = read_request(
+        asked,
+        seed=asked.chosen_seed,
+        group_columns=asked.by,
+        named=(sink is not None or asked.top > 0) and asked.key_col is not None,
+    )
+    with Workers(engine_of(asked, asked.on_bad_part)) as workers:
+        return read_input((asked.data, asked.members, asked.holdout), request, workers, run)
+
+
+def _write(
+    source: ScoreSource,
+    key_column: str | None,
+    counts: RecordCounts,
+    risks: RecordRisks,
+    top: TopRecords,
+    sink: Sink | None,
+    meter: Callable[[int], None] | None,
+) -> int | None:
+    """Read the rows once more where they are written or named; return how many are written."""
+    of_cell = {} if sink is None else cell_columns(risks)
+    columns = columns_with(key_column, of_cell)
+    key = None if key_column is None else columns[1]
+    chunks = record_chunks(
+        unnamed(source.partitions()) if key is None else source.partitions(),
+        counts.cells,
+        of_cell,
+        key=key,
+        top=top,
+        meter=meter,
+    )
+    try:
+        if sink is not None:
+            sink(chunks, columns)
+        else:
+            # What is drawn depends on every row.
+            while top.wanted and next(chunks, None) is not None:
+                pass
+    except BadPartsError as bad:
+        # The passes that counted could read it, and rows may be written already.
+        raise bad.plain() from None
+    return None if sink is None else counts.n_members + counts.n_holdout
+
+
+def _report(
+    source: ScoreSource,
+    asked: RecordTableOptions,
+    counts: RecordCounts,
+    risks: RecordRisks,
+    *,
+    top: TopRecords,
+    written: int | None,
+    provenance: Provenance,
+) -> RecordsReport:
+    """Return the report."""
+    design = _design(source, asked, counts, risks)
+    estimates = counts.of_groups(asked.prior, asked.confidence)
+    judged = waive(
+        promised(records_checks(asked, design, counts), source.findings()),
+        asked.judged_waivers,
+        waiver_day(),
+    )
+    checks = (*copy_checks(asked.max_copies, source.copies), *judged.checks)
+    told = (*with_copies(source.told, source.copies, asked.max_copies), *source.findings())
+    verdict = settled(
+        reach_verdict(checks, (), asked.on_inconclusive, incomplete=source.incomplete), told, checks
+    )
+    holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
+    cells = _cells(risks, asked.min_cell)
+    return RecordsReport(
+        command="records",
+        design=design,
+        estimates=(_largest(design, risks), *estimates),
+        bands=_bands(risks),
+        cells=cells,
+        small_cells=risks.cells - len(cells),
+        listed_members=members,
+        listed_holdout=holdout,
+        top=top.records(risks),
+        top_tied=top.tied,
+        groups=_groups(counts, estimates),
+        rows_written=written,
+        policy=checks,
+        verdict=verdict,
+        findings=(
+            *told,
+            *judged.findings,
+            *limits_elsewhere("estimate", asked.limits_elsewhere),
+            *_findings(asked, counts, risks),
+        ),
+        limitations=_limitations(design),
+        provenance=provenance,
+    )
+
+
+def _limitations(design: RecordsDesign) -> tuple[Message, ...]:
+    """Return what the numbers do not show."""
+    codes = (
+        "records_values" if design.discrete else "records_average",
+        "one_query",
+        "records_alike",
+        "records_burn_in",
+        "records_pointwise",
+        "records_list",
+        *(("records_groups",) if design.group_columns else ()),
+        *(("records_population",) if design.member_population is not None else ()),
+        "records_approximate",
+    )
+    return tuple(map(Message, codes))
+
+
+def _design(
+    source: ScoreSource, asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisks
+) -> RecordsDesign:
+    return RecordsDesign(
+        n_members=counts.n_members,
+        n_holdout=counts.n_holdout,
+        counted_members=risks.n_members,
+        counted_holdout=risks.n_holdout,
+        prior=asked.prior,
+        baseline=baseline(asked.prior),
+        confidence=asked.confidence,
+        score_column=source.columns[0].name,
+        discrete=counts.cells.discrete,
+        cells=risks.cells,
+        min_cell=asked.min_cell,
+        tau=asked.tau,
+        fdr=asked.fdr,
+        member_population=asked.member_population,
+        member_column=source.member_column,
+        skipped_columns=source.passed_over,
+        group_columns=() if source.groups is None else source.groups.columns,
+    )
+
+
+def _largest(design: RecordsDesign, risks: RecordRisks) -> Row:
+    """Return the largest risk: what MACE's Definition 8 asks to be at most alpha."""
+    finite = design.member_population is not None
+    return Row(
+        quantity="risk",
+        score=design.score_column,
+        method=(
+            "melded, members without replacement"
+            if finite
+            else f"{'melded' if risks.melded else 'conditional'} Clopper-Pearson"
+        ),
+        attackers="any",
+        value=risks.largest_value,
+        plugin=float(risks.together.risk[risks.occupied].max()) if risks.cells else None,
+        lower=risks.largest_lower,
+        upper=risks.largest_upper,
+        confidence=design.confidence,
+        selection="all rows of cells of one value; cells of more, cut on the burn-in, are counted "
+        "on the other rows",
+        validity="approximate",
+        n_members=risks.n_members,
+        n_holdout=risks.n_holdout,
+    )
+
+
+def _cells(risks: RecordRisks, least: int) -> tuple[CellRisk, ...]:
+    """Return the cells of enough records, the most exposed first."""
+    together, alone = risks.together, risks.alone
+    adjusted = risks.adjusted if risks.listed.any() else None
+    found = []
+    for cell in risks.order.tolist():
+        holdout, members = (int(n) for n in risks.everyone[cell])
+        if members + holdout < least:
+            continue
+        listed = bool(risks.listed[cell])
+        found.append(
+            CellRisk(
+                cell=cell,
+                members=members,
+                holdout=holdout,
+                counted_members=int(risks.members[cell]),
+                counted_holdout=int(risks.holdout[cell]),
+                signed=float(together.signed[cell]),
+                risk=float(together.risk[cell]),
+                lower=float(together.risk_lower[cell]),
+                upper=float(together.risk_upper[cell]),
+                lower_pointwise=float(alone.risk_lower[cell]),
+                upper_pointwise=float(alone.risk_upper[cell]),
+                speaks_for=DIRECTIONS[int(together.direction[cell]) + 1],
+                in_list=listed,
+                adjusted_lower=float(adjusted.risk_lower[cell]) if adjusted and listed else None,
+                adjusted_upper=float(adjusted.risk_upper[cell]) if adjusted and listed else None,
+            )
+        )
+    return tuple(found)
+
+
+def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
+    risk, lower = risks.together.risk, risks.together.risk_lower
+    everyone = risks.everyone
+    found = []
+    for low, high in pairwise(_BANDS):
+        inside = (risk >= low) & ((risk < high) | (high == _BANDS[-1]))
+        holdout, members = (int(n) for n in everyone[inside].sum(axis=0))
+        sure_holdout, sure_members = (int(n) for n in everyone[lower >= low].sum(axis=0))
+        found.append(
+            RiskBand(
+                low=low,
+                high=high,
+                members=members,
+                holdout=holdout,
+                at_least_members=sure_members,
+                at_least_holdout=sure_holdout,
+            )
+        )
+    return tuple(found)
+
+
+def _groups(counts: RecordCounts, estimates: Sequence[Row]) -> tuple[Row, ...]:
+    if counts.groups is None:
+        return ()
+    of_any = [e for e in estimates if e.quantity == "advantage" and e.attackers == "any"]
+    found = [
+        replace(row, n_members=members, n_holdout=holdout)
+        for row, (members, holdout) in zip(of_any, counts.groups.sizes, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda row: (-(row.lower or 0.0), -(row.value or 0.0))))
+
+
+def _findings(asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisks) -> list[Finding]:
+    found = size_findings(counts.n_members, counts.n_holdout)
+    if risks.cells < 2:  # noqa: PLR2004 - cells that could differ
+        found.append(Finding("one_cell"))
+    if asked.cells is not None and counts.cells.discrete:
+        found.append(Finding("cells_not_used"))
+    if risks.uncounted:
+        found.append(Finding.of("uncounted_cells", records=risks.uncounted))
+    if counts.groups is not None:
+        found += counts.groups.findings
+    return found

@@ -7,7 +7,7 @@ chooses nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from mipaudit.commands.shift.learner import PRIOR, Learner, learn, little_known
-from mipaudit.commands.shift.limits import blind_estimates, blind_evidence, shown_at, whole_evidence
+from mipaudit.commands.shift.learner import MOST_WORDS, PRIOR, Learner, learn, little_known
 from mipaudit.commands.shift.options import ShiftOptions
 from mipaudit.commands.shift.record_copies import KeyForm
 from mipaudit.commands.shift.report import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
@@ -28,26 +27,25 @@ from mipaudit.commands.shift.survey import (
     cut_columns,
     whole_records,
 )
-from mipaudit.commands.shift.words import (
-    column_findings,
-    copy_findings,
-    shift_limitations,
-    telling_findings,
-)
 from mipaudit.counting.counts import Meter, require_spread, settle_sample
 from mipaudit.counting.scores import RowsInMemory, costs_a_pass, position_seed, rows_in_order
-from mipaudit.data.records.features import open_features
+from mipaudit.data.tables.features import open_features
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError
 from mipaudit.evidence.derived_scores import vector_burn_in_blocks
 from mipaudit.evidence.judgement.policy_on_scores import judge
+from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import crossing_findings, size_findings
+from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.evidence.vectors import SeveralScores
 from mipaudit.model.message import Finding, Message
+from mipaudit.model.row import Row
 from mipaudit.options.public import public
 from mipaudit.statements.estimate import STRICT_SEED, approximate
 from mipaudit.statements.policy import Limit, Policy
 from mipaudit.statements.provenance import provenance
+from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import RECORDS, reach_verdict
 from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.rows import HeldRows, one_of_each
@@ -55,14 +53,15 @@ from mipaudit.summaries.rows import HeldRows, one_of_each
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mipaudit.commands.shift.record_copies import SharedRecords
+    from mipaudit.commands.shift.survey import ColumnTest
     from mipaudit.data.parts import Partition
-    from mipaudit.data.records.features import FeatureSource
-    from mipaudit.evidence.vectors import SeveralScores
+    from mipaudit.data.tables.features import FeatureSource
     from mipaudit.model.check import Check
+    from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.plan import BurnInSample
     from mipaudit.summaries.rows import Rows
     from mipaudit.summaries.seed import SeedChoice
-
 
 _ASPECTS: Final[dict[str, Aspect]] = {
     "number": "numbers",
@@ -350,3 +349,210 @@ def _design(
 
 
 shift = public(ShiftOptions, answer_shift)
+
+
+_COLUMNS_TO_REPEAT: Final = 3  # in fewer, copies are common by chance
+
+
+def shift_limitations(
+    design: ShiftDesign, estimates: Sequence[Row], *, stated: bool
+) -> tuple[Message, ...]:
+    """Return what the numbers do not show; ``stated``: `strict` and a seed were asked for."""
+    approximate = "shift_approximate_stated" if stated else "shift_approximate"
+    limited = any(one.attackers == "any" and one.upper is not None for one in estimates)
+    codes = (
+        "shift_no_release",
+        "shift_blind",
+        "shift_upper" if limited else "shift_no_upper",
+        "shift_passing",
+        "shift_burn_in",
+        "shift_tests",
+        *(() if design.strict else (approximate,)),
+        *(() if design.id_column is not None else ("shift_persons",)),
+    )
+    return tuple(map(Message, codes))
+
+
+def column_findings(design: ShiftDesign, rounded: Iterable[str], dropped: int) -> Iterator[Finding]:
+    """Yield what is said of columns and rows that were changed or left out.
+
+    Args:
+        design: with the columns that were not compared.
+        rounded: names of columns that some files store more coarsely than others.
+        dropped: rows of persons who have another row in the same class.
+    """
+
+    def skipped(code: str) -> str:
+        return _quoted(one.column for one in design.skipped if one.why.code == code)
+
+    for code, case, columns in (
+        ("constant_column", "columns", skipped("same_in_all_rows")),
+        ("rounded_numbers", "columns", _quoted(rounded)),
+        ("parted_numbers", None, skipped("numbers_apart")),
+        ("column_in_one_table", None, skipped("in_one_table")),
+    ):
+        if columns:
+            yield Finding.of(code, case=case, columns=columns)
+    if dropped:
+        yield Finding.of("rows_of_a_person", rows=dropped)
+
+
+def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> Iterator[Finding]:
+    """Yield what is said of columns that tell all, and of those that few texts are known of.
+
+    Args:
+        telling: names of columns each of which tells nearly all records apart by itself.
+        unknown: names of columns most of whose texts were not looked at.
+    """
+    if telling:
+        ignore = ",".join(map(safe_name, telling))
+        yield Finding.of("telling_column", columns=_quoted(telling), ignore=ignore)
+    if unknown:
+        yield Finding.of("many_texts", columns=_quoted(unknown), words=MOST_WORDS)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"'{safe_name(name)}'" for name in names)
+
+
+def copy_findings(copies: SharedRecords, design: ShiftDesign) -> Iterator[Finding]:
+    """Yield what is said of records that are in both classes, or twice in their own."""
+    searched, within = copies.searched, copies.exact_within
+    if searched < copies.holdout:
+        yield Finding.of("copies_sampled", searched=searched, holdout=copies.holdout)
+    if copies.exact:
+        case = "of_members" if within is None else "of_both"
+        yield Finding.of(
+            "exact_copies", case=case, count=copies.exact, searched=searched, within=within
+        )
+    repeated = within if len(design.features) >= _COLUMNS_TO_REPEAT else None
+    for count, code in (
+        (copies.but_one, "near_copies"),
+        (copies.rounded, "rounded_copies"),
+        (copies.persons, "shared_persons"),
+        (repeated if design.id_column is None else None, "repeated_rows"),
+    ):
+        if count:
+            yield Finding.of(code, count=count, searched=searched)
+
+
+# The one-sided errors at which a difference is looked for, the largest first.
+_ERRORS: Final = tuple(
+    sorted(
+        {0.125 / 2**step for step in range(21)} | {0.025 / 2**step for step in range(16)},
+        reverse=True,
+    )
+)
+_NO_UPPER: Final = Message("upper_of_record_classes")
+_ALL_EXPLAINED: Final = Message("few_for_combinations")
+
+
+def blind_evidence(
+    counts: Sequence[ScoreCounts],
+    learner: Learner,
+    whole: ScoreCounts | None = None,
+    *,
+    strict: bool,
+    seed: int,
+) -> SeveralScores:
+    """Return the evidence of the records.
+
+    Args:
+        counts: of all rows by each learned score, in the learner's order.
+        learner: what made them.
+        whole: of all rows by their combination of values, on the same blocks, if these are few:
+            attackers may look at that too.
+        strict: use finite-sample methods where there are any.
+        seed: for the draws of the strict methods.
+    """
+    found = [
+        replace(one.without_blocks(learner.fit_blocks), everyone=one.evaluated)
+        for one in (*counts, *(() if whole is None else (whole,)))
+    ]
+    return SeveralScores(
+        score=RECORDS,
+        counts=found[learner.chosen],
+        prior=PRIOR,
+        strict=strict,
+        member_side="high",
+        seed=seed,
+        together=tuple(found),
+        bet_on=found[learner.chosen],
+    )
+
+
+def whole_evidence(counts: ScoreCounts, *, strict: bool, seed: int) -> Evidence:
+    """Return the evidence of whole records: their upper limit holds for all attackers."""
+    return Evidence(
+        score=RECORDS, counts=counts, prior=PRIOR, strict=strict, seed=seed, ordered=False
+    )
+
+
+def blind_estimates(
+    evidence: SeveralScores | None, whole: Evidence | None, asked: ShiftOptions
+) -> list[Row]:
+    """Return the rows of the table: any attacker first, then the classes on what was learned.
+
+    Args:
+        evidence: of the learned scores; None where nothing was learned.
+        whole: of whole records, which limit every attacker; None where they have too many
+            combinations of values.
+        asked: of the comparison.
+    """
+    if evidence is None:
+        return [_nothing_learned(asked)]
+    upper, why = None, _NO_UPPER
+    if whole is not None:
+        error = (1 - asked.confidence) / 2
+        limit = whole.upper("any", error)
+        upper = None if limit is None else max(limit, evidence.lower(error))
+        why = _ALL_EXPLAINED
+    limited = upper is not None and upper < 1
+    share = ErrorShare(confidence=asked.confidence, columns=1)
+    first, *classes = advantage_estimates(evidence, share)
+    return [
+        replace(first, upper=upper if limited else None, upper_reason=None if limited else why),
+        *(
+            replace(one, selection=f"learned on the burn-in; {_how_counted(one)}")
+            for one in classes
+        ),
+    ]
+
+
+def shown_at(evidence: SeveralScores | None, tests: Sequence[ColumnTest]) -> float | None:
+    """Return the smallest one-sided error at which a difference is shown; None at none.
+
+    Args:
+        evidence: of the learned scores; None where nothing was learned.
+        tests: of all columns, whose adjusted p-values are two-sided errors.
+    """
+    found = [one.adjusted / 2 for one in tests]
+    if evidence is not None:
+        found += [error for error in _ERRORS if evidence.lower(error) > 0]
+    least = min(found, default=1.0)
+    return least if least <= _ERRORS[0] else None
+
+
+def _how_counted(row: Row) -> str:
+    if row.attackers == "bins-16":
+        return "16 cells of equal mass cut on the burn-in, the other rows counted"
+    return "the rows outside the burn-in counted"
+
+
+def _nothing_learned(asked: ShiftOptions) -> Row:
+    """Return the row of tables of which the burn-in shows no differing column."""
+    return Row(
+        quantity="advantage",
+        score=RECORDS,
+        method="prequential",
+        attackers="any",
+        value=0.0,
+        lower=0.0,
+        upper=None,
+        upper_reason=Message("nothing_learned"),
+        confidence=asked.confidence,
+        selection="nothing was learned on the burn-in",
+        validity="finite-sample",
+        n_members=0,
+        n_holdout=0,
+    )

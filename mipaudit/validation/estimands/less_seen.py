@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.shift.learner import PRIOR, Learner, learn
-from mipaudit.commands.shift.limits import blind_evidence
+from mipaudit.commands.shift.run import blind_evidence
 from mipaudit.evidence.kernel import kernel_estimates
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.records.cells import RecordCells, RecordTally, cut_cells
-from mipaudit.commands.records.groups import attack_differences
-from mipaudit.commands.records.risk import RecordRisks
+from mipaudit.commands.records.cells import RecordCells, RecordRisks, RecordTally, cut_cells
+from mipaudit.commands.records.counts import attack_differences
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.summaries.plan import make_plan

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.noise.answer import noised
-from mipaudit.commands.noise.calibrate.calibration import calibrate
-from mipaudit.commands.noise.mechanisms.mechanism import sample_noise, uniforms_from
+from mipaudit.commands.noise.calibration import calibrate
+from mipaudit.commands.noise.mechanism import sample_noise, uniforms_from
 from mipaudit.commands.noise.options import NoiseOptions
 
 

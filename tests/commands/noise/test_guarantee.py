@@ -11,9 +11,9 @@ import pytest
 from scipy.special import gammaln
 
 from mipaudit.commands.noise.answer import noised
-from mipaudit.commands.noise.calibrate.calibration import calibrate
-from mipaudit.commands.noise.mechanisms.mechanism import uniforms_from
-from mipaudit.commands.noise.mechanisms.moments import spatial_median
+from mipaudit.commands.noise.calibration import calibrate
+from mipaudit.commands.noise.mechanism import uniforms_from
+from mipaudit.commands.noise.moments import spatial_median
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.maths import noise_scales
 
@@ -138,7 +138,7 @@ def test_simulated_attacker_attains_the_promise_where_the_theory_says_so(rng):
 
 def test_room_imports_neither_frames_nor_scipy():
     code = (
-        "import sys, mipaudit.commands.noise.calibrate.calibration;"
+        "import sys, mipaudit.commands.noise.calibration;"
         "import mipaudit.commands.noise.answer;"
         "print(sorted({'pandas','pyarrow','scipy','rich','typer'} & set(sys.modules)))"
     )

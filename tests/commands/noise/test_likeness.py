@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.noise.likeness import likeness, too_far
+from mipaudit.commands.noise.release import likeness, too_far
 
 LAWS = {
     "normal": lambda rng, shape: rng.normal(size=shape),

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mipaudit.commands.noise.mechanisms.mechanism import sample_noise, uniforms_from
-from mipaudit.commands.noise.promise import noise_calibrations
+from mipaudit.commands.noise.mechanism import sample_noise, uniforms_from
+from mipaudit.commands.noise.report import noise_calibrations
 from tests.noise_gaps import gap_left
 
 NOTHING = {"moment": None, "swap_distance": None, "sensitivity": None}

@@ -448,7 +448,7 @@ def test_without_a_file_there_is_nothing_to_hash(splits):
 
 def test_the_public_function_is_not_hidden_by_the_room_of_its_name():
     import mipaudit
-    import mipaudit.commands.noise.calibrate.calibration
+    import mipaudit.commands.noise.calibration
 
     assert mipaudit.noise(eta=0.1).eta == 0.1
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.query.options import parse_queries
+from mipaudit.commands.query.points import Geometry, Points, released_rows
 from mipaudit.commands.query.scores import Scoring, density_ratio, synthetic_odds
-from mipaudit.commands.query.search.points import Geometry, Points, released_rows
 from mipaudit.errors import UsageError
 from mipaudit.summaries.seed import DEFAULT_SEED, SeedChoice
 

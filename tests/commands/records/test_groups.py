@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from mipaudit.commands.records.groups import (
+from mipaudit.commands.records.counts import (
     MOST_COUNTED,
     FixedAttack,
     GroupCounts,

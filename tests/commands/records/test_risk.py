@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.records.cells import RecordTally, cut_cells
-from mipaudit.commands.records.risk import RecordRisks
+from mipaudit.commands.records.cells import RecordRisks, RecordTally, cut_cells
 from mipaudit.maths.cell_risk import conditional_limits, melded_limits
 from mipaudit.validation.estimands.audited_file import burn_in, rows_of
 from tests.contents import worst_miss

@@ -12,7 +12,7 @@ import mipaudit
 from mipaudit.commands.shift.report import differing
 from mipaudit.data.columns.column import column_scores, is_day, moment_of, word_days
 from mipaudit.data.formats.arrow import ArrowReader
-from mipaudit.data.records.features import open_features
+from mipaudit.data.tables.features import open_features
 from mipaudit.errors import InputError
 
 START = datetime(1970, 1, 1)  # noqa: DTZ001 - as stored without a zone

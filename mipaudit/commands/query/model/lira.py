@@ -13,18 +13,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.query.model.answer import (
-    ModelQuery,
-    model_query,
-    require_both_classes,
-    require_rows,
-)
 from mipaudit.commands.query.model.array_files import (
+    ModelQuery,
     coordinates,
     described,
     find,
     members_of,
+    model_query,
     opened,
+    require_both_classes,
+    require_rows,
     vector,
 )
 from mipaudit.commands.query.model.options import LiraOptions, Values, Variance

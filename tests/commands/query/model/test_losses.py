@@ -2,9 +2,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.model.class_probabilities import log_probabilities
 from mipaudit.commands.query.model.lira import phi_of_loss, phi_of_probability
-from mipaudit.commands.query.model.losses import SCORES, log_others, model_scores
+from mipaudit.commands.query.model.losses import SCORES, log_others, log_probabilities, model_scores
 
 
 def exact_scores(logits, label):

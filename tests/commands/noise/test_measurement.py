@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.commands.noise.calibrate.interval import mean_limits
-from mipaudit.commands.noise.calibrate.measurement import SwapPairs, mean_swap, swap_shifts
-from mipaudit.commands.noise.mechanisms.shape import isotropic_shape
+from mipaudit.commands.noise.mechanism import isotropic_shape
+from mipaudit.commands.noise.moments import mean_limits
+from mipaudit.commands.noise.yardsticks import SwapPairs, mean_swap, swap_shifts
 
 
 def estimate_swap_distance(pairs, confidence=0.95, shape=None):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ellipe
 
-from mipaudit.commands.noise.mechanisms.mechanism import sample_noise, uniforms_from
-from mipaudit.commands.noise.mechanisms.shape import (
+from mipaudit.commands.noise.mechanism import (
     FLOOR,
     coordinate_spreads,
     diagonal_shape,
@@ -15,7 +14,9 @@ from mipaudit.commands.noise.mechanisms.shape import (
     gaussian_norm,
     isotropic_shape,
     noise_cost,
+    sample_noise,
     standard_units,
+    uniforms_from,
 )
 from mipaudit.maths.noise_scales import expected_norm
 

@@ -10,19 +10,9 @@ import pytest
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
-from mipaudit.commands.noise.calibrate.direct_scale import (
-    Aim,
-    Shifts,
-    estimate_gap,
-    least_scale,
-    shift_gaps,
-)
-from mipaudit.commands.noise.mechanisms.moments import (
-    distances_from_median,
-    half_distances,
-    spatial_median,
-)
-from mipaudit.commands.noise.mechanisms.shape import diagonal_shape, isotropic_shape
+from mipaudit.commands.noise.mechanism import diagonal_shape, isotropic_shape
+from mipaudit.commands.noise.moments import distances_from_median, half_distances, spatial_median
+from mipaudit.commands.noise.yardsticks import Aim, Shifts, estimate_gap, least_scale, shift_gaps
 
 MECHANISMS = ["laplace", "norm-exponential", "gaussian"]
 

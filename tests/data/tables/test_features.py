@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mipaudit.commands.shift.options import ShiftOptions
-from mipaudit.data.records.features import open_features
+from mipaudit.data.tables.features import open_features
 from mipaudit.errors import InputError, UsageError
 
 

@@ -33,8 +33,8 @@ from mipaudit.data.parts import (
     part_rows,
     uneven_storage,
 )
-from mipaudit.data.records.tables import open_records
 from mipaudit.data.rows.units import Chosen, choose_units
+from mipaudit.data.tables.records import open_records
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.plan import kept_exactly

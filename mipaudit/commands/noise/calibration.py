@@ -12,24 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.direct_scale import (
-    Aim,
-    Basis,
-    Shifts,
-    estimate_gap,
-    least_scale,
-)
-from mipaudit.commands.noise.calibrate.interval import fewest_terms
-from mipaudit.commands.noise.calibrate.measurement import (
-    FEWEST_PAIRS,
-    Splits,
-    SwapPairs,
-    Yardstick,
-    measure,
-    published,
-)
 from mipaudit.commands.noise.measured import MeasuredMoment, NoiseCandidate
-from mipaudit.commands.noise.mechanisms.shape import (
+from mipaudit.commands.noise.mechanism import (
     FULL_SPLITS_PER_COORDINATE,
     NoiseShape,
     diagonal_shape,
@@ -38,7 +22,21 @@ from mipaudit.commands.noise.mechanisms.shape import (
     noise_cost,
     standard_units,
 )
+from mipaudit.commands.noise.moments import fewest_terms
 from mipaudit.commands.noise.options import CalibrationKind, NoiseOptions, Protects, ShapeKind
+from mipaudit.commands.noise.yardsticks import (
+    FEWEST_PAIRS,
+    Aim,
+    Basis,
+    Shifts,
+    Splits,
+    SwapPairs,
+    Yardstick,
+    estimate_gap,
+    least_scale,
+    measure,
+    published,
+)
 from mipaudit.errors import InputError
 from mipaudit.maths.noise_scales import (
     Mechanism,

@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.search import neighbours
-from mipaudit.commands.query.search.neighbours import (
-    LEAST_DISTANCE,
-    MatrixSearch,
-    Neighbours,
-    TreeSearch,
-)
-from mipaudit.commands.query.search.points import Geometry, Points
+from mipaudit.commands.query import neighbours
+from mipaudit.commands.query.neighbours import LEAST_DISTANCE, MatrixSearch, Neighbours, TreeSearch
+from mipaudit.commands.query.points import Geometry, Points
 
 PLENTY = 1 << 33
 
@@ -215,7 +210,7 @@ def test_many_neighbours_take_no_more_than_the_memory(make, monkeypatch):
 
 
 def test_lists_of_a_ball_stay_short(make, monkeypatch):
-    monkeypatch.setattr("mipaudit.commands.query.search.neighbours._PAIRS", 100)
+    monkeypatch.setattr("mipaudit.commands.query.neighbours._PAIRS", 100)
     rng = np.random.default_rng(0)
     records, rows = make(rng, 40, 2, ()), make(rng, 70, 2, (), digits=6)
     tree = TreeSearch(rows, Geometry(metric="euclidean", levels=(), columns=2))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from mipaudit.commands.noise.mechanisms.mechanism import (
+from mipaudit.commands.noise.mechanism import (
     round_to_grid,
     sample_noise,
     uniforms_from,

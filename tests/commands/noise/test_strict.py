@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.commands.noise.calibrate.calibration import calibrate, fewest_splits
-from mipaudit.commands.noise.calibrate.direct_scale import shift_gaps
-from mipaudit.commands.noise.calibrate.measurement import SwapPairs
+from mipaudit.commands.noise.calibration import calibrate, fewest_splits
 from mipaudit.commands.noise.options import NoiseOptions
+from mipaudit.commands.noise.yardsticks import SwapPairs, shift_gaps
 from mipaudit.errors import InputError
 
 ONE = {"shape": "isotropic", "mechanism": "gaussian"}

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mipaudit.commands.query.search import points
-from mipaudit.commands.query.search.points import Points, copies, distinct_places
+from mipaudit.commands.query import points
+from mipaudit.commands.query.points import Points, copies, distinct_places
 
 
 def rows_of(some):

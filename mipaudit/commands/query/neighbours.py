@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.query.search.points import (
+from mipaudit.commands.query.points import (
     Floats,
     Geometry,
     NearestRows,

@@ -1,1 +1,0 @@
-"""The least noise that keeps a promise, from random splits."""

@@ -1,1 +1,0 @@
-"""Noise itself: its shapes, samplers and moments."""

@@ -1,1 +1,0 @@
-"""Records as points, and how near they lie to the synthetic ones."""

@@ -1,1 +1,0 @@
-"""Tables of records: whole columns, or features that are read piece by piece."""
