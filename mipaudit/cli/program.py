@@ -357,7 +357,7 @@ def _said_to_stores(settings: Settings) -> Iterator[None]:
     if not said:
         yield
         return
-    from mipaudit.data.stores.store import allowed_schemes, store_seconds
+    from mipaudit.data.files.store import allowed_schemes, store_seconds
 
     if "allow_scheme" in said:
         # A name with a blank in it would pass for two.

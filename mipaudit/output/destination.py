@@ -108,8 +108,7 @@ def _input_states(specs: Iterable[str]) -> Iterator[os.stat_result]:
 
 def _files(spec: str, planned: Path | None = None) -> list[Path]:
     """Return the files of an input, the planned one among them where it would be read."""
-    from mipaudit.data.files.paths import local_files
-    from mipaudit.data.files.search import LocalTree
+    from mipaudit.data.files.paths import LocalTree, local_files
 
     try:
         return [path for path, _ in local_files(spec, LocalTree(planned))]

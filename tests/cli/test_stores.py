@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.stores.store import DEFAULT_SECONDS
+from mipaudit.data.files.store import DEFAULT_SECONDS
 
 HUSH = "s3cr3t"
 

@@ -427,7 +427,7 @@ class ChunkStore:
             return column
         arrays: dict[str, Any] = {}
         for name, one in places.items():
-            data = read_at(self._file, one.count * one.dtype.itemsize, one.offset)
+            data = read_at(self._file, one.offset, one.count * one.dtype.itemsize)
             arrays[name] = np.frombuffer(data, dtype=one.dtype)
         return replace(column, **arrays)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import file_digest, sha256
 from threading import Lock
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Literal, NoReturn, TypeVar
@@ -15,7 +18,7 @@ from mipaudit.statements.sources import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from _typeshed import WriteableBuffer
@@ -25,6 +28,8 @@ ResultT = TypeVar("ResultT")
 
 Format = Literal["csv", "gzip", "zstd", "parquet"]
 
+# Characters of a path in a message.
+LONGEST: Final = 400
 # Above this size an input is told by its size and ends unless asked otherwise.
 HASHED_WHOLE: Final = 64 << 20
 _END: Final = 1 << 20
@@ -104,10 +109,8 @@ class FileBlob(Blob):
         Raises:
             InputError: ``unreadable``: it is no longer there, or may no longer be read.
         """
-        try:
+        with _readable(self.name):
             return self.path.open("rb")
-        except OSError as error:
-            raise _unreadable(self.name, error) from None
 
     def changed(self) -> bool:
         """Compare size, time of change, device and inode."""
@@ -120,30 +123,31 @@ class FileBlob(Blob):
         return self.identity not in {None, (state.st_dev, state.st_ino)}
 
 
-def file_blob(path: Path) -> FileBlob:
-    """Return ``path`` as a blob.
+def file_blob(path: Path, *, in_memory: int = 0) -> FileBlob | HeldBlob:
+    """Return a file as it is, and what a pipe holds: that can be opened once only.
 
     Raises:
-        InputError: ``unreadable``.
+        InputError: ``unreadable``, or ``not_a_file``.
     """
-    name = safe_name(str(path), longest=400)
-    try:
+    name = safe_name(str(path), longest=LONGEST)
+    with _readable(name):
         state = path.stat()
-        with path.open("rb"):
-            pass
+        with path.open("rb") as stream:
+            if stat.S_ISREG(state.st_mode):
+                identity = (state.st_dev, state.st_ino)
+                return FileBlob(name, path, state.st_size, state.st_mtime_ns, identity)
+            if stat.S_ISFIFO(state.st_mode) or stream.isatty():
+                return stream_blob(name, stream, in_memory=in_memory)
+    raise InputError("not_a_file", f"{name}: neither a file nor a pipe.")
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Say in our words what the system refuses."""
+    try:
+        yield
     except OSError as error:
-        raise _unreadable(name, error) from None
-    return FileBlob(
-        name=name,
-        path=path,
-        size=state.st_size,
-        modified=state.st_mtime_ns,
-        identity=(state.st_dev, state.st_ino),
-    )
-
-
-def _unreadable(name: str, error: OSError) -> InputError:
-    return InputError("unreadable", f"{name}: cannot be read ({error.strerror}).")
+        raise InputError("unreadable", f"{name}: cannot be read ({error.strerror}).") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +170,7 @@ class HeldBlob(Blob):
 
     def open(self) -> IO[bytes]:
         """Return a reader with a position of its own."""
-
-        def fetch(offset: int, size: int) -> bytes:
-            return read_at(self.file, size, offset)
-
-        return io.BufferedReader(PositionedReader(fetch, self.size), _BLOCK)
+        return io.BufferedReader(PositionedReader(partial(read_at, self.file), self.size), _BLOCK)
 
     def close(self) -> None:
         """Give the space back."""
@@ -193,7 +193,7 @@ def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> HeldBlob:
     return HeldBlob(name, size, file)
 
 
-def read_at(file: IO[bytes], size: int, offset: int) -> bytes:
+def read_at(file: IO[bytes], offset: int, size: int) -> bytes:
     """Return so many bytes from an offset on, whoever else reads the file."""
     if isinstance(file, io.BytesIO):
         return bytes(file.getbuffer()[offset : offset + size])

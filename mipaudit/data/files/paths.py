@@ -1,25 +1,71 @@
-"""From what the user typed to the bytes that are read, in order."""
+"""From what the user typed to the bytes that are read, in order.
+
+Folders of this machine and of stores are searched alike: a path means the file itself, all below a
+folder, or what fits a pattern. What nobody spelt out is read only where its name begins with
+neither a point nor an underscore.
+"""
 
 from __future__ import annotations
 
-import stat
+import io
+import os
+import posixpath
 import sys
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, ClassVar, Final
 
-from mipaudit.data.files.blob import file_blob, stream_blob
-from mipaudit.data.files.search import LONGEST, LocalTree, found_files
-from mipaudit.data.stores.store import local_path, parse_address
-from mipaudit.errors import InputError, UsageError
+from mipaudit.data.files.blob import (
+    AHEAD_MOST,
+    LONGEST,
+    Blob,
+    PositionedReader,
+    each_at_once,
+    file_blob,
+    stream_blob,
+)
+from mipaudit.data.files.store import (
+    ANONYMOUS,
+    STORE_TIMEOUT,
+    Address,
+    FsspecStore,
+    ShortReadError,
+    anonymous,
+    local_path,
+    missing_library,
+    parse_address,
+    store_error,
+)
+from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from mipaudit.data.files.blob import Blob
+    from mipaudit.data.files.cloud import CloudStore
+    from mipaudit.data.files.store import Entry
 
-# The bytes of a file, and the names of the folders that lead to it, as `FoundFile` has them.
-FoundBlob = tuple["Blob", tuple[str, ...]]
+    AnyStore = CloudStore | FsspecStore
+
+# A path, or the bytes of a file, and the names of the folders that lead to it, counted from the one
+# that was named on, or from where a pattern begins to vary: those before are the user's own affair.
+FoundFile = tuple[str, tuple[str, ...]]
+FoundBlob = tuple[Blob, tuple[str, ...]]
+# What makes a pattern of a path.
+_MAGIC: Final = frozenset("*?[")
+# What a store is built from, beside its address.
+_ENVIRONMENT: Final = (
+    *("AWS_", "AZURE_", "CLOUDSDK_", "FSSPEC_", "GOOGLE_", "STORAGE_", "SSL_"),
+    *(ANONYMOUS, STORE_TIMEOUT),
+)
+# What fsspec calls it, where this Arrow cannot reach a store.
+_WITHOUT_CREDENTIALS: Final[dict[str, dict[str, bool | str]]] = {
+    "s3": {"anon": True},
+    "gs": {"token": "anon"},
+    "az": {"anon": True},
+}
 
 
 def input_blobs(spec: str, *, in_memory: int) -> list[Blob]:
@@ -48,10 +94,9 @@ def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
         return [(stream_blob("standard input", stream, in_memory=in_memory), ())]
     address = parse_address(spec)
     if address is not None:
-        from mipaudit.data.stores.objects import remote_blobs
-
-        return remote_blobs(address, in_memory=in_memory)
-    return [(_path_blob(path, in_memory), folders) for path, folders in local_files(spec)]
+        return _remote_blobs(address, in_memory)
+    files = local_files(spec)
+    return [(file_blob(path, in_memory=in_memory), folders) for path, folders in files]
 
 
 def local_files(spec: str, tree: LocalTree | None = None) -> list[tuple[Path, tuple[str, ...]]]:
@@ -75,25 +120,10 @@ def local_files(spec: str, tree: LocalTree | None = None) -> list[tuple[Path, tu
         )
     spec = local_path(spec)
     name = safe_name(spec, longest=LONGEST)
-    found = found_files(tree or LocalTree(), spec, name)
+    found = _found_files(tree or LocalTree(), spec, name)
     if found is None:
         raise InputError("no_such_file", f"There is no file {name}.", hint=_closest(Path(spec)))
     return [(Path(path), folders) for path, folders in found]
-
-
-def _path_blob(path: Path, in_memory: int) -> Blob:
-    """Return a file as it is, and what a pipe holds: it can be opened once only."""
-    name = safe_name(str(path), longest=LONGEST)
-    try:
-        mode = path.stat().st_mode
-        if stat.S_ISREG(mode):
-            return file_blob(path)
-        with path.open("rb") as stream:
-            if stat.S_ISFIFO(mode) or stream.isatty():
-                return stream_blob(name, stream, in_memory=in_memory)
-    except OSError as error:
-        raise InputError("unreadable", f"{name}: cannot be read ({error.strerror}).") from None
-    raise InputError("not_a_file", f"{name}: neither a file nor a pipe.")
 
 
 def check_different(blobs: Iterable[tuple[str, Sequence[Blob]]]) -> None:
@@ -131,3 +161,318 @@ def _closest(path: Path) -> str | None:
     if not close:
         return None
     return f"Did you mean {safe_name(str(path.parent / close[0]), longest=LONGEST)}?"
+
+
+class LocalTree:
+    """The folders of this machine; "" is where relative paths begin.
+
+    A file that is ``planned`` is found as if it were there: its path, links followed.
+    """
+
+    def __init__(self, planned: Path | None = None) -> None:
+        """Note the planned file."""
+        self._planned = planned
+
+    def is_folder(self, path: str) -> bool | None:
+        """Tell whether ``path`` is a folder, None where nothing is."""
+        place = Path(path)
+        return place.is_dir() if place.exists() else None
+
+    def children(self, folder: str) -> Iterator[Entry]:
+        """Yield what lies in a folder; nothing of one that is not there.
+
+        Raises:
+            InputError: ``unreadable``: it cannot be listed.
+        """
+        try:
+            names = [one.name for one in Path(folder).iterdir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise _unlisted(error) from None
+        for path in self._joined(folder, names):
+            # Neither is true of a link that leads nowhere.
+            if os.path.isdir(path) or self._is_file(path):  # noqa: PTH112 - never raises
+                yield path, os.path.isdir(path)  # noqa: PTH112
+
+    def below(self, folder: str) -> Iterator[str]:
+        """Yield the files below a folder that are not hidden.
+
+        Raises:
+            InputError: ``unreadable``: a folder cannot be listed.
+        """
+
+        def unlisted(error: OSError) -> None:
+            raise _unlisted(error) from None
+
+        for place, folders, names in os.walk(folder, onerror=unlisted):
+            folders[:] = filter(_is_visible, folders)
+            yield from filter(self._is_file, self._joined(place, names))
+
+    def _joined(self, folder: str, names: list[str]) -> list[str]:
+        planned = self._planned
+        if planned is not None and Path(folder).resolve() == planned.parent:
+            names = [*names, planned.name]
+        return [posixpath.join(folder, name) for name in dict.fromkeys(names)]
+
+    def _is_file(self, path: str) -> bool:
+        planned = self._planned is not None and self._planned.name == Path(path).name
+        return planned or os.path.isfile(path)  # noqa: PTH113 - never raises
+
+
+def _unlisted(error: OSError) -> InputError:
+    """Return the error on a folder whose files nobody can name: a part may be among them."""
+    name = safe_name(str(error.filename), longest=LONGEST)
+    return InputError(
+        "unreadable",
+        f"{name}: the folder cannot be listed ({error.strerror}).",
+        hint="Make it readable, or name the parts with a pattern that leaves it out.",
+    )
+
+
+def _found_files(tree: LocalTree | _Asked, path: str, name: str) -> list[FoundFile] | None:
+    """Return the files that ``path`` means, in bytewise path order; None where it means nothing.
+
+    Args:
+        tree: where they are.
+        path: of a file, of a folder, or a pattern.
+        name: what messages call it.
+
+    Raises:
+        InputError: ``no_parts`` for a folder or a pattern without files.
+    """
+    is_folder = tree.is_folder(path)
+    if is_folder is None and not _MAGIC & set(path):
+        return None
+    if is_folder is False:
+        return [(path, ())]
+    parts = _names(path)
+    if is_folder:
+        first = len(parts)
+        found = [one for one in tree.below(path) if all(map(_is_visible, _names(one)[first:]))]
+    else:
+        first = next(at for at, part in enumerate(parts) if _MAGIC & set(part))
+        start = posixpath.join("/" if path.startswith("/") else "", *parts[:first])
+        # What ends in a slash means folders, of which no file is one. Two stars can reach a file
+        # in several ways.
+        wanted = parts[first:] + ("",) * path.endswith("/")
+        found = [*dict.fromkeys(_fitting(tree, start, wanted))]
+    if not found:
+        raise InputError(
+            "no_parts",
+            f"{name}: no file to read there (hidden files and names that start with _ are left "
+            "out).",
+        )
+    found.sort(key=lambda one: one.encode("utf-8", "surrogateescape"))
+    return [(one, _names(one)[first:-1]) for one in found]
+
+
+def _is_visible(name: str) -> bool:
+    """Tell whether a file or folder is read where nobody spelt it out."""
+    return not name.startswith((".", "_"))
+
+
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.replace(os.sep, "/").split("/") if part)
+
+
+def _fitting(tree: LocalTree | _Asked, folder: str, parts: Sequence[str]) -> Iterator[str]:
+    """Yield the files below ``folder`` that fit ``parts``, a name each; ``**`` any folders."""
+    part, rest = parts[0], parts[1:]
+    if part == "**" and rest:
+        yield from _fitting(tree, folder, rest)
+    for path, is_folder in tree.children(folder):
+        name = posixpath.basename(path)
+        # What is spelt out is wanted, also where it is hidden.
+        if name != part and not (_is_visible(name) and (part == "**" or fnmatch(name, part))):
+            continue
+        if not is_folder and not rest:
+            yield path
+        if is_folder and (part == "**" or rest):
+            yield from _fitting(tree, path, parts if part == "**" else rest)
+
+
+def open_store(address: Address) -> AnyStore:
+    """Return the store of ``address``: the same one for the same environment and process.
+
+    Raises:
+        InputError: ``no_credentials``.
+        MissingExtraError: its library is not installed.
+        UsageError: nobody knows the scheme.
+    """
+    known = tuple(
+        sorted(
+            (name, value)
+            for name, value in os.environ.items()
+            if name.startswith(_ENVIRONMENT) or name.upper().endswith("_PROXY")
+        )
+    )
+    # Their connections do not survive a fork.
+    return _store(replace(address, path="", query=""), known, os.getpid())
+
+
+@lru_cache(maxsize=32)
+def _store(address: Address, _environment: tuple[tuple[str, str], ...], _process: int) -> AnyStore:
+    if address.store in _WITHOUT_CREDENTIALS:
+        from mipaudit.data.files.cloud import cloud_store
+
+        found = cloud_store(address)
+        if found is not None:
+            return found
+    return _fsspec_store(address)
+
+
+def _fsspec_store(address: Address) -> FsspecStore:
+    """Return the store of ``address``.
+
+    Raises:
+        MissingExtraError: fsspec, or what it needs for this scheme, is not installed.
+        UsageError: ``unknown_scheme``.
+    """
+    extra: str | None = "https"
+    try:
+        import fsspec
+
+        if address.is_web:
+            from mipaudit.data.files.web import WebStore
+
+            return WebStore(address)
+        extra = None
+        base = f"{address.scheme}://{address.authority}/"
+        options = _WITHOUT_CREDENTIALS.get(address.store, {}) if anonymous() else {}
+        return FsspecStore(address, *fsspec.core.url_to_fs(base, **options))
+    except ImportError:
+        raise missing_library(address, extra) from None
+    except ValueError:
+        raise UsageError(
+            "unknown_scheme",
+            f"Nothing reads {address.scheme}:// here.",
+            hint="s3://, gs://, az://, abfs:// and https:// are read, and what fsspec knows, "
+            "where it is allowed.",
+        ) from None
+    except MipauditError:
+        raise
+    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+        raise store_error(error, address, "") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteBlob(Blob):
+    """An object, with the state in which it was found: read by ranges, never held whole.
+
+    It can be sent to other processes and machines, which open it with the credentials of
+    their own environment.
+    """
+
+    remote: ClassVar[bool] = True
+
+    address: Address
+    path: str = field(repr=False)
+    name: str
+    size: int
+    stamp: str
+    identity: tuple[str, str, str] = field(repr=False)
+
+    def open(self) -> IO[bytes]:
+        """Return a reader that reads ahead."""
+        return io.BufferedReader(self._reader(ahead=True), AHEAD_MOST)
+
+    def open_ranges(self) -> io.RawIOBase:
+        """Return a reader that reads nothing but what it is asked for, at once."""
+        return self._reader(ahead=False)
+
+    def changed(self) -> bool:
+        """Compare size and etag, or the time of the last change."""
+        store = open_store(self.address)
+        try:
+            return store.ask(store.state, self.path) != (self.size, self.stamp)
+        except MipauditError:
+            return True
+
+    def _reader(self, *, ahead: bool) -> PositionedReader:
+        store = open_store(self.address)
+        fetch = partial(store.ask, partial(_whole_part, store), self.path)
+        return PositionedReader(fetch, self.size, ahead=ahead)
+
+
+def _whole_part(store: AnyStore, path: str, offset: int, size: int) -> bytes:
+    data = store.fetch(path, offset, size)
+    if len(data) != size:
+        raise ShortReadError
+    return data
+
+
+class _Asked:
+    """The folders of a store, as they are searched; its faults are said in our words."""
+
+    def __init__(self, store: AnyStore) -> None:
+        self._store = store
+
+    def is_folder(self, path: str) -> bool | None:
+        return self._store.ask(self._store.is_folder, path)
+
+    def children(self, folder: str) -> Iterable[Entry]:
+        return self._store.ask(self._store.children, folder)
+
+    def below(self, folder: str) -> Iterable[str]:
+        return self._store.ask(self._store.below, folder.rstrip("/"))
+
+
+def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
+    """Return the objects that ``address`` means, in bytewise path order.
+
+    One that cannot be read twice is fetched whole.
+
+    Args:
+        address: of an object; but for a web server also of a folder, or a pattern.
+        in_memory: most bytes of a stream that are kept in memory.
+
+    Raises:
+        InputError: ``no_such_file``, ``no_parts`` or ``web_folder``.
+        MipauditError: as ``Store.ask``.
+    """
+    store, path = open_store(address), address.path
+    found: list[FoundFile] | None
+    if address.is_web:
+        if path[-1:] in {"", "/"} or _MAGIC & set(path):
+            raise InputError(
+                "web_folder",
+                f"{address.name(path)}: folders and patterns of web servers are not read.",
+                hint="Name the parts: the address of each in a list, in Python; or copy them here.",
+            )
+        path = f"{path}?{address.query}" if address.query else path
+        found = [(path, ())] if store.ask(store.is_folder, path) is not None else None
+    else:
+        found = _found_files(_Asked(store), path, address.name(path))
+    if found is None:
+        raise store_error("missing", address, address.path)
+
+    def opened(file: FoundFile) -> FoundBlob:
+        return _blob(store, file[0], in_memory), file[1]
+
+    return each_at_once(opened, found, remote=True)
+
+
+def _blob(store: AnyStore, path: str, in_memory: int) -> Blob:
+    state = store.ask(store.state, path)
+    size, stamp = state
+    if size is None or not store.sends_parts(path, state):
+        return store.ask(partial(_streamed, store), path, size, in_memory)
+    return RemoteBlob(
+        address=store.address,
+        path=path,
+        name=store.address.name(path),
+        size=size,
+        stamp=stamp,
+        # What no other object has.
+        identity=(store.address.store, store.address.place, path),
+    )
+
+
+def _streamed(store: AnyStore, path: str, size: int | None, in_memory: int) -> Blob:
+    with store.stream(path) as stream:
+        blob = stream_blob(store.address.name(path), stream, in_memory=in_memory)
+    if size not in {None, blob.size}:
+        blob.close()
+        raise ShortReadError
+    return blob

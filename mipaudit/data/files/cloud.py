@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from mipaudit.data.stores.store import State, Store, anonymous, store_error, store_seconds
+from mipaudit.data.files.store import State, Store, anonymous, store_error, store_seconds
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
     from pyarrow.lib import NativeFile
 
-    from mipaudit.data.files.search import Entry
-    from mipaudit.data.stores.store import Address
+    from mipaudit.data.files.store import Address, Entry
 
 # A bucket or container, whether anything says that there are credentials for it, and what makes
 # its file system.
@@ -74,7 +73,7 @@ def cloud_store(address: Address) -> CloudStore | None:
         return None
     container, signs, make = access(address)
     if not (anonymous() or signs or _has_role(address.store)):
-        raise store_error("no_credentials", address, address.name(address.path))
+        raise store_error("no_credentials", address, address.path)
     return CloudStore(address, container, partial(make, anonymous=anonymous()))
 
 

@@ -1,18 +1,25 @@
-"""What a web server answers: a body that comes fast enough, and redirects to where one may go."""
+"""Web servers: files by ranged requests.
+
+A body must come fast enough, and a redirect lead to where one may go.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import sys
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import quote
 
-from aiohttp import ClientResponse
+from aiohttp import ClientResponse, ClientTimeout
+from fsspec.asyn import sync
+from fsspec.implementations.http import HTTPFileSystem
 from yarl import URL
 
-from mipaudit.data.stores.store import store_seconds
+from mipaudit.data.files.store import CONTENT_STAMPS, FsspecStore, found_state, store_seconds
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import safe_name
 
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from aiohttp.connector import Connection
+
+    from mipaudit.data.files.store import Address, State
 
 # A body that brings less than so many bytes a second while it is waited for so long is given up.
 SLOWEST: Final = 1024
@@ -30,6 +39,88 @@ _THIS_MACHINE: Final = frozenset({"localhost", "localhost.localdomain", "ip6-loc
 ResultT = TypeVar("ResultT")
 # From which host to which other it was said that one was led.
 _TOLD: Final[set[tuple[str | None, str | None]]] = set()
+
+_HEADERS: Final = {"Accept-Encoding": "identity"}
+_PARTIAL_CONTENT: Final = 206
+# What an address may hold; percent signs too, where they are escapes already.
+_PLAIN: Final = "/:=&?~#+!$,;'@()*[]%"
+_LOOSE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class WebStore(FsspecStore):
+    """A web server: files by ranged requests. It lists no folders."""
+
+    def __init__(self, address: Address) -> None:
+        """Make a client that honours proxies and .netrc, and never asks for compression.
+
+        Where it may be led, and how slow a server may be, its answers say.
+        """
+        wait = store_seconds()
+        timeout = ClientTimeout(total=None, sock_connect=wait, sock_read=wait)
+        system = HTTPFileSystem(
+            encoded=True,
+            headers=_HEADERS,
+            client_kwargs={"trust_env": True, "timeout": timeout, "response_class": WebResponse},
+            skip_instance_cache=True,
+        )
+        super().__init__(address, system, f"{address.scheme}://{address.authority}")
+
+    def is_folder(self, path: str) -> bool | None:
+        """Tell that ``path`` is a file, None where nothing is."""
+        try:
+            self.system.info(self.full(path))
+        except FileNotFoundError as error:
+            # It stands for any fault. The server itself must have said that there is nothing.
+            if error.__cause__ is None or getattr(error.__cause__, "status", 0) in {404, 410}:
+                return None
+            raise
+        return False
+
+    def state(self, path: str) -> State:
+        """Return size and etag.
+
+        Raises:
+            InputError: ``web_page``.
+        """
+        info = self.system.info(self.full(path))
+        if info.get("mimetype") == "text/html":
+            raise InputError(
+                "web_page",
+                f"{self.address.name(path)}: a web page, not a file of scores.",
+                hint="Is a log-in needed?",
+            )
+        return found_state(info)
+
+    def stream(self, path: str) -> IO[bytes]:
+        """Open a file to read all of it, once."""
+        stream: IO[bytes] = self.system.open(self.full(path), "rb", block_size=0, size=1)
+        return stream
+
+    def sends_parts(self, path: str, state: State) -> bool:
+        """Tell whether parts can be asked for, and a change between them would show.
+
+        The time of the last change counts in whole seconds: a server that gives nothing better
+        could send parts of two files. Some send the whole file when they are asked for a part.
+        """
+        size, stamp = state
+        if not size or not stamp.startswith(CONTENT_STAMPS):
+            return size == 0
+        partly: bool = self.ask(
+            lambda path: sync(self.system.loop, self._answers_partly, self.full(path)), path
+        )
+        return partly
+
+    async def _answers_partly(self, url: str) -> bool:
+        session = await self.system.set_session()
+        headers = {**_HEADERS, "Range": "bytes=0-0"}
+        async with session.get(self.system.encode_url(url), headers=headers) as answer:
+            answer.raise_for_status()
+            partial: bool = answer.status == _PARTIAL_CONTENT
+            return partial
+
+    def full(self, path: str) -> str:
+        """Return the whole address, its loose percent signs escaped."""
+        return f"{self.root}/{quote(_LOOSE_PERCENT.sub('%25', path), safe=_PLAIN)}"
 
 
 class WebResponse(ClientResponse):

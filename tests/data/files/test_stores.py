@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import pickle
 import socket
+import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -17,10 +18,11 @@ import pytest
 from yarl import URL
 
 from mipaudit.data.files import blob as blobs
+from mipaudit.data.files import cloud, paths, store
+from mipaudit.data.files import web as web_server
 from mipaudit.data.files.paths import find_blobs
 from mipaudit.data.opening import open_input, open_part
 from mipaudit.data.request import ReadRequest
-from mipaudit.data.stores import cloud_store, objects, store, web_response
 from mipaudit.errors import InputError, MipauditError
 
 HUSH = "s3cr3t"
@@ -148,7 +150,7 @@ def test_provenance_is_the_same(listed, monkeypatch):
 
 
 def test_objects_may_be_more_than_are_kept_open(read, s3, monkeypatch):
-    monkeypatch.setattr(cloud_store, "_KEPT_OPEN", 1)
+    monkeypatch.setattr(cloud, "_KEPT_OPEN", 1)
     here, there = s3
     assert read(f"{there}/set/") == read(f"{here}/set/")
 
@@ -266,12 +268,12 @@ def test_a_server_that_falls_silent(fails, monkeypatch):
 def test_a_server_that_sends_a_byte_now_and_then(read, fails, web, website, monkeypatch, stamps):
     """It is never silent; a body that comes as slowly and is short is read all the same."""
     here, there = web
-    monkeypatch.setattr(web_response, "SECONDS", 0.3)
+    monkeypatch.setattr(web_server, "SECONDS", 0.3)
     website.stamps, website.pace = stamps, 0.02
     started = time.monotonic()
     assert fails("slow_store", f"{there}/one.csv").hint
     assert time.monotonic() - started < 3
-    monkeypatch.setattr(web_response, "SLOWEST", 20)
+    monkeypatch.setattr(web_server, "SLOWEST", 20)
     assert read(f"{there}/one.csv") == read(f"{here}/one.csv")
 
 
@@ -284,7 +286,7 @@ def named(monkeypatch):
 
     resolve = socket.getaddrinfo
     monkeypatch.setattr(socket, "getaddrinfo", found)
-    monkeypatch.setattr(web_response, "_TOLD", set())
+    monkeypatch.setattr(web_server, "_TOLD", set())
 
 
 @pytest.mark.parametrize(
@@ -331,7 +333,7 @@ def test_that_a_server_leads_to_another_host_is_told_once(read, website, named, 
 )
 def test_where_a_redirect_may_lead(source, target, refused):
     with pytest.raises(InputError) if refused else nullcontext():
-        web_response._require_fit(URL(source), target)
+        web_server._require_fit(URL(source), target)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "1e9", "soon"])
@@ -494,13 +496,13 @@ def test_a_bucket_that_refuses(fails, website, monkeypatch):
 def test_a_public_bucket_is_read_where_it_is_asked_for(read, s3, monkeypatch):
     here, there = s3
     tried = []
-    make = cloud_store._s3_system
+    make = cloud._s3_system
 
     def noted(bucket, *, anonymous):
         tried.append(anonymous)
         return make(bucket, anonymous=anonymous)
 
-    monkeypatch.setattr(cloud_store, "_s3_system", noted)
+    monkeypatch.setattr(cloud, "_s3_system", noted)
     assert read(f"{there}/one.csv") == read(f"{here}/one.csv")
     monkeypatch.setenv("MIPAUDIT_ANONYMOUS", "1")
     assert read(f"{there}/one.csv") == read(f"{here}/one.csv")
@@ -522,7 +524,7 @@ def test_without_credentials_nothing_is_asked(fails, monkeypatch, tmp_path, spec
     clear_environment(monkeypatch, tmp_path)
     monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setattr(cloud_store, "_ROLES_HOST", f"127.0.0.1:{silent.getsockname()[1]}")
+        monkeypatch.setattr(cloud, "_ROLES_HOST", f"127.0.0.1:{silent.getsockname()[1]}")
         started = time.monotonic()
         error = fails("no_credentials", spec)
         assert time.monotonic() - started < 5
@@ -533,21 +535,21 @@ def test_without_credentials_nothing_is_asked(fails, monkeypatch, tmp_path, spec
 
 def test_a_machine_of_the_cloud_may_have_a_role(website, monkeypatch, tmp_path):
     """It answers the question of its own cloud; that of Amazon may want a token first."""
-    from mipaudit.data.stores.store import parse_address
+    from mipaudit.data.files.store import parse_address
 
-    monkeypatch.setattr(cloud_store, "_ROLES_HOST", website.url.removeprefix("http://"))
+    monkeypatch.setattr(cloud, "_ROLES_HOST", website.url.removeprefix("http://"))
     address = parse_address("gs://bucket/x.csv")
     monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
     for status, asked in ((404, "gs"), (401, "s3"), (401, "gs")):
         website.status = status
-        assert cloud_store._has_role(asked) == (status == 401)
-    assert cloud_store.cloud_store(address).credentials
+        assert cloud._has_role(asked) == (status == 401)
+    assert cloud.cloud_store(address).credentials
     assert [path for _, path, _ in website.asked][:2] == [
         "/computeMetadata/v1/",
         "/latest/meta-data/",
     ]
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    assert not cloud_store._has_role("s3")
+    assert not cloud._has_role("s3")
 
 
 @pytest.mark.parametrize(
@@ -582,7 +584,8 @@ def test_a_store_without_its_library(fails, monkeypatch):
             raise ImportError(name)
         return real(name, *arguments, **options)
 
-    objects._store.cache_clear()
+    paths._store.cache_clear()
+    monkeypatch.delitem(sys.modules, "mipaudit.data.files.web", raising=False)
     monkeypatch.setattr(builtins, "__import__", without)
     error = fails("missing_extra", "https://example.org/x.csv")
     assert 'pip install "mipaudit[https]"' in error.hint
@@ -590,7 +593,6 @@ def test_a_store_without_its_library(fails, monkeypatch):
 
 def test_standard_input_stays_in_its_process(monkeypatch, tmp_path):
     import io
-    import sys
 
     for size in (1 << 20, 4):
         rows = io.BytesIO(b"member,loss\n1,0.5\n0,1.25\n")
@@ -623,7 +625,7 @@ def test_standard_input_stays_in_its_process(monkeypatch, tmp_path):
 def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     from store_servers import clear_environment
 
-    from mipaudit.data.stores.store import parse_address
+    from mipaudit.data.files.store import parse_address
 
     clear_environment(monkeypatch, tmp_path)
     for name, value in variables.items():
@@ -631,9 +633,9 @@ def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     if not expected[-1]:
         monkeypatch.setenv("MIPAUDIT_ANONYMOUS", "1")
     address = parse_address(spec)
-    container, _, make = cloud_store._azure(address)
+    container, _, make = cloud._azure(address)
     account, *_ = make.args
-    found = cloud_store.cloud_store(address)
+    found = cloud.cloud_store(address)
     assert (container, account, found.credentials) == expected
     assert found._system.type_name == "abfs"
     assert "a2V5" not in address.name("x")

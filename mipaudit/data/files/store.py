@@ -11,16 +11,15 @@ import os
 import re
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
-from mipaudit.data.files.search import LONGEST
+from mipaudit.data.files.blob import LONGEST
 from mipaudit.errors import InputError, MipauditError, MissingExtraError, UsageError
 from mipaudit.statements.text.printable_names import public_path, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
 
 ALLOW_SCHEME: Final = "MIPAUDIT_ALLOW_SCHEME"
 ANONYMOUS: Final = "MIPAUDIT_ANONYMOUS"
@@ -35,10 +34,9 @@ _WEB: Final = frozenset({"http", "https"})
 _KEYS_ARE_RAW: Final = frozenset({"s3", "gs", "az"})
 # What is read unasked. Other schemes may be turned into hosts that nobody named.
 _ALLOWED: Final = frozenset({*_KEYS_ARE_RAW, "http"})
-Fault = Literal["missing", "forbidden", "unreachable", "certificate", "other"]
 
-# In the order in which they are looked for, in what the error and its causes say.
-_SIGNS: Final[dict[Fault, str]] = {
+# By fault, in the order in which they are looked for, in what the error and its causes say.
+_SIGNS: Final = {
     "certificate": r"certificate|SSL_CONNECT|SSLError|CURL ?(code:|error \[)? ?(35|60)\b",
     "forbidden": r"ACCESS_?DENIED|PERMISSION_?DENIED|Permission denied|not permitted|Forbidden|"
     r"UNAUTHENTICATED|Authenticat|Authoriz|Unauthori[sz]ed|credential|Anonymous caller|"
@@ -107,6 +105,8 @@ _SAID: Final = {
 _PAUSES: Final = (0.1, 0.5, 2.0)
 
 ResultT = TypeVar("ResultT")
+# The path of what lies in a folder, and whether others lie below it.
+Entry = tuple[str, bool]
 # An object as it is now: its bytes, None where parts of it cannot be asked for, and what changes
 # when it is written again.
 State = tuple[int | None, str]
@@ -246,10 +246,6 @@ def store_seconds() -> float:
     return seconds
 
 
-class ShortReadError(OSError):
-    """A store sent fewer bytes than there should be."""
-
-
 def _chain(error: BaseException | None) -> list[BaseException]:
     found: list[BaseException] = []
     while error is not None and error not in found:
@@ -258,7 +254,7 @@ def _chain(error: BaseException | None) -> list[BaseException]:
     return found
 
 
-def _fault(error: BaseException) -> Fault:
+def _fault(error: BaseException) -> str:
     """Return what kind of fault ``error`` and its causes speak of."""
     chain = _chain(error)
     for one in chain:
@@ -278,7 +274,7 @@ def _fault(error: BaseException) -> Fault:
     return "other"
 
 
-def _of_status(status: int) -> Fault:
+def _of_status(status: int) -> str:
     if status in {401, 403, 407}:
         return "forbidden"
     if status in {404, 410}:
@@ -287,24 +283,20 @@ def _of_status(status: int) -> Fault:
 
 
 def store_error(
-    fault: Fault | Literal["no_credentials"] | BaseException,
-    address: Address,
-    name: str,
-    *,
-    credentials: bool | None = None,
+    fault: str | BaseException, address: Address, path: str, *, credentials: bool | None = None
 ) -> InputError:
     """Return what went wrong in our words.
 
     Args:
-        fault: what it was, or what a library raised.
+        fault: what it was, a word of ours, or what a library raised.
         address: of the store.
-        name: of the object, safe to print.
+        path: of the object.
         credentials: whether they are used; None where that is not known.
     """
-    key: str = _fault(fault) if isinstance(fault, BaseException) else fault
+    key = _fault(fault) if isinstance(fault, BaseException) else fault
     code, message, hint = _SAID[f"{key} {credentials}" if key == "forbidden" else key]
     words = {
-        "name": name,
+        "name": address.name(path),
         "ask": _PERMISSION_ASK.get(address.store, "the store's own environment variables"),
         "also": "some stores say so of what is not there, too",
         "slow": "a slow one may need a longer `store_timeout`",
@@ -322,6 +314,10 @@ def missing_library(address: Address, extra: str | None) -> MissingExtraError:
         if extra
         else "fsspec lists which library reads which scheme; install that one.",
     )
+
+
+class ShortReadError(OSError):
+    """A store sent fewer bytes than there should be."""
 
 
 class Store:
@@ -357,9 +353,8 @@ class Store:
                 if ours is None and pause is not None and self._may_pass(error):
                     time.sleep(pause)
                     continue
-                name = self.address.name(path)
                 failure = ours or store_error(
-                    error, self.address, name, credentials=self.credentials
+                    error, self.address, path, credentials=self.credentials
                 )
             raise failure
         raise AssertionError  # the last pause is None
@@ -378,3 +373,83 @@ class Store:
     def sends_parts(self, path: str, state: State) -> bool:  # noqa: ARG002 - some ask
         """Tell whether parts can be asked for, and a change between them would show."""
         return state[0] is not None
+
+
+# What changes when an object is written again, in the words of different stores: first those
+# that another content would change for certain.
+CONTENT_STAMPS: Final = ("ETag", "Content-MD5")
+_STAMPS: Final = (
+    *(*CONTENT_STAMPS, "etag", "e_tag", "md5Hash", "checksum", "generation", "version_id"),
+    *("Last-Modified", "LastModified", "last_modified", "mtime", "updated", "modified", "created"),
+)
+
+
+class FsspecStore(Store):
+    """A file system of fsspec, from one place of it on.
+
+    It is asked directly: Arrow's handler of fsspec's systems takes a web server's refusals for
+    nothing there, loses etags, asks three times to open a file, and leaves out folders that cannot
+    be listed.
+    """
+
+    def __init__(self, address: Address, system: Any, root: str) -> None:  # noqa: ANN401 - fsspec has no types
+        """Keep the system, and where in it the paths begin."""
+        super().__init__(address)
+        self.system = system
+        self.root = root.rstrip("/")
+
+    def is_folder(self, path: str) -> bool | None:
+        """Tell whether ``path`` is a folder now, None where nothing is."""
+        self.system.invalidate_cache()
+        try:
+            return bool(self.system.info(self.full(path))["type"] == "directory")
+        except FileNotFoundError:
+            return None
+
+    def children(self, folder: str) -> list[Entry]:
+        """Return what lies in a folder."""
+        try:
+            found = self.system.ls(self.full(folder), detail=True)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        entries = [(self._relative(info), info["type"] == "directory") for info in found]
+        return [entry for entry in entries if entry[0] != folder.strip("/")]
+
+    def below(self, folder: str) -> list[str]:
+        """Return all objects below a folder, at any depth.
+
+        fsspec's own ways down leave out the folders that cannot be listed.
+        """
+        found: list[str] = []
+        for path, is_folder in self.children(folder):
+            found += self.below(path) if is_folder else [path]
+        return found
+
+    def state(self, path: str) -> State:
+        """Return the size and a stamp."""
+        return found_state(self.system.info(self.full(path)))
+
+    def fetch(self, path: str, offset: int, size: int) -> bytes:
+        """Return a part of an object, in one request."""
+        data: bytes = self.system.cat_file(self.full(path), start=offset, end=offset + size)
+        return data
+
+    def stream(self, path: str) -> IO[bytes]:
+        """Open an object to read all of it, once."""
+        stream: IO[bytes] = self.system.open(self.full(path), "rb")
+        return stream
+
+    def full(self, path: str) -> str:
+        """Return the path within the whole system."""
+        return f"{self.root}/{path}".rstrip("/") or "/"
+
+    def _relative(self, info: dict[str, Any]) -> str:
+        name = str(self.system._strip_protocol(info["name"]))  # noqa: SLF001 - fsspec's own way
+        return name.removeprefix(self.root).strip("/")
+
+
+def found_state(info: dict[str, Any]) -> State:
+    """Return the size and a stamp from what fsspec says of an object."""
+    size = info.get("size") if info.get("partial") is not False else None
+    stamp = next((f"{name} {info[name]}" for name in _STAMPS if info.get(name) is not None), "")
+    return None if size is None else int(size), stamp

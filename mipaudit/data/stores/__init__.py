@@ -1,1 +1,0 @@
-"""Objects of stores: addresses, access, faults."""
