@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mipaudit.summaries.rows import Rows
 
     Change = Callable[[Rows], Rows]
+    Progress = Callable[[int, int | None], None]
 
 _MACE_BINS: Final = 100
 # 200 rows leave 24 of 64 micro-blocks empty less than once in 10^15 files.
@@ -63,21 +64,24 @@ class Over(Protocol):
         """
 
 
-class Meter:
-    """Adds up the rows that several threads report."""
+def row_meter(total: int | None, report: Progress | None) -> Callable[[int], None] | None:
+    """Return what adds up the rows that several threads report; None where nobody listens.
 
-    def __init__(self, total: int | None, report: Callable[[int, int | None], None]) -> None:
-        """Report to ``report`` the rows done of ``total``."""
-        self._lock = threading.Lock()
-        self._done = 0
-        self._total = total
-        self._report = report
+    Args:
+        total: rows in all passes, if that is known.
+        report: called with (rows done, rows in all passes or None).
+    """
+    if report is None:
+        return None
+    lock, done = threading.Lock(), 0
 
-    def advance(self, rows: int) -> None:
-        """Add rows."""
-        with self._lock:
-            self._done += rows
-            self._report(self._done, self._total)
+    def advance(rows: int) -> None:
+        nonlocal done
+        with lock:
+            done += rows
+            report(done, total)
+
+    return advance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,7 +7,7 @@ row is known by its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -19,11 +19,11 @@ import numpy as np
 from mipaudit.counting.counts import (
     Counts,
     How,
-    Meter,
     count_over,
     count_vectors_over,
     early_plan,
     fold_source,
+    row_meter,
 )
 from mipaudit.data.opening import open_input
 from mipaudit.data.parts import BadPartsError
@@ -44,18 +44,19 @@ from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
 from mipaudit.summaries.seed import Content, SeedChoice
 
 if TYPE_CHECKING:
+    from mipaudit.counting.counts import Progress
     from mipaudit.data.request import ReadRequest
-    from mipaudit.data.source import ScoreSource
-    from mipaudit.engine.workers import Workers
-    from mipaudit.summaries.seed import SeedChoice
-
-    Progress = Callable[[int, int | None], None]
-    Places = tuple[int, ...]
     from mipaudit.data.rows.intake import Intake
+    from mipaudit.data.source import ScoreSource
     from mipaudit.engine.run import SummaryT
+    from mipaudit.engine.workers import Workers
     from mipaudit.statements.sources import InputFile
 
+    # The places of the columns that a score is made of: one, or those of a vector.
+    Places = tuple[int, ...]
+
 ResultT = TypeVar("ResultT")
+_STATED: Final = Finding.of(STATED_SEED, case="large")
 # What an input without files left is called.
 _NOTHING_LEFT: Final = "no_part_left"
 
@@ -106,26 +107,33 @@ def _count(
     progress: Progress | None,
 ) -> Counts:
     """Return the counts of some scores."""
-    blocks = _kept_together(source, scores)
+    blocks = _kept_together(source.rows_hint, scores)
     if blocks is None:
         return count_by_position(source, scores, how, workers=workers, progress=progress)
     parts = []
     for some in blocks:
-        places = frozenset(at for one in some for at in one)
-        whole = len(places) == len(source.columns)
-        only = None if whole else places
-        kept = hold_input(source, workers=workers, progress=progress, only=only)
-        parts.append(count_kept(kept, seed, how, some))
-    return joined_counts(parts)
+        places = {at for one in some for at in one}
+        kept = hold_input(source, workers=workers, progress=progress, only=places)
+        parts += [_count_kept(kept, seed, how, one) for one in some]
+    return _joined(parts)
 
 
-def _kept_together(source: ScoreSource, scores: Sequence[Places]) -> list[list[Places]] | None:
+def _count_kept(kept: KeptInput, choice: SeedChoice, how: How, places: Places) -> Counts:
+    """Return the counts of one score: of one column, or of the coordinates of a vector."""
+    ordered = kept.in_order(places, choice)
+    kinds = [kept.source.columns[at].kind for at in places]
+    if len(places) == 1:
+        return count_over(ordered.over, kinds, how, seed=ordered.seed)
+    every = tuple(range(len(places)))
+    return count_vectors_over(ordered.over, [every], kinds, how, seed=ordered.seed)
+
+
+def _kept_together(rows: int, scores: Sequence[Places]) -> list[list[Places]] | None:
     """Return which scores are kept together, pass by pass; None for too many rows.
 
     Whether a score is kept depends on the number of rows alone, so that no other column can
     change how it is counted.
     """
-    rows = source.rows_hint
     if not kept_exactly(rows, max(map(len, scores), default=1)):
         return None
     blocks: list[list[Places]] = [[]]
@@ -162,10 +170,8 @@ def count_by_position(
     seed, kinds = source.position_seed, [column.kind for column in source.columns]
     columns = [at for one in scores if len(one) == 1 for at in one]
     vectors = [one for one in scores if len(one) > 1]
-    meter = None
-    if progress is not None:
-        rows = source.rows_hint * how.passes(len(columns), len(vectors))
-        meter = Meter(rows, progress).advance
+    passes = how.passes(len(columns), len(vectors))
+    meter = row_meter(source.rows_hint * passes, progress)
     over = partial(fold_source, source, workers=workers, progress=meter)
     found = []
     if columns:
@@ -176,7 +182,7 @@ def count_by_position(
         found.append(count_over(changed, own, how, seed=seed, early=early))
     if vectors:
         found.append(count_vectors_over(over, vectors, kinds, how, seed=seed))
-    return joined_counts(found)
+    return _joined(found)
 
 
 def read_input(
@@ -255,7 +261,7 @@ class KeptInput:
             choice: of the seed.
         """
         rows, columns = self.rows, self.source.columns
-        if not kept_exactly(self.source.rows_hint, 1):
+        if not fits(self.source):
             return OrderedRows(rows=rows.of_columns(places), seed=self.source.position_seed)
         entering = [
             ContentColumn(
@@ -308,7 +314,7 @@ class KeptInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OrderedRows:
-    """The rows of one statement in their canonical order.
+    """Rows in memory in the order of one statement, as one partition.
 
     Attributes:
         rows: as one batch; a row's position is its place in the order.
@@ -316,22 +322,7 @@ class OrderedRows:
     """
 
     rows: Rows
-    seed: int
-
-    def over(
-        self, start: Callable[[], SummaryT], *, change: Callable[[Rows], Rows] | None = None
-    ) -> SummaryT:
-        """Return the summary of all rows, changed first where they are to be."""
-        summary = start()
-        summary.add(self.rows if change is None else change(self.rows))
-        return summary
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RowsInMemory:
-    """Rows in memory as one partition."""
-
-    rows: Rows
+    seed: int = 0
 
     @property
     def stays(self) -> bool:
@@ -343,13 +334,21 @@ class RowsInMemory:
         del intake
         yield self.rows
 
+    def over(
+        self, start: Callable[[], SummaryT], *, change: Callable[[Rows], Rows] | None = None
+    ) -> SummaryT:
+        """Return the summary of all rows, changed first where they are to be."""
+        summary = start()
+        summary.add(self.rows if change is None else change(self.rows))
+        return summary
+
 
 def hold_input(
     source: ScoreSource,
     *,
     workers: Workers | None,
-    progress: Callable[[int, int | None], None] | None,
-    only: frozenset[int] | None = None,
+    progress: Progress | None,
+    only: Collection[int] | None = None,
 ) -> KeptInput:
     """Read an input into memory, in one pass and however many columns it has.
 
@@ -362,19 +361,12 @@ def hold_input(
     Raises:
         InputError: rows that cannot be audited.
     """
-    meter = None if progress is None else Meter(source.rows_hint, progress).advance
-    rows = source.every_row() if kept_exactly(source.rows_hint, 1) else source.partitions()
-    change = None if only is None else partial(_with_only, places=only)
-    held = fold(rows.then(change), HeldRows, workers=workers, progress=meter).joined()
-    if held is None:
-        held = Rows(
-            first_row=0,
-            source_rows=0,
-            kept=None,
-            keys=None,
-            member=np.empty(0, dtype=bool),
-            scores=(np.empty(0),) * len(source.columns),
-        )
+    meter = row_meter(source.rows_hint, progress)
+    partitions = source.every_row() if fits(source) else source.partitions()
+    if only is not None and len(only) < len(source.columns):
+        partitions = partitions.then(partial(_with_only, places=frozenset(only)))
+    held = fold(partitions, HeldRows, workers=workers, progress=meter).joined()
+    assert held is not None  # noqa: S101 - an input has rows
     return KeptInput(rows=held, source=source)
 
 
@@ -384,34 +376,7 @@ def _with_only(rows: Rows, *, places: frozenset[int]) -> Rows:
     return replace(rows, scores=tuple(scores))
 
 
-def count_kept(
-    kept: KeptInput, choice: SeedChoice, how: How, scores: Sequence[tuple[int, ...]]
-) -> Counts:
-    """Return the counts of some scores.
-
-    Args:
-        kept: the rows.
-        choice: of the seed.
-        how: to count.
-        scores: of each the places of its columns: one, or those of a vector.
-
-    Raises:
-        InputError: a class is empty, keys repeat, or a score taken as discrete has too many
-            values.
-    """
-    found = []
-    for places in scores:
-        ordered = kept.in_order(places, choice)
-        kinds, seed = [kept.source.columns[at].kind for at in places], ordered.seed
-        if len(places) == 1:
-            found.append(count_over(ordered.over, kinds, how, seed=seed))
-        else:
-            own = tuple(range(len(places)))
-            found.append(count_vectors_over(ordered.over, [own], kinds, how, seed=seed))
-    return joined_counts(found)
-
-
-def joined_counts(parts: Sequence[Counts]) -> Counts:
+def _joined(parts: Sequence[Counts]) -> Counts:
     """Return the counts of some scores and of others of the same rows, in order."""
     if len(parts) == 1:
         return parts[0]
@@ -428,9 +393,6 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
         seeds=tuple(seed for one in parts for seed in one.seeds),
         vector_seeds=tuple(seed for one in parts for seed in one.vector_seeds),
     )
-
-
-_STATED: Final = Finding.of(STATED_SEED, case="large")
 
 
 def fits(source: ScoreSource, columns: int = 1) -> bool:

@@ -7,7 +7,7 @@ at cheaply before it is audited. CSV is parsed here, once; Parquet is decoded in
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from pathlib import PurePath
@@ -38,6 +38,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
+    from mipaudit.data.columns.choice import Choice
     from mipaudit.data.columns.words import Where
     from mipaudit.options.values import Given
 
@@ -293,7 +294,7 @@ def _opened(
     _require_few(len(choice.scalars))
     if told_by_column and named_members and not choice.members:
         raise unreadable_column(named_members[0], option="`member_col`")
-    _load(parts, choice.loads(parts, outputs.names), threads)
+    _load(parts, choice, outputs.names, threads)
     source = ScoreSource(choice, request, sides, Opened(parts=parts, bare=bare, left_out=left_out))
     if not source.rows_hint:
         raise InputError("no_rows", "The input has no rows.")
@@ -325,24 +326,26 @@ def _require_few(scores: int) -> None:
         )
 
 
-def _load(parts: Sequence[Part], loads: Sequence[Callable[[], None]], threads: int) -> None:
+def _load(parts: Sequence[Part], choice: Choice, beside: Collection[str], threads: int) -> None:
     """Get the columns ready: several large CSV files at a time, or one by several threads.
 
     Text is parsed without Python's lock, so that threads serve.
 
     Raises:
+        InputError: ``columns_differ`` when a part lacks a column that is read.
         BadPartsError: parts that cannot be read, all of them.
     """
     from mipaudit.data.formats.csv_file import CsvPart
 
+    columns = [choice.of_part(part, beside) for part in parts]
     large = [part for part in parts if isinstance(part, CsvPart) and part.large]
     together = threads > 1 and len(large) > 1
     for one in large:
         one.threads = 1 if together else threads
 
-    def fault(part: Part, load: Callable[[], None]) -> BadPartsError | None:
+    def fault(part: Part, columns: tuple[Collection[str], ...]) -> BadPartsError | None:
         try:
-            load()
+            part.load(*columns)
         except InputError as error:
             named = named_fault(error, part.name)
             if not isinstance(named, BadPartsError):
@@ -352,9 +355,9 @@ def _load(parts: Sequence[Part], loads: Sequence[Callable[[], None]], threads: i
 
     if together:
         with ThreadPoolExecutor(threads) as pool:
-            faults = list(pool.map(fault, parts, loads))
+            faults = list(pool.map(fault, parts, columns))
     else:
-        faults = list(map(fault, parts, loads))
+        faults = list(map(fault, parts, columns))
     if bad := [one for one in faults if one is not None]:
         raise BadPartsError.together(bad)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from mipaudit.commands.attribute.options import AttributeOptions
-from mipaudit.counting.counts import Meter
+from mipaudit.counting.counts import row_meter
 from mipaudit.counting.scores import fits, hold_input
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
@@ -225,7 +225,7 @@ def _census(
         if kept.rows.groups is not None:
             ordered = kept.with_groups(0, asked.chosen_seed)
             return ordered.over(GroupCensus), {None: ordered.seed}
-    meter = None if progress is None else Meter(source.rows_hint, progress).advance
+    meter = row_meter(source.rows_hint, progress)
     census = fold(source.partitions(), GroupCensus, workers=workers, progress=meter)
     return census, {} if source.unit_seed is None else {None: source.unit_seed}
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.epsilon.one_run.guesses import require_fresh_coins, require_one_share
 from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import DesignKind
-from mipaudit.counting.counts import Meter
+from mipaudit.counting.counts import row_meter
 from mipaudit.counting.scores import KeptInput, fits, hold_input
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
@@ -135,7 +135,7 @@ def _in_order(source: ScoreSource, kept: KeptInput, choice: SeedChoice) -> Score
 def _by_position(source: ScoreSource, asked: EpsilonOptions, workers: Workers) -> ScoredRows:
     """Read an input of many rows, whose positions tell them apart."""
     hint, ids = source.rows_hint, asked.kind == "one-run"
-    meter = None if asked.progress is None else Meter(hint, asked.progress).advance
+    meter = row_meter(hint, asked.progress)
     kept = KeptScores(len(source.columns), rows=hint or 0, ids=ids)
     fold(source.partitions(), kept.shared, workers=workers, progress=meter)
     source.check_classes()

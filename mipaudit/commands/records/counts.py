@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.records.cells import RecordCells, RecordRisks, RecordTally, cut_cells
 from mipaudit.commands.records.options import RecordTableOptions
-from mipaudit.counting.counts import Meter, settle_sample
+from mipaudit.counting.counts import settle_sample
 from mipaudit.counting.scores import KeptInput, OrderedRows
 from mipaudit.data.parts import ScoreColumn
 from mipaudit.data.rows.units import Chosen
@@ -491,15 +491,6 @@ def _cells(
     return cut_cells(
         sample, kind, seed=seed, discrete=asked.discrete, cells=asked.cells, least=asked.min_cell
     )
-
-
-def record_meter(
-    source: ScoreSource, passes: int, progress: Callable[[int, int | None], None] | None
-) -> Callable[[int], None] | None:
-    """Return what counts the rows of all passes for the progress bar."""
-    if progress is None:
-        return None
-    return Meter(source.rows_hint * passes, progress).advance
 
 
 def unnamed(partitions: Partitions) -> Partitions:

@@ -19,10 +19,11 @@ from mipaudit.commands.records.cells import (
     record_chunks,
     top_records,
 )
-from mipaudit.commands.records.counts import RecordCounts, count_records, record_meter, unnamed
+from mipaudit.commands.records.counts import RecordCounts, count_records, unnamed
 from mipaudit.commands.records.options import RecordsOptions, RecordTableOptions
 from mipaudit.commands.records.policy import records_checks
 from mipaudit.commands.records.report import CellRisk, RecordsDesign, RecordsReport, RiskBand
+from mipaudit.counting.counts import row_meter
 from mipaudit.counting.scores import read_input, settle_seed
 from mipaudit.data.parts import BadPartsError
 from mipaudit.data.request import read_request
@@ -148,7 +149,7 @@ def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepor
 
     def run(source: ScoreSource) -> RecordsReport:
         passes = 3 if sink is not None or asked.top else 2
-        meter = record_meter(source, passes, asked.progress)
+        meter = row_meter(source.rows_hint * passes, asked.progress)
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         counts = count_records(source, asked, workers=workers, meter=meter)
         risks = counts.risks(asked, asked.confidence)

@@ -27,8 +27,8 @@ from mipaudit.commands.shift.survey import (
     cut_columns,
     whole_records,
 )
-from mipaudit.counting.counts import Meter, require_spread, settle_sample
-from mipaudit.counting.scores import RowsInMemory, costs_a_pass, position_seed, rows_in_order
+from mipaudit.counting.counts import require_spread, row_meter, settle_sample
+from mipaudit.counting.scores import OrderedRows, costs_a_pass, position_seed, rows_in_order
 from mipaudit.data.tables.features import open_features
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
@@ -92,8 +92,7 @@ def answer_shift(asked: ShiftOptions) -> ShiftReport:
     ) as source:
         workers = Workers(Engine(jobs=asked.jobs))
         passes = 2 + source.held
-        count = asked.progress
-        meter = None if count is None else Meter(passes * source.rows, count).advance
+        meter = row_meter(passes * source.rows, asked.progress)
         rows = _shift_rows(source, asked, workers=workers, progress=meter)
         found = _counted(source, rows, workers=workers, progress=meter)
         return _shift_report(source, rows, asked, found)
@@ -145,7 +144,7 @@ def _shift_rows(
     if persons:
         rows = one_of_each(rows, seed)
     parts = [
-        RowsInMemory(rows=rows.between(start, start + _ROWS_AT_ONCE))
+        OrderedRows(rows=rows.between(start, start + _ROWS_AT_ONCE))
         for start in range(0, rows.source_rows, _ROWS_AT_ONCE)
     ]
     return ShiftRows(partitions=parts, seed=seed, choice=choice, dropped=every - rows.member.size)

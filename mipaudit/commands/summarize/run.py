@@ -14,11 +14,11 @@ import numpy as np
 from mipaudit.commands.summarize.options import SummarizeOptions
 from mipaudit.commands.summarize.plan import rows_enough
 from mipaudit.counting.counts import (
-    Meter,
     fold_source,
     require_classes,
     require_identities,
     require_spread,
+    row_meter,
 )
 from mipaudit.counting.scores import read_input
 from mipaudit.data.request import read_request
@@ -260,7 +260,7 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
         rows = source.rows_hint
         if not (asked.cuts or asked.cuts_only):
             rows *= 2
-        meter = None if asked.progress is None else Meter(rows, asked.progress).advance
+        meter = row_meter(rows, asked.progress)
         summarizer = Summarizer(source=source, asked=asked, workers=workers, meter=meter)
         if asked.cuts_only:
             return summarizer.cuts()

@@ -8,9 +8,8 @@ is none. A column that may be a score and is left out all the same is told with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.columns.words import (
@@ -128,32 +127,29 @@ class Choice:
         copies = (COPY_COLUMN,) if self.copies else ()
         return self.carried.union(self.names, self.members, filtered, copies)
 
-    def loads(self, parts: Sequence[Part], beside: Collection[str]) -> list[Callable[[], None]]:
-        """Return what gets the columns of each part ready.
+    def of_part(
+        self, part: Part, beside: Collection[str]
+    ) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """Return the columns of a part that are read, those as hashes alone, and those as text.
 
         Args:
-            parts: of the input.
+            part: of the input.
             beside: columns that are looked at, too, where they are there.
 
         Raises:
-            InputError: ``columns_differ`` when a part lacks a column that is read.
+            InputError: ``columns_differ`` when the part lacks a column that is read.
         """
         hashed, filtered = self.hashed, [] if self.where is None else [self.where.column]
+        present = {field.name for field in part.fields}
+        for name in (*self.names, *filtered, *sorted(hashed | self.carried)):
+            if name not in present:
+                raise InputError(
+                    "columns_differ",
+                    f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
+                )
         every = self._with_values.union(hashed, beside)
-        required = (*self.names, *filtered, *sorted(hashed | self.carried))
         texts = self.carried.difference(self.names)
-        found: list[Callable[[], None]] = []
-        for part in parts:
-            present = {field.name for field in part.fields}
-            for name in required:
-                if name not in present:
-                    raise InputError(
-                        "columns_differ",
-                        f"{part.name}: there is no column {quoted_name(name)}, which other files "
-                        "have.",
-                    )
-            found.append(partial(part.load, every & present, hashed & present, texts & present))
-        return found
+        return every & present, hashed & present, texts & present
 
 
 def choice_findings(choice: Choice, request: ReadRequest) -> tuple[Finding, ...]:

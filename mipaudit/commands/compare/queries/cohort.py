@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.counting.counts import settle_sample
-from mipaudit.counting.scores import RowsInMemory, fits
+from mipaudit.counting.scores import OrderedRows, fits
 from mipaudit.data.parts import Partition
 from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError
@@ -130,7 +130,7 @@ def compared_rows(
             _tell_dropped(source, whole, own)
     return (
         [
-            replace(one, partitions=(RowsInMemory(rows=rows),))
+            replace(one, partitions=(OrderedRows(rows=rows),))
             for one, rows in zip(cohorts, ordered, strict=True)
         ],
         seed,

@@ -11,7 +11,7 @@ from mipaudit.commands.compare.options import CompareOptions, query_names
 from mipaudit.commands.compare.queries.answer import Compared, compare_report, pairs_of
 from mipaudit.commands.compare.queries.cohort import Cohort, Columns, compared_rows, count_cohort
 from mipaudit.commands.compare.queries.report import CompareReport
-from mipaudit.counting.counts import Counts, Meter, require_information
+from mipaudit.counting.counts import Counts, require_information, row_meter
 from mipaudit.counting.scores import settle_seed
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import read_request
@@ -43,7 +43,7 @@ def compare_queries(asked: CompareOptions) -> CompareReport:
         read = partial(
             fold,
             workers=Workers(Engine(jobs=asked.jobs)),
-            progress=None if asked.progress is None else Meter(None, asked.progress).advance,
+            progress=row_meter(None, asked.progress),
         )
         choice = asked.chosen_seed
         if not matched:
