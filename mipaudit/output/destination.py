@@ -205,6 +205,11 @@ class Destination(NamedTuple):
         return cls(path, atomic, option, name, digest, private)
 
     @property
+    def form(self) -> str:
+        """The ending of the name, without its dot."""
+        return PurePath(self.name).suffix.lower().removeprefix(".")
+
+    @property
     def leaves_stdout(self) -> bool:
         """Tell whether standard output is there and free; a device may be it by another name."""
         if self.path is None or not self.atomic or sys.stdout is None:
@@ -431,58 +436,26 @@ def digest_line(name: str, data: bytes) -> bytes:
     return mark + sha256(data).hexdigest().encode() + b"  " + escaped + b"\n"
 
 
-class Asked(NamedTuple):
-    """A file that may be asked for beside a report.
-
-    Attributes:
-        option: its keyword.
-        what: it holds, for people.
-        forms: the endings of its name, each of which stands for a form.
-        name: of the file; None where it is not asked for.
-    """
-
-    option: str
-    what: str
-    forms: tuple[str, ...]
-    name: str | None
-
-
-class Beside(NamedTuple):
-    """A checked place for such a file, and its form: the ending without its dot."""
-
-    place: Destination
-    form: str
-
-
-def files_beside(
-    asked: Iterable[Asked], *, report: Destination, inputs: Iterable[str | None] = ()
-) -> dict[str, Beside]:
-    """Check the places before anything is computed; return those asked for, by option.
+def beside(
+    option: str, name: str | None, forms: Sequence[str], *, inputs: Iterable[str | None] = ()
+) -> Destination | None:
+    """Return the checked place of a file beside a report; None where it is not asked for.
 
     Args:
-        asked: the files that there may be.
-        report: where the report goes.
+        option: its keyword.
+        name: of the file.
+        forms: the endings that it may have, each of which stands for a form.
         inputs: what is read: none of it may be overwritten.
 
     Raises:
-        UsageError: a suffix that stands for no form, one file for two things, or an input.
-        OutputError: a place that cannot be written to.
+        UsageError: a suffix that stands for no form, or an input.
+        OutputError: the place cannot be written to.
     """
-    asked, inputs = list(asked), list(inputs)
-    found: dict[str, Beside] = {}
-    for option, _, forms, name in asked:
-        if name is None:
-            continue
-        suffix = PurePath(name).suffix.lower()
-        if suffix not in forms:
-            raise UsageError(
-                option, f"`{option}` takes a file name that ends in {', '.join(forms)}."
-            )
-        place = Destination.open(name, inputs=inputs, option=f"`{option}`")
-        found[option] = Beside(place, suffix.removeprefix("."))
-    wanted = {"output": "the report"} | {one.option: f"the {one.what}" for one in asked}
-    _require_apart((report, *(beside.place for beside in found.values())), wanted)
-    return found
+    if name is None:
+        return None
+    if PurePath(name).suffix.lower() not in forms:
+        raise UsageError(option, f"`{option}` takes a file name that ends in {', '.join(forms)}.")
+    return Destination.open(name, inputs=inputs, option=f"`{option}`")
 
 
 def report_beside(
@@ -500,21 +473,23 @@ def report_beside(
         OutputError: the place cannot be written to.
     """
     place = Destination.open(name, inputs=inputs, option="`report`")
-    places = (place,) if data is None else (data, place)
-    _require_apart(places, {"output": "the data", "report": "the report"})
+    require_apart({"output": ("the data", data), "report": ("the report", place)})
     return place
 
 
-def _require_apart(places: Iterable[Destination], wanted: Mapping[str, str]) -> None:
-    """Refuse one file for two things; ``wanted`` has what each option asks for, for people."""
-    paths = [one.path for one in places if one.path]
+def require_apart(places: Mapping[str, tuple[str, Destination | None]]) -> None:
+    """Refuse one file for two things: by option, what it asks for, for people, and where.
+
+    Raises:
+        UsageError: ``same_file``.
+    """
+    paths = [place.path for _, place in places.values() if place and place.path]
     if len(set(paths)) < len(paths):
-        things = _joined([*wanted.values()])
-        options = _joined([f"`{option}`" for option in wanted])
+        things = _joined([thing for thing, _ in places.values()])
         raise UsageError(
             "same_file",
             f"{things[0].upper()}{things[1:]} need a file each.",
-            hint=f"Name different files for {options}.",
+            hint=f"Name different files for {_joined([f'`{option}`' for option in places])}.",
         )
 
 

@@ -232,31 +232,28 @@ def _refuted(asked: BoundsOptions) -> Refutation:
 def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
     """Translate, and write the answer; return the exit code."""
     from mipaudit.output import exit_code
-    from mipaudit.output.destination import Asked, Destination, files_beside
+    from mipaudit.output.destination import Destination, beside, require_apart
     from mipaudit.output.presentation import present
     from mipaudit.output.terminal import note_written
 
     destination = Destination.open(shown.output, sha256=shown.sha256)
-    wanted = [
-        Asked("curve", "curves", _CURVE_FORMS, shown.curve),
-        Asked("plot", "plot", _PLOT_FORMS, shown.plot),
-    ]
-    files = files_beside(wanted, report=destination)
-    report = answer_bounds(asked.but(curves=True) if files else asked)
-    if report.curves is not None and "curve" in files:
+    curve = beside("curve", shown.curve, _CURVE_FORMS)
+    plot = beside("plot", shown.plot, _PLOT_FORMS)
+    files = {"curve": ("the curves", curve), "plot": ("the plot", plot)}
+    require_apart({"output": ("the report", destination), **files})
+    report = answer_bounds(asked.but(curves=True) if curve or plot else asked)
+    if report.curves is not None and curve is not None:
         from mipaudit.commands.bounds.curves import encode_curves
 
-        place, form = files["curve"]
-        place.write(encode_curves(report.curves, form))
-    if report.curves is not None and "plot" in files:
+        curve.write(encode_curves(report.curves, curve.form))
+    if report.curves is not None and plot is not None:
         from mipaudit.commands.bounds.plot import draw_bounds
 
-        place, form = files["plot"]
-        place.write(draw_bounds(report, form))
+        plot.write(draw_bounds(report, plot.form))
     short = replace(report, curves=None)  # they have a file of their own
     present(short, shown, destination)
-    beside = [(f"the {one.what}", files[one.option].place) for one in wanted if one.name]
-    note_written(short, destination, *beside, quiet=shown.quiet)
+    written = [(what, place) for what, place in files.values() if place]
+    note_written(short, destination, *written, quiet=shown.quiet)
     return exit_code.OK
 
 

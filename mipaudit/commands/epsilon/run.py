@@ -162,22 +162,22 @@ def _design(asked: EpsilonOptions) -> EpsilonDesign:
 
 def run_epsilon(asked: EpsilonOptions, shown: EpsilonShown) -> int:
     """Run the audit and write its report; return the exit code."""
-    from mipaudit.output.destination import Asked, Destination, files_beside
+    from mipaudit.output.destination import Destination, beside, require_apart
     from mipaudit.output.presentation import write_report
 
-    if shown.curve is None:
-        return write_report(asked, shown, answer_epsilon)
     inputs = list(asked.inputs())
+    curve = beside("curve", shown.curve, _FORMS, inputs=inputs)
+    if curve is None:
+        return write_report(asked, shown, answer_epsilon)
     report_place = Destination.open(shown.output, inputs=inputs)
-    curve = Asked("curve", "curve", _FORMS, shown.curve)
-    place, form = files_beside([curve], report=report_place, inputs=inputs)["curve"]
+    require_apart({"output": ("the report", report_place), "curve": ("the curve", curve)})
 
     def answer(asked: EpsilonOptions) -> EpsilonReport:
         report = answer_epsilon(asked)
-        place.write(encode_profile(report.profile or (), form))
+        curve.write(encode_profile(report.profile or (), curve.form))
         return replace(report, profile=None)  # it has a file of its own
 
-    return write_report(asked.but(curve=True), shown, answer, ("the curve", place))
+    return write_report(asked.but(curve=True), shown, answer, ("the curve", curve))
 
 
 def encode_profile(points: Sequence[Row], form: str) -> bytes:
