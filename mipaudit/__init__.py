@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.doctor.run import doctor as doctor
     from mipaudit.commands.epsilon.report import EpsilonReport as EpsilonReport
     from mipaudit.commands.epsilon.run import epsilon as epsilon
-    from mipaudit.commands.estimate.many.run import estimate_many as estimate_many
+    from mipaudit.commands.estimate.many import estimate_many as estimate_many
     from mipaudit.commands.estimate.report import Report as Report
     from mipaudit.commands.estimate.run import estimate as estimate
     from mipaudit.commands.history.report import HistoryReport as HistoryReport
@@ -114,7 +114,7 @@ _HOMES: Final = {
     "doctor": "mipaudit.commands.doctor.run",
     "epsilon": "mipaudit.commands.epsilon.run",
     "estimate": "mipaudit.commands.estimate.run",
-    "estimate_many": "mipaudit.commands.estimate.many.run",
+    "estimate_many": "mipaudit.commands.estimate.many",
     "from_json": "mipaudit.report.codec",
     "history": "mipaudit.commands.history.run",
     "list_scenarios": "mipaudit.commands.simulate.run",

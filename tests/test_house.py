@@ -11,7 +11,7 @@ import pytest
 
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import declared
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.kinds import named
 from tests.places import ROOT
 
 PACKAGE = ROOT / "mipaudit"

@@ -186,7 +186,7 @@ def _as_json(failure: Failure) -> str:
 
 
 def _printable(text: str) -> str:
-    from mipaudit.statements.text.printable_names import safe_text
+    from mipaudit.statements.printable_names import safe_text
 
     return "\n".join(safe_text(line, longest=_LONGEST_MESSAGE) for line in text.split("\n"))
 

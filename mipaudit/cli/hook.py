@@ -14,7 +14,7 @@ import typer
 
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.output import exit_code
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

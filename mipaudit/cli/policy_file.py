@@ -294,6 +294,6 @@ def _shown(path: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    from mipaudit.statements.text.printable_names import safe_name
+    from mipaudit.statements.printable_names import safe_name
 
     return f"'{safe_name(name)}'"

@@ -22,7 +22,7 @@ from mipaudit.options.game import PolicyFile, Stores
 from mipaudit.options.values import listed_columns
 from mipaudit.output import exit_code
 from mipaudit.output.terminal import note
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.kinds import named
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:

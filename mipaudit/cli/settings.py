@@ -18,8 +18,8 @@ from mipaudit.options.commands import BY_NAME, CONFIGURED
 from mipaudit.options.declare import checked, declared
 from mipaudit.options.game import PolicyFile, Stores
 from mipaudit.options.shown import Declared as OfRelease
-from mipaudit.statements.origin import FOREIGN
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.kinds import named
+from mipaudit.statements.provenance import FOREIGN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mipaudit.options.commands import Command
     from mipaudit.options.declare import Declared, Options
     from mipaudit.options.values import Given as Value
-    from mipaudit.statements.origin import Setting
+    from mipaudit.statements.provenance import Setting
 
 Source = Literal["default", "file", "environment", "command line"]
 # What comes later goes before.
@@ -246,7 +246,7 @@ def _require_near(config: ConfigFile, key: str) -> None:
 
 def _unknown(config: ConfigFile, key: str, known: set[str], where: str = "") -> NoReturn:
     from mipaudit.options.commands import meant_key
-    from mipaudit.statements.text.printable_names import safe_name
+    from mipaudit.statements.printable_names import safe_name
 
     # Where two commands mean different things by one name, a file has the longer one.
     longer = min((name for name in known if name.endswith(f"_{key}")), default=None)
@@ -427,7 +427,7 @@ class Settings:
 
     def recorded(self) -> tuple[Setting, ...]:
         """Return every setting that can change the answer, and the policy file."""
-        from mipaudit.statements.origin import Setting, plain_value
+        from mipaudit.statements.provenance import Setting, plain_value
 
         row = BY_NAME[self.command]
         options = {
@@ -558,7 +558,7 @@ def _foreign_variables(own: Collection[str]) -> Collection[str]:
     if unknown is None:
         return others
     from mipaudit.options.commands import CLOSE, meant_key
-    from mipaudit.statements.text.printable_names import safe_name
+    from mipaudit.statements.printable_names import safe_name
 
     # Without the prefix, which would make all of them alike.
     keys = {name.removeprefix(PREFIX).lower() for name in known}

@@ -31,7 +31,7 @@ from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.options.scores import fresh_seed
-from mipaudit.statements.estimate import STATED_SEED
+from mipaudit.statements.any_report import STATED_SEED
 from mipaudit.summaries.content import (
     DIGEST_BYTES,
     ContentColumn,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from mipaudit.data.source import ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
-    from mipaudit.statements.sources import InputFile
+    from mipaudit.statements.provenance import InputFile
 
     # The places of the columns that a score is made of: one, or those of a vector.
     Places = tuple[int, ...]

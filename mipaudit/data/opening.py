@@ -35,7 +35,7 @@ from mipaudit.data.rows.repetition import check_copies, check_ids
 from mipaudit.data.rows.units import stand_for_units
 from mipaudit.data.source import ScoreSource, Sides
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.data.columns.choice import Choice

@@ -29,8 +29,8 @@ from mipaudit.data.formats.csv_cells import column_kind
 from mipaudit.data.rows.intake import Coarse
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.provenance import InputFile
 from mipaudit.statements.verdict import PARTS_SKIPPED
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from mipaudit.options.scores import Columns
 
 if TYPE_CHECKING:
     from mipaudit.options.scores import Membership
-    from mipaudit.statements.origin import Setting
+    from mipaudit.statements.provenance import Setting
     from mipaudit.summaries.rows import UnitRule
     from mipaudit.summaries.seed import SeedChoice
 

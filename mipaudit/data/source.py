@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mipaudit.data.columns.words import MemberRule
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.summaries.source import SummarySource
-    from mipaudit.statements.sources import InputFile
+    from mipaudit.statements.provenance import InputFile
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 

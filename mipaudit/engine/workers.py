@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
 from mipaudit.errors import MissingExtraError, UsageError
 from mipaudit.options.scores import HOW_TO_START
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future, ProcessPoolExecutor

@@ -14,7 +14,7 @@ from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import Metric, closed_threshold, posterior_threshold
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Attackers, Row
-from mipaudit.statements.text.rounding import number_text, upper_text, value_text
+from mipaudit.statements.rounding import number_text, upper_text, value_text
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics import MetricEvidence

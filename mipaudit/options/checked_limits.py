@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Ty
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.advantage import baseline
-from mipaudit.model.check import Waiver
 from mipaudit.model.message import Finding
-from mipaudit.model.row import Limited
+from mipaudit.model.row import Limited, Waiver
 from mipaudit.options.commands import near
 from mipaudit.options.declare import REQUIRED, Choice, Free, Options, declared
 from mipaudit.options.values import PROBABILITY, Given, percent_hint, require

@@ -46,7 +46,7 @@ from mipaudit.errors import UsageError
 from mipaudit.options.values import PLAIN, Given, Range, number_hint, percent_hint
 
 if TYPE_CHECKING:
-    from mipaudit.statements.origin import Setting
+    from mipaudit.statements.provenance import Setting
 
 
 # The type of an option that commands have of several types.
@@ -279,8 +279,7 @@ class Options:
 
     def recorded(self) -> tuple[Setting, ...]:
         """Return what a report says of them: their values, and where the caller has them from."""
-        from mipaudit.statements.origin import plain_value
-        from mipaudit.statements.provenance import settings_from
+        from mipaudit.statements.provenance import plain_value, settings_from
 
         options = [one for one in declared(type(self)) if one.option.recorded]
         values = {one.name: _told(one.option, self.__dict__[one.name]) for one in options}

@@ -21,7 +21,7 @@ from mipaudit.options.values import (
 )
 
 if TYPE_CHECKING:
-    from mipaudit.statements.origin import Setting
+    from mipaudit.statements.provenance import Setting
 
 # With less, more answers are untrue than readers expect.
 USUAL_CONFIDENCE = 0.95

@@ -25,14 +25,14 @@ from typing import (
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.commands import BY_NAME
 from mipaudit.options.declare import Declared, Options, checked, declared
-from mipaudit.statements.reports.kinds import kind_of, named
+from mipaudit.statements.kinds import kind_of, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from mipaudit.options.declare import Declared
     from mipaudit.options.values import Given
-    from mipaudit.statements.origin import Setting, Value
+    from mipaudit.statements.provenance import Setting, Value
 
 P = ParamSpec("P")
 AskedT = TypeVar("AskedT", bound=Options)

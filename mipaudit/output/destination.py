@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Self, cast
 
 from mipaudit.errors import MipauditError, OutputError, UsageError
 from mipaudit.output.staged_file import StagedFile, staged
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -409,7 +409,7 @@ def _refusals(name: str, option: str = "`output`") -> Iterator[None]:
         raise
     except OSError as error:
         # Here, since most reports are written without it.
-        from mipaudit.statements.text.printable_names import safe_name
+        from mipaudit.statements.printable_names import safe_name
 
         what = f"The output {safe_name(name, longest=_LONGEST_NAME)}" if name else "The output"
         raise OutputError(

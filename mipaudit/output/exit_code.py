@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
     from mipaudit.statements.verdict import Verdict, VerdictStatus
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mipaudit.options.shown import Shown as ReportShown
     from mipaudit.output.rows import RowFormat
     from mipaudit.report.blocks import Picture
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
 
 
 # What the tables draw with, where the terminal's character set lacks it.
@@ -107,7 +107,7 @@ def _declared(report: AnyReport, shown: Shown) -> AnyReport:
         return report
     from dataclasses import replace
 
-    from mipaudit.statements.sources import Declaration
+    from mipaudit.statements.provenance import Declaration
 
     before = report.provenance.declared or Declaration()
     declared = replace(report.provenance, declared=replace(before, **said))

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.values import Given, path_of
-from mipaudit.statements.text.printable_names import inert_text
+from mipaudit.statements.printable_names import inert_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

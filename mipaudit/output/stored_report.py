@@ -19,7 +19,7 @@ from mipaudit.statements.policy import check_status
 from mipaudit.statements.verdict import COPIES, WITHHELD, reach_verdict
 
 if TYPE_CHECKING:
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
 
 # A report, or a part of one, of a kind that nobody asked for.
 Stored: TypeAlias = Any
@@ -146,7 +146,7 @@ def why_unread(error: Exception) -> str:
 
 
 def _shown(path: str) -> str:
-    from mipaudit.statements.text.printable_names import safe_name
+    from mipaudit.statements.printable_names import safe_name
 
     return "standard input" if path == _STDIN else safe_name(path, longest=_LONGEST_NAME)
 

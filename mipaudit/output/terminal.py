@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from mipaudit.output.destination import Destination
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
 
     ProgressCallback = Callable[[int, int | None], None]
 

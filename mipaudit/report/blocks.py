@@ -12,8 +12,8 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from unicodedata import east_asian_width
 
-from mipaudit.statements.reports.kinds import named
-from mipaudit.statements.text.printable_names import safe_text
+from mipaudit.statements.kinds import named
+from mipaudit.statements.printable_names import safe_text
 
 if TYPE_CHECKING:
     import os

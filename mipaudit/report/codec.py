@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.errors import InputError
 from mipaudit.model.message import is_message, message_of
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.reports.kinds import KINDS, VERSION, kind_of_schema, report_type
+from mipaudit.statements.kinds import KINDS, VERSION, kind_of_schema, report_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from mipaudit.statements.reports.any_report import AnyReport
-    from mipaudit.statements.reports.kinds import Kind
+    from mipaudit.statements.any_report import AnyReport
+    from mipaudit.statements.kinds import Kind
 
 # Quantities from -1 to 1, and what is beyond them also of an approximate limit.
 _SHARES: Final = frozenset({"advantage", "accuracy", "auc", "tpr_at_fpr", "any_difference"})
@@ -186,7 +186,7 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _kind(data: bytes) -> Kind:
     """Return the kind of report that the file says it is."""
-    from mipaudit.statements.text.printable_names import safe_name
+    from mipaudit.statements.printable_names import safe_name
 
     try:
         found = read_once(data)

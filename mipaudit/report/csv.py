@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hin
 from mipaudit.model.message import Message, is_message, message_of
 from mipaudit.report.blocks import plain
 from mipaudit.report.messages.told import told
-from mipaudit.statements.reports.kinds import kind_of, report_type
-from mipaudit.statements.text.printable_names import inert_text
+from mipaudit.statements.kinds import kind_of, report_type
+from mipaudit.statements.printable_names import inert_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     import pandas as pd
 
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
 
 _PART: Final = "part"
 

@@ -15,8 +15,8 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 
 from mipaudit.report.blocks import Picture, closed, spaced
-from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import number_text
+from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from mipaudit.report.walk import walk_of
 if TYPE_CHECKING:
     from mipaudit.model.message import Message
     from mipaudit.report.blocks import Picture
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
 
 Form = Literal["csv", "markdown", "html", "junit"]
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.report.blocks import Grid, Heading, Note, Pairs, Section
-from mipaudit.statements.origin import FOREIGN, value_words
-from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.provenance import FOREIGN, value_words
+from mipaudit.statements.rounding import count_text
 
 if TYPE_CHECKING:
     from mipaudit.options.declare import Declared, Options
-    from mipaudit.statements.origin import Provenance, Setting
-    from mipaudit.statements.sources import Declaration, InputFile
+    from mipaudit.statements.provenance import Declaration, InputFile, Provenance, Setting
 
 _ORIGINS: Final = MappingProxyType(
     {"default": "", "stated": " and {}, as stated", "fresh": " and {}, drawn fresh"}

@@ -11,15 +11,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.report.blocks import Block, Bullets, Heading, Section, plain
+from mipaudit.report.messages.words import named_quantity, named_where
 from mipaudit.report.walk import FEW
-from mipaudit.statements.policy import checked_name
-from mipaudit.statements.reports.kinds import kind_of
-from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import number_text
+from mipaudit.statements.kinds import kind_of
+from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from mipaudit.model.row import Check
     from mipaudit.report.walk import Walk
 
 _TEMPLATE: Final = "page.html.j2"
@@ -117,12 +118,18 @@ def _facts(report: Any) -> tuple[str, list[tuple[str, str]]]:  # noqa: ANN401 - 
     return title, [(name, text) for name, text in facts if text]
 
 
+def _checked_name(check: Check) -> str:
+    """Name what a check is about, without its limit."""
+    named = named_quantity(check.quantity, check.metric, check.fpr)
+    return named + named_where(check.prior, check.group)
+
+
 def _limits(report: Any) -> str:  # noqa: ANN401 - of any kind
     """Return the limits of a policy, and what set them; empty without any."""
     checks = [one for one in getattr(report, "policy", ()) if hasattr(one, "quantity")]
     how = getattr(report, "rejudged", None) or report.provenance
     limits = dict.fromkeys(
-        f"{plain(checked_name(one))} at most {number_text(one.limit)}" for one in checks
+        f"{plain(_checked_name(one))} at most {number_text(one.limit)}" for one in checks
     )
     set_by = dict.fromkeys(
         _SETTERS.get(one.source) or f"in {safe_name(one.where or one.source)}"

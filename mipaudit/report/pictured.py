@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.report.drawing import BLACK, BLUE, GREY, LETTERS, ORANGE, drawn, legend_above
 from mipaudit.report.messages.told import Fields, filled
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
-from mipaudit.statements.text.rounding import (
+from mipaudit.statements.printable_names import quoted_name, safe_name
+from mipaudit.statements.rounding import (
     lower_text,
     number_text,
     percent_text,

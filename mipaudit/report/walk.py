@@ -36,15 +36,15 @@ from mipaudit.report.origin import (
     seed_section,
     short_seed,
 )
-from mipaudit.statements.reports.kinds import kind_of, named
-from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.kinds import kind_of, named
+from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.rounding import count_text
 
 if TYPE_CHECKING:
     from mipaudit.options.declare import Options
     from mipaudit.report.layout import Cases, Layout, Table, Where
     from mipaudit.report.messages.told import Mood
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
 
 # In full: for a terminal, for what knows no terminal, or a page, whose head says the gravest.
 View = Literal["text", "summary", "page"]

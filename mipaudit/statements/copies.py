@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from mipaudit.model.check import Check
 from mipaudit.model.message import Finding, Message
+from mipaudit.model.row import Check
 from mipaudit.statements.policy import check_status
 from mipaudit.statements.verdict import COMMON, COPIES, RECORDS, UNREAD
 

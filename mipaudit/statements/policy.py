@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.maths.advantage import baseline
-from mipaudit.model.check import Check, Checked, CheckStatus, Waiver
 from mipaudit.model.message import Message
+from mipaudit.model.row import Check, Checked, CheckStatus, Waiver
 from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
-from mipaudit.statements.text.named import named_quantity, named_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -204,16 +203,6 @@ def _difference_code(check: Check) -> str:
     if check.status == "not_met":
         return "difference_shown"
     return "difference_unknown" if check.lower is None else "difference_not_shown"
-
-
-def checked_name(check: Check) -> str:
-    """Name what a check is about, without its limit."""
-    return named_quantity(check.quantity, check.metric, check.fpr) + checked_where(check)
-
-
-def checked_where(check: Check) -> str:
-    """Say at which other prior, or of which group, a check is; empty for neither."""
-    return named_where(check.prior, check.group)
 
 
 def unpromised(check: Check) -> Check:

@@ -1,22 +1,24 @@
-"""Where a report came from: versions, time, seed, inputs, settings."""
+"""Where a report came from: versions, time, seeds, inputs, settings, and what was declared."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from math import isfinite
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.origin import Provenance, Setting, plain_value
+from mipaudit.statements.choices import SeenBy  # noqa: TC001 - the codec reads it
+from mipaudit.statements.printable_names import public_address
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from mipaudit.statements.sources import Decided, InputFile, SeedInUse
     from mipaudit.summaries.seed import SeedChoice
 
 # The libraries that can change a number, or how a number was read.
@@ -63,8 +65,6 @@ def provenance(
 
 
 def _in_use(seeds: Mapping[str | None, int], decides: Decided) -> tuple[SeedInUse, ...]:
-    from mipaudit.statements.sources import SeedInUse
-
     return tuple(
         SeedInUse(score=one, seed=f"{used:016x}", decides=decides) for one, used in seeds.items()
     )
@@ -170,3 +170,165 @@ def _platform() -> str:
         return sys.platform
     system = os.uname()
     return f"{system.sysname} {system.machine}"
+
+
+Decided = Literal["rows", "ties"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputFile:
+    """One input as it was read. ``sha256`` covers all of it, or is None with a ``fingerprint``."""
+
+    name: str
+    rows: int
+    bytes: int | None
+    sha256: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedInUse:
+    """The seed that the rows of one statement were assigned with.
+
+    ``score`` is the column or the vector, None where all enter one statement. ``seed`` is a
+    number of 64 bits as 16 hexadecimal digits: not every reader of JSON takes it as a number.
+
+    What it ``decides`` are ``rows``: which of them train. Of summaries it decides ``ties`` and
+    tests alone: which rows train followed from a seed of each summary.
+    """
+
+    score: str | None
+    seed: str
+    decides: Decided = "rows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """What whoever made the report says of it, and of what is released; nobody checks it.
+
+    ``subjects`` is how many people the data are about, ``seen_by`` who may see the release.
+    """
+
+    title: str | None = None
+    release: str | None = None
+    author: str | None = None
+    data: str | None = None
+    subjects: int | None = None
+    controller: str | None = None
+    sensitivity: str | None = None
+    seen_by: SeenBy | None = None
+
+
+# What JSON has. Tuples are lists, and days and infinities texts.
+# Stands behind the sha256 of such a file.
+FOREIGN: Final = ", of another user"
+Value: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting and where it came from.
+
+    ``value`` is as the option has it.
+    ``where`` is the environment variable or the policy file that set it; of the setting
+    ``config``, the policy file itself, it is the sha256, and whether it is of another user.
+    """
+
+    name: str
+    value: Value
+    source: Literal["command line", "environment", "file", "api", "default"]
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """When, with what, from what: everything that may differ between two equal runs.
+
+    ``seed`` is the one that was stated, or drawn fresh, as ``seed_origin`` says; None for the
+    default. The ``seeds`` in use follow from it and from the rows. Where nothing is drawn by the
+    rows there is no ``seed_origin``. ``unused_columns`` were there and had no part in the report:
+    names of rows, labels, and what was not asked for.
+
+    ``platform`` is the kind of system and processor, None where a report lacks it.
+    Who ran it, and on which machine, is not recorded, but what they ``declared``.
+    """
+
+    mipaudit: str
+    python: str
+    libraries: dict[str, str]
+    created: str
+    seed: int | None
+    inputs: tuple[InputFile, ...]
+    settings: tuple[Setting, ...]
+    platform: str | None = None
+    seed_origin: Literal["default", "stated", "fresh"] | None = None
+    seeds: tuple[SeedInUse, ...] = ()
+    unused_columns: tuple[str, ...] = ()
+    declared: Declaration | None = None
+
+    @property
+    def contents(self) -> tuple[tuple[str, str | None], ...]:
+        """Return the names of what was read, each with what stands for the content."""
+        return tuple((one.name, one.sha256 or one.fingerprint) for one in self.inputs)
+
+    @property
+    def of_summaries(self) -> bool:
+        """Tell whether the rows were counted elsewhere, each part by a seed of its own."""
+        return any(one.decides == "ties" for one in self.seeds)
+
+
+def changed_file(
+    some: Iterable[tuple[str, str | None]], others: Iterable[tuple[str, str | None]]
+) -> str | None:
+    """Return a name that files of both have, with other contents; None where there is none.
+
+    Args:
+        some: names, and what stands for the contents, where it is known.
+        others: likewise.
+    """
+    known: dict[str, set[str]] = {}
+    for name, content in some:
+        if content is not None:
+            known.setdefault(name, set()).add(content)
+    return next(
+        (
+            name
+            for name, content in others
+            if content is not None and content not in known.get(name, {content})
+        ),
+        None,
+    )
+
+
+def plain_value(value: object) -> Value:  # noqa: PLR0911 - one for each kind
+    """Return a setting's value as JSON has it; what addresses hide stays hidden."""
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return public_address(value)
+        case float():
+            return value if isfinite(value) else str(value)
+        case Mapping():
+            return {str(key): plain_value(one) for key, one in value.items()}
+        case tuple() | list():
+            return [plain_value(one) for one in value]
+        case date():
+            return value.isoformat()
+    item = getattr(value, "item", None)  # of numpy's numbers
+    return str(value) if item is None else plain_value(item())
+
+
+def value_words(value: Value) -> str:
+    """Return a setting's value for people: ``none``, ``true``, ``a, b``."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "true" if value else "false"
+        case list():
+            return ", ".join(map(value_words, value))
+        case dict():
+            return ", ".join(f"{key}: {value_words(one)}" for key, one in value.items())
+        case _:
+            return str(value)

@@ -1,4 +1,4 @@
-"""The answer that sets the exit code, also in a sentence, and what is waived or judged again."""
+"""The answer that sets the exit code: waivers, the verdict, and what decided it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.model.message import Finding, Message
 from mipaudit.statements.policy import OnInconclusive, covers, limits_copies, unpromised
+from mipaudit.statements.provenance import Setting  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from mipaudit.model.check import Check, CheckStatus, Waiver
+    from mipaudit.model.row import Check, CheckStatus, Waiver
+    from mipaudit.statements.any_report import AnyReport
     from mipaudit.statements.claim import Claim
-    from mipaudit.statements.reports.any_report import AnyReport
 
 VerdictStatus = Literal["met", "waived", "not_met", "inconclusive", "no_policy"]
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
@@ -292,3 +293,121 @@ def reason_of(check: Check) -> Message:
         ended = {"person": check.expired.person, "expires": check.expired.expires}
         return Message.of("waiver_ended", reason=check.reason, **ended)
     return check.reason
+
+
+def verdict_answer(
+    verdict: Verdict,
+    checks: Sequence[Check],
+    findings: Sequence[Finding],
+    *,
+    score: str | None = None,
+    alone: bool = False,
+) -> Message:
+    """Return the answer of a report with limits: ``answer_met``, ``answer_not_met``, ...
+
+    Args:
+        verdict: over the checks.
+        checks: one at least.
+        findings: of the report.
+        score: the only one that was audited, which need not be named.
+        alone: whether limits that are met are so by the attackers named, and no others.
+    """
+    alike = sum(_effect(one) == verdict.status for one in checks)
+    reason = _decisive(verdict, checks, score)
+    beside = _beside(verdict, findings)
+    if "copies" in reason.code:  # where copies decide, the reason says it
+        beside.pop("copies")
+    return Message.of(
+        f"answer_{verdict.status}",
+        reason=reason,
+        alike=alike if alike and len(checks) > 1 else None,
+        limits=len(checks),
+        alone=(alone and verdict.status == "met") or None,
+        waived=verdict.waived or None,
+        **beside,
+    )
+
+
+def beside_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Message | None:
+    """Return what must be said beside a status, but for waivers; None where nothing must."""
+    said = Message.of("verdict_beside", **_beside(verdict, findings))
+    return said if said.values else None
+
+
+def _beside(verdict: Verdict, findings: Sequence[Finding]) -> dict[str, str | bool | None]:
+    codes = {one.code for one in findings}
+    is_open = verdict.status == "inconclusive"
+    return {
+        "assuming": verdict.assuming,
+        "passes": (is_open and verdict.on_inconclusive == "pass") or None,
+        "fails": (is_open and verdict.on_inconclusive == "fail") or None,
+        "copies": COPIES in codes or None,
+        "left_out": LEFT_OUT in codes or None,
+        "unmatched": UNMATCHED in codes or None,
+    }
+
+
+def limits_shown(checks: Sequence[Check], verdict: Verdict) -> tuple[Check, ...]:
+    """Return the limits that are not kept, the gravest first.
+
+    Where all are kept it is each limit, with the score that comes closest to it. Nothing where
+    there is one alone, which the answer names.
+    """
+    if verdict.status == "met":
+        nearest = sorted(checks, key=lambda one: (one.status != "met", used(one)))
+        of = {(one.quantity, one.metric, one.fpr, one.prior, one.group): one for one in nearest}
+        shown = list(of.values())[::-1]
+    else:
+        shown = [one for one in checks if one.status != "met"]
+        shown.sort(key=lambda one: (one.waived is not None, _GRAVEST_FIRST.index(_effect(one))))
+    return tuple(shown) if len(shown) > 1 else ()
+
+
+def _effect(check: Check) -> CheckStatus:
+    """Return what a check does to the verdict: with a waiver that has expired it fails."""
+    return "not_met" if check.expired is not None else check.status
+
+
+def used(check: Check) -> float:
+    """Return how much of a limit that is kept is used up."""
+    return 0.0 if check.upper is None or not check.limit else check.upper / check.limit
+
+
+def _decisive(verdict: Verdict, checks: Sequence[Check], score: str | None) -> Message:
+    """Return what decided; of limits that are kept, what comes closest to its own."""
+    deciding = [one for one in checks if one.waived is None]
+    reason = verdict.reasons[0]
+    if verdict.status == "met" and deciding:
+        reason = verdict.reasons[max(range(len(deciding)), key=lambda at: used(deciding[at]))]
+    if reason.code != "of_score":
+        return reason
+    inner = reason.get("reason")
+    if reason.get("score") == score and isinstance(inner, Message):
+        return inner
+    return replace(reason, code="of_named")
+
+
+REJUDGED: Final = "judged_again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejudged:
+    """How the verdict of a report came about after the report.
+
+    Attributes:
+        limits: how many the verdict is over: those of the policy, and one for a claim.
+        confidence: of the verdict; lower than that of the report's figures.
+        settings: the limits, with where they came from; the provenance keeps those under
+            which the figures were made.
+        created: UTC time, by which waivers expire.
+    """
+
+    limits: int
+    confidence: float
+    settings: tuple[Setting, ...]
+    created: str
+
+
+def rejudged_limitation(rejudged: Rejudged) -> Message:
+    """Return how sure a verdict is that was reached without the data."""
+    return Message.of(REJUDGED, limits=rejudged.limits, confidence=rejudged.confidence)

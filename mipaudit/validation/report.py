@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 
 # Whose limit it is: ours, or another method's that is known to hold or not to hold.
 Source = Literal["mipaudit", "valid", "invalid"]

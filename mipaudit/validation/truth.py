@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar
 
 from mipaudit.errors import UsageError
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 
 T_co = TypeVar("T_co", covariant=True)
 _NUMBER: Final = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"

@@ -10,7 +10,7 @@ from mipaudit.cli import app
 from mipaudit.cli import program as parsed
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import declared
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.kinds import named
 
 CONFIGURED = [one for one in TABLE if one.configured]
 # What is typed. Nothing is read: the options are made and checked.

@@ -7,7 +7,7 @@ import pytest
 from mipaudit import estimate
 from mipaudit.options.commands import BY_NAME, MEANT, TABLE
 from mipaudit.options.declare import declared
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.kinds import named
 
 TABLES = ("--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv", "-o", "x.csv")
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import mipaudit
 import mipaudit.sklearn
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = ROOT / "docs" / "reference" / "python.md"

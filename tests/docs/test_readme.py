@@ -25,7 +25,7 @@ from mipaudit.report.messages import (
     findings_reports,
     findings_scores,
 )
-from mipaudit.statements.reports.kinds import KINDS, report_type
+from mipaudit.statements.kinds import KINDS, report_type
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

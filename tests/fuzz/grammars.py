@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mipaudit.report.codec import carried
-from mipaudit.statements.reports.kinds import KINDS as REPORTS_OF
-from mipaudit.statements.reports.kinds import kind_of_schema, report_type
+from mipaudit.statements.kinds import KINDS as REPORTS_OF
+from mipaudit.statements.kinds import kind_of_schema, report_type
 from tests.fuzz.bases import base_files
 from tests.fuzz.policies import policy
 from tests.fuzz.runs import Case, Kind

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 from mipaudit.options.checked_limits import Limited
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import declared
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.kinds import named
 from tests.fuzz.bases import base_files
 from tests.fuzz.runs import Case
 

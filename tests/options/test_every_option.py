@@ -14,7 +14,7 @@ from mipaudit.errors import UsageError
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import REQUIRED, Steers, checked, declared
 from mipaudit.options.public import spelled
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.kinds import named
 
 MARK = "7f3a-not-a-value"
 _NUMBERS = (-1, 0, 1, 2, -0.5, 0.25, 1.5, 1e9, math.inf, -math.inf)

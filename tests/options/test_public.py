@@ -12,7 +12,7 @@ from mipaudit import InputError, UsageError
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import Option, Options, declared
 from mipaudit.options.public import public, public_of_several
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.kinds import named
 
 
 class Asked(Options):

@@ -8,8 +8,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError
 from mipaudit.options.public import options_of, recorded_keywords
-from mipaudit.statements.origin import Setting
-from mipaudit.statements.provenance import settings_from
+from mipaudit.statements.provenance import Setting, settings_from
 
 ODD_NAMES = ("a, b", "d1,d2", "none", " x", '"quoted"', "")
 GIVEN = {

@@ -18,7 +18,7 @@ import pytest
 
 import mipaudit
 from mipaudit.report.forms import report_as
-from mipaudit.statements.sources import Declaration
+from mipaudit.statements.provenance import Declaration
 from tests import browser as chromium
 from tests.browser import NO_BROWSER
 

@@ -11,7 +11,7 @@ from mipaudit.commands.estimate.report import people
 from mipaudit.options.declare import declared
 from mipaudit.options.shown import Declared
 from mipaudit.report.forms import report_as
-from mipaudit.statements.sources import Declaration
+from mipaudit.statements.provenance import Declaration
 
 HOSTILE = '<script>alert("x")</script>\x1b[2J\u202e| [a](http://b) `data`'
 

@@ -21,8 +21,8 @@ from mipaudit.report.forms import brief_report, report_as, report_html, report_t
 from mipaudit.report.layout import Column, Layout, Table
 from mipaudit.report.messages.told import Fields, filled, told
 from mipaudit.report.walk import Walk, walk_of
-from mipaudit.statements.reports.kinds import KINDS, kind_of, named
-from mipaudit.statements.text.rounding import lower_text
+from mipaudit.statements.kinds import KINDS, kind_of, named
+from mipaudit.statements.rounding import lower_text
 from tests.fixtures.leaks import table
 from tests.places import REPORTS
 

@@ -6,13 +6,12 @@ from datetime import date
 
 import pytest
 
-from mipaudit.model.check import Check, Waiver
 from mipaudit.model.message import Message
+from mipaudit.model.row import Check, Waiver
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.answer import beside_verdict
 from mipaudit.statements.claim import judge_claim
 from mipaudit.statements.policy import Policy, check_reason, check_status
-from mipaudit.statements.verdict import covers, reach_verdict, waive
+from mipaudit.statements.verdict import beside_verdict, covers, reach_verdict, waive
 
 TODAY = date(2026, 6, 30)
 

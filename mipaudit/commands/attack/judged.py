@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.attack.adversaries import Guesses, Plot, class_plot, plots_of
-from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
-from mipaudit.commands.attack.scores import Attacked, NotJudgedError, no_mean
+from mipaudit.commands.attack.scores import Attacked, Labelled, NotJudgedError, no_mean
 from mipaudit.evidence.named_attack import Achieved, JudgedRows, achieved, shortfall
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.maths.advantage import advantage
-from mipaudit.model.check import Check
 from mipaudit.model.message import Finding, Message
-from mipaudit.model.row import Attackers, Quantity, Row
+from mipaudit.model.row import Attackers, Check, Quantity, Row
 from mipaudit.statements.policy import named_check
 
 SOURCES: Final[dict[Adversary, str]] = {

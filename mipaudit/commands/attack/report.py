@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Row
-from mipaudit.statements.answer import used, verdict_answer
-from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.verdict import Verdict, named_verdict
+from mipaudit.model.row import Check, Row
+from mipaudit.statements.any_report import AnyReport
+from mipaudit.statements.verdict import Verdict, named_verdict, used, verdict_answer
 
 Adversary = Literal[
     "bounded-loss",

@@ -1,14 +1,13 @@
 """All rows of an input in memory, and each score of them made ready for adversaries."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
 from mipaudit.counting.counts import require_classes, require_identities
@@ -20,7 +19,7 @@ from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, identical_classes
 from mipaudit.model.message import Message
 from mipaudit.statements.choices import Side
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 from mipaudit.summaries.cells import Cells
 from mipaudit.summaries.plan import BurnInSample, make_plan
 from mipaudit.summaries.rows import row_blocks
@@ -35,6 +34,31 @@ class NotJudgedError(Exception):
     def __init__(self, reason: Message) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Labelled:
+    """Losses of both classes: to learn from, or whose membership is guessed.
+
+    Attributes:
+        loss: float64, shape (n,), low for members.
+        member: bool, shape (n,).
+        classes: uint64, shape (n,), of the records; of no length where nobody looks at them.
+    """
+
+    loss: NDArray[np.float64]
+    member: NDArray[np.bool_]
+    classes: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+
+    @property
+    def members(self) -> NDArray[np.float64]:
+        """Return the members' losses."""
+        return self.loss[self.member]
+
+    @property
+    def holdout(self) -> NDArray[np.float64]:
+        """Return the holdout records' losses."""
+        return self.loss[~self.member]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -20,7 +20,7 @@ from mipaudit.evidence.named_attack import Limits, difference_of_shares
 from mipaudit.maths.advantage import advantage
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.mean_limits import Term, melded_lower
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 from mipaudit.summaries.tally import GroupCensus
 
 _EVEN = 0.5

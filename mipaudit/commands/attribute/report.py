@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Row
-from mipaudit.statements.answer import verdict_answer
-from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.verdict import Verdict, named_verdict
+from mipaudit.model.row import Check, Row
+from mipaudit.statements.any_report import AnyReport
+from mipaudit.statements.verdict import Verdict, named_verdict, verdict_answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.maths.privacy.epsilon_delta import to_substitution
 from mipaudit.report.drawing import own_style, quiet_plotting
-from mipaudit.statements.text.rounding import number_text, percent_text, upper_figure
+from mipaudit.statements.rounding import number_text, percent_text, upper_figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

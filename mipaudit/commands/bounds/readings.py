@@ -26,7 +26,7 @@ from mipaudit.maths.privacy.mechanism import (
     RandomizedResponse,
 )
 from mipaudit.model.message import Message
-from mipaudit.statements.text.rounding import number_text
+from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,8 +17,8 @@ from mipaudit.commands.bounds.readings import (
 from mipaudit.maths.privacy.epsilon_delta import PublishedBound
 from mipaudit.maths.privacy.renyi import ORDERS
 from mipaudit.model.message import Message
-from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.text.rounding import number_text
+from mipaudit.statements.any_report import AnyReport
+from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.model.message import Message
-from mipaudit.statements.estimate import Design
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport, Design
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mipaudit.commands.check.options import CheckOptions
 from mipaudit.commands.check.report import CheckReport, ColumnProfile
 from mipaudit.options.public import public
-from mipaudit.statements.estimate import Design
+from mipaudit.statements.any_report import Design
 from mipaudit.summaries.cells import ATOM_COUNT, ATOM_SHARE
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def answer_check(asked: CheckOptions) -> CheckReport:
     from mipaudit.data.request import read_request
     from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.evidence.scores.findings import score_findings, size_findings
+    from mipaudit.statements.printable_names import safe_name
     from mipaudit.statements.provenance import provenance
-    from mipaudit.statements.text.printable_names import safe_name
 
     def run(source: ScoreSource) -> CheckReport:
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mipaudit.model.message import Message
-from mipaudit.statements.answer import used, verdict_answer
 from mipaudit.statements.policy import named_check
+from mipaudit.statements.verdict import used, verdict_answer
 
 if TYPE_CHECKING:
-    from mipaudit.model.check import Check
     from mipaudit.model.message import Finding
-    from mipaudit.model.row import Attackers
+    from mipaudit.model.row import Attackers, Check
     from mipaudit.statements.verdict import Verdict
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.model.message import Message
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 
 State = Literal["works", "missing", "broken", "other_version"]
 

@@ -17,7 +17,7 @@ from mipaudit.commands.epsilon.report import (
 )
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Row
-from mipaudit.statements.origin import Provenance
+from mipaudit.statements.provenance import Provenance
 
 # Why a claim is as it is, where that depends on no more.
 _REASONS: Final = {"refuted": "not_as_claimed", "not_refuted": "nothing_against_claim"}

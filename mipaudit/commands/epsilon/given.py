@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.errors import UsageError
 from mipaudit.options.values import path_of
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
-    from mipaudit.statements.sources import InputFile
+    from mipaudit.statements.provenance import InputFile
 
     Rates = tuple[float, ...]
 

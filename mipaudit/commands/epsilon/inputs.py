@@ -18,7 +18,7 @@ from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.model.message import Finding
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.summaries.rows import ClassScores, KeptScores, splitmix64
 from mipaudit.summaries.seed import SeedChoice
 

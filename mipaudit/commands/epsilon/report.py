@@ -9,7 +9,7 @@ from typing import Final, Literal
 from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 from mipaudit.statements.verdict import COPIES, LEFT_OUT
 
 DesignKind = Literal["independent-runs", "one-run", "one-model"]

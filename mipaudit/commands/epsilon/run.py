@@ -16,7 +16,7 @@ from mipaudit.commands.epsilon.answer import EpsilonEvidence, epsilon_report
 from mipaudit.commands.epsilon.options import EpsilonOptions, EpsilonShown
 from mipaudit.commands.epsilon.report import EpsilonDesign, EpsilonReport
 from mipaudit.options.public import public
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.one_run.limit import OneRun

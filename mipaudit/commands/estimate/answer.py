@@ -38,10 +38,10 @@ from mipaudit.evidence.scores.rows import (
 )
 from mipaudit.maths.advantage import baseline
 from mipaudit.options.checked_limits import limits_elsewhere
+from mipaudit.statements.any_report import STATED_SEED, STRICT_SEED, Design, approximate
 from mipaudit.statements.copies import copy_checks, with_copies
-from mipaudit.statements.estimate import STATED_SEED, STRICT_SEED, Design, approximate
+from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import waiver_day
-from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.model.message import Finding
     from mipaudit.model.row import Attackers, Row
-    from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import Limit, Policy
+    from mipaudit.statements.provenance import Provenance
     from mipaudit.summaries.seed import SeedOrigin
 
 _MOST_CURVES: Final = 5

@@ -11,16 +11,16 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import foreign, read_report, report_bytes
-from mipaudit.statements.origin import changed_file
-from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.statements.text.rounding import lower_text, number_text
+from mipaudit.statements.kinds import schema_of
+from mipaudit.statements.provenance import changed_file
+from mipaudit.statements.rounding import lower_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.statements.choices import Against
-    from mipaudit.statements.sources import InputFile
+    from mipaudit.statements.provenance import InputFile
 
 _MAKE: Final = "Make it with `mipaudit shift MEMBERS HOLDOUT -f json -o shift.json`."
 

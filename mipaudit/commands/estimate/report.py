@@ -20,17 +20,20 @@ from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.maths.advantage import baseline
-from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Row
-from mipaudit.statements.answer import limits_shown, verdict_answer
+from mipaudit.model.row import Check, Row
+from mipaudit.statements.any_report import AnyReport, Design
 from mipaudit.statements.claim import Claim, gravest_claim
 from mipaudit.statements.copies import Copies
-from mipaudit.statements.estimate import Design
 from mipaudit.statements.policy import SHARES_ERROR, differs_from_rows, restatement
-from mipaudit.statements.rejudged import Rejudged
-from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.verdict import COMMON, COPIES, Verdict
+from mipaudit.statements.verdict import (
+    COMMON,
+    COPIES,
+    Rejudged,
+    Verdict,
+    limits_shown,
+    verdict_answer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ import numpy as np
 
 from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.model.row import Row
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

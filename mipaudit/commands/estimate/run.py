@@ -16,8 +16,7 @@ from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.public import public
 from mipaudit.options.scores import Classes, Columns
 from mipaudit.options.values import require
-from mipaudit.statements.provenance import provenance
-from mipaudit.statements.sources import InputFile
+from mipaudit.statements.provenance import InputFile, provenance
 
 if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.model.message import Finding, Message
-from mipaudit.statements.text.rounding import number_text
+from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

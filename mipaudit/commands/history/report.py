@@ -8,7 +8,7 @@ from typing import Literal
 
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 from mipaudit.statements.verdict import VerdictStatus
 
 # What makes figures of two reports answers to other questions.

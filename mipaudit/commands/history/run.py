@@ -17,18 +17,16 @@ from mipaudit.options.public import public_of_several
 from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import foreign, read_report, report_bytes, why_unread
 from mipaudit.report.codec import to_json
-from mipaudit.statements.answer import beside_verdict
-from mipaudit.statements.provenance import provenance, waiver_day
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
-from mipaudit.statements.text.rounding import count_text, number_text
-from mipaudit.statements.verdict import stale_waiver, standing
+from mipaudit.statements.printable_names import quoted_name, safe_name
+from mipaudit.statements.provenance import InputFile, provenance, waiver_day
+from mipaudit.statements.rounding import count_text, number_text
+from mipaudit.statements.verdict import beside_verdict, stale_waiver, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mipaudit.model.check import Check
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.model.row import Check
+    from mipaudit.statements.any_report import AnyReport
 
 _ENDINGS: Final = (".json", ".html")
 # What all of our reports hold, and hardly anything else.

@@ -101,7 +101,7 @@ def run_init(asked: InitOptions, shown: InitShown) -> int:
     from mipaudit.output import exit_code
     from mipaudit.output.destination import Destination
     from mipaudit.output.terminal import note
-    from mipaudit.statements.text.printable_names import safe_name
+    from mipaudit.statements.printable_names import safe_name
 
     name = safe_name(shown.output)
     try:

@@ -26,8 +26,8 @@ from mipaudit.data.columns.words import CANDIDATES
 from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
+from mipaudit.statements.provenance import InputFile
 
 _MOST_LISTED: Final = 1000
 _SHOWN: Final = 3

@@ -24,8 +24,8 @@ from mipaudit.data.tables.splits import LEAVE_OUT, Splits
 from mipaudit.data.tables.table import ArrayTable, Form, Matrix, Table, Whole, open_whole
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
+from mipaudit.statements.provenance import InputFile
 
 Floats = NDArray[np.float64]
 _SUFFIXES: Final[dict[str, Form]] = {

@@ -23,7 +23,7 @@ from mipaudit.maths.noise_scales import (
     scale_for_moment,
 )
 from mipaudit.model.message import Message
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.measured import Applied, Measured, NoiseCandidate
     from mipaudit.commands.noise.options import NoiseOptions
     from mipaudit.model.message import Finding
-    from mipaudit.statements.sources import InputFile
+    from mipaudit.statements.provenance import InputFile
 
 CalibrationName = Literal["paper", "moment", "swap", "dp"]
 

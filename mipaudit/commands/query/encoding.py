@@ -14,7 +14,7 @@ from mipaudit.data.columns.column import are_days, number_word, word_days
 from mipaudit.data.formats.csv_cells import FALSE, TRUE, is_number
 from mipaudit.data.tables.records import DOUBLE_BITS, RecordColumn, Role, rounded_to_bits
 from mipaudit.errors import InputError
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 
 Treated = Literal["number", "date", "category"]
 Spelling = Callable[[str], str]

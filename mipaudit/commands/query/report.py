@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.model.message import Message
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

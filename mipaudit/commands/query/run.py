@@ -44,8 +44,8 @@ from mipaudit.output.presentation import present
 from mipaudit.output.rows import RowFormat, write_rows
 from mipaudit.output.terminal import note_written, progress_bar
 from mipaudit.statements.copies import COPY_COLUMN
+from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.provenance import provenance
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 _CHUNK: Final = 1 << 17
 # Bytes of a cell: as it is read, and as it is encoded.

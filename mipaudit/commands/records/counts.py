@@ -34,8 +34,8 @@ from mipaudit.maths.advantage import advantage
 from mipaudit.maths.mean_limits import Term, melded_lowers
 from mipaudit.model.message import Finding
 from mipaudit.model.row import Row
-from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.printable_names import quoted_name
+from mipaudit.statements.rounding import count_text
 from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.counts import ScoreCounts
 from mipaudit.summaries.plan import BurnInSample, Plan, ScoreKind, kept_exactly, make_plan

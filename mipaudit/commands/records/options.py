@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from mipaudit.model.check import Waiver
+from mipaudit.model.row import Waiver
 from mipaudit.options.checked_limits import (
     check_limits,
     check_waivers,

@@ -8,14 +8,13 @@ from mipaudit.commands.records.counts import RecordCounts
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.report import RecordsDesign
 from mipaudit.errors import UsageError
-from mipaudit.evidence.judgement.records_to_settle import Standing, records_to_settle
+from mipaudit.evidence.judgement.policy_on_scores import Standing, records_to_settle
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.normal import quantile
-from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Row
+from mipaudit.model.row import Check, Row
 from mipaudit.statements.policy import EVERY_GROUP, UNDECIDED, Limit, check_reason, check_status
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 
 def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | None) -> None:

@@ -10,12 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Row
-from mipaudit.statements.answer import limits_shown, verdict_answer
-from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.verdict import Verdict
+from mipaudit.model.row import Check, Row
+from mipaudit.statements.any_report import AnyReport
+from mipaudit.statements.verdict import Verdict, limits_shown, verdict_answer
 
 Direction = Literal["member", "holdout", "unclear"]
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.records.options import RecordsShown
     from mipaudit.data.source import ScoreSource
-    from mipaudit.statements.origin import Provenance
+    from mipaudit.statements.provenance import Provenance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

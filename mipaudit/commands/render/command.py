@@ -21,7 +21,7 @@ from mipaudit.output.exit_code import report_exit
 from mipaudit.output.presentation import present
 from mipaudit.output.stored_report import foreign, read_report
 from mipaudit.output.terminal import note_written
-from mipaudit.statements.origin import Setting, plain_value
+from mipaudit.statements.provenance import Setting, plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.render.forms import ExchangeForm
     from mipaudit.commands.render.options import RenderShown
     from mipaudit.report.exchange.stored import Stored
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
 
 # What would have made an audit of other records or scores, with other limits or another verdict.
 _AUDIT: Final = (

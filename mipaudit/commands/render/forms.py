@@ -16,13 +16,13 @@ from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import read_report, report_bytes, why_unread
 from mipaudit.report.codec import is_page
 from mipaudit.report.exchange.stored import File, Stored, printable, require_standing
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.kinds import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mipaudit.options.shown import Format
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
 
 ExchangeName = Literal["in-toto", "cyclonedx", "model-card", "metrics", "github", "gitlab"]
 

@@ -21,18 +21,20 @@ from mipaudit.output.stored_report import foreign, read_report
 from mipaudit.report.forms import Form, report_as
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
-from mipaudit.statements.rejudged import REJUDGED, Rejudged, rejudged_limitation
 from mipaudit.statements.verdict import (
     PARTS_SKIPPED,
+    REJUDGED,
     UNMATCHED,
+    Rejudged,
     promised,
     reach_verdict,
+    rejudged_limitation,
     settled,
     waive,
 )
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Design
+    from mipaudit.statements.any_report import Design
 
 # Findings about the policy that is replaced.
 _POLICY_CODES: Final = frozenset({UNMATCHED, "waiver_not_needed", "limits_elsewhere"})

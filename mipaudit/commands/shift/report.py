@@ -11,12 +11,10 @@ from typing import Literal
 
 from mipaudit.commands.shift.record_copies import SharedRecords
 from mipaudit.commands.shift.survey import ColumnTest
-from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Row
-from mipaudit.statements.answer import verdict_answer
-from mipaudit.statements.reports.any_report import AnyReport
-from mipaudit.statements.verdict import Verdict
+from mipaudit.model.row import Check, Row
+from mipaudit.statements.any_report import AnyReport
+from mipaudit.statements.verdict import Verdict, verdict_answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

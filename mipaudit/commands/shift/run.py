@@ -42,10 +42,10 @@ from mipaudit.evidence.vectors import SeveralScores
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Row
 from mipaudit.options.public import public
-from mipaudit.statements.estimate import STRICT_SEED, approximate
+from mipaudit.statements.any_report import STRICT_SEED, approximate
 from mipaudit.statements.policy import Limit, Policy
+from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import provenance
-from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import RECORDS, reach_verdict
 from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.rows import HeldRows, one_of_each
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.shift.survey import ColumnTest
     from mipaudit.data.parts import Partition
     from mipaudit.data.tables.features import FeatureSource
-    from mipaudit.model.check import Check
+    from mipaudit.model.row import Check
     from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.plan import BurnInSample
     from mipaudit.summaries.rows import Rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.commands.summarize.options import SummarizeOptions, SummarizeShown
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.values import path_of, require
-from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.rounding import count_text
 from mipaudit.summaries.sites import enough_rows
 
 if TYPE_CHECKING:

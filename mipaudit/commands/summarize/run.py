@@ -49,10 +49,10 @@ from mipaudit.options.values import require
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK
 from mipaudit.output.terminal import note, progress_bar
-from mipaudit.statements.estimate import STATED_SEED
+from mipaudit.statements.any_report import STATED_SEED
+from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.provenance import TIME_FORM, moment
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
-from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.rounding import count_text
 from mipaudit.summaries.counts import Summary
 from mipaudit.summaries.plan import FEWEST_BURN_IN_BLOCKS, burn_in_blocks
 from mipaudit.summaries.seed import Content, SeedChoice

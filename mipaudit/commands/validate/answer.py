@@ -23,7 +23,7 @@ from mipaudit.validation.report import (
 )
 
 if TYPE_CHECKING:
-    from mipaudit.statements.origin import Setting
+    from mipaudit.statements.provenance import Setting
     from mipaudit.validation.coverage.run import Run
 
 LIMITATIONS: Final = (

@@ -14,16 +14,15 @@ from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 from mipaudit.model.message import Message
 from mipaudit.options.public import without_effect
 from mipaudit.report.codec import indented, is_page, taken_out, to_json
-from mipaudit.statements.provenance import provenance, settings_from
-from mipaudit.statements.sources import Declaration
-from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.provenance import Declaration, provenance, settings_from
+from mipaudit.statements.rounding import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mipaudit.statements.origin import Provenance
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
+    from mipaudit.statements.provenance import Provenance
 
 _DRAWING: Final = rb"(?s)<svg.*?</svg>"
 TOLERANCE: Final = 1e-9

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from mipaudit.model.message import Message
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 
 STATEMENT: Final = "statement"  # what was verified, where it is no report
 

@@ -33,9 +33,9 @@ from mipaudit.output.stored_report import foreign, read_report, report_bytes
 from mipaudit.report.codec import from_json, read_once
 from mipaudit.report.exchange.statement import PREDICATE, TYPE, statement, unread
 from mipaudit.report.exchange.stored import File, Stored
+from mipaudit.statements.kinds import kind_of
+from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import as_of, provenance, settings_from, time_of
-from mipaudit.statements.reports.kinds import kind_of
-from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.seed import SeedChoice
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from mipaudit.commands.verify.report import VerifiedPart
-    from mipaudit.statements.origin import Provenance
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
+    from mipaudit.statements.provenance import Provenance
 
 # A report of a kind that the caller knows.
 OfAnyKind: TypeAlias = Any

@@ -42,7 +42,7 @@ from mipaudit.data.parts import named_fault
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding, Message
 from mipaudit.statements.copies import COPY_COLUMN
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import CHOSEN, LEFT_OUT
 
 if TYPE_CHECKING:

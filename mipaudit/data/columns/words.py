@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mipaudit.data.columns.column import Column, Hashes, Labels, Numbers, column_scores
 from mipaudit.data.formats.csv_cells import MISSING
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
     from mipaudit.data.columns.column import Field, Kind

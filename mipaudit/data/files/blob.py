@@ -14,8 +14,8 @@ from threading import Lock
 from typing import IO, TYPE_CHECKING, ClassVar, Final, Literal, NoReturn, TypeVar
 
 from mipaudit.errors import InputError
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import quoted_name, safe_name
+from mipaudit.statements.provenance import InputFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -39,7 +39,7 @@ from mipaudit.data.files.store import (
     store_error,
 )
 from mipaudit.errors import InputError, MipauditError, UsageError
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from mipaudit.data.files.blob import LONGEST
 from mipaudit.errors import InputError, MipauditError, MissingExtraError, UsageError
-from mipaudit.statements.text.printable_names import public_path, safe_name
+from mipaudit.statements.printable_names import public_path, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

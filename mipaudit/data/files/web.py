@@ -21,7 +21,7 @@ from yarl import URL
 
 from mipaudit.data.files.store import CONTENT_STAMPS, FsspecStore, found_state, store_seconds
 from mipaudit.errors import InputError
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

@@ -56,7 +56,7 @@ from mipaudit.data.formats.csv_text import (
 )
 from mipaudit.data.parts import merged_kind
 from mipaudit.errors import InputError
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -17,7 +17,7 @@ from mipaudit.data.columns.words import unique_names
 from mipaudit.data.files.contents import largest_text, too_large
 from mipaudit.data.formats.csv_cells import MISSING, is_decimal_comma, is_number
 from mipaudit.errors import InputError
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from _csv import Reader

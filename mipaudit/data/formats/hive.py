@@ -24,7 +24,7 @@ from mipaudit.data.columns.column import (
     Vocabulary,
 )
 from mipaudit.errors import InputError
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import Part, Piece

@@ -17,7 +17,7 @@ from mipaudit.data.columns.words import label_error
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.statements.copies import Copies, unread_findings
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.verdict import BLUNTED, MISSING
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from mipaudit.data.columns.words import id_kind
 from mipaudit.errors import InputError
 from mipaudit.maths.exact_tests import copied, sequence_bits
 from mipaudit.model.message import Finding
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.rows import splitmix64
 

@@ -13,7 +13,7 @@ from mipaudit.data.columns.column import mix64
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.model.message import Finding
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 from mipaudit.summaries.rows import HeldRows, UnitRule, one_class_each, rows_seed, unit_scores
 
 if TYPE_CHECKING:

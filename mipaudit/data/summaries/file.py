@@ -26,10 +26,9 @@ from numpy.typing import NDArray
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding
 from mipaudit.options.values import Given, path_of
-from mipaudit.statements.origin import Setting
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.provenance import InputFile, Setting
+from mipaudit.statements.rounding import count_text
 from mipaudit.summaries.plan import Plan, ScoreKind
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from mipaudit.data.summaries.file import (
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.model.message import Finding, Message
-from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.printable_names import quoted_name
+from mipaudit.statements.rounding import count_text
 from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING
 from mipaudit.summaries.counts import ScoreCounts, Summary, occupied, sum_of
 from mipaudit.summaries.plan import FEWEST_BURN_IN_BLOCKS, MOST_BURN_IN_BLOCKS

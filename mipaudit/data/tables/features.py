@@ -36,7 +36,7 @@ from mipaudit.data.parts import (
 from mipaudit.data.rows.units import Chosen, choose_units
 from mipaudit.data.tables.records import open_records
 from mipaudit.errors import InputError
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
 

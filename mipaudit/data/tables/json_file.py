@@ -17,7 +17,7 @@ from mipaudit.data.parts import MemoryPart
 from mipaudit.data.rows.intake import Fault
 from mipaudit.errors import InputError
 from mipaudit.report.codec import NameTwiceError, read_once
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.data.files.blob import Blob, Format

@@ -34,8 +34,8 @@ from mipaudit.data.opening import open_parts
 from mipaudit.data.parts import Opened, open_arrow, other_hints
 from mipaudit.data.tables.splits import is_row_label
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
+from mipaudit.statements.provenance import InputFile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

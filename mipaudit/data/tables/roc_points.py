@@ -12,7 +12,7 @@ from mipaudit.data.tables.table import Table, Whole, open_whole
 from mipaudit.errors import InputError
 
 if TYPE_CHECKING:
-    from mipaudit.statements.sources import InputFile
+    from mipaudit.statements.provenance import InputFile
 
 _RATES: Final = ("fpr", "tpr")
 _CURVES: Final = ("curve", "x", "y")

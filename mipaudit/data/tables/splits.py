@@ -15,12 +15,12 @@ from mipaudit.data.columns.words import find_column, shown_column, shown_names
 from mipaudit.data.parts import other_hints
 from mipaudit.data.tables.table import AnyTable, Table, open_whole
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.data.columns.column import Hashes
     from mipaudit.data.tables.table import Matrix
-    from mipaudit.statements.sources import InputFile
+    from mipaudit.statements.provenance import InputFile
 
 # Narrower than the names that never are a score: a released vector may well hold
 # the mean of "target" or the count of "group_2", and a coordinate that is passed

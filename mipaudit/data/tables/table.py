@@ -43,8 +43,8 @@ from mipaudit.data.parts import input_changed, is_frame, open_arrow, part_rows
 from mipaudit.data.rows.intake import Fault
 from mipaudit.data.tables.json_file import Json, cells_part, json_cells, load_json, looks_like_json
 from mipaudit.errors import InputError
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
+from mipaudit.statements.provenance import InputFile
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -39,7 +39,7 @@ from mipaudit.statements.policy import check_reason, check_status, restatement
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.model.check import Check
+    from mipaudit.model.row import Check
 
 _RESTATED: Final = ("advantage", "excess", "eta", "accuracy")
 _FLOOR: Final = 10_000  # four digits, and never more than was found

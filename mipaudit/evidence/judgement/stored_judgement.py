@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.blind import Allowance, Limits, beside_records
 from mipaudit.evidence.scores.rows import difference_shown
-from mipaudit.model.check import Check
+from mipaudit.model.row import Check
 from mipaudit.statements.policy import (
     UNDECIDED,
     Limit,
@@ -23,8 +23,8 @@ from mipaudit.statements.policy import (
     check_status,
     restatement,
 )
-from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.statements.text.rounding import number_text
+from mipaudit.statements.printable_names import quoted_name
+from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
     from mipaudit.model.message import Message

@@ -18,11 +18,11 @@ from mipaudit.report.exchange.stored import figures, is_number, printable
 from mipaudit.report.forms import answer_of
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.report.origin import declared_pairs, declared_section
-from mipaudit.statements.origin import changed_file, plain_value, value_words
+from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.policy import SHARES_ERROR
-from mipaudit.statements.rejudged import rejudged_limitation
-from mipaudit.statements.reports.kinds import kind_of
-from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.provenance import changed_file, plain_value, value_words
+from mipaudit.statements.rounding import count_text
+from mipaudit.statements.verdict import rejudged_limitation
 
 if TYPE_CHECKING:
     from mipaudit.report.exchange.annex_points import AnnexName, Point, Shows, Source

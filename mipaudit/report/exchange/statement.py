@@ -11,16 +11,15 @@ from mipaudit.model.message import Message
 from mipaudit.report.blocks import plain
 from mipaudit.report.exchange.stored import File, case_name, input_name, printable, sha256_of
 from mipaudit.report.messages.told import told
+from mipaudit.report.messages.words import class_words
 from mipaudit.report.walk import chosen_words
-from mipaudit.statements.answer import beside_verdict
-from mipaudit.statements.text.named import class_words
-from mipaudit.statements.verdict import CHOSEN
+from mipaudit.statements.verdict import CHOSEN, beside_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mipaudit.report.exchange.stored import Stored
-    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.any_report import AnyReport
 
 TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE: Final = "https://in-toto.io/attestation/test-result/v0.1"

@@ -15,12 +15,12 @@ from mipaudit.model.message import Message
 from mipaudit.report.blocks import plain
 from mipaudit.report.csv import table_rows
 from mipaudit.report.messages.told import told
+from mipaudit.report.messages.words import class_words
 from mipaudit.report.walk import walk_of
+from mipaudit.statements.kinds import kind_of
+from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import waiver_day
-from mipaudit.statements.reports.kinds import kind_of
-from mipaudit.statements.text.named import class_words
-from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import (
+from mipaudit.statements.rounding import (
     count_text,
     lower_text,
     number_text,
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from mipaudit.report.blocks import Case
     from mipaudit.report.walk import Walk
-    from mipaudit.statements.reports.any_report import AnyReport
-    from mipaudit.statements.reports.kinds import Figures
-    from mipaudit.statements.sources import InputFile
+    from mipaudit.statements.any_report import AnyReport
+    from mipaudit.statements.kinds import Figures
+    from mipaudit.statements.provenance import InputFile
 
 NONE: Final = "none"
 AT_LEAST: Final = "at least"

@@ -10,16 +10,16 @@ from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from mipaudit.model.message import Message
-from mipaudit.statements.text import guesses
-from mipaudit.statements.text.named import (
+from mipaudit.report.messages import words
+from mipaudit.report.messages.words import (
     CLASSES,
     against_phrase,
     class_words,
     named_quantity,
     named_where,
 )
-from mipaudit.statements.text.printable_names import quoted_name, safe_name, safe_text
-from mipaudit.statements.text.rounding import (
+from mipaudit.statements.printable_names import quoted_name, safe_name, safe_text
+from mipaudit.statements.rounding import (
     above_text,
     count_text,
     lower_figure,
@@ -479,17 +479,17 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "span": lambda value, _: "-" if value is None else span_text(*value),
     "span_percent": lambda value, _: "-" if value is None else span_text(*value, percent=True),
     # Of right guesses in 100.
-    "right_least": lambda value, values: guesses.right_at_least(value, _marks(values)),
-    "right_most": lambda value, values: guesses.right_at_most(value, _marks(values)),
-    "compared": lambda value, values: guesses.compared(value, values.get("limit")),
-    "blind_guesser": lambda value, _: guesses.blind_guesser(value),
-    "more_least": lambda value, values: guesses.more_right_at_least(value, _limit(values)),
-    "more_most": lambda value, values: guesses.more_right_at_most(max(0.0, value), _limit(values)),
-    "more": lambda value, _: guesses.more_right_exactly(value),
-    "best_guessers": lambda value, _: guesses.guessers(value),
-    "cleverer": lambda value, _: guesses.of_cleverer(value),
-    "kind": lambda value, _: guesses.simple_kind(value),
-    "scale": lambda value, _: guesses.scale_words(value),
+    "right_least": lambda value, values: words.right_at_least(value, _marks(values)),
+    "right_most": lambda value, values: words.right_at_most(value, _marks(values)),
+    "compared": lambda value, values: words.compared(value, values.get("limit")),
+    "blind_guesser": lambda value, _: words.blind_guesser(value),
+    "more_least": lambda value, values: words.more_right_at_least(value, _limit(values)),
+    "more_most": lambda value, values: words.more_right_at_most(max(0.0, value), _limit(values)),
+    "more": lambda value, _: words.more_right_exactly(value),
+    "best_guessers": lambda value, _: words.guessers(value),
+    "cleverer": lambda value, _: words.of_cleverer(value),
+    "kind": lambda value, _: words.simple_kind(value),
+    "scale": lambda value, _: words.scale_words(value),
     # Of laws whose truth is known, and of reports over time.
     "six_digits": lambda value, _: f"{value:.6g}",
     "rounded": lambda value, _: number_text(round(value, 6)),
@@ -505,7 +505,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "day": lambda value, _: value[:10],
     "verdict": lambda value, _: _VERDICTS[value or "none"],
     "changed": lambda value, _: _CHANGED[value],
-    "guessed": lambda value, _: guesses.guess_words(value),
+    "guessed": lambda value, _: words.guess_words(value),
 }
 
 

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.attack.literature import (
+from mipaudit.commands.attack.adversaries import (
     Cut,
-    Labelled,
     best_cut,
     bounded_loss_guesses,
     mean_cut,
     top_cut,
 )
+from mipaudit.commands.attack.scores import Labelled
 from mipaudit.commands.attribute.guesses import (
     ValueGuesses,
     attribute_advantage,

@@ -3,9 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.commands.attack.literature import (
+from mipaudit.commands.attack.adversaries import (
     Cut,
-    Labelled,
     best_cut,
     bounded_loss_guesses,
     class_cuts,
@@ -19,6 +18,7 @@ from mipaudit.commands.attack.literature import (
     standard_error,
     top_cut,
 )
+from mipaudit.commands.attack.scores import Labelled
 
 
 def advantage(guesses, member, prior=0.5):

@@ -12,7 +12,7 @@ from mipaudit.model.message import Message
 from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages.epsilon import BOUNDS
 from mipaudit.report.messages.told import told
-from mipaudit.statements.text.rounding import lower_figure, upper_figure
+from mipaudit.statements.rounding import lower_figure, upper_figure
 from tests.fixtures.codes import within
 
 CLAIM = {"epsilon": 1.0, "delta": 1e-5}

@@ -14,7 +14,7 @@ from mipaudit.commands.compare.queries import report as of_queries
 from mipaudit.commands.compare.reports import report as of_reports
 from mipaudit.report.messages import compare
 from mipaudit.report.messages.told import told
-from mipaudit.statements.text.guesses import more_right_at_least, more_right_at_most
+from mipaudit.report.messages.words import more_right_at_least, more_right_at_most
 from tests.fixtures.briefs import answer, shown
 from tests.fixtures.codes import said, within
 

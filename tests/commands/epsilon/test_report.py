@@ -17,7 +17,7 @@ from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages.epsilon import EPSILON
 from mipaudit.report.messages.told import told
 from mipaudit.report.walk import walk_of
-from mipaudit.statements.text.rounding import lower_figure
+from mipaudit.statements.rounding import lower_figure
 from tests.fixtures.codes import said, within
 
 RUNS = {"design": "independent-runs", "tp": 90, "fn": 10, "fp": 5, "tn": 95}

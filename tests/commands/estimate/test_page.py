@@ -15,7 +15,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from mipaudit.commands.estimate.report import lines
 from mipaudit.report.forms import report_text
 from mipaudit.report.messages.told import told
-from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
+from mipaudit.statements.rounding import lower_text, upper_text, value_text
 
 SAMPLES = ["one_score", "three_scores", "eight_scores", "no_policy", "claim"]
 

@@ -14,8 +14,8 @@ from mipaudit.commands.estimate.report import lines, open_limits, remarks
 from mipaudit.errors import UsageError
 from mipaudit.report.forms import brief_report, report_as
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.text.guesses import right_at_least
-from mipaudit.statements.text.rounding import lower_text, upper_text
+from mipaudit.report.messages.words import right_at_least
+from mipaudit.statements.rounding import lower_text, upper_text
 from tests.fixtures.leaks import beside_records, coins, table, with_rows
 
 

@@ -14,8 +14,7 @@ import mipaudit
 from mipaudit.commands.history.report import verdicts
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.provenance import as_of
-from mipaudit.statements.sources import Declaration
+from mipaudit.statements.provenance import Declaration, as_of
 
 
 def audit(apart, day, *, seed=0, **given):

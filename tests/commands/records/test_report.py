@@ -11,12 +11,12 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.records.report import differences
-from mipaudit.model.check import Waiver
+from mipaudit.model.row import Waiver
 from mipaudit.report.forms import brief_report, report_as, report_text
 from mipaudit.report.messages import records
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.report.walk import walk_of
-from mipaudit.statements.text.rounding import lower_text
+from mipaudit.statements.rounding import lower_text
 from tests.fixtures.briefs import shown
 from tests.fixtures.codes import said
 

@@ -9,7 +9,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import UsageError
-from mipaudit.statements.origin import complete
+from mipaudit.statements.provenance import complete
 from mipaudit.validation.truth import ScenarioList, TruthReport
 
 # Each draws another table: limits at 95% confidence, so that these seeds were not chosen.

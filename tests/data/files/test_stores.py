@@ -656,7 +656,7 @@ def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     ],
 )
 def test_addresses_without_what_can_be_secret(text, shown):
-    from mipaudit.statements.origin import plain_value
-    from mipaudit.statements.text.printable_names import public_address
+    from mipaudit.statements.printable_names import public_address
+    from mipaudit.statements.provenance import plain_value
 
     assert public_address(text) == plain_value(text) == shown

@@ -17,7 +17,7 @@ from mipaudit.data.formats.parquet import RowGroup
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from pathlib import Path

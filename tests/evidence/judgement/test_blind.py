@@ -11,8 +11,8 @@ from mipaudit.evidence.judgement.blind import (
     beside_records,
     make_allowance,
 )
-from mipaudit.model.check import Check
 from mipaudit.model.message import Message
+from mipaudit.model.row import Check
 from mipaudit.report.messages.told import told
 from mipaudit.statements.policy import check_status, restatement
 

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim, judge
-from mipaudit.evidence.judgement.records_to_settle import Standing, records_to_settle
+from mipaudit.evidence.judgement.policy_on_scores import (
+    EpsilonClaim,
+    Standing,
+    judge,
+    records_to_settle,
+)
 from mipaudit.evidence.scores.evidence import CLASSES
 from mipaudit.statements.policy import Policy
 from mipaudit.validation.laws.catalogue import law

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.evidence.judgement.records_to_settle import Standing, records_to_settle
+from mipaudit.evidence.judgement.policy_on_scores import Standing, records_to_settle
 
 OPEN = Standing(
     limit=0.3,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.evidence.judgement.one_limit import judge_limit
+from mipaudit.evidence.judgement.policy_on_scores import judge_limit
 from mipaudit.evidence.scores.evidence import FALSE_POSITIVE_RATES
 from mipaudit.evidence.scores.findings import (
     constant,

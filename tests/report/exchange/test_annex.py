@@ -14,7 +14,7 @@ from mipaudit.commands.render.forms import ANNEX, exchanged, stored_report
 from mipaudit.errors import UsageError
 from mipaudit.report.exchange.annex import Status
 from mipaudit.report.exchange.annex_points import SOURCES
-from mipaudit.statements.reports.kinds import KINDS, kind_of, report_type
+from mipaudit.statements.kinds import KINDS, kind_of, report_type
 from tests.places import REPORTS
 from tests.report.exchange.test_forms import TRICKS, tricked, undigested
 

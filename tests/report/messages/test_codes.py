@@ -18,7 +18,7 @@ from mipaudit.report.messages.noise import NOISE
 from mipaudit.report.messages.records import QUERY
 from mipaudit.report.messages.told import told
 from mipaudit.report.messages.verdicts import ANSWERS
-from mipaudit.statements.reports.kinds import kind_of
+from mipaudit.statements.kinds import kind_of
 from tests.fixtures.leaks import beside_records, coins, table, with_rows
 
 CODES = {*ANSWERS, *CHECK, *ESTIMATE, *NOISE, *QUERY}

@@ -14,7 +14,7 @@ import mipaudit
 from mipaudit import OutputError, UsageError, from_json
 from mipaudit.report.csv import report_csv
 from mipaudit.report.forms import report_as
-from mipaudit.statements.reports.kinds import KINDS, kind_of, named
+from mipaudit.statements.kinds import KINDS, kind_of, named
 from tests.places import TESTS
 
 SAVED = sorted((TESTS / "reports").glob("*.json"))

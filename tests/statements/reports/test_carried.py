@@ -10,7 +10,7 @@ import mipaudit
 from mipaudit.errors import InputError
 from mipaudit.report.codec import carried, from_json, is_page, taken_out, to_json
 from mipaudit.report.forms import report_as
-from mipaudit.statements.sources import Declaration
+from mipaudit.statements.provenance import Declaration
 
 HOSTILE = '</script><script>alert("x")</script><!--<script \\u003c \\\u202e &amp; ]]>'
 

@@ -15,7 +15,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError
 from mipaudit.report.codec import from_json, to_json
-from mipaudit.statements.reports.kinds import KINDS
+from mipaudit.statements.kinds import KINDS
 from tests.places import REPORTS
 
 SAMPLES = REPORTS

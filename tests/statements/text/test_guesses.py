@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.statements.text.guesses import (
+from mipaudit.report.messages.words import (
     blind_guesser,
     compared,
     guess_words,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 
 @pytest.mark.parametrize("name", ["score", "conf max", "größe", "分数", "a-b.c/d"])

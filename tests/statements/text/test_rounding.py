@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.statements.text.rounding import (
+from mipaudit.statements.rounding import (
     above_text,
     count_text,
     lower_figure,

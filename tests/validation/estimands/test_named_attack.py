@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from mipaudit.commands.attack.literature import bounded_loss_guesses
+from mipaudit.commands.attack.adversaries import bounded_loss_guesses
 from mipaudit.maths.advantage import advantage
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands

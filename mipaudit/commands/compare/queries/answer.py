@@ -26,11 +26,10 @@ from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
 from mipaudit.evidence.scores.rows import PREQUENTIAL, ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import baseline
-from mipaudit.model.check import Check
 from mipaudit.model.message import Finding, Message
-from mipaudit.model.row import Attackers, Row
-from mipaudit.statements.origin import Provenance
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.model.row import Attackers, Check, Row
+from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.provenance import Provenance
 from mipaudit.statements.verdict import reach_verdict, settled
 
 

@@ -19,9 +19,8 @@ from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import UsageError
 from mipaudit.options.values import require
-from mipaudit.statements.provenance import provenance
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.provenance import InputFile, provenance
 
 _MOST_PAIRS: Final = 66
 

@@ -26,19 +26,16 @@ from mipaudit.output.stored_report import report_bytes
 from mipaudit.report.codec import from_json
 from mipaudit.statements.choices import Against
 from mipaudit.statements.copies import with_copies
-from mipaudit.statements.origin import value_words
 from mipaudit.statements.policy import limits_copies
-from mipaudit.statements.provenance import provenance
-from mipaudit.statements.sources import InputFile
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import quoted_name, safe_name
+from mipaudit.statements.provenance import InputFile, provenance, value_words
 from mipaudit.statements.verdict import COPIES, PARTS_SKIPPED, WEIGHED, reach_verdict, settled
 
 if TYPE_CHECKING:
     from mipaudit.commands.compare.options import CompareOptions, NamedInput
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.model.check import Check
-    from mipaudit.model.row import Attackers
-    from mipaudit.statements.estimate import Design
+    from mipaudit.model.row import Attackers, Check
+    from mipaudit.statements.any_report import Design
 
 # Figures of a score, by what they are of.
 Figures = Mapping[tuple[object, ...], Row]

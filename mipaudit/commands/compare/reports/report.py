@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from mipaudit.commands.compare.increase import increase_answer, limit_remark
-from mipaudit.model.check import Check
 from mipaudit.model.message import Message
-from mipaudit.model.row import Attackers, Row
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.model.row import Attackers, Check, Row
+from mipaudit.statements.any_report import AnyReport
 from mipaudit.statements.verdict import Verdict, VerdictStatus
 
 ScoreStatus = Literal["in both", "new", "missing"]

@@ -49,7 +49,7 @@ from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 from mipaudit.summaries.seed import SeedChoice
 
 Scores = NDArray[np.floating]

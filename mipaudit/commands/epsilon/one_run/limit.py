@@ -38,7 +38,7 @@ from mipaudit.maths.one_run.p_value import CoinShares, coin_shares
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff
 from mipaudit.model.message import Finding, Message
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.printable_names import safe_name
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
 # the price is the error, and from a twentieth to a hundredth of it the limits are alike.

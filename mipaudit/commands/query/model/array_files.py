@@ -26,14 +26,13 @@ from mipaudit.errors import InputError
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.output.rows import RowFormat, table_of, write_rows
-from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from mipaudit.model.message import Finding, Message
-    from mipaudit.statements.origin import Provenance
-    from mipaudit.statements.sources import InputFile
+    from mipaudit.statements.provenance import InputFile, Provenance
 
 LABEL_HINT: Final = "Number the classes in the order of the outputs, from 0."
 # Others are about options and noise, which there are none of here.

@@ -36,8 +36,7 @@ from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
 from mipaudit.options.values import require
-from mipaudit.statements.provenance import provenance
-from mipaudit.statements.sources import InputFile
+from mipaudit.statements.provenance import InputFile, provenance
 
 Floats = NDArray[np.float64]
 _CALIBRATED: Final = "loss_calibrated"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.model.message import Message
-from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.any_report import AnyReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,8 +92,6 @@ class Kind(NamedTuple):
 _ALLOWED: Final = ("advantage", "eta", "accuracy", "tpr_at_fpr", "success_at", "precision")
 # The version of all formats: a report of another one is not read.
 VERSION: Final = "/3"
-# Where what all reports have is.
-_OF_ALL: Final = "mipaudit.statements.origin"
 # In the order in which the JSON Schema lists them.
 KINDS: Final = (
     Kind(
@@ -279,10 +277,9 @@ def kind_of_schema(schema: str) -> Kind | None:
 def report_type(kind: Kind) -> type[Any]:
     """Return the type of the reports of a kind, with all that its annotations name."""
     found: type[Any] = named(kind.report)
-    for module in (found.__module__, _OF_ALL):
-        complete = getattr(import_module(module), "complete", None)
-        if complete is not None:
-            complete()
+    complete = getattr(import_module(found.__module__), "complete", None)
+    if complete is not None:
+        complete()
     return found
 
 

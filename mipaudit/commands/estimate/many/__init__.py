@@ -1,1 +1,0 @@
-"""Many audits at once, in Python."""

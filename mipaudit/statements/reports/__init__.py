@@ -1,1 +1,0 @@
-"""Reports as JSON: their kinds, their schema, and back."""

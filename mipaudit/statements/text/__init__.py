@@ -1,1 +1,0 @@
-"""Numbers and names as text: rounded outward, safe to print."""
