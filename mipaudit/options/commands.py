@@ -124,7 +124,7 @@ TABLE: Final = (
         "Write a report in another form, or judge it by other limits.",
         _TRUST,
         asked="mipaudit.commands.render.options:RejudgeOptions",
-        run="mipaudit.commands.render.command:run_render",
+        run="mipaudit.commands.render.run:run_render",
         configured=False,
     ),
     _answers(

@@ -6,18 +6,41 @@ Named tuples: to make as many dataclasses takes a third of the time in which `no
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import shorten
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, Self
 from unicodedata import east_asian_width
 
 from mipaudit.statements.kinds import named
-from mipaudit.statements.printable_names import safe_text
+from mipaudit.statements.printable_names import safe_name, safe_text
+from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
     import os
 
+    class Limited(Protocol):
+        """A figure with its limits."""
+
+        @property
+        def value(self) -> float | None:
+            """Best estimate."""
+
+        @property
+        def lower(self) -> float | None:
+            """Lower limit."""
+
+        @property
+        def upper(self) -> float | None:
+            """Upper limit."""
+
+
+NARROW: Final = 12  # characters of a drawn interval
+_ROUNDING: Final = 1e-9
+_LONGEST_NAME: Final = 18
+_BEFORE: Final = 4  # characters shown before the first in which names differ
+_STEPS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _REPR: Final = 90
 _LONGEST_TEXT: Final = 100_000
 _REST: Final = "\ue000"  # of a wide sign; in no text that is shown, where it would be an escape
@@ -177,3 +200,112 @@ def spaced(text: str) -> str:
 def closed(text: str) -> str:
     """Return a text that was `spaced` as it is written."""
     return text.replace(_REST, "")
+
+
+class Axis(NamedTuple):
+    """On what intervals are drawn as text in a narrow column.
+
+    Attributes:
+        start: below which nothing is drawn: 0, or what blind guessing has.
+        end: beyond which nothing is; the same where blind guessing has all there is.
+        width: in characters, at least 3.
+    """
+
+    start: float
+    end: float
+    width: int = NARROW
+
+    @classmethod
+    def over(
+        cls,
+        intervals: Iterable[Limited],
+        marks: Iterable[float] = (),
+        *,
+        start: float = 0.0,
+        width: int = NARROW,
+    ) -> Self:
+        """Return the axis whose end is round, and beyond which no limit lies.
+
+        Args:
+            intervals: what is drawn; without a limit, up to the best estimate.
+            marks: what else must fit.
+            start: where it begins.
+            width: in characters.
+        """
+        ends = [one.upper if one.upper is not None else (one.value or 0.0) for one in intervals]
+        length = max((*ends, *marks), default=start) - start
+        # What is left of rounding is no length.
+        if length <= _ROUNDING:
+            return cls(start, 1.0, width)
+        power = 10.0 ** math.floor(math.log10(length))
+        step = next(step * power for step in _STEPS if step * power >= length * (1 - _ROUNDING))
+        # Beside blind guessing there are advantages alone, which end at 1.
+        return cls(start, min(1.0, start + step) if start else step, width)
+
+    @property
+    def head(self) -> str:
+        """Return the head of drawn intervals: ``0·····0.4``."""
+        left, right = (number_text(float(f"{one:.6g}")) for one in (self.start, self.end))
+        return left + "·" * max(1, self.width - len(left) - len(right)) + right
+
+    def drawn(self, one: Limited, mark: float | None = None) -> str:
+        """Return an interval as a line: ``···├──●───┤···``.
+
+        Args:
+            one: the limits and the best estimate; an end that is not known is open, and one below
+                the start an arrow. What surely lies below it has no place; where nothing is known
+                nothing is drawn.
+            mark: a limit of the policy, drawn where the interval leaves room.
+        """
+        if one.lower is None and one.value is None and one.upper is None:
+            return ""
+        if one.upper is not None and one.upper < self.start:
+            return f"← below {number_text(self.start)}".ljust(self.width)
+        line = ["·"] * self.width
+        left = self._place(one.lower or 0.0)
+        right = self.width - 1 if one.upper is None else self._place(one.upper)
+        line[left : right + 1] = "─" * (right + 1 - left)
+        line[right] = "→" if one.upper is None else "┤"
+        line[left] = "←" if (one.lower or 0.0) < self.start - _ROUNDING else "├"
+        if mark is not None:
+            line[self._place(mark)] = "┃"
+        if one.value is not None and one.value >= self.start - _ROUNDING:
+            line[self._place(one.value)] = "●"
+        return "".join(line)
+
+    def _place(self, value: float) -> int:
+        # At a prior next to 0 or 1 blind guessing has all there is, and the axis no length.
+        share = (value - self.start) / max(self.end - self.start, _ROUNDING)
+        return min(self.width - 1, max(0, round(share * (self.width - 1))))
+
+
+def short_name(name: str) -> str:
+    """Return a name for a narrow column, its middle left out where it is long."""
+    shown = spaced(safe_name(name))
+    if len(shown) <= _LONGEST_NAME:
+        return closed(shown)
+    half = _LONGEST_NAME // 2
+    return closed(f"{shown[:half]}…{shown[len(shown) - half + 1 :]}")
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Return names for a narrow column, no two the same: alike ones by where they differ."""
+    shown = {name: short_name(name) for name in names}
+    groups: dict[str, list[str]] = {}
+    for name, short in shown.items():
+        groups.setdefault(short, []).append(name)
+    for alike in groups.values():
+        if len(alike) > 1:
+            taken: set[str] = set()
+            safe = [safe_name(name) for name in alike]
+            signs = enumerate(zip(*safe, strict=False))
+            same = next((at for at, these in signs if len(set(these)) > 1), 0)
+            start = max(0, same - _BEFORE)
+            for at, (name, whole) in enumerate(zip(alike, safe, strict=True)):
+                part = whole[start : start + _LONGEST_NAME - 2]
+                rest = "…" if len(whole) > start + len(part) else ""
+                shown[name] = f"{'…' if start else ''}{part}{rest}"
+                if shown[name] in taken:
+                    shown[name] = f"{part[: _LONGEST_NAME - 6]}…~{at + 1}"
+                taken.add(shown[name])
+    return shown

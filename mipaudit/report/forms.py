@@ -22,20 +22,20 @@ def report_as(report: AnyReport, form: Form) -> str:
     """Return the report in a form that people or servers read; programs read its JSON."""
     match form:
         case "csv":
-            from mipaudit.report.csv import report_csv
+            from mipaudit.report.codec import report_csv
 
             return report_csv(report)
         case "markdown":
-            from mipaudit.report.markdown import whole_markdown
+            from mipaudit.report.markup import whole_markdown
 
             walk = walk_of(report)
             return whole_markdown(walk.title, walk.answer, walk.about, walk.sections())
         case "html":
-            from mipaudit.report.page import report_page
+            from mipaudit.report.markup import report_page
 
             return report_page(walk_of(report))
         case "junit":
-            from mipaudit.report.exchange.junit import report_junit
+            from mipaudit.report.markup import report_junit
 
             return report_junit(walk_of(report))
         case _:
@@ -88,7 +88,7 @@ def report_repr(report: AnyReport) -> str:
 
 def report_html(report: AnyReport) -> str:
     """Return what a notebook shows: the answer, its picture, and the rest folded."""
-    from mipaudit.report.page import notebook_html
+    from mipaudit.report.markup import notebook_html
 
     return notebook_html(walk_of(report))
 

@@ -13,6 +13,7 @@ from mipaudit.errors import as_typed
 from mipaudit.model.message import Message
 from mipaudit.report.blocks import (
     UNSAID,
+    Axis,
     Block,
     Case,
     Grid,
@@ -25,8 +26,8 @@ from mipaudit.report.blocks import (
     first_sentence,
     listed,
     plain,
+    short_names,
 )
-from mipaudit.report.drawing import Axis, short_names
 from mipaudit.report.messages.told import Fields, entry_of, filled, is_serious, told
 from mipaudit.report.origin import (
     declared_section,
@@ -234,7 +235,7 @@ class Walk:
 
     def pictures(self) -> Iterator[Picture]:
         """Yield the pictures, the one that shows the answer first."""
-        from mipaudit.report.pictured import pictured
+        from mipaudit.report.pictures import pictured
 
         for at, table in enumerate(self._layout.tables):
             if table.picture:

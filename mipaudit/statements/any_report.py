@@ -126,7 +126,7 @@ class AnyReport:
         Numbers are those of the JSON form, and NaN where it has null. Of several tables it is
         the first that has rows; all are in the CSV form, with a column ``part``.
         """
-        frame: pd.DataFrame = named("mipaudit.report.csv:report_frame")(self)
+        frame: pd.DataFrame = named("mipaudit.report.codec:report_frame")(self)
         return frame
 
 

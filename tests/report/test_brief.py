@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mipaudit
-from mipaudit.report.blocks import Grid
-from mipaudit.report.drawing import Axis, short_name
+from mipaudit.report.blocks import Axis, Grid, short_name
 from mipaudit.report.forms import answer_of, brief_report, report_as
 from mipaudit.report.text import screenful
 

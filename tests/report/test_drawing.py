@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from mipaudit.evidence.scores.curves import RocPoint, ScoreBin, ScoreCurves
-from mipaudit.report.drawing import BLACK, BLUE, GREY, ORANGE
-from mipaudit.report.pictured import Bar, _bins, _roc, amounts, intervals
+from mipaudit.report.pictures import BLACK, BLUE, GREY, ORANGE, Bar, _bins, _roc, amounts, intervals
 
 HOSTILE = '$x^2$ <script>alert("x")</script> \u202e&'
 
@@ -72,7 +71,7 @@ def test_at_most_never_falls_in_the_picture(monkeypatch, seed):
         axes.xaxis = axes.yaxis = Axes()
         draw(axes)
 
-    monkeypatch.setattr("mipaudit.report.pictured.drawn", draw)
+    monkeypatch.setattr("mipaudit.report.pictures.drawn", draw)
     _roc(curves, "n")
 
     (highs,) = [args[1] for name, args, more in seen if more.get("label") == "at most"]

@@ -15,8 +15,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import as_typed
-from mipaudit.report.codec import to_json
-from mipaudit.report.csv import report_csv
+from mipaudit.report.codec import report_csv, to_json
 from mipaudit.report.forms import report_as
 from mipaudit.report.walk import walk_of
 

@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.maths.privacy.epsilon_delta import to_substitution
-from mipaudit.report.drawing import own_style, quiet_plotting
+from mipaudit.report.pictures import own_style, quiet_plotting
 from mipaudit.statements.rounding import number_text, percent_text, upper_figure
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ class ExchangeForm(NamedTuple):
 
     Attributes:
         name: as it is asked for.
-        make: what makes its text of a ``Stored`` report, within `formats.exchange`.
+        make: what makes its text of a ``Stored`` report, within `report.exchange`.
         like: the forms of all reports whose endings its files may have, too.
         ending: of a file's name, that says this form and no other; empty where none does.
     """
@@ -44,12 +44,12 @@ class ExchangeForm(NamedTuple):
 
 
 EXCHANGE: Final = (
-    ExchangeForm("in-toto", "statement:statement", ("json",), ".intoto.json"),
-    ExchangeForm("cyclonedx", "cyclonedx:cyclonedx", ("json",), ".cdx.json"),
-    ExchangeForm("model-card", "model_card:model_card", ("markdown",)),
-    ExchangeForm("metrics", "metrics:metrics", ("json",)),
-    ExchangeForm("github", "annotations:github", ("table",)),
-    ExchangeForm("gitlab", "annotations:gitlab", ("json",)),
+    ExchangeForm("in-toto", "cases:statement", ("json",), ".intoto.json"),
+    ExchangeForm("cyclonedx", "cards:cyclonedx", ("json",), ".cdx.json"),
+    ExchangeForm("model-card", "cards:model_card", ("markdown",)),
+    ExchangeForm("metrics", "cards:metrics", ("json",)),
+    ExchangeForm("github", "cases:github", ("table",)),
+    ExchangeForm("gitlab", "cases:gitlab", ("json",)),
 )
 # Of a source, and of several reports: it is asked for in other words.
 ANNEX: Final = ExchangeForm("annex", "annex:annex", ("table", "markdown", "html", "json"))

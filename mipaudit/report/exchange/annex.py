@@ -12,8 +12,8 @@ from mipaudit.errors import UsageError
 from mipaudit.model.message import Message
 from mipaudit.report.blocks import Bullets, Grid, Heading, Paragraph, Section, listed, plain
 from mipaudit.report.exchange.annex_points import SOURCES
-from mipaudit.report.exchange.model_card import judged_grid
-from mipaudit.report.exchange.statement import unread
+from mipaudit.report.exchange.cards import judged_grid
+from mipaudit.report.exchange.cases import unread
 from mipaudit.report.exchange.stored import figures, is_number, printable
 from mipaudit.report.forms import answer_of
 from mipaudit.report.messages.told import is_serious, told
@@ -119,11 +119,11 @@ def annex(stored: Stored, name: AnnexName, others: Sequence[Stored], layout: Lay
     sections = [*filter(None, _sections(source, reports, answers))]
     title, verdict = f"Annex: {source.title}", _verdict(stored)
     if layout == "html":
-        from mipaudit.report.page import plain_page
+        from mipaudit.report.markup import plain_page
 
         return plain_page(title, verdict, stored.walk.mood, sections)
     if layout == "markdown":
-        from mipaudit.report.markdown import whole_markdown
+        from mipaudit.report.markup import whole_markdown
 
         return whole_markdown(title, verdict, "", (*sections, _TO_SIGN))
     from mipaudit.report.text import whole_text

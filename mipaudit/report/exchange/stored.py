@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from mipaudit.errors import UsageError
 from mipaudit.model.message import Message
 from mipaudit.report.blocks import plain
-from mipaudit.report.csv import table_rows
+from mipaudit.report.codec import table_rows
 from mipaudit.report.messages.told import told
 from mipaudit.report.messages.words import class_words
 from mipaudit.report.walk import walk_of

@@ -12,7 +12,7 @@ import pytest
 
 import mipaudit
 from mipaudit import OutputError, UsageError, from_json
-from mipaudit.report.csv import report_csv
+from mipaudit.report.codec import report_csv
 from mipaudit.report.forms import report_as
 from mipaudit.statements.kinds import KINDS, kind_of, named
 from tests.places import TESTS

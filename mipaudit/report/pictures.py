@@ -1,16 +1,21 @@
 """The rows of a table as a picture: intervals, amounts, a curve, or counts by bin.
 
-Rows stand one below the other, each under its name, so that a phone shows them whole.
+Rows stand one below the other, each under its name, so that a phone shows them whole. Equal
+reports have equal drawings, by matplotlib in a style of our own, and quietly; it is loaded when
+a page is drawn.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from io import StringIO
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mipaudit.report.drawing import BLACK, BLUE, GREY, LETTERS, ORANGE, drawn, legend_above
+from mipaudit.report.blocks import Picture
 from mipaudit.report.messages.told import Fields, filled
 from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.rounding import (
@@ -23,8 +28,8 @@ from mipaudit.statements.rounding import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-    from mipaudit.report.blocks import Picture
     from mipaudit.report.layout import Table
 
 _MOST_CURVES: Final = 2
@@ -375,3 +380,97 @@ def _bins(curves: Any, name: str) -> Picture:  # noqa: ANN401 - the curves of a 
         caption=f"{of} from low to high: where members and holdout records differ, membership "
         "shows. Small bins are merged.",
     )
+
+
+# After Okabe and Ito, whom the colour-blind follow; shapes say the same. Each is seen on paper and
+# on the page in the dark, where black is the ink of the text around it.
+BLUE: Final = "#0072B2"  # at most
+ORANGE: Final = "#D55E00"  # at least
+BLACK: Final = "#000000"  # what the policy allows
+GREY: Final = "#767676"
+WIDTH: Final = 4.4  # inches: what a phone shows whole, and can be read there
+LETTERS: Final = 10.5  # points
+_INK: Final = "color: var(--ink, #000000)"
+_PAPER: Final = "fill: var(--paper, #ffffff)"
+
+
+@contextmanager
+def own_style() -> Iterator[None]:
+    """Draw in the style that the picture was laid out for, not in the user's own."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({"font.size": 9.0, "svg.hashsalt": "mipaudit"})
+        yield
+
+
+@contextmanager
+def quiet_plotting() -> Iterator[None]:
+    """Keep matplotlib's remarks about its caches off the screen."""
+    import logging
+
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def drawn(
+    draw: Callable[[Axes], None], *, name: str, height: float, alt: str, caption: str
+) -> Picture:
+    """Return a picture.
+
+    Args:
+        draw: draws on empty axes.
+        name: tells the picture from the others of a page: short, letters and digits.
+        height: in inches.
+        alt: the same in words.
+        caption: stands below it.
+    """
+    text = StringIO()
+    with quiet_plotting(), own_style():
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+
+        # Text stays text: smaller, searchable, and in the reader's own font. A name is no formula.
+        style: dict[Any, Any] = {
+            "svg.fonttype": "none",
+            "svg.hashsalt": name,
+            "text.parse_math": False,
+        }
+        mpl.rcParams.update({**style, "font.size": LETTERS})
+        figure: Figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        axes = figure.subplots()
+        draw(axes)
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return Picture(svg=_element(text.getvalue(), name), alt=alt, caption=caption)
+
+
+def legend_above(axes: Axes) -> None:
+    """Say above the axes what the lines are: below, they can be anywhere."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=2,
+            frameon=False,
+            fontsize=LETTERS - 1,
+        )
+
+
+def _element(svg: str, name: str) -> str:
+    """Return the ``svg`` element alone, with ids that no other picture of a page has."""
+    start = svg.index("<svg")
+    found = re.sub(r"<metadata>.*?</metadata>", "", svg[start:], flags=re.DOTALL)
+    for pattern in (r'\bid="', r'href="#', r"url\(#"):
+        found = re.sub(f"({pattern})", rf"\g<1>{name}-", found)
+    # What stands on the page has its paper and its ink; alone it is black on white.
+    found = found.replace("#000000", "currentColor")
+    found = found.replace('style="fill: #ffffff"', f'fill="#ffffff" style="{_PAPER}"')
+    found = found.replace("<svg ", f'<svg fill="currentColor" style="{_INK}" ', 1)
+    return re.sub(r"\n\s*", "\n", found).strip()

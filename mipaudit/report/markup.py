@@ -1,17 +1,17 @@
-"""What a report tells, as a page: its head, what was found, and the rest folded under a contents.
-
-The head is for those who read nothing else: what was asked, what was found, what it does not say.
-"""
+"""What a report tells, as markup: a page, Markdown (GitHub's) for job summaries, JUnit XML."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from mipaudit.report.blocks import Block, Bullets, Heading, Section, plain
+from mipaudit.report import blocks
+from mipaudit.report.blocks import Block, Bullets, Case, Grid, Heading, Section, plain
 from mipaudit.report.messages.words import named_quantity, named_where
+from mipaudit.report.text import whole_text
 from mipaudit.report.walk import FEW
 from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.printable_names import safe_name
@@ -22,6 +22,65 @@ if TYPE_CHECKING:
 
     from mipaudit.model.row import Check
     from mipaudit.report.walk import Walk
+
+# What would be read as markup. An underscore is so only at the edge of a word.
+_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|:(?=//)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_AT_START: Final = re.compile(r"^(\s*)([#+=-]|\d+[.)])")
+
+
+def whole_markdown(title: str, answer: str, about: str, sections: Iterable[Section]) -> str:
+    """Return all that is told as markdown; nothing in it can become markup or a link.
+
+    Where the text is posted, a site may still read a name such as ``@somebody`` in its own way.
+    """
+    head = [f"# {_safe(title)}\n", f"**{_safe(answer)}**\n"]
+    head += [f"{_line(about)}\n"] if about else []
+    return "\n".join([*head, blocks_markdown(one for section in sections for one in section)])
+
+
+def blocks_markdown(told: Iterable[Block]) -> str:
+    """Return blocks as markdown; nothing in them can become markup or a link."""
+    return "\n".join(part for one in told for part in _block(one))
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case blocks.Heading():
+            yield f"{'#' * block.level} {_safe(block.text)}\n"
+        case blocks.Paragraph() | blocks.Note():
+            yield f"{_line(block.text)}\n"
+        case blocks.Bullets():
+            yield "".join(f"- {_safe(text)}\n" for text in block.texts)
+        case blocks.Pairs():
+            yield "".join(f"- **{_safe(term)}**: {_safe(text)}\n" for term, text in block.pairs)
+        case Grid():
+            yield _grid(block)
+        case blocks.Picture():
+            yield f"*{_safe(block.alt)}*\n"
+        case _:
+            assert_never(block)
+
+
+def _grid(grid: Grid) -> str:
+    last = ["---"] * grid.prose
+    rule = ["---"] * grid.words + ["--:"] * (len(grid.head) - grid.words - grid.prose) + last
+    rows = [
+        [f"**{_safe(cell)}**" if at in grid.marked and cell else _safe(cell) for cell in row]
+        for at, row in enumerate(grid.rows)
+    ]
+    lines = [[_safe(cell) for cell in grid.head], rule, *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _line(text: str) -> str:
+    """Return a paragraph that does not begin a list or a heading."""
+    return _AT_START.sub(r"\1\\\2", _safe(text))
+
+
+def _safe(text: str) -> str:
+    """Return text that is markdown for itself, in a cell too."""
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", plain(text).replace("\n", " "))
+
 
 _TEMPLATE: Final = "page.html.j2"
 _SAID: Final = 2  # of what was read, so many names make a title
@@ -45,7 +104,11 @@ class Part(NamedTuple):
 
 
 def report_page(walk: Walk) -> str:
-    """Return a page that can be mailed, printed and archived, and holds the report for programs."""
+    """Return a page that can be mailed, printed and archived, and holds the report for programs.
+
+    Its head is for those who read nothing else: what was asked, what was found, and what that
+    does not say. What was found stands below it, and the rest folded under a contents.
+    """
     from mipaudit.report.codec import carried, to_json
 
     pictures = [*walk.pictures()]
@@ -148,11 +211,11 @@ def _parts(sections: Iterable[Section], *, folding: bool) -> Iterator[Part]:
             gathered.append((block.text, []))
         else:
             gathered[-1][1].append(block)
-    for number, (title, blocks) in enumerate(gathered):
-        if blocks or number:
-            listed = len(blocks) == 1 and isinstance(blocks[0], Bullets)
+    for number, (title, found) in enumerate(gathered):
+        if found or number:
+            listed = len(found) == 1 and isinstance(found[0], Bullets)
             named = title if folding or number else ""
-            yield Part(named, f"part-{number}", tuple(blocks), folding and not listed)
+            yield Part(named, f"part-{number}", tuple(found), folding and not listed)
 
 
 @cache
@@ -165,3 +228,59 @@ def _template() -> Template:
     environment.filters["plain"] = plain
     environment.filters["kind"] = lambda block: type(block).__name__
     return environment.from_string(files(__package__).joinpath(_TEMPLATE).read_text("utf-8"))
+
+
+_FAILING: Final = {"failed": "not_met", "open": "inconclusive"}
+_JUNIT_WIDTH: Final = 100
+_SKIPPED: Final = frozenset({"waived", "skipped"})
+
+# What the schemas ask for and a report does not say: where, how long, of which package.
+_REQUIRED: Final = {"hostname": "localhost", "time": "0", "package": "mipaudit", "id": "0"}
+
+
+def report_junit(walk: Walk) -> str:
+    """Return one test suite: what is not met or inconclusive fails, as the exit code does.
+
+    Elements and attributes are those that both Ant's schema, which asks for most, and that of
+    Jenkins' xUnit plugin, which refuses whatever it does not know, accept.
+    """
+    counts = {
+        "tests": len(walk.cases),
+        "failures": sum(case.status in _FAILING for case in walk.cases),
+        "errors": 0,
+        "skipped": sum(case.status in _SKIPPED for case in walk.cases),
+    }
+    totals = {key: str(count) for key, count in counts.items()}
+    root = Element("testsuites")
+    suite = SubElement(
+        root,
+        "testsuite",
+        {
+            "name": walk.title,
+            **totals,
+            "timestamp": plain(walk.report.provenance.created).removesuffix("Z"),
+            **_REQUIRED,
+        },
+    )
+    SubElement(suite, "properties")
+    for case in walk.cases:
+        suite.append(_junit_case(case, walk.title))
+    # All of the report: a case has no place for why it passed, nor for a figure.
+    said = whole_text(walk.answer, walk.about, walk.sections("text"), width=_JUNIT_WIDTH)
+    SubElement(suite, "system-out").text = said
+    SubElement(suite, "system-err")
+    indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, "unicode") + "\n"
+
+
+def _junit_case(case: Case, title: str) -> Element:
+    element = Element(
+        "testcase", {"classname": plain(case.group) or title, "name": plain(case.name), "time": "0"}
+    )
+    text = plain(case.text)
+    if case.status in _FAILING:
+        failure = SubElement(element, "failure", {"type": _FAILING[case.status], "message": text})
+        failure.text = text
+    elif case.status in _SKIPPED:
+        SubElement(element, "skipped", {"message": text})
+    return element
