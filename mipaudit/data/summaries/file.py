@@ -18,7 +18,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,6 @@ from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import InputFile, Setting
 from mipaudit.statements.rounding import count_text
 from mipaudit.summaries.plan import Plan, ScoreKind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 TEXT_NAME: Final = "summary.json"
 _SUFFIX: Final = ".npy"

@@ -7,11 +7,11 @@ are of one plan, and of no row twice. Their arrays are checked, since anybody ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import log, pi
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +36,6 @@ from mipaudit.summaries.plan import FEWEST_BURN_IN_BLOCKS, MOST_BURN_IN_BLOCKS
 from mipaudit.summaries.rows import MICRO_BLOCKS
 from mipaudit.summaries.seed import Content
 from mipaudit.summaries.sites import ColumnCuts, Cuts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from mipaudit.data.summaries.file import Manifest, SummaryFile
-
 
 # That two parts have the same counts by chance, by their cells: less than once in 10^12.
 _NO_CHANCE: Final = 12 * log(10)
@@ -265,15 +259,14 @@ def cuts_of(file: SummaryFile) -> Cuts:
     Raises:
         InputError: ``bad_summary``.
     """
-    manifest = file.manifest
-    reader = _Reader(file)
+    one = _checked(file)
     return Cuts(
-        columns=tuple(reader.cuts(at, score) for at, score in enumerate(manifest.scores)),
-        n_members=manifest.n_members,
-        n_holdout=manifest.n_holdout,
-        burn_in=manifest.burn_in,
-        seed=manifest.seed,
-        least=manifest.least,
+        columns=tuple(_column_cuts(file, at, score) for at, score in enumerate(one.scores)),
+        n_members=one.n_members,
+        n_holdout=one.n_holdout,
+        burn_in=one.burn_in,
+        seed=one.seed,
+        least=one.least,
     )
 
 
@@ -283,91 +276,96 @@ def counts_of(file: SummaryFile) -> Summary:
     Raises:
         InputError: ``bad_summary``.
     """
-    manifest = file.manifest
-    reader = _Reader(file)
+    one = _checked(file)
     return Summary(
-        columns=tuple(reader.counts(at, score) for at, score in enumerate(manifest.scores)),
-        n_members=manifest.n_members,
-        n_holdout=manifest.n_holdout,
+        columns=tuple(_score_counts(file, at, score) for at, score in enumerate(one.scores)),
+        n_members=one.n_members,
+        n_holdout=one.n_holdout,
     )
 
 
-class _Reader:
-    """Takes arrays out of a file, and refuses what no run would have written."""
+def _checked(file: SummaryFile) -> Manifest:
+    """Return what a file says of itself, and refuse what no run would have written."""
+    one = file.manifest
+    _require(
+        file,
+        min(one.n_members, one.n_holdout) >= 0
+        and one.n_members + one.n_holdout <= MOST_ROWS
+        and bool(one.scores)
+        and FEWEST_BURN_IN_BLOCKS <= one.burn_in <= MOST_BURN_IN_BLOCKS
+        and (one.least is None or 1 < one.least <= MOST_ROWS)
+        and (one.content == "cuts" or one.plan is not None),
+    )
+    return one
 
-    def __init__(self, file: SummaryFile) -> None:
-        self._file = file
-        self._arrays: Mapping[str, NDArray[Any]] = file.arrays
-        manifest: Manifest = file.manifest
-        sizes = (manifest.n_holdout, manifest.n_members)
-        self._require(min(sizes) >= 0 and sum(sizes) <= MOST_ROWS)
-        self._sizes = np.array(sizes)
-        self._burn_in = manifest.burn_in
-        self._require(
-            bool(manifest.scores)
-            and FEWEST_BURN_IN_BLOCKS <= self._burn_in <= MOST_BURN_IN_BLOCKS
-            and (manifest.least is None or 1 < manifest.least <= MOST_ROWS)
-            and (manifest.content == "cuts" or manifest.plan is not None)
-        )
 
-    def cuts(self, at: int, score: ScoreName) -> ColumnCuts:
-        edges, atoms = self._points(f"{at}/edges"), self._points(f"{at}/atoms")
-        return ColumnCuts(
-            kind=score.kind,
-            edges=edges,
-            atoms=atoms,
-            counts=self._table(f"{at}/counts", (edges.size + 1, _CLASSES)),
-            discrete=score.discrete,
-        )
+def _column_cuts(file: SummaryFile, at: int, score: ScoreName) -> ColumnCuts:
+    edges = _points(file, f"{at}/edges")
+    return ColumnCuts(
+        kind=score.kind,
+        edges=edges,
+        atoms=_points(file, f"{at}/atoms"),
+        counts=_table(file, f"{at}/counts", (edges.size + 1, _CLASSES)),
+        discrete=score.discrete,
+    )
 
-    def counts(self, at: int, score: ScoreName) -> ScoreCounts:
-        single, step_single = self._flags(f"{at}/single"), self._flags(f"{at}/step_single")
-        blocks = self._table(f"{at}/blocks", (MICRO_BLOCKS, single.size, _CLASSES))
-        steps = self._table(f"{at}/steps", (step_single.size, 2 * _CLASSES))
-        late, early = blocks[self._burn_in :], blocks[: self._burn_in]
-        totals = np.concatenate([late.sum(axis=(0, 1)), early.sum(axis=(0, 1))])
-        self._require(
-            bool((blocks.sum(axis=(0, 1)) == self._sizes).all())
-            and bool((steps.sum(axis=0) == totals).all())
-            and 0 <= score.infinite <= int(self._sizes.sum())
-        )
-        places, times = occupied(blocks)
-        return ScoreCounts(
-            places=places,
-            times=times,
-            burn_in=self._burn_in,
-            single=single,
-            everyone=_ladder(steps[:, :_CLASSES] + steps[:, _CLASSES:], step_single),
-            evaluated=_ladder(steps[:, :_CLASSES], step_single),
-            infinite=score.infinite,
-            discrete=score.discrete,
-        )
 
-    def _points(self, name: str) -> NDArray[np.float64]:
-        found = self._array(name)
-        self._require(found.dtype == np.float64 and found.ndim == 1)
-        self._require(not np.isnan(found).any() and bool((np.diff(found) > 0).all()))
-        return found
+def _score_counts(file: SummaryFile, at: int, score: ScoreName) -> ScoreCounts:
+    single, step_single = _flags(file, f"{at}/single"), _flags(file, f"{at}/step_single")
+    blocks = _table(file, f"{at}/blocks", (MICRO_BLOCKS, single.size, _CLASSES))
+    steps = _table(file, f"{at}/steps", (step_single.size, 2 * _CLASSES))
+    one = file.manifest
+    late, early = blocks[one.burn_in :], blocks[: one.burn_in]
+    totals = np.concatenate([late.sum(axis=(0, 1)), early.sum(axis=(0, 1))])
+    sizes = (one.n_holdout, one.n_members)
+    _require(
+        file,
+        tuple(blocks.sum(axis=(0, 1))) == sizes
+        and bool((steps.sum(axis=0) == totals).all())
+        and 0 <= score.infinite <= sum(sizes),
+    )
+    places, times = occupied(blocks)
+    return ScoreCounts(
+        places=places,
+        times=times,
+        burn_in=one.burn_in,
+        single=single,
+        everyone=_ladder(steps[:, :_CLASSES] + steps[:, _CLASSES:], step_single),
+        evaluated=_ladder(steps[:, :_CLASSES], step_single),
+        infinite=score.infinite,
+        discrete=score.discrete,
+    )
 
-    def _flags(self, name: str) -> NDArray[np.bool_]:
-        found = self._array(name)
-        self._require(found.dtype == np.bool_ and found.ndim == 1 and found.size > 0)
-        return found
 
-    def _table(self, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        found = self._array(name)
-        self._require(found.dtype.kind == "u" and found.shape == shape)
-        # Totals are below 2^62 then, so that no sum of them wraps round.
-        self._require(float(found.sum(dtype=np.float64)) < float(1 << 62))
-        return found.astype(np.int64)
+def _points(file: SummaryFile, name: str) -> NDArray[np.float64]:
+    found = _array(file, name)
+    _require(file, found.dtype == np.float64 and found.ndim == 1)
+    _require(file, not np.isnan(found).any() and bool((np.diff(found) > 0).all()))
+    return found
 
-    def _array(self, name: str) -> NDArray[Any]:
-        self._require(name in self._arrays)
-        return self._arrays[name]
 
-    def _require(self, holds: bool) -> None:  # noqa: FBT001 - an assertion
-        if not holds:
-            raise bad_summary(self._file.name)
+def _flags(file: SummaryFile, name: str) -> NDArray[np.bool_]:
+    found = _array(file, name)
+    _require(file, found.dtype == np.bool_ and found.ndim == 1 and found.size > 0)
+    return found
+
+
+def _table(file: SummaryFile, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    found = _array(file, name)
+    _require(file, found.dtype.kind == "u" and found.shape == shape)
+    # Totals are below 2^62 then, so that no sum of them wraps round.
+    _require(file, float(found.sum(dtype=np.float64)) < float(1 << 62))
+    return found.astype(np.int64)
+
+
+def _array(file: SummaryFile, name: str) -> NDArray[Any]:
+    _require(file, name in file.arrays)
+    return file.arrays[name]
+
+
+def _require(file: SummaryFile, holds: bool) -> None:  # noqa: FBT001 - an assertion
+    if not holds:
+        raise bad_summary(file.name)
 
 
 def _ladder(steps: NDArray[np.int64], single: NDArray[np.bool_]) -> Ladder:
