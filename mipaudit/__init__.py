@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.validate.run import validate as validate
     from mipaudit.commands.verify.report import VerifyReport as VerifyReport
     from mipaudit.commands.verify.run import verify as verify
-    from mipaudit.data.summaries.file import SummaryFile as SummaryFile
+    from mipaudit.data.summary_file import SummaryFile as SummaryFile
     from mipaudit.errors import InputError as InputError
     from mipaudit.errors import MipauditError as MipauditError
     from mipaudit.errors import MissingExtraError as MissingExtraError
@@ -99,7 +99,7 @@ _HOMES: Final = {
     "ScenarioList": "mipaudit.validation.truth",
     "ShiftReport": "mipaudit.commands.shift.report",
     "Simulated": "mipaudit.commands.simulate.run",
-    "SummaryFile": "mipaudit.data.summaries.file",
+    "SummaryFile": "mipaudit.data.summary_file",
     "TruthReport": "mipaudit.validation.truth",
     "UsageError": "mipaudit.errors",
     "ValidationReport": "mipaudit.validation.report",

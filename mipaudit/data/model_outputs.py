@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import CHUNK_ROWS, column_scores
-from mipaudit.data.columns.words import (
+from mipaudit.data.column import CHUNK_ROWS, column_scores
+from mipaudit.data.words import (
     CANDIDATES,
     hints_score,
     is_candidate,
@@ -26,8 +26,8 @@ from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.choice import Choice
-    from mipaudit.data.columns.column import Field
+    from mipaudit.data.choice import Choice
+    from mipaudit.data.column import Field
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import ScoreSource, Sides
 

@@ -13,8 +13,7 @@ from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.data.columns.choice import choose, no_member_column, unreadable_column
-from mipaudit.data.columns.words import candidate_columns
+from mipaudit.data.choice import choose, no_member_column, unreadable_column
 from mipaudit.data.files.blob import Blob, blob_format, each_at_once
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
@@ -34,12 +33,13 @@ from mipaudit.data.request import ReadRequest
 from mipaudit.data.rows.repetition import check_copies, check_ids
 from mipaudit.data.rows.units import stand_for_units
 from mipaudit.data.source import ScoreSource, Sides
+from mipaudit.data.words import candidate_columns
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.choice import Choice
-    from mipaudit.data.columns.words import Where
+    from mipaudit.data.choice import Choice
+    from mipaudit.data.words import Where
     from mipaudit.options.values import Given
 
 _STDIN_IN_MEMORY: Final = 4 << 20

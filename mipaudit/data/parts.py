@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mipaudit.data.columns.column import (
+from mipaudit.data.column import (
     CHUNK_ROWS,
     ChunkStore,
     Column,
@@ -23,10 +23,10 @@ from mipaudit.data.columns.column import (
     column_hashes,
     met_numbers,
 )
-from mipaudit.data.columns.words import NUMBERS, unique_names
 from mipaudit.data.files.blob import describe_blob, each_at_once
 from mipaudit.data.formats.csv_cells import column_kind
 from mipaudit.data.rows.intake import Coarse
+from mipaudit.data.words import NUMBERS, unique_names
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import safe_name
@@ -36,7 +36,7 @@ from mipaudit.statements.verdict import PARTS_SKIPPED
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mipaudit.data.columns.column import Chunk, Kind
+    from mipaudit.data.column import Chunk, Kind
     from mipaudit.data.files.blob import Blob
     from mipaudit.data.rows.intake import Intake
     from mipaudit.summaries.plan import ScoreKind

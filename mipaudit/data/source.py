@@ -7,8 +7,7 @@ from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Self, TypeAlias
 
-from mipaudit.data.columns.choice import UNUSED, choice_findings, member_rule, tells_copies
-from mipaudit.data.columns.words import empty_class_error
+from mipaudit.data.choice import UNUSED, choice_findings, member_rule, tells_copies
 from mipaudit.data.parts import (
     FaultyRowsError,
     Opened,
@@ -21,16 +20,17 @@ from mipaudit.data.parts import (
 from mipaudit.data.rows.intake import Intake, fault_of, intake_findings, precision_findings
 from mipaudit.data.rows.partition import GroupColumns, PiecePartition
 from mipaudit.data.rows.units import Chosen, choose_units
+from mipaudit.data.words import empty_class_error
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.statements.copies import Copies, copy_findings
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.choice import Choice
-    from mipaudit.data.columns.column import Kind
-    from mipaudit.data.columns.words import MemberRule
+    from mipaudit.data.choice import Choice
+    from mipaudit.data.column import Kind
     from mipaudit.data.request import ReadRequest
-    from mipaudit.data.summaries.source import SummarySource
+    from mipaudit.data.summary_source import SummarySource
+    from mipaudit.data.words import MemberRule
     from mipaudit.statements.provenance import InputFile
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from mipaudit.data.summaries.file import Manifest, array_bytes, pack
+from mipaudit.data.summary_file import Manifest, array_bytes, pack
 from tests.fuzz.bases import base_files
 from tests.fuzz.runs import Case
 from tests.fuzz.typed_json import changed, shape_of

@@ -8,9 +8,9 @@ from mipaudit.commands.estimate.answer import audit
 from mipaudit.commands.estimate.options import EstimateOptions
 from mipaudit.counting.counts import Counts, How, require_spread
 from mipaudit.counting.scores import count_all, read_input, settle_seed
-from mipaudit.data.columns.words import empty_class_error
 from mipaudit.data.request import read_request
-from mipaudit.data.summaries.file import are_summaries, listed, read_summaries
+from mipaudit.data.summary_file import are_summaries, listed, read_summaries
+from mipaudit.data.words import empty_class_error
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.public import public
@@ -21,7 +21,7 @@ from mipaudit.statements.provenance import InputFile, provenance
 if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
     from mipaudit.data.source import ScoreSource
-    from mipaudit.data.summaries.file import SummaryFile
+    from mipaudit.data.summary_file import SummaryFile
     from mipaudit.evidence.judgement.blind import Blind
 
 
@@ -101,7 +101,7 @@ def _of_summaries(asked: EstimateOptions, blind: Blind | None = None) -> Report:
         UsageError: something is asked for that takes scores.
         InputError: a file is no summary, or they do not belong together.
     """
-    from mipaudit.data.summaries.source import add_up, counts_content
+    from mipaudit.data.summary_source import add_up, counts_content
 
     _require_no_reading(asked)
     _require_counted(asked)

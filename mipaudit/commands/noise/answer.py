@@ -22,8 +22,8 @@ from mipaudit.commands.noise.options import LARGEST, NoiseOptions, Unlike
 from mipaudit.commands.noise.release import Release, among_splits, encode_release
 from mipaudit.commands.noise.report import NoiseReport, promise_report
 from mipaudit.commands.noise.yardsticks import SwapPairs
-from mipaudit.data.columns.words import CANDIDATES
 from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits
+from mipaudit.data.words import CANDIDATES
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
 from mipaudit.statements.printable_names import quoted_name

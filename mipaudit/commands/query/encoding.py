@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.query.options import QueryOptions, Scale
 from mipaudit.commands.query.points import Geometry, Points
-from mipaudit.data.columns.column import are_days, number_word, word_days
+from mipaudit.data.column import are_days, number_word, word_days
 from mipaudit.data.formats.csv_cells import FALSE, TRUE, is_number
 from mipaudit.data.tables.records import DOUBLE_BITS, RecordColumn, Role, rounded_to_bits
 from mipaudit.errors import InputError

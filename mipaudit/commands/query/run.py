@@ -25,7 +25,6 @@ from mipaudit.commands.query.report import (
     QueryRun,
 )
 from mipaudit.commands.query.scores import Scored, Scoring
-from mipaudit.data.columns.words import find_column, is_candidate, is_score_like
 from mipaudit.data.tables.records import (
     DOUBLE_BITS,
     RecordColumn,
@@ -34,6 +33,7 @@ from mipaudit.data.tables.records import (
     common_columns,
     open_records,
 )
+from mipaudit.data.words import find_column, is_candidate, is_score_like
 from mipaudit.errors import InputError, UsageError, as_typed
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.model.message import Finding, Message

@@ -23,7 +23,7 @@ from mipaudit.counting.counts import (
 from mipaudit.counting.scores import read_input
 from mipaudit.data.request import read_request
 from mipaudit.data.rows.units import choose_units
-from mipaudit.data.summaries.file import (
+from mipaudit.data.summary_file import (
     SCHEMA,
     Manifest,
     ScoreName,
@@ -32,7 +32,7 @@ from mipaudit.data.summaries.file import (
     plan_digest,
     read_summaries,
 )
-from mipaudit.data.summaries.source import (
+from mipaudit.data.summary_source import (
     check_alike,
     check_apart,
     counts_arrays,

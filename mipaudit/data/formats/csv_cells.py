@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import (
+from mipaudit.data.column import (
     EXACT,
     TOLD_APART,
     Column,

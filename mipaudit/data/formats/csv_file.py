@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from mipaudit.data.columns.column import (
+from mipaudit.data.column import (
     EXACT,
     ChunkStore,
     Column,
@@ -29,7 +29,6 @@ from mipaudit.data.columns.column import (
     column_scores,
     compact_column,
 )
-from mipaudit.data.columns.words import is_cell, is_known, is_score_like
 from mipaudit.data.files.blob import Blob, Format, read_up_to
 from mipaudit.data.files.contents import HEAD, plain_stream, read_whole, require_table
 from mipaudit.data.formats.csv_cells import (
@@ -55,6 +54,7 @@ from mipaudit.data.formats.csv_text import (
     unlike_csv,
 )
 from mipaudit.data.parts import merged_kind
+from mipaudit.data.words import is_cell, is_known, is_score_like
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import quoted_name
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.data.columns.column import Kind
+    from mipaudit.data.column import Kind
 
 # Up to here all is looked at before anything is parsed, so that no fault is found late.
 SMALL_TEXT: Final = 4 << 20

@@ -13,16 +13,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from mipaudit.data.columns.column import (
-    CHUNK_ROWS,
-    Chunk,
-    Column,
-    Field,
-    Kind,
-    Labels,
-    Numbers,
-    Vocabulary,
-)
+from mipaudit.data.column import CHUNK_ROWS, Chunk, Column, Field, Kind, Labels, Numbers, Vocabulary
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import quoted_name
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Final
 
-from mipaudit.data.columns.column import CHUNK_ROWS, Chunk, Field
-from mipaudit.data.columns.words import unique_names
+from mipaudit.data.column import CHUNK_ROWS, Chunk, Field
 from mipaudit.data.files.blob import Blob, FileBlob, encrypted, read_up_to
 from mipaudit.data.formats.arrow import arrow_fields, read_batches
 from mipaudit.data.formats.parquet_footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer
 from mipaudit.data.parts import Piece, input_changed
+from mipaudit.data.words import unique_names
 from mipaudit.errors import InputError
 
 if TYPE_CHECKING:

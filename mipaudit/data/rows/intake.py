@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.words import label_error
+from mipaudit.data.words import label_error
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.statements.copies import Copies, unread_findings
@@ -21,7 +21,7 @@ from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.verdict import BLUNTED, MISSING
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.words import Label
+    from mipaudit.data.words import Label
 
 # Nines of either sign: a finding may name them, since they are not from the data alone.
 _SENTINELS: Final = frozenset(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import (
+from mipaudit.data.column import (
     Chunk,
     Column,
     Field,
@@ -27,18 +27,18 @@ from mipaudit.data.columns.column import (
     mix64,
     number_word,
 )
-from mipaudit.data.columns.words import MemberRule, distinct_labels, said_of
 from mipaudit.data.parts import FaultyRowsError, Piece, named_fault
 from mipaudit.data.rows.intake import Intake, Spread
+from mipaudit.data.words import MemberRule, distinct_labels, said_of
 from mipaudit.errors import InputError
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.words import Where
     from mipaudit.data.request import NanPolicy
     from mipaudit.data.rows.intake import Wrong
     from mipaudit.data.rows.units import Chosen
+    from mipaudit.data.words import Where
 
 Mask = NDArray[np.bool_]
 # Counts the rows of a mask, where there is one, as wrong, in a column or as such.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import column_hashes, missing_cells
-from mipaudit.data.columns.words import id_kind
+from mipaudit.data.column import column_hashes, missing_cells
+from mipaudit.data.words import id_kind
 from mipaudit.errors import InputError
 from mipaudit.maths.exact_tests import copied, sequence_bits
 from mipaudit.model.message import Finding
@@ -22,7 +22,7 @@ from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.column import Chunk
+    from mipaudit.data.column import Chunk
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.rows.partition import PiecePartition
     from mipaudit.data.source import ScoreSource

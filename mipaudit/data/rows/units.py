@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import mix64
+from mipaudit.data.column import mix64
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.model.message import Finding

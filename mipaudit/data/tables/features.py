@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 import numpy as np
 
-from mipaudit.data.columns.choice import unreadable_column
-from mipaudit.data.columns.column import (
+from mipaudit.data.choice import unreadable_column
+from mipaudit.data.column import (
     Labels,
     Numbers,
     are_days,
@@ -24,7 +24,6 @@ from mipaudit.data.columns.column import (
     is_day,
     word_days,
 )
-from mipaudit.data.columns.words import CANDIDATES, find_column, is_id_like
 from mipaudit.data.parts import (
     Opened,
     merge_fields,
@@ -35,6 +34,7 @@ from mipaudit.data.parts import (
 )
 from mipaudit.data.rows.units import Chosen, choose_units
 from mipaudit.data.tables.records import open_records
+from mipaudit.data.words import CANDIDATES, find_column, is_id_like
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.summaries.plan import kept_exactly
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.data.columns.column import Chunk, Column, Field
+    from mipaudit.data.column import Chunk, Column, Field
     from mipaudit.data.parts import Part, Piece
     from mipaudit.data.rows.intake import Intake
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from mipaudit.data.columns.column import EXACT, Column, Field, Kind, Numbers
+from mipaudit.data.column import EXACT, Column, Field, Kind, Numbers
 from mipaudit.data.files.contents import plain_stream, read_whole
 from mipaudit.data.formats.csv_cells import labels_of
 from mipaudit.data.formats.csv_text import decode_text

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from mipaudit.data.columns.column import (
+from mipaudit.data.column import (
     EXACT,
     Labels,
     Numbers,
@@ -25,7 +25,6 @@ from mipaudit.data.columns.column import (
     missing_cells,
     number_word,
 )
-from mipaudit.data.columns.words import find_column, is_candidate
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import check_different, input_blobs
 from mipaudit.data.formats.csv_cells import MISSING, without
@@ -33,6 +32,7 @@ from mipaudit.data.formats.csv_file import CsvPart
 from mipaudit.data.opening import open_parts
 from mipaudit.data.parts import Opened, open_arrow, other_hints
 from mipaudit.data.tables.splits import is_row_label
+from mipaudit.data.words import find_column, is_candidate
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.provenance import InputFile
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.data.columns.column import Column, Field
+    from mipaudit.data.column import Column, Field
     from mipaudit.data.parts import Part
 
 Precision = Literal["bfloat16", "half", "single", "double"]

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import Field
-from mipaudit.data.columns.words import find_column, shown_column, shown_names
+from mipaudit.data.column import Field
 from mipaudit.data.parts import other_hints
 from mipaudit.data.tables.table import AnyTable, Table, open_whole
+from mipaudit.data.words import find_column, shown_column, shown_names
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.column import Hashes
+    from mipaudit.data.column import Hashes
     from mipaudit.data.tables.table import Matrix
     from mipaudit.statements.provenance import InputFile
 

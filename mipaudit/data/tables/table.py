@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import (
+from mipaudit.data.column import (
     CHUNK_ROWS,
     Field,
     Hashes,
@@ -26,7 +26,6 @@ from mipaudit.data.columns.column import (
     merged_numbers,
     missing_cells,
 )
-from mipaudit.data.columns.words import unique_names
 from mipaudit.data.files.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
 from mipaudit.data.files.contents import (
     NPY_MAGIC,
@@ -42,6 +41,7 @@ from mipaudit.data.formats.parquet import ParquetPart, arrow_errors
 from mipaudit.data.parts import input_changed, is_frame, open_arrow, part_rows
 from mipaudit.data.rows.intake import Fault
 from mipaudit.data.tables.json_file import Json, cells_part, json_cells, load_json, looks_like_json
+from mipaudit.data.words import unique_names
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.provenance import InputFile
@@ -49,7 +49,7 @@ from mipaudit.statements.provenance import InputFile
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mipaudit.data.columns.column import Chunk
+    from mipaudit.data.column import Chunk
     from mipaudit.data.parts import Part
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mipaudit
-from mipaudit.data.summaries.source import counts_of, cuts_of
+from mipaudit.data.summary_source import counts_of, cuts_of
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
 from mipaudit.summaries.counts import sum_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.data.columns.column import column_hashes, column_missing, column_scores
+from mipaudit.data.column import column_hashes, column_missing, column_scores
 from mipaudit.data.formats import csv_file, csv_text
 from mipaudit.data.formats.csv_cells import MISSING, booleans_of, keys_of, labels_of, numbers_of
 from mipaudit.data.formats.csv_file import CsvPart

@@ -8,8 +8,8 @@ import gzip
 import numpy as np
 import pytest
 
-from mipaudit.data.columns import column
-from mipaudit.data.columns.column import ChunkStore
+from mipaudit.data import column
+from mipaudit.data.column import ChunkStore
 from mipaudit.data.formats import csv_file, csv_text
 from mipaudit.data.formats.csv_file import CsvPart
 from mipaudit.data.opening import open_input

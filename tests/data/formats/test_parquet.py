@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.columns import column
-from mipaudit.data.columns.column import column_scores
+from mipaudit.data import column
+from mipaudit.data.column import column_scores
 from mipaudit.data.formats.arrow import ArrowReader
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest

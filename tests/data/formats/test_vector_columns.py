@@ -8,8 +8,8 @@ from operator import methodcaller
 import numpy as np
 import pandas as pd
 
-from mipaudit.data.columns.choice import choose_named
-from mipaudit.data.columns.column import Field
+from mipaudit.data.choice import choose_named
+from mipaudit.data.column import Field
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.columns.column import Labels, Numbers, Vocabulary
+from mipaudit.data.column import Labels, Numbers, Vocabulary
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.rows.partition import MOST_GROUPS, GroupColumns, column_values

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.columns.words import id_kind, splits_audits
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.rows import repetition
+from mipaudit.data.words import id_kind, splits_audits
 from mipaudit.errors import InputError
 
 _IDS = (

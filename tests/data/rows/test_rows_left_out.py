@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.data.columns.words import parse_where
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
+from mipaudit.data.words import parse_where
 from mipaudit.errors import UsageError
 from mipaudit.report.messages.told import told
 

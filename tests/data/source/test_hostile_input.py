@@ -22,7 +22,7 @@ from mipaudit.statements.printable_names import quoted_name
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mipaudit.data.columns.column import Numbers
+    from mipaudit.data.column import Numbers
 
 _LIMIT = 2**53
 _DAY = dt.date(2020, 1, 1)

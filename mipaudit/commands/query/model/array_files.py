@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.report import ModelQueryReport, WrittenScore
-from mipaudit.data.columns.words import (
+from mipaudit.data.model_outputs import class_columns, lone_column
+from mipaudit.data.parts import other_hints
+from mipaudit.data.tables.splits import Coordinates, is_row_label, read_coordinates
+from mipaudit.data.tables.table import AnyTable, ArrayTable, Whole, open_whole
+from mipaudit.data.words import (
     CANDIDATES,
     HOLDOUT_LABELS,
     MEMBER_LABELS,
@@ -18,10 +22,6 @@ from mipaudit.data.columns.words import (
     is_id_like,
     says_score,
 )
-from mipaudit.data.model_outputs import class_columns, lone_column
-from mipaudit.data.parts import other_hints
-from mipaudit.data.tables.splits import Coordinates, is_row_label, read_coordinates
-from mipaudit.data.tables.table import AnyTable, ArrayTable, Whole, open_whole
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.evidence.scores.findings import size_findings

@@ -27,11 +27,11 @@ from mipaudit.commands.query.model.array_files import (
     words,
 )
 from mipaudit.commands.query.model.options import LossesOptions
-from mipaudit.data.columns.words import CANDIDATES, shown_names
 from mipaudit.data.model_outputs import LABELS, ROUNDING, add_up, stems, sum_tolerance, within
 from mipaudit.data.tables.records import Precision, coarsest, precision_of, rounded_to
 from mipaudit.data.tables.splits import Coordinates
 from mipaudit.data.tables.table import Whole, open_whole
+from mipaudit.data.words import CANDIDATES, shown_names
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public

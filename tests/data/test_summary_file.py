@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import mipaudit
-from mipaudit.data.summaries.file import TEXT_NAME, array_bytes, pack, read_summary
-from mipaudit.data.summaries.source import add_up, counts_of, cuts_of
+from mipaudit.data.summary_file import TEXT_NAME, array_bytes, pack, read_summary
+from mipaudit.data.summary_source import add_up, counts_of, cuts_of
 from mipaudit.errors import InputError
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.parts import ScoreColumn, VectorScore
-from mipaudit.data.summaries.file import (
+from mipaudit.data.summary_file import (
     Manifest,
     ScoreName,
     SiteRows,

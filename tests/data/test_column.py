@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.shift.report import differing
-from mipaudit.data.columns.column import column_scores, is_day, moment_of, word_days
+from mipaudit.data.column import column_scores, is_day, moment_of, word_days
 from mipaudit.data.formats.arrow import ArrowReader
 from mipaudit.data.tables.features import open_features
 from mipaudit.errors import InputError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.data.columns.column import (
+from mipaudit.data.column import (
     ChunkStore,
     Hashes,
     Labels,

@@ -7,12 +7,7 @@ import pandas as pd
 import pytest
 
 from mipaudit import InputError, check
-from mipaudit.data.columns.words import (
-    HOLDOUT_LABELS,
-    MEMBER_LABELS,
-    rule_from_labels,
-    rule_from_value,
-)
+from mipaudit.data.words import HOLDOUT_LABELS, MEMBER_LABELS, rule_from_labels, rule_from_value
 
 A = "score\n1.5\n2.5\n"
 B = "score\n3.5\n4.5\n5.5\n"

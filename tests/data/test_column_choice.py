@@ -17,7 +17,7 @@ from mipaudit.commands.records.run import records
 from mipaudit.commands.render.run import rejudge
 from mipaudit.commands.shift.run import shift
 from mipaudit.commands.summarize.run import summarize
-from mipaudit.data.columns.words import CANDIDATES
+from mipaudit.data.words import CANDIDATES
 from mipaudit.errors import MipauditError
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.report.walk import walk_of

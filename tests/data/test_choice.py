@@ -8,17 +8,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
-from mipaudit.data.columns.choice import choice_findings, choose_by_rules, choose_named
-from mipaudit.data.columns.column import Field
-from mipaudit.data.columns.words import (
+from mipaudit.data.choice import choice_findings, choose_by_rules, choose_named
+from mipaudit.data.column import Field
+from mipaudit.data.formats.arrow import arrow_fields
+from mipaudit.data.request import ReadRequest
+from mipaudit.data.words import (
     candidate_columns,
     find_column,
     is_id_like,
     is_score_like,
     shown_names,
 )
-from mipaudit.data.formats.arrow import arrow_fields
-from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Message
 from mipaudit.report.messages.told import told

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.columns.column import Column, Hashes, Labels, Numbers, column_scores
+from mipaudit.data.column import Column, Hashes, Labels, Numbers, column_scores
 from mipaudit.data.formats.csv_cells import MISSING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.column import Field, Kind
+    from mipaudit.data.column import Field, Kind
 
 # A number (booleans are 0 and 1) or a string without case and outer spaces.
 Label = float | str

@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.data.columns.words import (
+from mipaudit.data.parts import named_fault
+from mipaudit.data.words import (
     CANDIDATES,
     NUMBERS,
     Label,
@@ -38,7 +39,6 @@ from mipaudit.data.columns.words import (
     shown_names,
     splits_audits,
 )
-from mipaudit.data.parts import named_fault
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding, Message
 from mipaudit.statements.copies import COPY_COLUMN
@@ -46,7 +46,7 @@ from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import CHOSEN, LEFT_OUT
 
 if TYPE_CHECKING:
-    from mipaudit.data.columns.column import Field, Kind
+    from mipaudit.data.column import Field, Kind
     from mipaudit.data.parts import Part
     from mipaudit.data.request import ReadRequest
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mipaudit
-from mipaudit.data.summaries.file import SiteRows
+from mipaudit.data.summary_file import SiteRows
 from mipaudit.errors import InputError, UsageError
 from mipaudit.output.stored_report import contradiction
 from mipaudit.report.codec import from_json, to_json

@@ -1,1 +1,0 @@
-"""Columns: which are scores, which membership, which rows count."""

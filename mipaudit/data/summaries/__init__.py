@@ -1,1 +1,0 @@
-"""Summary files, and an input that is made of them."""
