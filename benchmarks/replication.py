@@ -20,7 +20,7 @@ from scores import MEMBER_SHIFT, SEED
 
 from mipaudit.evidence.scores.assignments import TURNS
 from mipaudit.evidence.scores.averaged_lower import averaged_each
-from mipaudit.validation.estimands.audited_file import AuditedFile
+from mipaudit.validation.estimands.estimand import AuditedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,9 +23,9 @@ from scipy.special import ndtri
 from mipaudit.evidence.scores.averaged_lower import Averaged
 from mipaudit.maths.binomial import mover_lower
 from mipaudit.summaries.seed import SeedChoice
-from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.laws.catalogue import law
-from mipaudit.validation.laws.law import ladder_of
+from mipaudit.validation.estimands.estimand import AuditedFile
+from mipaudit.validation.law import ladder_of
+from mipaudit.validation.laws import law
 
 PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "reference" / "validation.md"
 ALPHA: Final = 0.025

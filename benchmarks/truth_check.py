@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.maths.normal import density, quantile
-from mipaudit.validation.laws.law import ladder_of
-from mipaudit.validation.scenarios.drawing import Drawing
-from mipaudit.validation.scenarios.scenario import GROUP, RecordScenario, View
-from mipaudit.validation.scenarios.split_scenario import RELEASE, Scenario, SplitScenario
+from mipaudit.validation.law import ladder_of
+from mipaudit.validation.scenario import GROUP, RecordScenario, View
+from mipaudit.validation.scenarios import RELEASE, Drawing, Scenario, SplitScenario
 
 if TYPE_CHECKING:
-    from mipaudit.validation.laws.law import Ladder, Side
-    from mipaudit.validation.scenarios.scenario import Attack, Columns
+    from mipaudit.validation.law import Ladder, Side
+    from mipaudit.validation.scenario import Attack, Columns
     from mipaudit.validation.truth import Truth
 
     # By what is seen, of which group, and what its advantage is called.

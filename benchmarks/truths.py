@@ -16,7 +16,7 @@ from typing import Final
 
 from truth_check import Check, check_truths, worst
 
-from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
+from mipaudit.validation.scenarios import scenario, scenario_names
 
 ROWS: Final = 10_000_000
 QUICK: Final = 1_000_000

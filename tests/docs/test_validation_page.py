@@ -11,7 +11,7 @@ import pytest
 
 import mipaudit
 from mipaudit.report.forms import report_as
-from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
+from mipaudit.validation.estimands.methods import ESTIMANDS, default_estimands
 
 HERE = Path(__file__).parent
 

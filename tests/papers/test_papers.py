@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from mipaudit.maths.privacy.composition import Composition, DpSgd
-from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.laws import law
 from tests.places import ROOT, load_script
 
 SCRIPTS = ROOT / "benchmarks" / "papers"

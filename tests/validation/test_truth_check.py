@@ -9,10 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mipaudit.validation.laws.families import law_of
-from mipaudit.validation.laws.law import Ladder, best_union
-from mipaudit.validation.laws.mixture import normal
-from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
+from mipaudit.validation.law import Ladder, best_union, law_of, normal
+from mipaudit.validation.scenarios import scenario, scenario_names
 from tests.places import ROOT, load_script
 
 truths = load_script(ROOT / "benchmarks" / "truth_check.py")
@@ -91,7 +89,7 @@ def test_scores_beyond_the_support_are_an_error():
 
 
 def scenario_ladder(law):
-    from mipaudit.validation.laws.law import ladder_of
+    from mipaudit.validation.law import ladder_of
 
     return ladder_of(law)
 

@@ -15,7 +15,7 @@ _SIZE: Final = Range(lambda n: 1 <= n <= LARGEST, f"from 1 to {LARGEST:,}")
 
 def _complete(incomplete: str) -> list[str]:
     """Return the names that begin so; of those with parameters, what stands before these."""
-    from mipaudit.validation.scenarios.catalogue import listing
+    from mipaudit.validation.scenarios import listing
 
     names = (re.sub("[A-Z].*", "", one.name) for one in listing())
     return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]

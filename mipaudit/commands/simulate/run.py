@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.simulate.options import SimulateShown
     from mipaudit.output.rows import RowFormat
-    from mipaudit.validation.scenarios.drawing import Drawing
-    from mipaudit.validation.scenarios.split_scenario import Scenario
+    from mipaudit.validation.scenarios import Drawing, Scenario
 
 _SIZES: Final = {
     "n_members": "members",
@@ -99,8 +98,8 @@ def simulation(asked: SimulateOptions) -> Simulation:
         UsageError: there is no such scenario, or a setting has no meaning for it.
     """
     from mipaudit.statements.provenance import provenance
-    from mipaudit.validation.scenarios.catalogue import scenario as find
-    from mipaudit.validation.scenarios.drawing import Drawing
+    from mipaudit.validation.scenarios import Drawing
+    from mipaudit.validation.scenarios import scenario as find
 
     if asked.scenario is None:
         raise UsageError("scenario", "Give the name of one scenario.")
@@ -130,7 +129,7 @@ def simulation(asked: SimulateOptions) -> Simulation:
 def list_scenarios() -> ScenarioList:
     """Return all scenarios that :func:`simulate` knows, and the form of their names."""
     from mipaudit.statements.provenance import provenance
-    from mipaudit.validation.scenarios.catalogue import listing
+    from mipaudit.validation.scenarios import listing
 
     return ScenarioList(
         command="simulate --list",
@@ -160,7 +159,7 @@ def _rows(found: Scenario, asked: SimulateOptions) -> dict[str, int]:
 
 
 def _check_order(found: Scenario, asked: SimulateOptions, rows: int) -> None:
-    from mipaudit.validation.scenarios.drawing import LARGEST_SORTED
+    from mipaudit.validation.scenarios import LARGEST_SORTED
 
     order = asked.order
     if found.kind == "splits" and order != "shuffled":

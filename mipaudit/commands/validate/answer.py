@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.model.message import Message
 from mipaudit.statements.provenance import provenance
-from mipaudit.validation.coverage.tally import LEVEL, POWER, detectable_coverage, failures
-from mipaudit.validation.estimands.estimands import ESTIMANDS
-from mipaudit.validation.estimands.rivals import ALTERNATIVES
+from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS
+from mipaudit.validation.replications import LEVEL, POWER, detectable_coverage, failures
 from mipaudit.validation.report import (
     ControlOutcome,
     CoverageRow,
@@ -24,7 +23,7 @@ from mipaudit.validation.report import (
 
 if TYPE_CHECKING:
     from mipaudit.statements.provenance import Setting
-    from mipaudit.validation.coverage.run import Run
+    from mipaudit.validation.coverage import Run
 
 LIMITATIONS: Final = (
     Message("validation_laws"),

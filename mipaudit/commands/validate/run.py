@@ -15,10 +15,9 @@ from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.presentation import present
 from mipaudit.output.terminal import note_written, progress_bar
-from mipaudit.validation.coverage.exact import enumerated
-from mipaudit.validation.coverage.grid import Choice
-from mipaudit.validation.coverage.ledger import Ledger
-from mipaudit.validation.coverage.run import Run, carry_out, make_run
+from mipaudit.validation.coverage import Ledger, Run, carry_out, make_run
+from mipaudit.validation.exact import enumerated
+from mipaudit.validation.replications import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

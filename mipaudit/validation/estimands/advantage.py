@@ -1,21 +1,48 @@
-"""The advantage of the best of all attackers and of the best of a class, on one number or several.
+"""The advantage and metrics of the best attacker: of all, of a class, and of those who see less.
 
 What thresholds on one side of the score reach belongs to it: the AUC, and the TPR at an FPR.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.validation.estimands.estimand import Estimand, Interval, interval_of, trivial
-from mipaudit.validation.laws.law import Law
+import numpy as np
+from numpy.typing import NDArray
+
+from mipaudit.commands.shift.learner import PRIOR, Learner, learn
+from mipaudit.commands.shift.limits import blind_evidence
+from mipaudit.evidence.kernel import kernel_estimates
+from mipaudit.evidence.metric_rows import metric_estimates
+from mipaudit.evidence.metrics import metric_evidence
+from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights
+from mipaudit.maths.metrics.best_of_class import MetricClass, lower_edge, set_rates
+from mipaudit.maths.metrics.limits import observed_metric
+from mipaudit.maths.metrics.names import parse_metric
+from mipaudit.summaries.grids import GridCounts, make_grid_plans
+from mipaudit.summaries.plan import sample_size
+from mipaudit.summaries.tally import Tally
+from mipaudit.validation.estimands.estimand import (
+    CONFIDENCE,
+    Estimand,
+    Interval,
+    burn_in,
+    interval_of,
+    rows_of,
+    trivial,
+)
+from mipaudit.validation.law import Law, ladder_of
 
 if TYPE_CHECKING:
+    from mipaudit.evidence.vectors import SeveralScores
+    from mipaudit.maths.metrics.metric import Metric
     from mipaudit.model.row import Attackers
-    from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
-    from mipaudit.validation.laws.law import Side
+    from mipaudit.validation.estimands.estimand import AuditedFile, AuditedVector
+    from mipaudit.validation.law import Mixture, Side
 
 _INTERVALS: Final[Mapping[Attackers, int]] = {"intervals-1": 1, "intervals-4": 4}
 _GUESSING: Final = 0.5  # the AUC of a score that tells nothing
@@ -152,4 +179,229 @@ ADVANTAGE: Final = (
         vectorial=True,
         by_name_only=True,
     ),
+)
+
+
+_NAMES: Final = ("am", "f1", "fbeta:2", "ppv", "npv", "tpr", "wa:2,2,1,1", "cost:fp=1,fn=5")
+_CLASSES: Final[tuple[Attackers, ...]] = (
+    *("any", "thresholds", "intervals-1", "intervals-4", "bins-16"),
+)
+_PARTS_OF_UNIT: Final = 2**40  # masses as whole numbers, for counting code
+_CHUNK: Final = 1e-12
+
+
+def _metric_rows(audited: AuditedFile) -> Iterator[Interval]:
+    """Yield what ``estimate --metric`` prints of every metric against every class."""
+    share = ErrorShare(confidence=CONFIDENCE, columns=1)
+    for name in _NAMES:
+        metric = parse_metric(name, prior=audited.prior)
+        for estimate in metric_estimates(metric_evidence(audited.evidence, metric), share):
+            edges = audited.bin_edges if estimate.attackers == "bins-16" else ()
+            label = f" {name}, {estimate.attackers}"
+            yield interval_of(estimate, name, estimate.attackers, edges, label=label)
+
+
+def _metric_truth(
+    law: Law, prior: float, name: str, attackers: str, edges: tuple[float, ...] = ()
+) -> float:
+    metric = parse_metric(name, prior=prior)
+    ladder = ladder_of(law)
+    match attackers:
+        case "any":
+            # Along the ROC curve of the likelihood ratio.
+            order = np.argsort(np.arctan2(ladder.holdout, ladder.members), kind="stable")
+            found = _best_mixed(_roc(ladder.members[order], ladder.holdout[order]), metric)
+        case "thresholds":
+            found = _best_mixed(_roc(ladder.members, ladder.holdout), metric)
+        case "bins-16":
+            found = _best_mixed(_bin_sets(law, edges), metric)
+        case _:
+            found = _best_intervals(law, metric, int(attackers.rpartition("-")[2]))
+    return max(found, metric.baseline)
+
+
+def _roc(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the (TPR, FPR) of whoever says "member" up to each of these masses."""
+    below = np.stack([np.cumsum(members), np.cumsum(holdout)], axis=1)
+    return np.concatenate([np.zeros((1, 2)), below])
+
+
+def _bin_sets(law: Law, edges: tuple[float, ...]) -> NDArray[np.float64]:
+    cuts = np.asarray(edges, dtype=np.float64)
+    masses = [np.diff(of.cdf(cuts), prepend=0.0, append=1.0) for of in (law.holdout, law.members)]
+    return set_rates(np.rint(np.stack(masses, axis=1) * _PARTS_OF_UNIT).astype(np.int64))
+
+
+def _best_mixed(rates: NDArray[np.float64], metric: Metric) -> float:
+    """Return the best of listed attackers, of their opposites and of coin tosses between them.
+
+    A quasi-linear metric is largest at one of them, or where the floor cuts their mixtures. The
+    opposites matter where errors are rewarded.
+    """
+    rates = np.concatenate([rates, 1 - rates])
+    if metric.floor is None:
+        return _best_listed(rates, metric)
+    picked, against = rates.T if metric.floor == "recall" else 1 - rates[:, ::-1].T
+    point = np.array([metric.least, np.interp(metric.least, *lower_edge(picked, against))])
+    cut = point if metric.floor == "recall" else 1 - point[::-1]
+    return _best_listed(np.append(rates, [cut], axis=0), metric)
+
+
+def _best_listed(rates: NDArray[np.float64], metric: Metric) -> float:
+    """Return the best value over listed (TPR, FPR) that keep the floor."""
+    tpr, fpr = rates[:, 0], rates[:, 1]
+    kept = np.ones(len(rates), dtype=bool)
+    if metric.floor == "recall":
+        kept = tpr >= metric.least - _CHUNK
+    if metric.floor == "specificity":
+        kept = 1 - fpr >= metric.least - _CHUNK
+    top = metric.top[0] + metric.top[1] * tpr[kept] + metric.top[2] * fpr[kept]
+    bottom = metric.bottom[0] + metric.bottom[1] * tpr[kept] + metric.bottom[2] * fpr[kept]
+    return float((top / bottom).max())
+
+
+def _best_intervals(law: Law, metric: Metric, count: int) -> float:
+    """Return the best over unions of intervals, coins included, by the advantage at any prior."""
+    of_law = MetricClass(
+        advantage=lambda prior: law.advantage_intervals(prior, count), n_members=1, n_holdout=1
+    )
+    return observed_metric(metric, of_law)
+
+
+METRIC: Final = (
+    # The arguments are the metric, the attackers, and the cut points of the bins.
+    Estimand(
+        name="metric",
+        truth=_metric_truth,
+        statements=tuple(("metric", attackers) for attackers in _CLASSES),
+        said=_metric_rows,
+        baseline=lambda prior, name, *_: parse_metric(name, prior=prior).baseline,
+        by_name_only=True,
+    ),
+)
+
+
+_STEPS: Final = 32
+_MOST_CELLS: Final = 1 << 18
+_QUANTILES: Final = 1 << 10
+
+
+def _noised_rows(audited: AuditedFile) -> Iterator[Interval]:
+    """Yield what ``estimate --method kde`` prints of the score with each bandwidth of noise."""
+    rows, seed = audited.in_order
+    sample, plan = audited.planned
+    grids = make_grid_plans(sample, plan, ["float"], prior=audited.prior)
+    counts = GridCounts(grids, burn_in=plan.burn_in, seed=seed)
+    counts.add(rows)
+    share = ErrorShare(confidence=CONFIDENCE, columns=1)
+    found = kernel_estimates(
+        "score", counts.columns()[0], share, prior=audited.prior, strict=audited.strict
+    )
+    noised = [one for one in found if one.attackers == "noised-query"]
+    for rank, estimate in enumerate(noised, start=1):
+        if estimate.bandwidth is not None:
+            yield interval_of(estimate, estimate.bandwidth, label=f", bandwidth {rank}")
+
+
+def noised_advantage(law: Law, prior: float, bandwidth: float) -> float:
+    """Return the integral of |p P_h - (1-p) Q_h|, P_h the law of the score with noise.
+
+    The masses of narrow cells, from the distribution functions, are spread by the noise.
+    Heavy tails beyond as many cells as are practical keep their unsmoothed difference.
+
+    Args:
+        law: of the scores; infinite ones stay as they are.
+        prior: p in (0, 1).
+        bandwidth: standard deviation of the noise, above 0.
+    """
+    low, high, step = _window(law, bandwidth)
+    cells = math.ceil((high - low) / step)
+    grid = Grid(low=low, step=step, nodes=cells + 1)
+    members, m_beyond = _masses(law.members, grid)
+    holdout, h_beyond = _masses(law.holdout, grid)
+    inside = kernel_advantage(prior * members - (1 - prior) * holdout, grid, bandwidth)
+    outside = np.abs(prior * m_beyond - (1 - prior) * h_beyond).sum()
+    return min(1.0, max(trivial(prior), inside + float(outside)))
+
+
+def _window(law: Law, bandwidth: float) -> tuple[float, float, float]:
+    """Return where nearly all scores lie, and the width of the cells there."""
+    both = (law.members, law.holdout)
+    points = np.concatenate([f for one in both for f in (one.edges(_QUANTILES), one.atoms()[0])])
+    points = points[np.isfinite(points)]
+    low, high = (float(points.min()), float(points.max())) if points.size else (0.0, 0.0)
+    step = bandwidth / _STEPS
+    low, high = low - bandwidth, high + bandwidth
+    most = _MOST_CELLS * step
+    if high - low > most:
+        middle = float(np.median(points))
+        low, high = max(low, middle - most / 2), min(high, middle + most / 2)
+    return low, high, step
+
+
+def _masses(law: Mixture, grid: Grid) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the masses at the nodes of a class, and (continuous tails, infinities) off them."""
+    last = grid.low + grid.step * (grid.nodes - 1)
+    edges = np.concatenate([[-np.inf], grid.points() + grid.step / 2])
+    edges[-1] = last
+    levels = law.continuous_cdf(np.concatenate([[grid.low], edges[1:]]))
+    total = float(law.continuous_cdf(np.array([np.inf]))[0])
+    nodes = np.diff(levels, prepend=levels[0])[1:]
+    values, masses = law.atoms()
+    inside = np.isfinite(values) & (values >= grid.low) & (values <= last)
+    nodes = nodes + linear_weights(values[inside], grid, masses[inside])
+    sides = [
+        float(masses[~inside & (values < grid.low)].sum()),
+        float(masses[~inside & (values > last)].sum()),
+    ]
+    return nodes, np.array([float(levels[0]), total - float(levels[-1]), *sides])
+
+
+def _blind(law: Law, _prior: float, fitted: float | None = None) -> float:
+    return law.advantage(PRIOR) if fitted is None else fitted
+
+
+def _blind_rows(audited: AuditedVector) -> Iterator[Interval]:
+    """Yield what ``shift`` says of any attacker, and of thresholds on what it learned.
+
+    The numbers of a vector score stand for a record's columns. What is learned differs from file
+    to file, and so does what the best threshold on it has: the argument is that.
+    """
+    learned = _learned(audited) if audited.prior == PRIOR else None
+    if learned is None:
+        return
+    learner, evidence = learned
+    for estimate in advantage_estimates(evidence, ErrorShare(confidence=CONFIDENCE, columns=1)):
+        if estimate.attackers == "any":
+            yield interval_of(estimate)
+        elif estimate.attackers == "thresholds":
+            fitted = audited.threshold_truth(learner, PRIOR, stream=2)
+            yield interval_of(estimate, fitted, label=", thresholds")
+
+
+def _learned(audited: AuditedVector) -> tuple[Learner, SeveralScores] | None:
+    """Return what ``shift`` learns of a file, and what it then counts."""
+    rows = rows_of(audited.member, np.ascontiguousarray(audited.score.T))
+    width = len(rows.scores)
+    sample = burn_in(rows, audited.seed, sample_size(width))
+    learner = learn(sample, [False] * width, seed=audited.seed)
+    if learner is None:
+        return None
+    tally = Tally(learner.plan)
+    tally.add(replace(rows, scores=learner.scores(rows.scores)))
+    evidence = blind_evidence(tally.counts(), learner, strict=audited.strict, seed=audited.seed)
+    return learner, evidence
+
+
+LESS_SEEN: Final = (
+    # The argument is the standard deviation of the noise.
+    Estimand(
+        name="advantage_noised",
+        truth=noised_advantage,
+        statements=(("advantage", "noised-query"),),
+        said=_noised_rows,
+        baseline=trivial,
+        by_name_only=True,
+    ),
+    Estimand(name="advantage_blind", truth=_blind, said=_blind_rows, vectorial=True),
 )

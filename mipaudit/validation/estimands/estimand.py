@@ -1,19 +1,323 @@
-"""An estimand: something with a true value that the tool, or another method, states limits of."""
+"""What is audited, and what is said of it: one drawn file, and an estimand with its truth."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.maths.advantage import baseline
-from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
+import numpy as np
+from numpy.typing import NDArray
+
+from mipaudit.commands.bounds.attacks import Counts, Refutation, refutation
+from mipaudit.evidence.scores.evidence import BINS, Evidence
+from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
+from mipaudit.evidence.vectors import (
+    VectorPlan,
+    make_vector_plan,
+    vector_estimates,
+    vector_evidence,
+)
+from mipaudit.maths.advantage import advantage, baseline
+from mipaudit.maths.class_limits.class_sets import best_thresholds
+from mipaudit.maths.class_limits.roc_counts import exact_ladder
+from mipaudit.summaries.cells import ProductGrid
+from mipaudit.summaries.content import ContentColumn, canonical_rows, canonical_scores
+from mipaudit.summaries.grids import equal_width_counts
+from mipaudit.summaries.plan import BurnInSample, Plan, VectorSurvey, make_plan
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.seed import DEFAULT_SEED, SeedChoice
+from mipaudit.summaries.tally import Tally
 from mipaudit.validation.report import Source  # noqa: TC001 - part of the public type
 
 if TYPE_CHECKING:
+    from mipaudit.commands.shift.learner import Learner
+    from mipaudit.evidence.derived_scores import Derivation
     from mipaudit.model.row import Attackers, Quantity, Row
-    from mipaudit.validation.laws.law import Law
+    from mipaudit.validation.law import Law, VectorLaw
+
+CONFIDENCE: Final = 0.95
+EQUAL_WIDTH_BINS: Final = 100
+# An attack that was fixed before any file was drawn: "member" where the score is above.
+ATTACK_CUT: Final = 0.5
+_DRAWN: Final = 10_000  # records of each class that stand for the law
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestThreshold:
+    """A threshold attacker, with its rates on the rows that it was chosen on.
+
+    Attributes:
+        cut: "member" is said at or below it (``low_side``) or above it.
+        low_side: which of the two.
+        tpr: share of the members called members.
+        fpr: share of the holdout called members.
+        advantage: of this attacker on these rows; above the truth on average.
+    """
+
+    cut: float
+    low_side: bool
+    tpr: float
+    fpr: float
+    advantage: float
+
+
+def best_threshold(
+    member: NDArray[np.bool_], score: NDArray[np.float64], prior: float
+) -> BestThreshold:
+    """Return the threshold, in either direction, with the greatest advantage on the rows.
+
+    Args:
+        member: bool, shape (n,), both classes present.
+        score: float64, shape (n,), no NaN.
+        prior: p in (0, 1).
+    """
+    order = np.argsort(score, kind="stable")
+    values, called = score[order], member[order]
+    # Equal scores are on the same side of every threshold; -inf calls nobody.
+    ends = np.flatnonzero(np.append(values[1:] != values[:-1], True))
+    below = np.append(0, np.cumsum(called)[ends]) / called.sum()
+    below_holdout = np.append(0, np.cumsum(~called)[ends]) / (~called).sum()
+    gain = prior * below - (1 - prior) * below_holdout
+    total = 2 * prior - 1
+    low_side = bool(gain.max() >= total - gain.min())
+    best = int(gain.argmax() if low_side else gain.argmin())
+    tpr, fpr = float(below[best]), float(below_holdout[best])
+    if not low_side:
+        tpr, fpr = 1 - tpr, 1 - fpr
+    return BestThreshold(
+        cut=float(values[ends[best - 1]]) if best else -np.inf,
+        low_side=low_side,
+        tpr=tpr,
+        fpr=fpr,
+        advantage=advantage(tpr, fpr, prior),
+    )
+
+
+def rows_of(member: NDArray[np.bool_], scores: Iterable[NDArray[np.float64]]) -> Rows:
+    """Return columns in memory as rows without keys, in the order that they have."""
+    return Rows(
+        first_row=0,
+        source_rows=member.size,
+        kept=None,
+        keys=None,
+        member=member,
+        scores=tuple(scores),
+    )
+
+
+def burn_in(rows: Rows, seed: int, size: int | None = None) -> BurnInSample:
+    """Return the burn-in of rows, settled; of the size that one score has by default."""
+    width = len(rows.scores)
+    sample = BurnInSample(width, seed) if size is None else BurnInSample(width, seed, size)
+    sample.add(rows)
+    sample.settle()
+    return sample
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AuditedFile:
+    """A file of scores in memory, as ``estimate`` would read it.
+
+    Attributes:
+        member: bool, shape (n,).
+        score: float64, shape (n,).
+        prior: p in (0, 1).
+        seed: of the file; a strict audit takes it as its fresh seed, any other lets the scores
+            decide.
+        strict: whether the finite-sample methods are asked for.
+        discrete: whether the score is said to have few values, all known.
+        number: of the file in its cell.
+        counted: whether its rows are counted, as sites do, and not kept.
+    """
+
+    member: NDArray[np.bool_]
+    score: NDArray[np.float64]
+    prior: float
+    seed: int
+    strict: bool = False
+    discrete: bool = False
+    number: int = 0
+    counted: bool = False
+
+    def stated(self, quantity: Quantity, attackers: Attackers) -> list[Row]:
+        """Return what ``estimate`` prints of a quantity against a class of attackers."""
+        return [
+            estimate
+            for estimate in self.estimates
+            if (estimate.quantity, estimate.attackers) == (quantity, attackers)
+        ]
+
+    @cached_property
+    def estimates(self) -> list[Row]:
+        """Every row that ``estimate`` prints of the file, at 95% confidence."""
+        return score_estimates(self.evidence, ErrorShare(confidence=CONFIDENCE, columns=1))
+
+    @cached_property
+    def planned(self) -> tuple[BurnInSample, Plan]:
+        """The burn-in, and the cells and attackers that it chose."""
+        rows, seed = self.in_order
+        sample = burn_in(rows, seed)
+        plan = make_plan(sample, ["float"], prior=self.prior, discrete=self.discrete, seed=seed)
+        return sample, plan
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the file shows of its score."""
+        rows, seed = self.in_order
+        tally = Tally(self.planned[1])
+        tally.add(rows)
+        (counts,) = tally.counts()
+        if self.counted:
+            counts = replace(counts, ranked=None)
+        return Evidence(
+            score="score", counts=counts, prior=self.prior, strict=self.strict, seed=seed
+        )
+
+    @property
+    def cell_edges(self) -> NDArray[np.float64]:
+        """The cut points of the score's cells."""
+        return self.planned[1].columns[0].cells.edges
+
+    @cached_property
+    def bin_edges(self) -> tuple[float, ...]:
+        """The cut points of the bins that the class ``bins-16`` is limited to."""
+        return tuple(self.cell_edges[self.evidence.bin_ends(BINS)].tolist())
+
+    @cached_property
+    def refuted(self) -> Refutation:
+        """What ``bounds`` says of the counts of the attack at `ATTACK_CUT`."""
+        called = self.score > ATTACK_CUT
+        tp, fp = int((called & self.member).sum()), int((called & ~self.member).sum())
+        counts = Counts(tp=tp, fn=self.n_members - tp, fp=fp, tn=self.n_holdout - fp)
+        return refutation(
+            tpr=tp / self.n_members,
+            fpr=fp / self.n_holdout,
+            delta=0.0,
+            counts=counts,
+            confidence=CONFIDENCE,
+            methods=("clopper-pearson",),
+        )
+
+    @cached_property
+    def best_threshold(self) -> BestThreshold:
+        """The threshold that does best on the file itself."""
+        return best_threshold(self.member, self.score, self.prior)
+
+    @cached_property
+    def equal_width(self) -> NDArray[np.int64]:
+        """Counts in 100 bins of equal width, shape (100, 2), (holdout, member)."""
+        finite = self.score[np.isfinite(self.score)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+        return equal_width_counts(self.score, self.member, low, high, EQUAL_WIDTH_BINS)
+
+    @cached_property
+    def n_members(self) -> int:
+        """Members in the file."""
+        return int(self.member.sum())
+
+    @property
+    def n_holdout(self) -> int:
+        """Holdout records in the file."""
+        return self.member.size - self.n_members
+
+    @property
+    def choice(self) -> SeedChoice:
+        """The seed that is asked for."""
+        return SeedChoice(origin="fresh", number=self.seed) if self.strict else DEFAULT_SEED
+
+    @cached_property
+    def in_order(self) -> tuple[Rows, int]:
+        """The rows in their canonical order, and the seed in use for them."""
+        rows, content = canonical_scores(self.score, self.member)
+        return rows, self.choice.in_use(content)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AuditedVector(AuditedFile):
+    """A file of vector scores in memory, as ``estimate`` would read it.
+
+    ``score`` has shape (n, d).
+
+    Attributes:
+        law: that it was drawn from.
+    """
+
+    law: VectorLaw
+
+    @cached_property
+    def estimates(self) -> list[Row]:
+        """Every row that ``estimate`` prints of the file, at 95% confidence."""
+        rows, survey, made = self._made
+        tally = Tally(made.plan)
+        tally.add(replace(rows, scores=made.derive(rows.scores)))
+        (counted,) = made.counted(tally.counts(), survey)
+        _, seed = self.in_order
+        evidence = vector_evidence(
+            "score", counted, prior=self.prior, strict=self.strict, seed=seed
+        )
+        return vector_estimates(evidence, ErrorShare(confidence=CONFIDENCE, columns=1))
+
+    @cached_property
+    def learned_truth(self) -> float:
+        """The advantage of the best threshold on the learned score that was chosen."""
+        (derivation,) = self._made[2].derivations
+        return self.threshold_truth(derivation, self.prior, stream=1)
+
+    def threshold_truth(self, learned: Derivation | Learner, prior: float, stream: int) -> float:
+        """Return the advantage of the best threshold on a score that was learned.
+
+        It is that on a large sample of its own, on which the threshold is chosen too: about
+        0.005 too high, so that upper limits are put to a harder test.
+
+        Args:
+            learned: scores, of which one was chosen.
+            prior: p in (0, 1).
+            stream: of random numbers.
+        """
+        rng = np.random.default_rng([self.seed % 2**63, stream])
+        member = np.arange(2 * _DRAWN) < _DRAWN
+        drawn = np.ascontiguousarray(self.law.draw(rng, member).T)
+        score = learned.scores(tuple(drawn))[learned.chosen]
+        return best_thresholds(exact_ladder(score[member], score[~member]), prior)
+
+    @cached_property
+    def grid_truth(self) -> float | None:
+        """The advantage of the best set of the grid's cells, from the law."""
+        found = self._made[2].derivations[0].find("product-grid")
+        if found is None or not isinstance(found.fitted, ProductGrid):
+            return None
+        return self.law.advantage_cells(self.prior, found.fitted.edges)
+
+    @cached_property
+    def in_order(self) -> tuple[Rows, int]:
+        """The rows in their canonical order, and the seed in use for them."""
+        columns = [
+            ContentColumn(name=f"{at:03}", values=np.ascontiguousarray(values))
+            for at, values in enumerate(self.score.T)
+        ]
+        rows, content = canonical_rows(columns, self.member)
+        return rows, self.choice.in_use(content)
+
+    @cached_property
+    def _made(self) -> tuple[Rows, VectorSurvey, VectorPlan]:
+        width = self.score.shape[1]
+        rows, seed = self.in_order
+        survey = VectorSurvey(width, seed)
+        survey.add(rows)
+        survey.sample.settle()
+        made = make_vector_plan(
+            survey,
+            [tuple(range(width))],
+            ["float"] * width,
+            prior=self.prior,
+            discrete=self.discrete,
+            seed=seed,
+        )
+        return rows, survey, made
+
 
 Args = tuple[Hashable, ...]
 Side = Literal["lower", "upper"]

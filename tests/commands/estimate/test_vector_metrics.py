@@ -8,7 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.evidence import derived_scores as candidates
-from mipaudit.validation.laws.vector_law import VECTOR_LAWS
+from mipaudit.validation.laws import VECTOR_LAWS
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "am", "ppv", "fbeta:1"])

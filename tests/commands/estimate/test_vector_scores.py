@@ -12,7 +12,7 @@ import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence import derived_scores as candidates
 from mipaudit.report.messages.told import told
-from mipaudit.validation.laws.vector_law import VECTOR_LAWS
+from mipaudit.validation.laws import VECTOR_LAWS
 
 D100 = ",".join(f"d{i}" for i in range(100))
 

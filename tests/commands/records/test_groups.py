@@ -19,7 +19,7 @@ from mipaudit.errors import UsageError
 from mipaudit.summaries.plan import BurnInSample, make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.tally import Grouping, Tally
-from mipaudit.validation.laws.catalogue import MINORITY
+from mipaudit.validation.laws import MINORITY
 
 
 def counted(member, score, group, seed=0):

@@ -5,7 +5,7 @@ import pytest
 
 from mipaudit.commands.records.cells import RecordRisks, RecordTally, cut_cells
 from mipaudit.maths.cell_risk import conditional_limits, melded_limits
-from mipaudit.validation.estimands.audited_file import burn_in, rows_of
+from mipaudit.validation.estimands.estimand import burn_in, rows_of
 from tests.contents import worst_miss
 
 

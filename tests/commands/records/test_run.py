@@ -14,7 +14,7 @@ from mipaudit.commands.records.report import differences
 from mipaudit.errors import InputError, OutputError, UsageError
 from mipaudit.report.codec import to_json
 from mipaudit.report.messages.told import told
-from mipaudit.validation.laws.catalogue import CORRUPTED
+from mipaudit.validation.laws import CORRUPTED
 from tests.places import TESTS
 
 LIRA = TESTS / "data" / "lira_digits_target0.parquet"

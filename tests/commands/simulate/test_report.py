@@ -8,7 +8,7 @@ import pytest
 
 import mipaudit
 from mipaudit.report.forms import report_text
-from mipaudit.validation.scenarios.catalogue import scenario_names
+from mipaudit.validation.scenarios import scenario_names
 from tests.fixtures.codes import said
 
 

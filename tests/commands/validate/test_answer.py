@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mipaudit.commands.validate.answer import validation_report
-from mipaudit.validation.coverage.grid import Choice
-from mipaudit.validation.coverage.run import make_run
-from mipaudit.validation.estimands.rivals import ALTERNATIVES
+from mipaudit.validation.coverage import make_run
+from mipaudit.validation.estimands.methods import ALTERNATIVES
+from mipaudit.validation.replications import Choice
 
 INVALID = [name for name, one in ALTERNATIVES.items() if not one.valid]
 VALID = [name for name, one in ALTERNATIVES.items() if one.valid]

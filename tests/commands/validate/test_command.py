@@ -22,7 +22,7 @@ BREAKING = {
         "import mipaudit.evidence.scores.evidence as m; m.Evidence.lower = lambda self, a: 0.4"
     ),
     "a control": (
-        "import mipaudit.validation.estimands.rivals as m; from dataclasses import replace; "
+        "import mipaudit.validation.estimands.methods as m; from dataclasses import replace; "
         "n = 'published: MACE band, 100 bins'; "
         "m.ALTERNATIVES[n] = replace(m.ALTERNATIVES[n], limits=lambda f: (0.0, 1.0))"
     ),

@@ -13,8 +13,7 @@ import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.validation.coverage import run
-from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
-from mipaudit.validation.estimands.rivals import ALTERNATIVES
+from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS, default_estimands
 from tests.fixtures.codes import said
 
 SMALL = {

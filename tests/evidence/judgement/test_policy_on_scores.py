@@ -14,7 +14,7 @@ from mipaudit.evidence.judgement.policy_on_scores import (
 )
 from mipaudit.evidence.scores.evidence import CLASSES
 from mipaudit.statements.policy import Policy
-from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.laws import law
 
 CLAIM = EpsilonClaim(epsilon=1.0, delta=0.0, adjacency="substitution")
 

@@ -12,7 +12,7 @@ from mipaudit.evidence.difference import class_challengers, fitted_challenger, o
 from mipaudit.evidence.scores.assignments import assigned
 from mipaudit.evidence.scores.attacker_families import Lessons, families
 from mipaudit.maths.binomial import MeanRate
-from mipaudit.validation.estimands.difference import compared_columns
+from mipaudit.validation.estimands.together import compared_columns
 
 CLASSES = ("thresholds", "intervals-1", "intervals-4", "bins-16", "any")
 

@@ -14,9 +14,9 @@ from mipaudit.evidence.named_attack import (
 from mipaudit.maths.advantage import advantage
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, paired_lower
 from mipaudit.summaries.rows import micro_blocks, position_bytes
-from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.estimands import ESTIMANDS
-from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.estimands.estimand import AuditedFile
+from mipaudit.validation.estimands.methods import ESTIMANDS
+from mipaudit.validation.laws import law
 
 NAMED = ("named_attack", "named_shortfall", "named_shortfall_thresholds")
 

@@ -20,7 +20,7 @@ from mipaudit.evidence.scores.averaged_lower import (
 )
 from mipaudit.maths.binomial import MeanRate, folded_lower
 from mipaudit.summaries.counts import RankedRows
-from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.laws import law
 
 
 def _ranked(scores, member, seed, *, discrete=False, draws=2):

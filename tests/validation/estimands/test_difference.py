@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.difference import PAIRS, compared_pair
-from mipaudit.validation.estimands.estimands import ESTIMANDS
-from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.estimands.estimand import AuditedFile
+from mipaudit.validation.estimands.methods import ESTIMANDS
+from mipaudit.validation.estimands.together import PAIRS, compared_pair
+from mipaudit.validation.laws import law
 
 FILES = 6
 CORRELATIONS = {"alike": 0.8, "unrelated": 0.0, "opposed": -0.8, "apart": 0.0}

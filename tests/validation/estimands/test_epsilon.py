@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
-from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.estimands.estimand import AuditedFile
+from mipaudit.validation.estimands.methods import ESTIMANDS, default_estimands
+from mipaudit.validation.laws import law
 
 EPSILON = ESTIMANDS["epsilon_runs"]
 

@@ -11,9 +11,9 @@ import pytest
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.evidence import CLASSES
 from mipaudit.model.row import Limited
-from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
-from mipaudit.validation.laws.catalogue import LAWS, law
+from mipaudit.validation.estimands.estimand import AuditedFile
+from mipaudit.validation.estimands.methods import ESTIMANDS, default_estimands, estimand
+from mipaudit.validation.laws import LAWS, law
 
 RESTATED = {"excess": 1, "eta": 0.5, "accuracy": 0.5}
 

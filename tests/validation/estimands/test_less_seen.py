@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.shift import learner as shift_learner
-from mipaudit.validation.coverage.grid import Choice
-from mipaudit.validation.coverage.run import make_run
-from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
-from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
-from mipaudit.validation.laws.catalogue import law
-from mipaudit.validation.laws.vector_law import VECTOR_LAWS
+from mipaudit.validation.coverage import make_run
+from mipaudit.validation.estimands.estimand import AuditedFile, AuditedVector
+from mipaudit.validation.estimands.methods import ESTIMANDS, default_estimands
+from mipaudit.validation.laws import VECTOR_LAWS, law
+from mipaudit.validation.replications import Choice
 
 NOISED = ESTIMANDS["advantage_noised"]
 ESTIMAND = ESTIMANDS["advantage_blind"]

@@ -11,9 +11,9 @@ from scipy.stats import norm
 
 from mipaudit.evidence.metrics import metric_evidence
 from mipaudit.maths.metrics.names import parse_metric
-from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.estimands import ESTIMANDS
-from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.estimands.estimand import AuditedFile
+from mipaudit.validation.estimands.methods import ESTIMANDS
+from mipaudit.validation.laws import law
 
 METRIC = ESTIMANDS["metric"]
 

@@ -8,10 +8,10 @@ from scipy.stats import binom
 
 from mipaudit.commands.attack.adversaries import bounded_loss_guesses
 from mipaudit.maths.advantage import advantage
-from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
+from mipaudit.validation.estimands.estimand import AuditedFile
+from mipaudit.validation.estimands.methods import ESTIMANDS, default_estimands
 from mipaudit.validation.estimands.named_attack import BOUND, CUTS
-from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.laws import law
 
 NAMES = [name for name in default_estimands() if ESTIMANDS[name].dear]
 LAWS = ["gauss-shift-1", "leaked-atoms", "infinite-scores", "null-ties"]

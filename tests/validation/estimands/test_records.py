@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
-from mipaudit.validation.estimands.records import file_risks, true_risks
-from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.estimands.estimand import AuditedFile
+from mipaudit.validation.estimands.methods import ESTIMANDS, default_estimands
+from mipaudit.validation.estimands.together import file_risks, true_risks
+from mipaudit.validation.laws import law
 
 NAMES = ("record_risk", "largest_risk", "group_advantage")
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.validation.coverage.replications import Panel, Task, replicate
-from mipaudit.validation.coverage.tally import failures, tally
-from mipaudit.validation.estimands.audited_file import AuditedFile, best_threshold
-from mipaudit.validation.estimands.rivals import ALTERNATIVES
+from mipaudit.validation.estimands.estimand import AuditedFile, best_threshold
+from mipaudit.validation.estimands.methods import ALTERNATIVES
+from mipaudit.validation.replications import Panel, Task, failures, replicate, tally
 
 
 def file(member, score, prior=0.5):

@@ -9,7 +9,7 @@ from mipaudit.evidence.difference import encounter, in_bins
 from mipaudit.evidence.scores.averaged_lower import Averaged
 from mipaudit.maths.binomial import MeanRate
 from mipaudit.maths.class_limits.difference import paired_lower
-from mipaudit.validation.estimands.difference import compared_columns
+from mipaudit.validation.estimands.together import compared_columns
 
 RATES = Averaged(
     tpr=MeanRate(value=0.5, variance=0.01, squares=0.01),

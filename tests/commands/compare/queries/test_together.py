@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.compare.queries.cohort import merged_cells, seen_together
-from mipaudit.validation.estimands.difference import compared_columns
+from mipaudit.validation.estimands.together import compared_columns
 
 
 @pytest.fixture(scope="module")

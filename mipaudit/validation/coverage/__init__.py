@@ -1,1 +1,0 @@
-"""A coverage run: cells, files, limits against truths, the outcome."""

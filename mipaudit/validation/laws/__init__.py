@@ -1,1 +1,0 @@
-"""Score laws with known truth."""

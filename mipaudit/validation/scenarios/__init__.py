@@ -1,1 +1,0 @@
-"""Tables that can be drawn at any size, and what is true of them."""
