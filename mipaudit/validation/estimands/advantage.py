@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.shift.learner import PRIOR, Learner, learn
-from mipaudit.commands.shift.limits import blind_evidence
+from mipaudit.commands.shift.run import blind_evidence
 from mipaudit.evidence.kernel import kernel_estimates
 from mipaudit.evidence.metric_rows import metric_estimates
 from mipaudit.evidence.metrics import metric_evidence

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.compare.queries.answer import Compared, largest_of
 from mipaudit.commands.compare.queries.cohort import Cohort, Columns, count_cohort
-from mipaudit.commands.records.cells import RecordCells, RecordTally, cut_cells
-from mipaudit.commands.records.groups import attack_differences
-from mipaudit.commands.records.risk import RecordRisks
+from mipaudit.commands.records.cells import RecordCells, RecordRisks, RecordTally, cut_cells
+from mipaudit.commands.records.counts import attack_differences
 from mipaudit.counting.scores import OrderedRows
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare

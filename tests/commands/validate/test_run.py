@@ -12,7 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.validation.coverage import run
+from mipaudit.validation import coverage as run
 from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS, default_estimands
 from tests.fixtures.codes import said
 

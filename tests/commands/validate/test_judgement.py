@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mipaudit.commands.validate.answer import validation_report
+from mipaudit.commands.validate.run import validation_report
 from mipaudit.validation.coverage import make_run
 from mipaudit.validation.estimands.methods import ALTERNATIVES
 from mipaudit.validation.replications import Choice
