@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from mipaudit.options.shown import Shown
     from mipaudit.statements.provenance import Setting
     from mipaudit.validation.coverage import Run
-    from mipaudit.validation.report import ValidationReport
 
 
 def answer_validate(asked: ValidateOptions) -> ValidationReport:
