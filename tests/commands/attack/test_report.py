@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.report.forms import brief_report
-from mipaudit.report.messages import attack
+from mipaudit.report.messages.estimate import ATTACK
 from mipaudit.report.messages.told import told
 from tests.fixtures.briefs import shown
 from tests.fixtures.codes import said
@@ -80,7 +80,7 @@ SMALLEST = {
 
 
 def test_every_code_has_a_smallest_input():
-    assert {code for codes in SMALLEST.values() for code in codes.split()} >= {*attack.ENTRIES}
+    assert {code for codes in SMALLEST.values() for code in codes.split()} >= {*ATTACK}
 
 
 @pytest.mark.parametrize("make", SMALLEST, ids=SMALLEST.values())

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.report.messages import attribute
+from mipaudit.report.messages.estimate import ATTRIBUTE
 from mipaudit.report.messages.told import told
 from tests.fixtures.briefs import shown
 from tests.fixtures.codes import said
@@ -58,7 +58,7 @@ SMALLEST = {
 
 
 def test_every_code_has_a_smallest_input():
-    assert {*SMALLEST} == {*attribute.ENTRIES}
+    assert {*SMALLEST} == {*ATTRIBUTE}
 
 
 @pytest.mark.parametrize("code", SMALLEST)

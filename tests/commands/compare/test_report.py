@@ -12,7 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.compare.queries import report as of_queries
 from mipaudit.commands.compare.reports import report as of_reports
-from mipaudit.report.messages import compare
+from mipaudit.report.messages.reports import COMPARE
 from mipaudit.report.messages.told import told
 from mipaudit.report.messages.words import more_right_at_least, more_right_at_most
 from tests.fixtures.briefs import answer, shown
@@ -98,7 +98,7 @@ ELSEWHERE |= {"past_verdict", "newest_report", "history_verdicts"}  # of a histo
 
 
 def test_every_code_has_an_input():
-    assert {*MAKES, *ELSEWHERE} == compare.ENTRIES.keys()
+    assert {*MAKES, *ELSEWHERE} == COMPARE.keys()
 
 
 @pytest.mark.parametrize("code", MAKES)

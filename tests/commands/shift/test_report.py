@@ -12,7 +12,7 @@ import mipaudit
 from mipaudit.commands.shift import report as conclusion
 from mipaudit.model.message import Message
 from mipaudit.report.forms import brief_report
-from mipaudit.report.messages import shift
+from mipaudit.report.messages.records import SHIFT
 from mipaudit.report.messages.told import told
 
 
@@ -78,7 +78,7 @@ def within(message):
 
 
 def test_every_code_has_an_input():
-    assert MAKES.keys() == shift.ENTRIES.keys()
+    assert MAKES.keys() == SHIFT.keys()
 
 
 @pytest.mark.parametrize("code", MAKES)
