@@ -7,16 +7,17 @@ in a histogram. Leaks of a few records show at the ends of the score, so the out
 cells are halved as long as enough rows are left.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.records.options import MOST_CELLS
-from mipaudit.commands.records.report import Direction, ExposedRecord
+from mipaudit.commands.records.report import CellRisk, Direction, ExposedRecord, RiskBand
 from mipaudit.data.parts import Partition
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.cell_risk import (
@@ -28,6 +29,7 @@ from mipaudit.maths.cell_risk import (
     melded_limits,
 )
 from mipaudit.maths.finite_population import Population, finite_limits, finite_p_values
+from mipaudit.model.row import Row
 from mipaudit.summaries.cells import atoms
 from mipaudit.summaries.plan import BurnInSample, ScoreKind, burn_in_blocks, is_discrete
 from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes, splitmix64
@@ -35,8 +37,24 @@ from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes, splitmix64
 FoundT = TypeVar("FoundT")
 # Among more cells each holds too little of a class for melding to gain anything.
 MOST_MELDED: Final = 64
+_BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 _MEMBER: Final = 1
 _EARLY: Final = 1
+# Columns of the file of records, and what they hold of the table of cells.
+_COLUMNS: Final = {
+    "cell": "cell",
+    "cell_members": "members",
+    "cell_holdout": "holdout",
+    "signed_risk": "signed",
+    "risk": "risk",
+    "risk_lower": "lower",
+    "risk_upper": "upper",
+    "risk_lower_pointwise": "lower_pointwise",
+    "risk_upper_pointwise": "upper_pointwise",
+}
+# What is told of the cell of a record that is named.
+_OF_RECORD: Final = ("cell", "risk", "lower", "upper", "speaks_for")
+DIRECTIONS: Final[tuple[Direction, ...]] = ("holdout", "unclear", "member")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,38 +84,34 @@ class RecordRisks:
     limit: float | None = None
 
     @cached_property
-    def members(self) -> NDArray[np.int64]:
-        """Return the counted members of each cell."""
-        return self._rows[:, _MEMBER]
-
-    @cached_property
-    def holdout(self) -> NDArray[np.int64]:
-        """Return the counted holdout records of each cell."""
-        return self._rows[:, 1 - _MEMBER]
-
-    @cached_property
-    def _rows(self) -> NDArray[np.int64]:
-        return np.where(self.single[:, None], self.everyone, self.counts[:, 0])
-
-    @cached_property
     def everyone(self) -> NDArray[np.int64]:
         """Return all rows of each cell, (holdout, member), shape (m, 2)."""
         return np.asarray(self.counts.sum(axis=1))
 
-    @property
-    def n_members(self) -> int:
-        """Return the members counted."""
-        return int(self.members.sum())
+    @cached_property
+    def counted(self) -> NDArray[np.int64]:
+        """Return the counted rows of each cell, likewise."""
+        return np.where(self.single[:, None], self.everyone, self.counts[:, 0])
 
     @property
-    def n_holdout(self) -> int:
-        """Return the holdout records counted."""
-        return int(self.holdout.sum())
+    def members(self) -> NDArray[np.int64]:
+        """Return the counted members of each cell."""
+        return self.counted[:, _MEMBER]
+
+    @property
+    def holdout(self) -> NDArray[np.int64]:
+        """Return the counted holdout records of each cell."""
+        return self.counted[:, 1 - _MEMBER]
+
+    @cached_property
+    def filled(self) -> NDArray[np.bool_]:
+        """Tell in which cells there is any record, of the burn-in too."""
+        return np.asarray(self.everyone.any(axis=1))
 
     @cached_property
     def occupied(self) -> NDArray[np.bool_]:
         """Tell in which cells a record was counted: only those share the error."""
-        return np.asarray(self.members + self.holdout > 0)
+        return np.asarray(self.counted.any(axis=1))
 
     @property
     def cells(self) -> int:
@@ -122,8 +136,11 @@ class RecordRisks:
     @cached_property
     def listed(self) -> NDArray[np.bool_]:
         """Tell which cells are listed as having a risk above tau."""
-        chosen = np.zeros(self.members.size, dtype=np.bool_)
-        chosen[self.occupied] = discoveries(self._above[self.occupied], self.rate)
+        above = np.ones(self.members.size)
+        for cells, values in self._counted(above_p_values, finite_p_values, tau=self.tau):
+            above[cells] = values
+        chosen = np.zeros(above.size, dtype=np.bool_)
+        chosen[self.occupied] = discoveries(above[self.occupied], self.rate)
         return chosen
 
     @cached_property
@@ -133,11 +150,63 @@ class RecordRisks:
         return self.limits(error_for_selected(1 - self.confidence, count, self.cells))
 
     @cached_property
-    def _above(self) -> NDArray[np.float64]:
-        found = np.ones(self.members.size)
-        for cells, values in self._counted(above_p_values, finite_p_values, tau=self.tau):
-            found[cells] = values
-        return found
+    def table(self) -> dict[str, NDArray[Any]]:
+        """Return what is known of every cell: arrays of shape (m,) by the fields of `CellRisk`."""
+        together, alone = self.together, self.alone
+        adjusted = self.adjusted if self.listed.any() else together
+        holdout, members = self.everyone.T
+        unlisted = np.full(members.size, None)
+        return {
+            "cell": np.arange(members.size, dtype=np.int32),
+            "members": members,
+            "holdout": holdout,
+            "counted_members": self.members,
+            "counted_holdout": self.holdout,
+            "signed": together.signed,
+            "risk": together.risk,
+            "lower": together.risk_lower,
+            "upper": together.risk_upper,
+            "lower_pointwise": alone.risk_lower,
+            "upper_pointwise": alone.risk_upper,
+            "speaks_for": np.array(DIRECTIONS)[together.direction + 1],
+            "in_list": self.listed,
+            "adjusted_lower": np.where(self.listed, adjusted.risk_lower, unlisted),
+            "adjusted_upper": np.where(self.listed, adjusted.risk_upper, unlisted),
+        }
+
+    def rows(
+        self, cells: NDArray[np.integer], names: Sequence[str] | None = None
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield what is known of some cells, by the fields of `CellRisk`, or some of them."""
+        names = tuple(self.table) if names is None else names
+        columns = [self.table[name][cells].tolist() for name in names]
+        for values in zip(*columns, strict=True):
+            yield dict(zip(names, values, strict=True))
+
+    def cell_risks(self, least: int) -> tuple[CellRisk, ...]:
+        """Return the cells of so many records, the most exposed first."""
+        shown = self.order[self.everyone[self.order].sum(axis=1) >= least]
+        return tuple(CellRisk(**one) for one in self.rows(shown))
+
+    def bands(self) -> tuple[RiskBand, ...]:
+        """Return how many records have a risk within each band."""
+        risk, lower = self.together.risk, self.together.risk_lower
+        found = []
+        for low, high in pairwise(_BANDS):
+            inside = (risk >= low) & ((risk < high) | (high == _BANDS[-1]))
+            holdout, members = self.everyone[inside].sum(axis=0).tolist()
+            sure_holdout, sure_members = self.everyone[lower >= low].sum(axis=0).tolist()
+            found.append(
+                RiskBand(
+                    low=low,
+                    high=high,
+                    members=members,
+                    holdout=holdout,
+                    at_least_members=sure_members,
+                    at_least_holdout=sure_holdout,
+                )
+            )
+        return tuple(found)
 
     @cached_property
     def _ranked(self) -> NDArray[np.intp]:
@@ -195,6 +264,29 @@ class RecordRisks:
             return 1.0
         return float(self.together.risk_upper[self.occupied].max())
 
+    def largest_row(self, score: str) -> Row:
+        """Return the largest risk: what MACE's Definition 8 asks to be at most alpha."""
+        method = f"{'melded' if self.melded else 'conditional'} Clopper-Pearson"
+        if self.population is not None:
+            method = "melded, members without replacement"
+        n_holdout, n_members = self.counted.sum(axis=0).tolist()
+        return Row(
+            quantity="risk",
+            score=score,
+            method=method,
+            attackers="any",
+            value=self.largest_value,
+            plugin=float(self.together.risk[self.occupied].max()) if self.cells else None,
+            lower=self.largest_lower,
+            upper=self.largest_upper,
+            confidence=self.confidence,
+            selection="all rows of cells of one value; cells of more, cut on the burn-in, are "
+            "counted on the other rows",
+            validity="approximate",
+            n_members=n_members,
+            n_holdout=n_holdout,
+        )
+
     def limits(self, alpha: float) -> RiskLimits:
         """Return limits of two-sided error alpha for each cell."""
         by = melded_limits if self.melded else conditional_limits
@@ -237,7 +329,6 @@ _CELLS_PER_CUBE_ROOT: Final = 2.0
 _FEWEST: Final = 4
 _END_ROWS: Final = 400
 _MOST_HALVINGS: Final = 4
-DIRECTIONS: Final[tuple[Direction, ...]] = ("holdout", "unclear", "member")
 # A record that may be named: what decides, in order, and what is told of it.
 _NAMED: Final = np.dtype(
     [
@@ -433,22 +524,9 @@ def columns_with(key: str | None, of_cell: Iterable[str]) -> tuple[str, ...]:
 
 
 def cell_columns(risks: RecordRisks) -> dict[str, NDArray[Any]]:
-    """Return what the records of each cell get, arrays of shape (m,) by name."""
-    holdout, members = risks.everyone.T
-    together, alone = risks.together, risks.alone
-    return {
-        "cell": np.arange(members.size, dtype=np.int32),
-        "cell_members": members,
-        "cell_holdout": holdout,
-        "signed_risk": together.signed,
-        "risk": together.risk,
-        "risk_lower": together.risk_lower,
-        "risk_upper": together.risk_upper,
-        "risk_lower_pointwise": alone.risk_lower,
-        "risk_upper_pointwise": alone.risk_upper,
-        "direction": together.direction,
-        "in_list": risks.listed,
-    }
+    """Return what the records of each cell get in the file, arrays of shape (m,) by name."""
+    found = {column: risks.table[name] for column, name in _COLUMNS.items()}
+    return {**found, "direction": risks.together.direction, "in_list": risks.listed}
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -469,6 +547,16 @@ class TopRecords:
     tied: int
     seed: int
     found: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=_NAMED))
+
+    @classmethod
+    def of(cls, risks: RecordRisks, count: int, seed: int) -> Self:
+        """Return what looks for the ``count`` most exposed records, at least 0."""
+        rows, order = risks.everyone.sum(axis=1), risks.members_first
+        quota = np.zeros(rows.size, dtype=np.int64)
+        before = np.cumsum(rows[order]) - rows[order]
+        quota[order] = np.clip(count - before, 0, rows[order])
+        last = order[quota[order] > 0][-1:]
+        return cls(quota=quota, tied=int(rows[last].sum()), seed=seed)
 
     def look(self, rows: Rows, row: NDArray[np.int64], cell: NDArray[np.int32]) -> None:
         """Take note of wanted rows of a batch, whose numbers in the input are ``row``."""
@@ -496,45 +584,17 @@ class TopRecords:
 
     def records(self, risks: RecordRisks) -> tuple[ExposedRecord, ...]:
         """Return the records found, as :attr:`RecordRisks.members_first` has them, ties by row."""
-        limits = risks.together
         place = np.zeros(self.quota.size, dtype=np.intp)
         place[risks.members_first] = np.arange(risks.order.size)
-        order = np.lexsort((self.found["row"], place[self.found["cell"]]))
+        found = self.found[np.lexsort((self.found["row"], place[self.found["cell"]]))]
         return tuple(
-            ExposedRecord(
-                row=row,
-                member=member,
-                cell=cell,
-                risk=float(limits.risk[cell]),
-                lower=float(limits.risk_lower[cell]),
-                upper=float(limits.risk_upper[cell]),
-                speaks_for=DIRECTIONS[int(limits.direction[cell]) + 1],
-                key=None if key is None else str(key),
+            ExposedRecord(row=row, member=member, key=None if key is None else str(key), **of_cell)
+            for (row, member, key), of_cell in zip(
+                found[["row", "member", "key"]].tolist(),
+                risks.rows(found["cell"], _OF_RECORD),
+                strict=True,
             )
-            for cell, row, member, key in self.found[order][
-                ["cell", "row", "member", "key"]
-            ].tolist()
         )
-
-
-def top_records(risks: RecordRisks, count: int, seed: int) -> TopRecords:
-    """Return what looks for the ``count`` most exposed records.
-
-    Args:
-        risks: of all cells.
-        count: how many to name, at least 0.
-        seed: draws among equally exposed ones.
-    """
-    rows = risks.everyone.sum(axis=1)
-    quota = np.zeros(rows.size, dtype=np.int64)
-    tied, left = 0, count
-    for cell in risks.members_first.tolist():
-        if left <= 0:
-            break
-        tied = int(rows[cell])
-        quota[cell] = min(left, tied)
-        left -= tied
-    return TopRecords(quota=quota, tied=tied, seed=seed)
 
 
 def record_chunks(
@@ -556,19 +616,18 @@ def record_chunks(
         top: takes note of the most exposed records.
         meter: called with the source rows of each batch.
     """
-    for partition in partitions:
-        for rows in partition.batches():
-            cell = cells.of(rows.scores[0])
-            row = rows.positions()
-            top.look(rows, row, cell)
-            chunk = {"row": row, "member": rows.member}
-            if key is not None and rows.names is not None:
-                chunk[key] = _plain(rows.names)
-            chunk |= {name: values[cell] for name, values in of_cell.items()}
-            if meter is not None:
-                meter(rows.source_rows)
-            if row.size:
-                yield chunk
+    for rows in (rows for partition in partitions for rows in partition.batches()):
+        cell = cells.of(rows.scores[0])
+        row = rows.positions()
+        top.look(rows, row, cell)
+        chunk = {"row": row, "member": rows.member}
+        if key is not None and rows.names is not None:
+            chunk[key] = _plain(rows.names)
+        chunk |= {name: values[cell] for name, values in of_cell.items()}
+        if meter is not None:
+            meter(rows.source_rows)
+        if row.size:
+            yield chunk
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

@@ -12,7 +12,8 @@ would be needed.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Self
+from itertools import zip_longest
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,9 @@ from numpy.typing import NDArray
 from mipaudit.commands.records.cells import RecordCells, RecordRisks, RecordTally, cut_cells
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.counting.counts import settle_sample
-from mipaudit.counting.scores import KeptInput, OrderedRows
+from mipaudit.counting.scores import KeptInput
 from mipaudit.data.parts import ScoreColumn
+from mipaudit.data.rows.partition import GroupColumns
 from mipaudit.data.rows.units import Chosen
 from mipaudit.data.source import Partitions, ScoreSource
 from mipaudit.engine.fold import fold
@@ -38,37 +40,19 @@ from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.rounding import count_text
 from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.counts import ScoreCounts
-from mipaudit.summaries.plan import BurnInSample, Plan, ScoreKind, kept_exactly, make_plan
+from mipaudit.summaries.plan import BurnInSample, Plan, kept_exactly, make_plan
 from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
 from mipaudit.summaries.tally import GroupCensus, Grouping, Tally
 
 _MEMBER: Final = 1
+_EVERY_CLASS: Final = (_MEMBER, 1 - _MEMBER)
 REST: Final = "the rest"
 # Groups of rows that are counted as they come, in a table for each.
 MOST_COUNTED: Final = 64
 _OTHER: Final = "other"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixedAttack:
-    """How often an attack that was fixed beforehand says *member*, in one group.
-
-    Attributes:
-        tp: members of whom it does.
-        fp: holdout records of which it does.
-        n_members: members in all.
-        n_holdout: holdout records in all.
-    """
-
-    tp: int
-    fp: int
-    n_members: int
-    n_holdout: int
-
-    def gain(self, prior: float) -> float:
-        """Return the advantage of the attack, 1-2p + 2(p TPR - (1-p) FPR), in [-1, 1]."""
-        tpr, fpr = self.tp / max(1, self.n_members), self.fp / max(1, self.n_holdout)
-        return advantage(tpr, fpr, prior)
+Counts = NDArray[np.int64]
+# Makes an empty summary.
+Start = Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -105,7 +89,7 @@ class GroupCounts:
         """
         share = ErrorShare(confidence=confidence, columns=len(self.names))
         score, ordered = column.name, column.kind != "string"
-        differences = attack_differences(
+        differences: Sequence[Limits | None] = attack_differences(
             self.counts, prior=prior, alpha=share.two_sided, ordered=ordered
         )
         every = [
@@ -114,12 +98,31 @@ class GroupCounts:
         ]
         learn_together(every)
         found = []
-        for at, (name, evidence) in enumerate(zip(self.names, every, strict=True)):
-            found += [replace(row, group=name) for row in advantage_estimates(evidence, share)]
-            if differences:
-                counts, difference = self.counts[at], differences[at]
-                found.append(_difference_estimate(score, name, counts, difference, confidence))
+        for name, evidence, difference in zip_longest(self.names, every, differences):
+            rows = advantage_estimates(evidence, share)
+            if difference is not None:
+                rows.append(_difference(evidence, difference, confidence))
+            found += [replace(row, group=name) for row in rows]
         return found
+
+
+def _difference(evidence: Evidence, difference: Limits, confidence: float) -> Row:
+    n_holdout, n_members = evidence.counts.scored.sum(axis=0).tolist()
+    return Row(
+        quantity="difference",
+        score=evidence.score,
+        method="one attack in the group less in the rest, melded",
+        attackers="thresholds",
+        value=difference.value,
+        lower=difference.lower,
+        upper=difference.upper,
+        confidence=confidence,
+        selection="the best threshold on everybody's burn-in, judged on the other rows",
+        validity="approximate",
+        n_members=n_members,
+        n_holdout=n_holdout,
+        versus=REST,
+    )
 
 
 def attack_differences(
@@ -140,12 +143,8 @@ def attack_differences(
         return []
     trained = np.sum([one.trained for one in counts], axis=0)
     chosen = best_attack(trained, prior, ordered=ordered)
-    everyone = np.sum([one.scored for one in counts], axis=0)
-    return difference_limits(
-        [(_result(one.scored, chosen), _result(everyone - one.scored, chosen)) for one in counts],
-        prior=prior,
-        alpha=alpha,
-    )
+    said = np.array([[one.scored[chosen].sum(axis=0), one.scored.sum(axis=0)] for one in counts])
+    return difference_limits(said, said.sum(axis=0) - said, prior=prior, alpha=alpha)
 
 
 def best_attack(trained: NDArray[np.int64], prior: float, *, ordered: bool) -> NDArray[np.bool_]:
@@ -168,86 +167,50 @@ def best_attack(trained: NDArray[np.int64], prior: float, *, ordered: bool) -> N
     return np.asarray(cells > down)
 
 
-def difference_limits(
-    pairs: Sequence[tuple[FixedAttack, FixedAttack]], *, prior: float, alpha: float
-) -> list[Limits]:
-    """Return limits of differences of two advantages of one attack.
+def difference_limits(mine: Counts, others: Counts, *, prior: float, alpha: float) -> list[Limits]:
+    """Return limits of differences of two advantages of one attack that was fixed beforehand.
 
     Melded limits of a weighted sum of four proportions: they hold for small groups, rates
     near 0 or 1 and small errors too.
 
     Args:
-        pairs: the attack on a group, and on the rest.
+        mine: of each group (of whom the attack says *member*, all), each (holdout, member), shape
+            (G, 2, 2).
+        others: of the rest, likewise.
         prior: p in (0, 1).
         alpha: two-sided error of each in (0, 1).
     """
-    known = [pair for pair in pairs if _counted(pair)]
-    lowers = melded_lowers([_terms(pair, prior, 2) for pair in known], alpha / 2)
-    uppers = melded_lowers([_terms(pair, prior, -2) for pair in known], alpha / 2)
-    limits = iter(zip(lowers, uppers, strict=True))
-    found = []
-    for pair in pairs:
-        lower, upper = next(limits) if _counted(pair) else (-2.0, -2.0)
-        mine, others = (one.gain(prior) for one in pair)
-        found.append(Limits(value=mine - others, lower=max(-2.0, lower), upper=min(2.0, -upper)))
-    return found
-
-
-def _counted(pair: tuple[FixedAttack, FixedAttack]) -> bool:
-    """Tell whether both have rows of both classes."""
-    return all(one.n_members and one.n_holdout for one in pair)
-
-
-def _terms(pair: tuple[FixedAttack, FixedAttack], prior: float, scale: float) -> list[Term]:
-    """Return the first advantage less the second as a sum of four proportions."""
+    # Both must have rows of both classes.
+    counted = (mine[:, 1] > 0).all(axis=1) & (others[:, 1] > 0).all(axis=1)
+    pairs = [(mine[at], others[at]) for at in np.flatnonzero(counted)]
+    limits = np.full((len(mine), 2), -2.0)
+    for side, sign in enumerate((2, -2)):
+        limits[counted, side] = melded_lowers([_terms(*p, prior, sign) for p in pairs], alpha / 2)
+    values = _gains(mine, prior) - _gains(others, prior)
     return [
-        Term(weight=weight, successes=x, trials=n)
-        for sign, one in zip((scale, -scale), pair, strict=True)
-        for weight, x, n in (
-            (sign * prior, one.tp, one.n_members),
-            (sign * (prior - 1), one.fp, one.n_holdout),
-        )
+        Limits(value=value, lower=max(-2.0, lower), upper=min(2.0, -upper))
+        for value, (lower, upper) in zip(values.tolist(), limits.tolist(), strict=True)
     ]
 
 
-def _result(scored: NDArray[np.int64], chosen: NDArray[np.bool_]) -> FixedAttack:
-    fp, tp = (int(n) for n in scored[chosen].sum(axis=0))
-    n_holdout, n_members = (int(n) for n in scored.sum(axis=0))
-    return FixedAttack(tp=tp, fp=fp, n_members=n_members, n_holdout=n_holdout)
+def _gains(said: Counts, prior: float) -> NDArray[np.float64]:
+    """Return the advantage of an attack in each group, in [-1, 1], shape (G,)."""
+    rates = said[:, 0] / np.maximum(1, said[:, 1])
+    return np.asarray(advantage(rates[:, _MEMBER], rates[:, 1 - _MEMBER], prior))
 
 
-def _difference_estimate(
-    score: str, name: str, counts: ScoreCounts, difference: Limits, confidence: float
-) -> Row:
-    n_holdout, n_members = (int(n) for n in counts.scored.sum(axis=0))
-    return Row(
-        quantity="difference",
-        score=score,
-        method="one attack in the group less in the rest, melded",
-        attackers="thresholds",
-        value=difference.value,
-        lower=difference.lower,
-        upper=difference.upper,
-        confidence=confidence,
-        selection="the best threshold on everybody's burn-in, judged on the other rows",
-        validity="approximate",
-        n_members=n_members,
-        n_holdout=n_holdout,
-        group=name,
-        versus=REST,
-    )
-
-
-def words_of(source: ScoreSource) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]]:
-    """Return the columns that make groups, and the words of every group that was read."""
-    groups = source.groups
-    assert groups is not None  # noqa: S101 - the caller asked
-    return groups.columns, groups.found
+def _terms(mine: Counts, others: Counts, prior: float, scale: float) -> list[Term]:
+    """Return the first advantage less the second as a sum of four proportions."""
+    return [
+        Term(weight=sign * weight, successes=int(said[0, side]), trials=int(said[1, side]))
+        for sign, said in ((scale, mine), (-scale, others))
+        for side, weight in zip(_EVERY_CLASS, (prior, prior - 1), strict=True)
+    ]
 
 
 def choose_groups(
     sizes: Mapping[int, tuple[int, int]],
-    words: tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]],
+    words: GroupColumns | None,
     asked: RecordTableOptions,
     *,
     in_memory: bool,
@@ -256,7 +219,7 @@ def choose_groups(
 
     Args:
         sizes: (members, holdout) by the hash of the group.
-        words: the columns that make groups, and the words of each.
+        words: the columns that make groups, and what each hash stands for.
         asked: how small a group may be, and what becomes of smaller ones.
         in_memory: whether the rows are; as many groups as are read may then be told apart.
 
@@ -264,11 +227,13 @@ def choose_groups(
         InputError: ``small_groups`` or ``no_group``.
         UsageError: ``too_many_groups``.
     """
-    small = [group for group, pair in sizes.items() if min(pair) < asked.min_cell]
+    assert words is not None  # noqa: S101 - the caller asked
+    least = asked.min_cell
+    small = sorted(group for group, pair in sizes.items() if min(pair) < least)
     if small and asked.small_groups == "refuse":
         raise InputError(
             "small_groups",
-            f"{len(small)} of {len(sizes)} groups have fewer than {asked.min_cell} members "
+            f"{len(small)} of {len(sizes)} groups have fewer than {least} members "
             "or holdout records.",
             hint="Take them together with `small_groups` merge, or name fewer columns.",
         )
@@ -280,37 +245,37 @@ def choose_groups(
             "apart in an input of so many rows.",
             hint="Name fewer columns.",
         )
-    members, holdout = (sum(sizes[group][side] for group in small) for side in (0, 1))
-    together = bool(small) and min(members, holdout) >= asked.min_cell
     if not kept:
         raise InputError(
             "no_group",
-            f"No group has {asked.min_cell} members and as many holdout records.",
+            f"No group has {least} members and as many holdout records.",
             hint="Name fewer columns, or lower `min_cell`.",
         )
-    columns, found = words
     names = [
-        ", ".join(f"{c}={word}" for c, word in zip(columns, found[group], strict=True))
+        ", ".join(f"{c}={word}" for c, word in zip(words.columns, words.found[group], strict=True))
         for group in kept
     ]
+    told = [sizes[group] for group in kept]
+    members, holdout = (sum(sizes[group][side] for group in small) for side in (0, 1))
+    together = bool(small) and min(members, holdout) >= least
+    if together:
+        names, told = [*names, _OTHER], [*told, (members, holdout)]
+    became = Finding.of(
+        "groups_merged" if together else "groups_left_out",
+        case="groups",
+        groups=len(small),
+        least=least,
+        records=None if together else members + holdout,
+    )
     return GroupCounts(
         grouping=Grouping(
             kept=np.array(kept, dtype=np.uint64),
-            merged=np.array(sorted(small) if together else [], dtype=np.uint64),
+            merged=np.array(small if together else [], dtype=np.uint64),
         ),
-        names=(*names, *([_OTHER] if together else [])),
-        sizes=(*(sizes[group] for group in kept), *([(members, holdout)] if together else [])),
-        findings=_findings(len(small), members + holdout, asked.min_cell, together=together),
+        names=tuple(names),
+        sizes=tuple(told),
+        findings=(became,) if small else (),
     )
-
-
-def _findings(small: int, rows: int, least: int, *, together: bool) -> tuple[Finding, ...]:
-    if not small:
-        return ()
-    if together:
-        return (Finding.of("groups_merged", case="groups", groups=small, least=least),)
-    left_out = {"groups": small, "least": least, "records": rows}
-    return (Finding.of("groups_left_out", case="groups", **left_out),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -319,7 +284,7 @@ class RecordCounts:
 
     column: ScoreColumn
     cells: RecordCells
-    counts: NDArray[np.int64]
+    counts: Counts
     n_members: int
     n_holdout: int
     groups: GroupCounts | None
@@ -350,6 +315,30 @@ class RecordCounts:
         return [] if groups is None else groups.estimates(self.column, prior, confidence)
 
 
+class InOnePass:
+    """Several summaries of the same rows; mergeable.
+
+    Attributes:
+        found: the summaries, in the order in which they were asked for.
+    """
+
+    __slots__ = ("found",)
+
+    def __init__(self, starts: Sequence[Start]) -> None:
+        """Start each empty."""
+        self.found = [start() for start in starts]
+
+    def add(self, rows: Rows) -> None:
+        """Take in a batch."""
+        for one in self.found:
+            one.add(rows)
+
+    def merge(self, other: Self) -> None:
+        """Take in those of another part."""
+        for mine, theirs in zip(self.found, other.found, strict=True):
+            mine.merge(theirs)
+
+
 def count_records(
     source: ScoreSource,
     asked: RecordTableOptions,
@@ -357,7 +346,7 @@ def count_records(
     workers: Workers | None,
     meter: Callable[[int], None] | None,
 ) -> RecordCounts:
-    """Read the input twice and count.
+    """Read the input twice and count; of one that fits in memory, whatever the order of its rows.
 
     Raises:
         UsageError: several scores, no thread, or too many groups.
@@ -365,26 +354,13 @@ def count_records(
             is smaller than the members.
     """
     require_one_score(source)
-    kept = _kept(source, workers, meter)
-    if kept is not None:
-        return _count_kept(source, kept, asked)
-    return _count_by_position(source, asked, workers=workers, meter=meter)
-
-
-def _kept(
-    source: ScoreSource, workers: Workers | None, meter: Callable[[int], None] | None
-) -> KeptInput | None:
-    """Read the input into memory; None for one that is too large.
-
-    Raises:
-        InputError: rows that cannot be audited, or a class without rows.
-    """
-    if not kept_exactly(source.rows_hint, 1):
-        return None
-    rows = fold(unnamed(source.every_row()), HeldRows, workers=workers, progress=meter).joined()
-    source.check_classes()
-    assert rows is not None  # noqa: S101 - neither class is empty
-    return KeptInput(rows=rows, source=source)
+    over = partial(fold, workers=workers, progress=meter)
+    if kept_exactly(source.rows_hint, 1):
+        rows = over(unnamed(source.every_row()), HeldRows).joined()
+        source.check_classes()
+        assert rows is not None  # noqa: S101 - neither class is empty
+        return _count_kept(source, KeptInput(rows=rows, source=source), asked)
+    return _count_by_position(source, asked, partial(over, unnamed(source.partitions())))
 
 
 def _count_kept(source: ScoreSource, kept: KeptInput, asked: RecordTableOptions) -> RecordCounts:
@@ -397,18 +373,19 @@ def _count_kept(source: ScoreSource, kept: KeptInput, asked: RecordTableOptions)
     if source.unit_seed is not None:
         source.stand_for(_standing(kept, asked))
     sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
-    cells = _cells(sample, source.columns[0].kind, asked, ordered.seed)
-    grouped = None
+    cells = _cells(sample, source, asked, ordered.seed)
+    counts = ordered.over(partial(RecordTally, cells)).counts
+    groups = None
     if kept.rows.groups is not None:
-        grouped = _count_groups(source, kept.with_groups(0, asked.chosen_seed), asked)
-    return RecordCounts(
-        column=source.columns[0],
-        cells=cells,
-        counts=ordered.over(partial(RecordTally, cells)).counts,
-        n_members=sample.members.rows,
-        n_holdout=sample.holdout.rows,
-        groups=grouped,
-    )
+        ordered = kept.with_groups(0, asked.chosen_seed)
+        starts: list[Start] = [partial(BurnInSample, 1, ordered.seed), GroupCensus]
+        own, census = ordered.over(partial(InOnePass, starts)).found
+        own.settle()
+        groups = choose_groups(census.sizes, source.groups, asked, in_memory=True)
+        plan = _plan(own, source, asked, ordered.seed)
+        tally = ordered.over(partial(Tally, plan, groups.grouping))
+        groups = replace(groups, counts=tally.counts(), seed=ordered.seed)
+    return _counted(source, cells, counts, sample, groups)
 
 
 def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
@@ -432,54 +409,52 @@ def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
     )
 
 
-def _count_groups(
-    source: ScoreSource, ordered: OrderedRows, asked: RecordTableOptions
-) -> GroupCounts:
-    kind = source.columns[0].kind
-    sizes, words = ordered.over(GroupCensus).sizes, words_of(source)
-    chosen = choose_groups(sizes, words, asked, in_memory=True)
-    sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
-    sample.settle()
-    plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=ordered.seed)
-    tally = ordered.over(partial(Tally, plan, chosen.grouping))
-    return replace(chosen, counts=tally.counts(), seed=ordered.seed)
-
-
 def _count_by_position(
     source: ScoreSource,
     asked: RecordTableOptions,
-    *,
-    workers: Workers | None,
-    meter: Callable[[int], None] | None,
+    over: Callable[[Callable[[], InOnePass]], InOnePass],
 ) -> RecordCounts:
     """Read an input that is too large to keep twice, and count."""
-    partitions = unnamed(source.partitions())
     seed = source.position_seed
-    over = partial(fold, partitions, workers=workers, progress=meter)
-    survey = over(partial(RecordSurvey, seed, grouped=source.groups is not None))
-    sample = survey.sample
-    kind = source.columns[0].kind
-    cells = _cells(sample, kind, asked, seed)
-    chosen = plan = None
-    if survey.census is not None:
-        words = words_of(source)
-        chosen = choose_groups(survey.census.sizes, words, asked, in_memory=False)
-        plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=seed)
-    tally = over(partial(RecordCount, cells, plan, None if chosen is None else chosen.grouping))
+    starts: list[Start] = [partial(BurnInSample, 1, seed)]
+    starts += [] if source.groups is None else [GroupCensus]
+    sample, *censuses = over(partial(InOnePass, starts)).found
+    cells = _cells(sample, source, asked, seed)
+    chosen = [choose_groups(one.sizes, source.groups, asked, in_memory=False) for one in censuses]
+    tallies: list[Start] = [
+        partial(Tally, _plan(sample, source, asked, seed), one.grouping) for one in chosen
+    ]
+    tally, *counted = over(partial(InOnePass, [partial(RecordTally, cells), *tallies])).found
+    groups = None
+    for one, own in zip(chosen, counted, strict=True):
+        groups = replace(one, counts=own.counts(), seed=seed)
+    return _counted(source, cells, tally.counts, sample, groups)
+
+
+def _counted(
+    source: ScoreSource,
+    cells: RecordCells,
+    counts: Counts,
+    sample: BurnInSample,
+    groups: GroupCounts | None,
+) -> RecordCounts:
     return RecordCounts(
         column=source.columns[0],
         cells=cells,
-        counts=tally.cells.counts,
+        counts=counts,
         n_members=sample.members.rows,
         n_holdout=sample.holdout.rows,
-        groups=None
-        if chosen is None or tally.groups is None
-        else replace(chosen, counts=tally.groups.counts(), seed=seed),
+        groups=groups,
     )
 
 
+def _plan(sample: BurnInSample, source: ScoreSource, asked: RecordTableOptions, seed: int) -> Plan:
+    kinds = [source.columns[0].kind]
+    return make_plan(sample, kinds, prior=asked.prior, discrete=asked.discrete, seed=seed)
+
+
 def _cells(
-    sample: BurnInSample, kind: ScoreKind, asked: RecordTableOptions, seed: int
+    sample: BurnInSample, source: ScoreSource, asked: RecordTableOptions, seed: int
 ) -> RecordCells:
     """Return the cells that the burn-in calls for, which the sample then holds in order.
 
@@ -487,9 +462,21 @@ def _cells(
         InputError: a class is empty, keys repeat, or the population is too small.
     """
     settle_sample(sample)
-    _check_population(asked, sample)
+    members = sample.members.rows
+    if asked.member_population is not None and asked.member_population < members:
+        raise InputError(
+            "population_too_small",
+            f"There are {members:,} members, more than the training records that "
+            "`member_population` says they were drawn from.",
+            hint="Give the number of all training records.",
+        )
     return cut_cells(
-        sample, kind, seed=seed, discrete=asked.discrete, cells=asked.cells, least=asked.min_cell
+        sample,
+        source.columns[0].kind,
+        seed=seed,
+        discrete=asked.discrete,
+        cells=asked.cells,
+        least=asked.min_cell,
     )
 
 
@@ -508,60 +495,3 @@ def require_one_score(source: ScoreSource) -> None:
         f"The risk of a record is that of one score, and there are several: {names}.",
         hint="Choose one with `score_col`.",
     )
-
-
-def _check_population(asked: RecordTableOptions, sample: BurnInSample) -> None:
-    members = sample.members.rows
-    if asked.member_population is not None and asked.member_population < members:
-        raise InputError(
-            "population_too_small",
-            f"There are {members:,} members, more than the training records that "
-            "`member_population` says they were drawn from.",
-            hint="Give the number of all training records.",
-        )
-
-
-class RecordSurvey:
-    """Pass one: a burn-in sample of one score, and the sizes of the groups."""
-
-    __slots__ = ("census", "sample")
-
-    def __init__(self, seed: int, *, grouped: bool) -> None:
-        """Start empty."""
-        self.sample = BurnInSample(1, seed)
-        self.census = GroupCensus() if grouped else None
-
-    def add(self, rows: Rows) -> None:
-        """Take in a batch."""
-        self.sample.add(rows)
-        if self.census is not None:
-            self.census.add(rows)
-
-    def merge(self, other: Self) -> None:
-        """Take in the survey of another part."""
-        self.sample.merge(other.sample)
-        if self.census is not None and other.census is not None:
-            self.census.merge(other.census)
-
-
-class RecordCount:
-    """Pass two: counts of the cells, and of the groups."""
-
-    __slots__ = ("cells", "groups")
-
-    def __init__(self, cells: RecordCells, plan: Plan | None, grouping: Grouping | None) -> None:
-        """Start empty; a plan and a grouping go together."""
-        self.cells = RecordTally(cells)
-        self.groups = None if plan is None or grouping is None else Tally(plan, grouping)
-
-    def add(self, rows: Rows) -> None:
-        """Count a batch."""
-        self.cells.add(rows)
-        if self.groups is not None:
-            self.groups.add(rows)
-
-    def merge(self, other: Self) -> None:
-        """Add the counts of another part."""
-        self.cells.merge(other.cells)
-        if self.groups is not None and other.groups is not None:
-            self.groups.merge(other.groups)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from mipaudit.commands.records.cells import RecordRisks
 from mipaudit.commands.records.counts import RecordCounts
 from mipaudit.commands.records.options import RecordTableOptions
-from mipaudit.commands.records.report import RecordsDesign
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.policy_on_scores import Standing, records_to_settle
 from mipaudit.evidence.scores.rows import ErrorShare
@@ -15,6 +14,35 @@ from mipaudit.model.message import Message
 from mipaudit.model.row import Check, Row
 from mipaudit.statements.policy import EVERY_GROUP, UNDECIDED, Limit, check_reason, check_status
 from mipaudit.statements.printable_names import safe_name
+
+
+def records_checks(asked: RecordTableOptions, counts: RecordCounts) -> tuple[Check, ...]:
+    """Judge every limit.
+
+    'Not met' shares the error over the limits: each is looked at with its part. A limit on
+    groups has the error of all groups together, so 'met' is said a little less often than
+    it could be.
+
+    Raises:
+        UsageError: a limit is about a score or a group that is not there.
+    """
+    limits = asked.judged_limits
+    names = None if counts.groups is None else counts.groups.names
+    _require_judged(limits, counts.column.name, names)
+    if not limits:
+        return ()
+    errors = 1 - (1 - asked.confidence) / len(limits), asked.confidence
+    records = counts.n_members + counts.n_holdout
+    low, high = (counts.risks(asked, one) for one in errors)
+    on_groups = any(limit.quantity != "risk" for limit in limits)
+    lows, highs = (counts.of_groups(asked.prior, one) if on_groups else [] for one in errors)
+    found: list[Check] = []
+    for limit in limits:
+        if limit.quantity == "risk":
+            found.append(_on_risk(limit, low.largest_row(counts.column.name), high, records))
+        else:
+            found += _on_groups(limit, lows, highs, records)
+    return tuple(found)
 
 
 def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | None) -> None:
@@ -52,70 +80,51 @@ def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] |
             )
 
 
-def records_checks(
-    asked: RecordTableOptions, design: RecordsDesign, counts: RecordCounts
-) -> tuple[Check, ...]:
-    """Judge every limit.
-
-    'Not met' shares the error over the limits: each is looked at with its part. A limit on
-    groups has the error of all groups together, so 'met' is said a little less often than
-    it could be.
-
-    Raises:
-        UsageError: a limit is about a score or a group that is not there.
-    """
-    limits = asked.judged_limits
-    names = None if counts.groups is None else counts.groups.names
-    _require_judged(limits, design.score_column, names)
-    found: list[Check] = []
-    for limit in limits:
-        errors = 1 - (1 - asked.confidence) / len(limits), asked.confidence
-        if limit.quantity == "risk":
-            shared, whole = (counts.risks(asked, one) for one in errors)
-            filled = whole.everyone.sum(axis=1) > 0
-            cells = "value" if counts.cells.single[filled].all() else "cell of records"
-            found.append(_risk(limit, design, shared, whole, cells))
-        else:
-            low, high = (counts.of_groups(asked.prior, one) for one in errors)
-            found += _groups(limit, design, low, high)
-    return tuple(found)
-
-
-def _risk(
-    limit: Limit, design: RecordsDesign, shared: RecordRisks, whole: RecordRisks, cells: str
-) -> Check:
-    lower, upper = shared.largest_lower, whole.largest_upper
-    status = check_status(limit.max, lower, upper)
-    settle = None
+def _on_risk(limit: Limit, low: Row, whole: RecordRisks, records: int) -> Check:
+    high, uncounted = whole.largest_row(low.score), whole.uncounted
     # Where cells have no counted record, how many records would count some is not known.
-    if status == "inconclusive" and not whole.uncounted:
-        share = ErrorShare(confidence=whole.confidence, columns=whole.cells)
-        settle = _records_to_settle(limit, (lower, whole.largest_value, upper), design, share)
-    check = Check(
-        quantity="risk",
-        score=design.score_column,
-        limit=limit.max,
-        against="any",
-        lower=lower,
-        upper=upper,
-        status=status,
-        reason=UNDECIDED,
-        records_to_settle=settle,
+    share = None if uncounted else ErrorShare(confidence=whole.confidence, columns=whole.cells)
+    check = _check(limit, low, high, high, share, records)
+    if check.status != "inconclusive":
+        code = "risk_above_limit" if check.status == "not_met" else "risk_within_limit"
+    elif uncounted:
+        code = "risk_uncounted"
+    else:
+        code = "risk_open" if check.records_to_settle is None else "risk_open_settled_by"
+    reason = Message.of(
+        code,
+        limit=check.limit,
+        lower=check.lower,
+        upper=check.upper,
+        # Of one value it is the value's own risk.
+        cells="value" if whole.single[whole.filled].all() else "cell of records",
+        uncounted=uncounted,
+        records_to_settle=check.records_to_settle,
     )
-    return replace(check, reason=_risk_reason(check, cells, whole.uncounted))
+    return replace(check, reason=reason)
 
 
-def _groups(
-    limit: Limit, design: RecordsDesign, shared: Sequence[Row], whole: Sequence[Row]
+def _on_groups(
+    limit: Limit, lows: Sequence[Row], highs: Sequence[Row], records: int
 ) -> Iterator[Check]:
-    low, high = (_by_group(rows, limit.quantity) for rows in (shared, whole))
+    """Yield a check for each group that the limit is about; one group alone differs from nothing.
+
+    Args:
+        limit: of the policy.
+        lows: the rows of all groups at the limit's share of the error.
+        highs: at all of the error.
+        records: in all.
+    """
+    low, high = (_by_group(rows, limit.quantity) for rows in (lows, highs))
     for name, rows in high.items():
-        if limit.group in {EVERY_GROUP, name} and name in low:
-            yield _group(limit, name, low[name], rows, design, groups=len(high))
+        if limit.group in {EVERY_GROUP, name}:
+            first = low[name][0]  # any attacker, or the one attack
+            share = ErrorShare(confidence=first.confidence, columns=len(high))
+            check = _check(limit, first, _deciding(limit, rows), first, share, records)
+            yield replace(check, reason=check_reason(check))
 
 
 def _by_group(rows: Sequence[Row], quantity: str) -> dict[str, list[Row]]:
-    """Return the rows of a quantity of each group; one group alone differs from nothing."""
     found: dict[str, list[Row]] = {}
     for one in rows:
         if one.quantity == quantity:
@@ -123,36 +132,46 @@ def _by_group(rows: Sequence[Row], quantity: str) -> dict[str, list[Row]]:
     return found
 
 
-def _group(
-    limit: Limit,
-    name: str,
-    low: Sequence[Row],
-    high: Sequence[Row],
-    design: RecordsDesign,
-    *,
-    groups: int,
+def _check(
+    limit: Limit, low: Row, high: Row, best: Row, share: ErrorShare | None, records: int
 ) -> Check:
-    first = low[0]  # any attacker, or the one attack
-    deciding = _deciding(limit, high)
-    status = check_status(limit.max, first.lower, deciding.upper)
-    settle = None
-    if status == "inconclusive" and first.value is not None and first.lower is not None:
-        upper = 1.0 if deciding.upper is None else deciding.upper
-        share = ErrorShare(confidence=first.confidence, columns=groups)
-        settle = _records_to_settle(limit, (first.lower, first.value, upper), design, share)
-    check = Check(
+    """Return what a lower and an upper limit say, without the reason.
+
+    Args:
+        limit: of the policy.
+        low: has the lower limit.
+        high: has the upper one.
+        best: has the value, from which it is told how many records settle an open limit: the
+            standard error is told from the wider side.
+        share: of the error that the pair of limits has; None where no number of records is told.
+        records: in all.
+    """
+    status = check_status(limit.max, low.lower, high.upper)
+    settle, value, lower = None, best.value, low.lower
+    if status == "inconclusive" and share is not None and value is not None and lower is not None:
+        upper = 1.0 if high.upper is None else high.upper
+        settle = records_to_settle(
+            Standing(
+                limit=limit.max,
+                value=value,
+                lower=lower,
+                upper=upper,
+                error=max(value - lower, upper - value) / -quantile(share.one_sided),
+                records=records,
+            )
+        )
+    return Check(
         quantity=limit.quantity,
-        score=design.score_column,
+        score=low.score,
         limit=limit.max,
-        against=deciding.attackers,
-        lower=first.lower,
-        upper=deciding.upper,
+        against=high.attackers,
+        lower=lower,
+        upper=high.upper,
         status=status,
         reason=UNDECIDED,
-        group=name,
+        group=high.group,
         records_to_settle=settle,
     )
-    return replace(check, reason=check_reason(check))
 
 
 def _deciding(limit: Limit, rows: Sequence[Row]) -> Row:
@@ -171,56 +190,3 @@ def _deciding(limit: Limit, rows: Sequence[Row]) -> Row:
     if rows[0].upper is not None:  # any attacker
         return rows[0]
     return max(rows, key=lambda row: -1.0 if row.upper is None else row.upper)
-
-
-def _records_to_settle(
-    limit: Limit,
-    limits: tuple[float, float, float],
-    design: RecordsDesign,
-    share: ErrorShare,
-) -> int | None:
-    """Return about how many records settle an open limit.
-
-    Args:
-        limit: the open one.
-        limits: lower limit, value and upper limit; the standard error is told from the wider side.
-        design: what was audited.
-        share: of the error that the pair of limits has.
-    """
-    lower, value, upper = limits
-    width = max(value - lower, upper - value)
-    return records_to_settle(
-        Standing(
-            limit=limit.max,
-            value=value,
-            lower=lower,
-            upper=upper,
-            error=width / -quantile(share.one_sided),
-            records=design.n_members + design.n_holdout,
-        )
-    )
-
-
-def _risk_reason(check: Check, cells: str, uncounted: int) -> Message:
-    """Return what decided the limit on the largest risk.
-
-    Args:
-        check: without a reason.
-        cells: what a cell is: one value, whose own risk it then is, or several records.
-        uncounted: records in cells without a counted record.
-    """
-    if check.status != "inconclusive":
-        code = "risk_above_limit" if check.status == "not_met" else "risk_within_limit"
-    elif uncounted:
-        code = "risk_uncounted"
-    else:
-        code = "risk_open" if check.records_to_settle is None else "risk_open_settled_by"
-    return Message.of(
-        code,
-        limit=check.limit,
-        lower=check.lower,
-        upper=check.upper,
-        cells=cells,
-        uncounted=uncounted,
-        records_to_settle=check.records_to_settle,
-    )

@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from mipaudit.commands.records.cells import (
-    DIRECTIONS,
     RecordRisks,
     TopRecords,
     cell_columns,
     columns_with,
     record_chunks,
-    top_records,
 )
 from mipaudit.commands.records.counts import RecordCounts, count_records, unnamed
 from mipaudit.commands.records.options import RecordsOptions, RecordTableOptions
 from mipaudit.commands.records.policy import records_checks
-from mipaudit.commands.records.report import CellRisk, RecordsDesign, RecordsReport, RiskBand
+from mipaudit.commands.records.report import RecordsDesign, RecordsReport
 from mipaudit.counting.counts import row_meter
 from mipaudit.counting.scores import read_input, settle_seed
 from mipaudit.data.parts import BadPartsError
@@ -31,7 +28,6 @@ from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Finding, Message
-from mipaudit.model.row import Row
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.options.public import public
 from mipaudit.statements.copies import copy_checks, with_copies
@@ -43,7 +39,8 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.records.options import RecordsShown
     from mipaudit.data.source import ScoreSource
-    from mipaudit.statements.provenance import Provenance
+    from mipaudit.model.row import Row
+    from mipaudit.summaries.seed import SeedChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -141,7 +138,6 @@ record_table = public(RecordTableOptions, answer_record_table)
 # Columns of rows by name, and what takes them with the names of all columns.
 Chunks = Iterator[Mapping[str, NDArray[Any]]]
 Sink = Callable[[Chunks, Sequence[str]], None]
-_BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
@@ -153,24 +149,10 @@ def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepor
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         counts = count_records(source, asked, workers=workers, meter=meter)
         risks = counts.risks(asked, asked.confidence)
-        top = top_records(risks, asked.top, counts.cells.seed)
-        written = _write(source, asked.key_col, counts, risks, top, sink, meter)
+        top = TopRecords.of(risks, asked.top, counts.cells.seed)
+        _write(source, asked.key_col, counts, cell_columns(risks) if sink else {}, top, sink, meter)
         source.opened.check_unchanged()
-        return _report(
-            source,
-            asked,
-            counts,
-            risks,
-            top=top,
-            written=written,
-            provenance=provenance(
-                seed=seed,
-                inputs=source.inputs(hash_all=asked.hash_inputs),
-                settings=asked.recorded(),
-                seeds=counts.seeds(),
-                unused_columns=source.unused,
-            ),
-        )
+        return _report(source, asked, counts, risks, top, seed, written=sink is not None)
 
     request = read_request(
         asked,
@@ -186,13 +168,12 @@ def _write(
     source: ScoreSource,
     key_column: str | None,
     counts: RecordCounts,
-    risks: RecordRisks,
+    of_cell: Mapping[str, NDArray[Any]],
     top: TopRecords,
     sink: Sink | None,
     meter: Callable[[int], None] | None,
-) -> int | None:
-    """Read the rows once more where they are written or named; return how many are written."""
-    of_cell = {} if sink is None else cell_columns(risks)
+) -> None:
+    """Read the rows once more where they are written or named."""
     columns = columns_with(key_column, of_cell)
     key = None if key_column is None else columns[1]
     chunks = record_chunks(
@@ -213,7 +194,6 @@ def _write(
     except BadPartsError as bad:
         # The passes that counted could read it, and rows may be written already.
         raise bad.plain() from None
-    return None if sink is None else counts.n_members + counts.n_holdout
 
 
 def _report(
@@ -221,16 +201,16 @@ def _report(
     asked: RecordTableOptions,
     counts: RecordCounts,
     risks: RecordRisks,
-    *,
     top: TopRecords,
-    written: int | None,
-    provenance: Provenance,
+    seed: SeedChoice,
+    *,
+    written: bool,
 ) -> RecordsReport:
-    """Return the report."""
+    """Return the report; ``written``: a row for each record was."""
     design = _design(source, asked, counts, risks)
     estimates = counts.of_groups(asked.prior, asked.confidence)
     judged = waive(
-        promised(records_checks(asked, design, counts), source.findings()),
+        promised(records_checks(asked, counts), source.findings()),
         asked.judged_waivers,
         waiver_day(),
     )
@@ -239,13 +219,13 @@ def _report(
     verdict = settled(
         reach_verdict(checks, (), asked.on_inconclusive, incomplete=source.incomplete), told, checks
     )
-    holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
-    cells = _cells(risks, asked.min_cell)
+    holdout, members = risks.everyone[risks.listed].sum(axis=0).tolist()
+    cells = risks.cell_risks(asked.min_cell)
     return RecordsReport(
         command="records",
         design=design,
-        estimates=(_largest(design, risks), *estimates),
-        bands=_bands(risks),
+        estimates=(risks.largest_row(design.score_column), *estimates),
+        bands=risks.bands(),
         cells=cells,
         small_cells=risks.cells - len(cells),
         listed_members=members,
@@ -253,7 +233,7 @@ def _report(
         top=top.records(risks),
         top_tied=top.tied,
         groups=_groups(counts, estimates),
-        rows_written=written,
+        rows_written=counts.n_members + counts.n_holdout if written else None,
         policy=checks,
         verdict=verdict,
         findings=(
@@ -263,7 +243,13 @@ def _report(
             *_findings(asked, counts, risks),
         ),
         limitations=_limitations(design),
-        provenance=provenance,
+        provenance=provenance(
+            seed=seed,
+            inputs=source.inputs(hash_all=asked.hash_inputs),
+            settings=asked.recorded(),
+            seeds=counts.seeds(),
+            unused_columns=source.unused,
+        ),
     )
 
 
@@ -286,11 +272,12 @@ def _limitations(design: RecordsDesign) -> tuple[Message, ...]:
 def _design(
     source: ScoreSource, asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisks
 ) -> RecordsDesign:
+    holdout, members = risks.counted.sum(axis=0).tolist()
     return RecordsDesign(
         n_members=counts.n_members,
         n_holdout=counts.n_holdout,
-        counted_members=risks.n_members,
-        counted_holdout=risks.n_holdout,
+        counted_members=members,
+        counted_holdout=holdout,
         prior=asked.prior,
         baseline=baseline(asked.prior),
         confidence=asked.confidence,
@@ -305,84 +292,6 @@ def _design(
         skipped_columns=source.passed_over,
         group_columns=() if source.groups is None else source.groups.columns,
     )
-
-
-def _largest(design: RecordsDesign, risks: RecordRisks) -> Row:
-    """Return the largest risk: what MACE's Definition 8 asks to be at most alpha."""
-    finite = design.member_population is not None
-    return Row(
-        quantity="risk",
-        score=design.score_column,
-        method=(
-            "melded, members without replacement"
-            if finite
-            else f"{'melded' if risks.melded else 'conditional'} Clopper-Pearson"
-        ),
-        attackers="any",
-        value=risks.largest_value,
-        plugin=float(risks.together.risk[risks.occupied].max()) if risks.cells else None,
-        lower=risks.largest_lower,
-        upper=risks.largest_upper,
-        confidence=design.confidence,
-        selection="all rows of cells of one value; cells of more, cut on the burn-in, are counted "
-        "on the other rows",
-        validity="approximate",
-        n_members=risks.n_members,
-        n_holdout=risks.n_holdout,
-    )
-
-
-def _cells(risks: RecordRisks, least: int) -> tuple[CellRisk, ...]:
-    """Return the cells of enough records, the most exposed first."""
-    together, alone = risks.together, risks.alone
-    adjusted = risks.adjusted if risks.listed.any() else None
-    found = []
-    for cell in risks.order.tolist():
-        holdout, members = (int(n) for n in risks.everyone[cell])
-        if members + holdout < least:
-            continue
-        listed = bool(risks.listed[cell])
-        found.append(
-            CellRisk(
-                cell=cell,
-                members=members,
-                holdout=holdout,
-                counted_members=int(risks.members[cell]),
-                counted_holdout=int(risks.holdout[cell]),
-                signed=float(together.signed[cell]),
-                risk=float(together.risk[cell]),
-                lower=float(together.risk_lower[cell]),
-                upper=float(together.risk_upper[cell]),
-                lower_pointwise=float(alone.risk_lower[cell]),
-                upper_pointwise=float(alone.risk_upper[cell]),
-                speaks_for=DIRECTIONS[int(together.direction[cell]) + 1],
-                in_list=listed,
-                adjusted_lower=float(adjusted.risk_lower[cell]) if adjusted and listed else None,
-                adjusted_upper=float(adjusted.risk_upper[cell]) if adjusted and listed else None,
-            )
-        )
-    return tuple(found)
-
-
-def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
-    risk, lower = risks.together.risk, risks.together.risk_lower
-    everyone = risks.everyone
-    found = []
-    for low, high in pairwise(_BANDS):
-        inside = (risk >= low) & ((risk < high) | (high == _BANDS[-1]))
-        holdout, members = (int(n) for n in everyone[inside].sum(axis=0))
-        sure_holdout, sure_members = (int(n) for n in everyone[lower >= low].sum(axis=0))
-        found.append(
-            RiskBand(
-                low=low,
-                high=high,
-                members=members,
-                holdout=holdout,
-                at_least_members=sure_members,
-                at_least_holdout=sure_holdout,
-            )
-        )
-    return tuple(found)
 
 
 def _groups(counts: RecordCounts, estimates: Sequence[Row]) -> tuple[Row, ...]:

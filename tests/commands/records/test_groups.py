@@ -6,7 +6,6 @@ from scipy.stats import binom
 
 from mipaudit.commands.records.counts import (
     MOST_COUNTED,
-    FixedAttack,
     GroupCounts,
     attack_differences,
     best_attack,
@@ -15,6 +14,7 @@ from mipaudit.commands.records.counts import (
 )
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.data.parts import ScoreColumn
+from mipaudit.data.rows.partition import GroupColumns
 from mipaudit.errors import UsageError
 from mipaudit.summaries.plan import BurnInSample, make_plan
 from mipaudit.summaries.rows import Rows
@@ -44,6 +44,11 @@ def counted(member, score, group, seed=0):
     return tally.counts()
 
 
+def said(tp, n_members, fp, n_holdout):
+    """Of how many records one attack says *member* in one group, and of how many in all."""
+    return np.array([[[fp, tp], [n_holdout, n_members]]])
+
+
 def minority_file(rng, n):
     member = rng.random(n) < 0.5
     group = (rng.random(n) < 0.1).astype(int)
@@ -71,12 +76,6 @@ def test_the_attack_is_the_best_threshold_of_the_burn_in():
         assert gains[anywhere].sum() == pytest.approx(np.maximum(gains, 0).sum())
 
 
-def test_gain_of_a_fixed_attack():
-    attack = FixedAttack(tp=60, fp=20, n_members=100, n_holdout=100)
-    assert attack.gain(0.5) == pytest.approx(0.4)
-    assert attack.gain(0.1) == pytest.approx(0.8 + 2 * (0.06 - 0.18))
-
-
 @pytest.mark.parametrize(("prior", "sizes"), [(0.5, (60, 80)), (0.1, (40, 300))])
 def test_difference_coverage(prior, sizes):
     rng = np.random.default_rng(1)
@@ -84,28 +83,32 @@ def test_difference_coverage(prior, sizes):
     rates = (0.7, 0.3, 0.5, 0.45)
     truth = 2 * (prior * (0.7 - 0.5) - (1 - prior) * (0.3 - 0.45))
     for _ in range(runs):
-        mine = FixedAttack(
-            tp=rng.binomial(sizes[0], rates[0]),
-            fp=rng.binomial(sizes[1], rates[1]),
-            n_members=sizes[0],
-            n_holdout=sizes[1],
+        mine, others = (
+            said(rng.binomial(n, mine_rate), n, rng.binomial(rest, rate), rest)
+            for n, mine_rate, rest, rate in (
+                (sizes[0], rates[0], sizes[1], rates[1]),
+                (500, rates[2], 900, rates[3]),
+            )
         )
-        others = FixedAttack(
-            tp=rng.binomial(500, rates[2]),
-            fp=rng.binomial(900, rates[3]),
-            n_members=500,
-            n_holdout=900,
-        )
-        (found,) = difference_limits([(mine, others)], prior=prior, alpha=0.05)
+        (found,) = difference_limits(mine, others, prior=prior, alpha=0.05)
         held += found.lower <= truth <= found.upper
     assert held >= binom.ppf(1e-4, runs, 0.95)
 
 
 def test_an_empty_class_says_nothing():
-    none = FixedAttack(tp=0, fp=0, n_members=0, n_holdout=9)
-    some = FixedAttack(tp=5, fp=1, n_members=9, n_holdout=9)
-    found = difference_limits([(none, some), (some, some)], prior=0.5, alpha=0.05)
+    none, some = said(0, 0, 0, 9), said(5, 9, 1, 9)
+    found = difference_limits(
+        np.concatenate([none, some]), np.concatenate([some, some]), prior=0.5, alpha=0.05
+    )
     assert [(one.lower, one.upper) == (-2, 2) for one in found] == [True, False]
+
+
+def test_the_value_is_the_difference_of_the_advantages():
+    # 1-2p + 2(p TPR - (1-p) FPR) is 0.4 of the group, and 0 of the rest.
+    (found,) = difference_limits(said(60, 100, 20, 100), said(5, 10, 5, 10), prior=0.5, alpha=0.1)
+    assert found.value == pytest.approx(0.4)
+    (found,) = difference_limits(said(60, 100, 20, 100), said(5, 10, 5, 10), prior=0.1, alpha=0.1)
+    assert found.value == pytest.approx(2 * (0.06 - 0.18) - 2 * (0.05 - 0.45))
 
 
 def test_the_exposed_minority_differs():
@@ -154,7 +157,7 @@ def test_one_group_has_no_rest():
 def test_groups_of_too_many_rows_to_keep_are_few():
     asked = RecordTableOptions(by=["a"])
     sizes = dict.fromkeys(range(MOST_COUNTED + 1), (50, 50))
-    words = ("a",), {group: (str(group),) for group in sizes}
+    words = GroupColumns(columns=("a",), found={group: (str(group),) for group in sizes})
     assert len(choose_groups(sizes, words, asked, in_memory=True).names) == MOST_COUNTED + 1
     with pytest.raises(UsageError, match="65 groups; at most 64 are told apart in an input of so"):
         choose_groups(sizes, words, asked, in_memory=False)

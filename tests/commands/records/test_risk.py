@@ -75,7 +75,7 @@ def test_burn_in_rows_are_in_their_cell_and_in_no_count():
     early = np.array([[5, 7], [0, 2]])
     risks = risks_of([50, 20], [10, 40], early=early)
     assert risks.everyone.tolist() == [[15, 57], [40, 22]]
-    assert (risks.n_members, risks.n_holdout) == (70, 50)
+    assert risks.counted.sum(axis=0).tolist() == [50, 70]
 
 
 def test_listed_cells_are_surely_above_tau():
