@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,15 +36,6 @@ _ROUNDING: Final = (
     "point can betray what it was added to; this hides them in practice and proves nothing"
 )
 _UNTOUCHED: Final = "none: no noise was needed"
-# Said whether or not the release is unlike its splits: that would carry no noise.
-
-
-class _Calibrated(NamedTuple):
-    """A calibration, and the tables that it came from."""
-
-    splits: Splits
-    pairs: Pairs | None
-    found: Calibration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,7 +64,7 @@ def report_on_splits(asked: NoiseOptions) -> NoiseReport:
         UsageError: settings that no calibration can keep.
         InputError: the splits or pairs cannot be used.
     """
-    return _report(asked, _calibrated(asked))
+    return _report(asked, *_calibrated(asked))
 
 
 def noised_release(asked: NoiseOptions, release: Release, unlike: Unlike) -> NoisedRelease:
@@ -89,8 +80,7 @@ def noised_release(asked: NoiseOptions, release: Release, unlike: Unlike) -> Noi
         InputError: the release is not the vector of the splits.
             ``release_unlike_splits``: it can hardly be one more of them.
     """
-    calibrated = _calibrated(asked)
-    splits, found = calibrated.splits, calibrated.found
+    splits, pairs, found = _calibrated(asked)
     places = align(release, splits.columns, named=splits.named)
     values = release.values.copy()
     told: tuple[Finding, ...] = ()
@@ -108,21 +98,22 @@ def noised_release(asked: NoiseOptions, release: Release, unlike: Unlike) -> Noi
     # the release's file. Whoever can list what the release may have been, say the mean of every
     # possible training set, would find the one that has this hash: it would undo the noise.
     source = InputFile(name=release.source.name, rows=release.source.rows, bytes=None)
-    report = _report(asked, calibrated, applied=applied, inputs=(source,), unlike=unlike)
+    report = _report(asked, splits, pairs, found, applied=applied, inputs=(source,), unlike=unlike)
     content = encode_release(release, values)
     return NoisedRelease(values=values, content=content, report=report, findings=told)
 
 
 def _report(
     asked: NoiseOptions,
-    calibrated: _Calibrated,
+    splits: Splits,
+    pairs: Pairs | None,
+    found: Calibration,
     *,
     applied: Applied | None = None,
     inputs: Sequence[InputFile] = (),
     unlike: Unlike = "refuse",
 ) -> NoiseReport:
     """Return the report; ``applied`` and the rest describe a release, if there is one."""
-    splits, pairs, found = calibrated.splits, calibrated.pairs, calibrated.found
     seeded = applied is not None and asked.seed is not None
     chosen = found.chosen
     measured = Measured(
@@ -161,14 +152,15 @@ def _coordinates(chosen: Candidate, splits: Splits) -> tuple[CoordinateNoise, ..
     )
 
 
-def _calibrated(asked: NoiseOptions) -> _Calibrated:
+def _calibrated(asked: NoiseOptions) -> tuple[Splits, Pairs | None, Calibration]:
+    """Return the tables, and what they say about noise."""
     splits = _splits(asked)
     pairs = None
     if asked.pairs is not None:
         pairs = read_pairs(asked.pairs, columns=splits.columns if splits.named else ())
     _check_size(splits.values)
     swaps = None if pairs is None else _swap_pairs(pairs, splits)
-    return _Calibrated(splits, pairs, calibrate(splits.values, asked, _random(asked), swaps))
+    return splits, pairs, calibrate(splits.values, asked, _random(asked), swaps)
 
 
 def _random(asked: NoiseOptions) -> np.random.Generator:

@@ -5,7 +5,7 @@ its error over the rows of the table, since the choice sees them all.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -22,7 +22,7 @@ from mipaudit.commands.noise.mechanism import (
     noise_cost,
     standard_units,
 )
-from mipaudit.commands.noise.moments import fewest_terms
+from mipaudit.commands.noise.moments import estimate_moment, fewest_terms
 from mipaudit.commands.noise.options import CalibrationKind, NoiseOptions, Protects, ShapeKind
 from mipaudit.commands.noise.yardsticks import (
     FEWEST_PAIRS,
@@ -31,11 +31,10 @@ from mipaudit.commands.noise.yardsticks import (
     Shifts,
     Splits,
     SwapPairs,
-    Yardstick,
+    Yardsticks,
     estimate_gap,
     least_scale,
     measure,
-    published,
 )
 from mipaudit.errors import InputError
 from mipaudit.maths.noise_scales import (
@@ -239,14 +238,15 @@ def calibrate(
     for kind in shape_kinds(varying, dimension, asked):
         shape = _shape(kind, first, units)
         measured = measure(halves, pairs, shape, asked, confidence, rng)
-        swaps += [(whose, one.moment) for (of, whose), one in measured.items() if of == "swap"]
+        swaps += [(whose, one) for (of, whose), (one, _) in measured.items() if of == "swap"]
         rows = (one for one in table if one.shape == kind)
-        candidates += _scaled(rows, shape, measured, asked, units)
+        candidates += _scaled(rows, shape, measured, confidence, asked, units)
     if asked.train_fraction == _PAPER_FRACTION:
         shape = isotropic_shape(np.ones(dimension))
         paper = Way("paper", "every-record", "isotropic", "norm-exponential")
-        of_paper = {paper[:2]: published(halves, shape, asked, rng)}
-        candidates += _scaled([paper], shape, of_paper, asked, units)
+        moment = estimate_moment(halves.points(shape), asked.k, rng, asked.confidence)
+        of_paper: Yardsticks = {paper[:2]: (moment, None)}
+        candidates += _scaled([paper], shape, of_paper, asked.confidence, asked, units)
     repeated = count - len(np.unique(splits, axis=0))
     if repeated:
         findings.append(Finding.of("repeated_splits", repeated=repeated, splits=count))
@@ -300,36 +300,34 @@ def _shape(kind: ShapeKind, first: Array, units: Array) -> NoiseShape:
 
 
 def _scaled(
-    rows: Iterator[Way] | Sequence[Way],
+    rows: Iterable[Way],
     shape: NoiseShape,
-    measured: dict[tuple[CalibrationKind, Protects], Yardstick],
+    measured: Yardsticks,
+    confidence: float,
     asked: NoiseOptions,
     units: Array,
 ) -> Iterator[Candidate]:
-    """Yield the noise of each row that can be scaled."""
+    """Yield the noise of each row that can be scaled; ``confidence`` is that of a limit."""
     for way in rows:
-        by = measured[way.calibration, way.protects]
+        moment, shifts = measured[way.calibration, way.protects]
         multiplier, gap = None, None
-        if by.shifts is not None:
-            aim = _aim(way, by.shifts, by.confidence, asked)
-            limited, scale = aim.basis != "value", least_scale(by.shifts, way.mechanism, aim)
+        if shifts is not None:
+            aim = _aim(way, shifts, confidence, asked)
+            limited, scale = aim.basis != "value", least_scale(shifts, way.mechanism, aim)
             if 0 < scale < math.inf:
-                gap = estimate_gap(by.shifts, way.mechanism, scale, aim, by.confidence)
+                gap = estimate_gap(shifts, way.mechanism, scale, aim, confidence)
         else:
             multiplier = _multiplier(way, asked)
-            upper = by.moment.upper if asked.scaled_by == "upper" else None
+            upper = moment.upper if asked.scaled_by == "upper" else None
             limited = upper is not None
-            scale = multiplier * (by.moment.value if upper is None else upper)
+            scale = multiplier * (moment.value if upper is None else upper)
         if not 0 < scale < math.inf:
             continue
         cost = noise_cost(way.mechanism, scale, shape, units)
         noise = NoiseCandidate(
-            calibration=way.calibration,
-            mechanism=way.mechanism,
-            shape=shape.kind,
-            protects=way.protects,
+            **way._asdict(),
             multiplier=multiplier,
-            moment=by.moment,
+            moment=moment,
             gap=gap,
             scaled_by="upper" if limited else "value",
             scale=scale,
@@ -343,11 +341,14 @@ def _scaled(
 
 
 def _multiplier(way: Way, asked: NoiseOptions) -> float:
-    if way.calibration == "paper":
-        return paper_scale(asked.eta, asked.k)
-    if way.calibration == "moment":
-        return scale_for_moment(way.mechanism, asked.eta, asked.train_fraction)
-    return scale_for_distance(way.mechanism, allowed_gap(asked.eta, asked.train_fraction))
+    match way.calibration:
+        case "paper":
+            return paper_scale(asked.eta, asked.k)
+        case "moment":
+            return scale_for_moment(way.mechanism, asked.eta, asked.train_fraction)
+        case _:
+            gap = allowed_gap(asked.eta, asked.train_fraction)
+            return scale_for_distance(way.mechanism, gap)
 
 
 def _aim(way: Way, shifts: Shifts, confidence: float, asked: NoiseOptions) -> Aim:
@@ -356,12 +357,11 @@ def _aim(way: Way, shifts: Shifts, confidence: float, asked: NoiseOptions) -> Ai
     at_most = asked.eta
     if way.calibration != "direct":
         at_most = allowed_gap(asked.eta, asked.train_fraction)
-    basis: Basis = "finite-sample"
-    if not asked.strict:
-        limited = asked.scaled_by == "upper" and shifts.has_limits
-        basis = "approximate" if limited else "value"
-    alpha = (1 - confidence) / (1 if asked.strict else 2)
-    return Aim(at_most=at_most, basis=basis, alpha=alpha)
+    if asked.strict:
+        return Aim(at_most=at_most, basis="finite-sample", alpha=1 - confidence)
+    limited = asked.scaled_by == "upper" and shifts.has_limits
+    basis: Basis = "approximate" if limited else "value"
+    return Aim(at_most=at_most, basis=basis, alpha=(1 - confidence) / 2)
 
 
 def _choose(

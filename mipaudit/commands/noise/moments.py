@@ -6,7 +6,6 @@ the mean of terms in [0, 1] is found by betting against a large mean.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
@@ -255,23 +254,8 @@ def _step(points: Points, centre: Points) -> Points:
     return np.asarray(target + (touching / pull) * (centre - target))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Distances:
-    """How far points lie from their centre, measured in two ways.
-
-    Attributes:
-        left_out: (n,) each from the spatial median of points without it. Their mean is on
-            average not low, because no centre that is fixed beforehand does better than
-            the median of the law; it is high by about half of one in n.
-        plain: (n,) each from the spatial median of all. Their mean is on average low.
-    """
-
-    left_out: Points
-    plain: Points
-
-
-def distances_from_median(points: Points, rng: np.random.Generator) -> Distances:
-    """Return the distances of points from their spatial median.
+def distances_from_median(points: Points, rng: np.random.Generator) -> tuple[Points, Points]:
+    """Return the distances of points from their spatial median, measured in two ways.
 
     With up to 32 points each is left out by itself, with more they are left out in 32
     random groups.
@@ -279,12 +263,18 @@ def distances_from_median(points: Points, rng: np.random.Generator) -> Distances
     Args:
         points: (n, d) finite numbers, n at least 2.
         rng: divides the points into groups.
+
+    Returns:
+        The distance of each, shape (n,), from the spatial median of points without it. Their mean
+        is on average not low, because no centre that is fixed beforehand does better than the
+        median of the law; it is high by about half of one in n. Then that from the spatial median
+        of all, whose mean is on average low.
     """
     count = len(points)
     offsets = points - points[0]
     size = float(np.abs(offsets).max(initial=0.0))
     if size == 0:
-        return Distances(left_out=np.zeros(count), plain=np.zeros(count))
+        return np.zeros(count), np.zeros(count)
     offsets = _isometric(offsets / size)
     folds = np.arange(count) % MOST_FOLDS
     if count > MOST_FOLDS:
@@ -295,7 +285,7 @@ def distances_from_median(points: Points, rng: np.random.Generator) -> Distances
         centre = spatial_median(offsets[~inside], steps=_FOLD_STEPS)
         left_out[inside] = np.linalg.norm(offsets[inside] - centre, axis=1)
     plain = np.linalg.norm(offsets - spatial_median(offsets), axis=1)
-    return Distances(left_out=size * left_out, plain=size * plain)
+    return size * left_out, size * plain
 
 
 def _isometric(points: Points) -> Points:
@@ -329,12 +319,13 @@ def estimate_moment(
         The estimate. An infinite order has no limits.
     """
     if order == 1:
-        return mean_distance(distances_from_median(points, rng), confidence)
-    count, estimator = len(points), _estimator(order)
+        return mean_distance(*distances_from_median(points, rng), confidence)
+    count = len(points)
     radii = _from_mean(points)
     largest = float(radii.max())
     if math.isinf(order):
-        return measured_moment(largest, None, estimator, count, confidence, order)
+        return measured_moment(largest, None, "maximum", count, confidence, order)
+    estimator: Estimator = "unbiased-square" if order == _SECOND else "plug-in"
     if largest == 0:
         return measured_moment(0.0, (0.0, 0.0), estimator, count, confidence, order)
     # In the unit of the largest one, so that no power leaves the floats.
@@ -348,12 +339,6 @@ def estimate_moment(
     return measured_moment(value, (lower, upper), estimator, count, confidence, order)
 
 
-def _estimator(order: float) -> Estimator:
-    if math.isinf(order):
-        return "maximum"
-    return "unbiased-square" if order == _SECOND else "plug-in"
-
-
 def _from_mean(points: Points) -> Points:
     offsets = points - points[0]
     size = float(np.abs(offsets).max(initial=0.0)) or 1.0
@@ -362,13 +347,12 @@ def _from_mean(points: Points) -> Points:
     return size * distances
 
 
-def mean_distance(distances: Distances, confidence: float = 0.95) -> MeasuredMoment:
+def mean_distance(left_out: Points, plain: Points, confidence: float = 0.95) -> MeasuredMoment:
     """Estimate sigma_1 from distances to the spatial median; as :func:`estimate_moment`."""
     alpha = (1 - confidence) / 2
     # Each limit from the terms that lean its way.
-    limits = mean_limits(distances.plain, alpha)[0], mean_limits(distances.left_out, alpha)[1]
-    value = float(distances.left_out.mean())
-    return measured_moment(value, limits, "left-out", distances.left_out.size, confidence)
+    limits = mean_limits(plain, alpha)[0], mean_limits(left_out, alpha)[1]
+    return measured_moment(float(left_out.mean()), limits, "left-out", left_out.size, confidence)
 
 
 def half_distances(first: Points, second: Points, shape: NoiseShape) -> Points:

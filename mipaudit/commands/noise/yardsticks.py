@@ -15,7 +15,6 @@ from mipaudit.commands.noise.measured import MeasuredGap, MeasuredMoment
 from mipaudit.commands.noise.mechanism import NoiseShape
 from mipaudit.commands.noise.moments import (
     distances_from_median,
-    estimate_moment,
     half_distances,
     is_below,
     lengths_of,
@@ -261,21 +260,9 @@ class Splits(NamedTuple):
         return shape.whiten(points - points[0])
 
 
-class Yardstick(NamedTuple):
-    """What scales noise of a shape.
-
-    Attributes:
-        moment: moment or mean distance.
-        confidence: of a limit.
-        shifts: for the direct calibrations: the distances themselves.
-    """
-
-    moment: MeasuredMoment
-    confidence: float
-    shifts: Shifts | None = None
-
-
-Yardsticks: TypeAlias = dict[tuple[CalibrationKind, Protects], Yardstick]
+# What scales noise of a shape, by calibration and whom it protects: a moment or mean distance, and,
+# for the direct calibrations, the distances themselves.
+Yardsticks: TypeAlias = dict[tuple[CalibrationKind, Protects], tuple[MeasuredMoment, Shifts | None]]
 
 
 def measure(
@@ -304,27 +291,19 @@ def measure(
         moment = measured_moment(mean, None, "other-half", lengths.size, confidence)
         shifts = Shifts(lengths=lengths, estimator="betting")
     else:
-        distances = distances_from_median(splits.points(shape), rng)
-        moment = mean_distance(distances, confidence)
-        shifts = Shifts(lengths=distances.left_out, estimator="left-out")
-        found["moment", "every-record"] = Yardstick(moment, confidence)
-    found["direct", "every-record"] = Yardstick(moment, confidence, shifts)
+        left_out, plain = distances_from_median(splits.points(shape), rng)
+        moment = mean_distance(left_out, plain, confidence)
+        shifts = Shifts(lengths=left_out, estimator="left-out")
+        found["moment", "every-record"] = moment, None
+    found["direct", "every-record"] = moment, shifts
     estimator: GapEstimator = "betting" if asked.strict else "mean-swap"
     for each in () if pairs is None else swap_shifts(pairs, shape, estimator):
         whose: Protects = "tested-records" if each.every_record else "average-record"
         moment = mean_swap(each, asked.confidence)
         if not asked.strict:  # a mean distance has no sure limit
-            found["swap", whose] = Yardstick(moment, confidence)
-        found["direct-swap", whose] = Yardstick(moment, confidence, each)
+            found["swap", whose] = moment, None
+        found["direct-swap", whose] = moment, each
     return found
-
-
-def published(
-    splits: Splits, shape: NoiseShape, asked: NoiseOptions, rng: np.random.Generator
-) -> Yardstick:
-    """Return the moment of the paper."""
-    moment = estimate_moment(splits.points(shape), asked.k, rng, asked.confidence)
-    return Yardstick(moment, asked.confidence)
 
 
 def swap_shifts(pairs: SwapPairs, shape: NoiseShape, estimator: GapEstimator) -> tuple[Shifts, ...]:

@@ -170,7 +170,7 @@ def test_approximate_scale_misses_as_often_as_documented(rng, name, size, share)
     share = {"rare": 0.3, "cauchy": 0.15}.get(name, share) if size == 20 else share
     misses = 0
     for _ in range(runs):
-        sample = distances_from_median(draw((size, 1)), rng).left_out
+        sample = distances_from_median(draw((size, 1)), rng)[0]
         scale = least_scale(shifts(sample), "gaussian", aim(eta, "approximate", 0.025))
         misses += scale < needed
     assert misses <= stats.binom.isf(1e-4, runs, share)
