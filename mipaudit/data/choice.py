@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.parts import named_fault
+from mipaudit.data.rows.units import GroupColumns
 from mipaudit.data.words import (
     CANDIDATES,
     NUMBERS,
@@ -48,7 +49,7 @@ from mipaudit.statements.verdict import CHOSEN, LEFT_OUT
 if TYPE_CHECKING:
     from mipaudit.data.column import Field, Kind
     from mipaudit.data.parts import Part
-    from mipaudit.data.request import ReadRequest
+    from mipaudit.data.request import NanPolicy, ReadRequest
 
 # A column, and why it is no score.
 Skipped = tuple[tuple[str, Message], ...]
@@ -93,7 +94,10 @@ class Choice:
         where: the filter, or None.
         copies: whether the input says which records were released.
         carried: needed with the values that groups and keys are written with.
-        keys: name the row, or the person, by the user's word.
+        key: names the row, or the person, by the user's word.
+        named: whether rows carry the key's values.
+        groups: name a row's group, or None.
+        nan: what to do with a missing score.
         ids: name records, persons or runs by their own.
         splits: may say to which of several audits a row belongs.
     """
@@ -107,7 +111,10 @@ class Choice:
     where: Where | None = None
     copies: bool = False
     carried: frozenset[str] = frozenset()
-    keys: frozenset[str] = frozenset()
+    key: str | None = None
+    named: bool = False
+    groups: GroupColumns | None = None
+    nan: NanPolicy = "error"
     ids: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
 
@@ -119,7 +126,8 @@ class Choice:
     @property
     def hashed(self) -> frozenset[str]:
         """The columns that are needed as hashes alone."""
-        return self.keys.union(self.ids, self.splits).difference(self._with_values)
+        keys = () if self.key is None else (self.key,)
+        return frozenset(keys).union(self.ids, self.splits).difference(self._with_values)
 
     @property
     def _with_values(self) -> frozenset[str]:
@@ -220,13 +228,19 @@ def choose(fields: Sequence[Field], parts: Sequence[Part], request: ReadRequest)
     open_names = sorted(common.difference(others, scores, roles))
     ids = tuple(name for name in open_names if id_kind(name) is not None)
     split = bool(ids) or request.unit_column is not None
+    columns, required = request.group_columns, request.run_column is not None
+    option = request.group_option
+    groups = GroupColumns(columns=columns, option=option, required=required) if columns else None
     return replace(
         choice,
         members=tuple(name for name in members if name not in scores | others),
         where=where,
         copies=copies,
         carried=carried,
-        keys=frozenset(name for name in (request.unit_column, key) if name is not None),
+        key=request.unit_column or key,
+        named=request.named,
+        groups=groups,
+        nan=request.nan,
         ids=ids,
         splits=tuple(name for name in open_names if split and splits_audits(name)),
     )

@@ -177,19 +177,14 @@ class Partition(Protocol):
     """A part of the input that can be read on its own, here or by another process."""
 
     def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
-        """Yield the rows in order, and count in ``intake`` what is left out of them.
+        """Yield the rows in order, and count in ``intake`` what is left out or wrong of them.
 
         May be called several times, and for different partitions from several
         threads at once, each with an intake of its own.
 
         Raises:
-            FaultyRowsError: a missing score, membership or key; three labels.
             BadPartsError: the part cannot be read.
         """
-
-
-class FaultyRowsError(InputError):
-    """Rows that must end the run; only the whole input knows what to say about them."""
 
 
 @contextmanager

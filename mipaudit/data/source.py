@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from mipaudit.data.choice import UNUSED, choice_findings, member_rule, tells_copies
-from mipaudit.data.parts import (
-    FaultyRowsError,
-    Opened,
-    Part,
-    ScoreColumn,
-    VectorScore,
-    merge_fields,
-    uneven_storage,
-)
+from mipaudit.data.parts import Opened, Part, ScoreColumn, VectorScore, merge_fields, uneven_storage
 from mipaudit.data.rows.intake import Intake, fault_of, intake_findings, precision_findings
-from mipaudit.data.rows.partition import GroupColumns, PiecePartition
+from mipaudit.data.rows.partition import PiecePartition
 from mipaudit.data.rows.units import Chosen, choose_units
 from mipaudit.data.words import empty_class_error
 from mipaudit.errors import InputError
@@ -68,12 +61,11 @@ class Partitions(tuple[PiecePartition, ...]):  # noqa: SLOT001 - a tuple can hav
         Raises:
             InputError: a fault of the rows, with their number.
         """
-        intake = Intake()
-        try:
-            for one in self:
-                yield from one.batches(intake)
-        except FaultyRowsError:
-            raise self.source.fault() from None
+        intake, nan_is_error = Intake(), self.source.choice.nan == "error"
+        for one in self:
+            for rows in one.batches(intake):
+                if not intake.faulty(nan_is_error=nan_is_error):
+                    yield rows
         self.source.settle(intake)
 
 
@@ -95,7 +87,6 @@ class ScoreSource:
         chosen_words: what the reader must know of the choice of the columns.
         mixed: the score columns whose type differs between files.
         rounded: those that are rounded to the float type of the coarsest files, with these.
-        groups: the columns that name a row's group, and the groups that were read; None for none.
         rows_hint: rows in the input before any is left out.
         position_seed: of rows that their positions tell apart.
         unit_seed: chooses the rows that stand for persons; None without ``unit_column``.
@@ -112,7 +103,7 @@ class ScoreSource:
         Raises:
             InputError: nothing says who is a member.
         """
-        self.choice, self.opened, self._request = choice, opened, request
+        self.opened = opened
         self.rounded, self.mixed = uneven_storage(choice.names, opened.parts)
         kinds = {field.name: field.kind for field in merge_fields(opened.parts)}
         self.columns = tuple(
@@ -132,13 +123,8 @@ class ScoreSource:
         taken = {self.member_column, *choice.names}
         self.skipped = tuple(one for one in choice.skipped if one[0] not in taken)
         self.chosen_words = choice_findings(choice, request)
-        self.groups = None
-        if request.group_columns:
-            self.groups = GroupColumns(
-                columns=request.group_columns,
-                option=request.group_option,
-                required=request.run_column is not None,
-            )
+        # What was left out need not travel with every partition.
+        self.choice = replace(choice, skipped=(), unaudited=())
         self._partitions = list(self._pieces(sides, rules))
         self.rows_hint = sum(one.piece.rows for one in self._partitions)
         self.position_seed = 0
@@ -152,27 +138,19 @@ class ScoreSource:
 
     def _pieces(self, sides: Sides, rules: Sequence[MemberRule | None]) -> Iterator[PiecePartition]:
         """Yield the pieces of all parts in row order, with the way to make rows of each."""
-        choice, request = self.choice, self._request
         precision = {name: one.precision for name, one in self.rounded.items()}
-        with_choice = partial(
-            PiecePartition,
-            scores=choice.scores,
-            where=choice.where,
-            key=request.unit_column or request.key_column,
-            nan=request.nan,
-            precision=precision,
-            groups=self.groups,
-            named=request.named,
-        )
-        first_row = 0
+        choice, first_row = self.choice, 0
         for (side, parts), rule in zip(sides, rules, strict=True):
             for part in parts:
-                coarse = (f.name for f in part.fields if f.storage == precision.get(f.name, ""))
+                stored = {field.name: field.storage for field in part.fields}
+                coarse = (name for name, kind in precision.items() if stored[name] == kind)
                 of_part = partial(
-                    with_choice,
+                    PiecePartition,
                     part=part.name,
+                    choice=choice,
                     rule=rule,
                     side=side,
+                    precision=precision,
                     coarse=frozenset(coarse),
                     copies=choice.copies and tells_copies(part.fields),
                 )
@@ -222,13 +200,22 @@ class ScoreSource:
         """Take the account of one full pass.
 
         Raises:
-            InputError: a fault that several partitions make together.
+            InputError: a fault of the rows, with their number.
         """
         self.intake = intake
-        if self.groups is not None:
-            self.groups.learn(intake.groups)
-        if intake.faulty(nan_is_error=self._request.nan == "error"):
-            raise self.fault()
+        if self.choice.groups is not None:
+            self.choice.groups.learn(intake.groups)
+        if not intake.faulty(nan_is_error=self.choice.nan == "error"):
+            return
+        for rule in {one.rule for one in self._partitions if one.rule is not None}:
+            intake.labels |= rule.members | (rule.holdout or frozenset())
+        raise fault_of(
+            intake,
+            self.choice.names,
+            member_column=self.member_column,
+            key_column=self.choice.key,
+            coarse=self.rounded,
+        )
 
     def inputs(self, *, hash_all: bool = False) -> tuple[InputFile, ...]:
         """Return the inputs as they were read; asked once more, as they were the first time.
@@ -269,14 +256,14 @@ class ScoreSource:
         return (
             *self.assumed,
             *self.opened.skipped,
-            *intake_findings(total, category=self._request.nan == "category"),
+            *intake_findings(total, category=self.choice.nan == "category"),
             *(Finding.of("types_differ", column=name) for name in self.mixed),
             *precision_findings(self.intake, self.rounded),
         )
 
     def infinite(self, names: Sequence[str]) -> int | None:
         """Count the infinite scores of columns; None unless missing ones have a place too."""
-        if self._request.nan != "category":
+        if self.choice.nan != "category":
             return None
         found = self.intake.of("infinite")
         return sum(found[name].count for name in names if name in found)
@@ -293,23 +280,6 @@ class ScoreSource:
             raise InputError("no_rows", "No row is left.", hint="Check `where` and `nan`.")
         if not members or not holdout:
             raise empty_class_error(members=not members)
-
-    def fault(self) -> InputError:
-        """Count the faults of the whole input, in one more pass, and return the error."""
-        total = Intake()
-        for partition in self._partitions:
-            intake, rule = Intake(), partition.rule
-            for chunk in partition.chunks(partition.columns):
-                partition.rows(chunk, intake)
-            total.include(intake)
-            if rule is not None:
-                total.labels |= rule.members | (rule.holdout or frozenset())
-        return fault_of(
-            total,
-            member_column=self.member_column,
-            key_column=self._request.unit_column or self._request.key_column,
-            coarse=self.rounded,
-        )
 
     def close(self) -> None:
         """Release files, memory and temporary files."""

@@ -31,7 +31,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import IO, Any, Final, Generic, NoReturn, Self, TypeAlias, TypeVar
 
-from mipaudit.data.parts import BadPartsError, FaultyRowsError, Partition
+from mipaudit.data.parts import BadPartsError, Partition
 from mipaudit.data.source import Partitions
 from mipaudit.engine.run import Outcome, Reading, Run, SummaryT, fold_run, portable, runs_of
 from mipaudit.engine.workers import Remote, Workers, interrupts_held
@@ -419,12 +419,7 @@ def fold(
         MipauditError: workers were lost.
     """
     workers = Workers() if workers is None else workers
-    try:
-        total = _folded(partitions, start, workers, progress, forks=forks)
-    except FaultyRowsError:
-        if isinstance(partitions, Partitions):
-            raise partitions.source.fault() from None
-        raise
+    total = _folded(partitions, start, workers, progress, forks=forks)
     if total.bad:
         raise BadPartsError.together(error for _, error in sorted(total.bad, key=lambda p: p[0]))
     if isinstance(partitions, Partitions):

@@ -263,7 +263,7 @@ def _design(source: ScoreSource, scores: Sequence[Attacked], asked: AttackOption
 
 
 def _names(source: ScoreSource) -> dict[int, str]:
-    groups = source.groups
+    groups = source.choice.groups
     assert groups is not None  # noqa: S101 - they were asked for
     return {
         key: ", ".join(f"{c}={word}" for c, word in zip(groups.columns, words, strict=True))

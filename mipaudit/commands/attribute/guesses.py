@@ -185,7 +185,7 @@ def count_guesses(source: ScoreSource, asked: AttributeOptions) -> Guesses:
     """
     census, seeds = _census(source, asked)
     source.check_classes()
-    groups = source.groups
+    groups = source.choice.groups
     assert groups is not None  # noqa: S101 - they were asked for
     values: dict[str, ValueGuesses] = {}
     guessed: set[str] = set()

@@ -381,7 +381,7 @@ def _count_kept(source: ScoreSource, kept: KeptInput, asked: RecordTableOptions)
         starts: list[Start] = [partial(BurnInSample, 1, ordered.seed), GroupCensus]
         own, census = ordered.over(partial(InOnePass, starts)).found
         own.settle()
-        groups = choose_groups(census.sizes, source.groups, asked, in_memory=True)
+        groups = choose_groups(census.sizes, source.choice.groups, asked, in_memory=True)
         plan = _plan(own, source, asked, ordered.seed)
         tally = ordered.over(partial(Tally, plan, groups.grouping))
         groups = replace(groups, counts=tally.counts(), seed=ordered.seed)
@@ -417,10 +417,12 @@ def _count_by_position(
     """Read an input that is too large to keep twice, and count."""
     seed = source.position_seed
     starts: list[Start] = [partial(BurnInSample, 1, seed)]
-    starts += [] if source.groups is None else [GroupCensus]
+    starts += [] if source.choice.groups is None else [GroupCensus]
     sample, *censuses = over(partial(InOnePass, starts)).found
     cells = _cells(sample, source, asked, seed)
-    chosen = [choose_groups(one.sizes, source.groups, asked, in_memory=False) for one in censuses]
+    chosen = [
+        choose_groups(one.sizes, source.choice.groups, asked, in_memory=False) for one in censuses
+    ]
     tallies: list[Start] = [
         partial(Tally, _plan(sample, source, asked, seed), one.grouping) for one in chosen
     ]
@@ -482,7 +484,8 @@ def _cells(
 
 def unnamed(partitions: Partitions) -> Partitions:
     """Return the partitions without the values of the key column: no count needs them."""
-    return partitions.mapped(partial(replace, named=False))
+    plain = replace(partitions.source.choice, named=False)
+    return partitions.mapped(partial(replace, choice=plain))
 
 
 def require_one_score(source: ScoreSource) -> None:

@@ -290,7 +290,7 @@ def _design(
         member_population=asked.member_population,
         member_column=source.member_column,
         skipped_columns=source.passed_over,
-        group_columns=() if source.groups is None else source.groups.columns,
+        group_columns=() if source.choice.groups is None else source.choice.groups.columns,
     )
 
 

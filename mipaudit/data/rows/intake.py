@@ -6,7 +6,7 @@ The errors that only a count over the whole input can state.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -48,15 +48,16 @@ _ENDING: Final[frozenset[Wrong]] = frozenset(
 
 @dataclass(slots=True, kw_only=True)
 class Fault:
-    """How many rows have a fault, and the first: a global position from 0."""
+    """How many rows have a fault, the first, and the chunk that it is in: positions from 0."""
 
     count: int = 0
     first_row: int = -1
+    chunk: int = -1
 
-    def add(self, count: int, first_row: int) -> None:
-        """Count more rows, of which ``first_row`` is the first."""
+    def add(self, count: int, first_row: int, chunk: int) -> None:
+        """Count more rows, of which ``first_row`` is the first, in the chunk that begins there."""
         if count and (self.first_row < 0 or first_row < self.first_row):
-            self.first_row = first_row
+            self.first_row, self.chunk = first_row, chunk
         self.count += count
 
     @property
@@ -156,7 +157,7 @@ class Intake:
         count = int(np.count_nonzero(mask))
         if count:
             fault = self.faults.setdefault(wrong, {}).setdefault(column, Fault())
-            fault.add(count, first_row + int(np.argmax(mask)))
+            fault.add(count, first_row + int(np.argmax(mask)), first_row)
 
     def classes(self, kind: Kept, member: NDArray[np.bool_]) -> None:
         """Count rows of a kind by their class."""
@@ -215,7 +216,7 @@ class Intake:
         for wrong, faults in other.faults.items():
             own = self.faults.setdefault(wrong, {})
             for column, fault in faults.items():
-                own.setdefault(column, Fault()).add(fault.count, fault.first_row)
+                own.setdefault(column, Fault()).add(fault.count, fault.first_row, fault.chunk)
         for column, spread in other.spread.items():
             self.spread.setdefault(column, Spread()).include(spread)
         self.labels |= other.labels
@@ -280,6 +281,7 @@ def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Fin
 
 def fault_of(
     intake: Intake,
+    names: Sequence[str],
     *,
     member_column: str | None,
     key_column: str | None,
@@ -289,6 +291,7 @@ def fault_of(
 
     Args:
         intake: of all rows.
+        names: the score columns, in order.
         member_column: that says who is a member, or None.
         key_column: that identifies the rows, or None.
         coarse: the float type that a column is rounded to, and the files that store it so.
@@ -313,12 +316,20 @@ def fault_of(
             f"The column of `run_col` is empty in {found[''].told}: no run is known for them.",
             hint="Remove these rows or fill them in.",
         )
-    return _fault_of_scores(intake, coarse)
+    return _fault_of_scores(intake, names, coarse)
 
 
-def _fault_of_scores(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError:
+def _fault_of_scores(
+    intake: Intake, names: Sequence[str], coarse: Mapping[str, Coarse]
+) -> InputError:
     """Return the error for different scores that would become one, or for missing ones."""
-    if found := intake.of("inexact"):
+
+    def in_order(faults: Mapping[str, Fault]) -> dict[str, Fault]:
+        """Return faults as whoever reads all chunks in order meets them."""
+        places = [(fault.chunk, names.index(name)) for name, fault in faults.items()]
+        return {names[at]: faults[names[at]] for _, at in sorted(places)}
+
+    if found := in_order(intake.of("inexact")):
         return InputError(
             "large_integers",
             "Integers beyond 2^53, or numbers of more digits than 64 bits hold, which cannot be "
@@ -326,7 +337,7 @@ def _fault_of_scores(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError
             hint="Subtract a constant, write numbers of at most 15 digits, replace them by their "
             "ranks, or name another column with `score_col`.",
         )
-    if found := intake.of("overflowed"):
+    if found := in_order(intake.of("overflowed")):
         name, fault = next(iter(found.items()))
         one = coarse[name]
         return InputError(
@@ -336,7 +347,7 @@ def _fault_of_scores(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError
             f"{fault.told}: rounded alike, they would all become infinite.",
             hint="Store the column in the same type everywhere, or leave that file out.",
         )
-    if found := intake.merged:
+    if found := in_order(intake.merged):
         return InputError(
             "lowest_scores",
             "With `nan` category, minus infinity takes the place of the lowest number there is, "
@@ -345,7 +356,7 @@ def _fault_of_scores(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError
         )
     return InputError(
         "nan_scores",
-        f"Missing scores (NaN): {_columns(intake.of('missing'))}.",
+        f"Missing scores (NaN): {_columns(in_order(intake.of('missing')))}.",
         hint="Use `nan` drop to leave these rows out, or `nan` category to count "
         "a missing score as a value of its own.",
     )

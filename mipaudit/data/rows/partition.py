@@ -1,13 +1,9 @@
-"""A piece of an input, from its columns to rows: filter, membership, scores, identity, groups.
-
-A group has one hash for the values of several columns, and what it stands for.
-"""
+"""A piece of an input, from its columns to rows: filter, membership, scores, identity, groups."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import reduce
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,17 +13,13 @@ from numpy.typing import NDArray
 from mipaudit.data.column import (
     Chunk,
     Column,
-    Field,
     Labels,
     at_precision,
     column_hashes,
-    column_missing,
     column_scores,
     merged_numbers,
-    mix64,
-    number_word,
 )
-from mipaudit.data.parts import FaultyRowsError, Piece, named_fault
+from mipaudit.data.parts import Piece, named_fault
 from mipaudit.data.rows.intake import Intake, Spread
 from mipaudit.data.words import MemberRule, distinct_labels, said_of
 from mipaudit.errors import InputError
@@ -35,122 +27,18 @@ from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from mipaudit.data.request import NanPolicy
+    from mipaudit.data.choice import Choice
     from mipaudit.data.rows.intake import Wrong
     from mipaudit.data.rows.units import Chosen
-    from mipaudit.data.words import Where
 
 Mask = NDArray[np.bool_]
 # Counts the rows of a mask, where there is one, as wrong, in a column or as such.
 Note = Callable[["Wrong", Mask | None, str], None]
 
-MOST_GROUPS: Final = 1024
-_MISSING_WORD: Final = "missing"
-# A name is column=word, column=word: what would read otherwise is quoted.
-_QUOTED: Final = frozenset(',="')
-_MISSING_HASH: Final = np.uint64(0x6D697373696E6721)
 # With --nan category a missing score takes the lowest place, and what was there
 # moves up to the lowest finite number.
 _LOWEST: Final = float(np.finfo(np.float64).min)
 _LABELS_COUNTED: Final = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GroupColumns:
-    """The columns that name a row's group.
-
-    Attributes:
-        columns: their names.
-        option: how the user names them.
-        required: whether every row must name its group; else those that do not are one.
-        found: what each hash seen so far stands for, a text for each column; filled as rows
-            are read, from several threads.
-    """
-
-    columns: tuple[str, ...]
-    option: str = "`by`"
-    required: bool = False
-    found: dict[int, tuple[str, ...]] = field(default_factory=dict)
-
-    def hashes(
-        self, columns: Mapping[str, Column], kept: NDArray[np.intp] | None = None
-    ) -> NDArray[np.uint64]:
-        """Return the hash of each row's group, uint64, shape (n,).
-
-        Args:
-            columns: the cells.
-            kept: the n rows that are audited; None for all. Values of the others make no group.
-
-        Raises:
-            InputError: ``too_many_groups``.
-        """
-        each = (_hashes(columns[name]) for name in self.columns)
-        total = reduce(lambda before, one: mix64(before) ^ one, each)
-        total = total if kept is None else total[kept]
-        values, first = np.unique(total, return_index=True)
-        rows = first if kept is None else kept[first]
-        found = zip(values.tolist(), rows.tolist(), strict=True)
-        self.learn(
-            {
-                value: tuple(_word(columns[name], row) for name in self.columns)
-                for value, row in found
-                if value not in self.found
-            }
-        )
-        return total
-
-    def unnamed(self, columns: Mapping[str, Column]) -> Mask | None:
-        """Return which rows lack a value that they must have, None for none."""
-        masks = [_missing(columns[name]) for name in self.columns if self.required]
-        found = [mask for mask in masks if mask is not None]
-        return np.logical_or.reduce(found) if found else None
-
-    def learn(self, found: Mapping[int, tuple[str, ...]]) -> None:
-        """Take in what hashes stand for, as this or another process saw it.
-
-        Raises:
-            InputError: ``too_many_groups``.
-        """
-        self.found.update(found)
-        if len(self.found) > MOST_GROUPS:
-            raise InputError(
-                "too_many_groups",
-                f"The columns of {self.option} have more than {MOST_GROUPS:,} combinations of "
-                "values.",
-                hint="Name columns with few values: categories, not measurements or ids.",
-            )
-
-
-def _hashes(column: Column) -> NDArray[np.uint64]:
-    missing, values = _missing(column), column_hashes(column).values
-    return values if missing is None else np.where(missing, _MISSING_HASH, values)
-
-
-def _missing(column: Column) -> Mask | None:
-    """Return where a cell has no value; an empty text is none, as in a file without types."""
-    missing = column_missing(column)
-    if not isinstance(column, Labels) or "" not in column.vocabulary.words:
-        return missing
-    empty = np.asarray(column.codes == column.vocabulary.words.index(""))
-    return empty if missing is None else missing | empty
-
-
-def _word(column: Column, row: int) -> str:
-    """Return a cell as a group's name has it: no two groups get the same name."""
-    if isinstance(column, Labels):
-        code = int(column.codes[row])
-        word = column.vocabulary.words[code] if code >= 0 else ""
-        if word != _MISSING_WORD and _QUOTED.isdisjoint(word):
-            return word or _MISSING_WORD
-        doubled = word.replace('"', '""')
-        return f'"{doubled}"'
-    value = column.values[row]
-    gap = column.missing is not None and bool(column.missing[row])
-    if gap or value != value:  # noqa: PLR0124 - NaN
-        return _MISSING_WORD
-    if value.dtype == np.bool_:
-        return "true" if value else "false"
-    return number_word(value.item())
 
 
 def column_values(column: Column) -> NDArray[Any]:
@@ -169,35 +57,25 @@ class PiecePartition:
         part: the name of the part.
         piece: of the part.
         first_row: global position of the first row of the piece.
-        scores: the score columns.
+        choice: the columns that are read, and what for.
         rule: tells members from holdout; None when ``side`` says it for all rows.
         side: True or False when all rows are given as members or as holdout.
-        where: the filter, or None.
-        key: the column that identifies a row or a person, or None.
-        nan: what to do with a missing score.
         precision: of the score columns that files store more and less finely, the coarsest
             float type: scores of all files are rounded to it.
         coarse: those of them that are stored so here.
         copies: whether a column says which records were released word for word.
-        groups: the columns that name a row's group, or None.
-        named: rows carry the key column's values.
         changes: what becomes of each batch of rows; they travel with it.
     """
 
     part: str
     piece: Piece
     first_row: int
-    scores: tuple[Field, ...]
+    choice: Choice
     rule: MemberRule | None
     side: bool | None
-    where: Where | None
-    key: str | None
-    nan: NanPolicy
     precision: Mapping[str, str]
     coarse: frozenset[str]
     copies: bool
-    groups: GroupColumns | None
-    named: bool
     changes: tuple[Callable[[Rows], Rows], ...] = ()
 
     def then(self, change: Callable[[Rows], Rows]) -> PiecePartition:
@@ -216,12 +94,13 @@ class PiecePartition:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are needed, each once."""
-        names = [one.name for one in self.scores]
+        choice = self.choice
+        names = choice.names
         names += [self.rule.column] if self.rule else []
-        names += [self.where.column] if self.where else []
-        names += [self.key] if self.key else []
+        names += [choice.where.column] if choice.where else []
+        names += [choice.key] if choice.key else []
         names += [COPY_COLUMN] if self.copies else []
-        names += self.groups.columns if self.groups else ()
+        names += choice.groups.columns if choice.groups else ()
         return tuple(dict.fromkeys(names))
 
     def chunks(self, names: Collection[str]) -> Iterator[Chunk]:
@@ -244,36 +123,40 @@ class PiecePartition:
             columns: that chunks have, too.
             scores: whether rows have them, and not only who is a member.
         """
-        own = replace(self, key=None, groups=None, named=False)
-        if not scores and own.nan != "drop":
-            own = replace(own, scores=())
+        plain = replace(self.choice, key=None, groups=None, named=False)
+        if not scores and plain.nan != "drop":
+            plain = replace(plain, scores=())
+        own = replace(self, choice=plain)
         for chunk in self.chunks(dict.fromkeys((*own.columns, *columns))):
             yield chunk, own.rows(chunk, Intake())
 
     def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
         """Yield the rows in order, and count in ``intake`` what is left out of them.
 
+        Behind rows that must end the run no others follow: all are read to be counted.
+
         Raises:
-            FaultyRowsError: rows that must end the run; they are counted by the source.
             BadPartsError: the part cannot be read.
         """
-        intake = Intake() if intake is None else intake
+        own, nan_is_error = Intake(), self.choice.nan == "error"
         for chunk in self.chunks(self.columns):
-            rows = self.rows(chunk, intake)
-            if intake.faulty(nan_is_error=self.nan == "error"):
-                raise FaultyRowsError("faulty_rows", f"{self.part}: some rows cannot be audited.")
+            rows = self.rows(chunk, own)
+            if own.faulty(nan_is_error=nan_is_error):
+                continue
             for change in self.changes:
                 rows = change(rows)
             yield rows
-        if self.groups is not None:
-            intake.groups |= self.groups.found
+        if self.choice.groups is not None:
+            own.groups |= self.choice.groups.found
+        if intake is not None:
+            intake.include(own)
 
     def rows(self, chunk: Chunk, intake: Intake) -> Rows:
         """Return the rows of ``chunk`` that are present, and count the others.
 
         Faults are counted, not raised: only the whole input knows their number.
         """
-        columns, where = chunk.columns, self.where
+        choice, columns, where = self.choice, chunk.columns, self.choice.where
         keep = None if where is None else where.mask(columns[where.column])
 
         def note(wrong: Wrong, mask: Mask | None, column: str = "") -> None:
@@ -287,7 +170,7 @@ class PiecePartition:
             before = chunk.rows if keep is None else int(np.count_nonzero(keep))
             intake.rows["other_side", self.side] += before - int(np.count_nonzero(ours))
             keep = ours
-        scores = [self._scored(columns[one.name], one.name, note) for one in self.scores]
+        scores = [self._scored(columns[one.name], one.name, note) for one in choice.scores]
         if self.copies:
             # Who leaves the copies out of the rows has not left them out of the release: neither
             # by a filter on them, nor with scores that are missing.
@@ -297,13 +180,13 @@ class PiecePartition:
         gaps = self._fill_gaps(scores, note)
         if gaps is not None:
             intake.classes("nan", member[_and(gaps, keep)])
-            keep = keep if self.nan == "category" else _and(~gaps, keep)
-        keys = None if self.key is None else column_hashes(columns[self.key])
+            keep = keep if choice.nan == "category" else _and(~gaps, keep)
+        keys = None if choice.key is None else column_hashes(columns[choice.key])
         if keys is not None:
             note("null_keys", keys.missing)
-        names = column_values(columns[self.key]) if self.named and self.key else None
-        if self.groups is not None:
-            note("null_groups", self.groups.unnamed(columns))
+        names = column_values(columns[choice.key]) if choice.named and choice.key else None
+        if choice.groups is not None:
+            note("null_groups", choice.groups.unnamed(columns))
         kept = None if keep is None else np.flatnonzero(keep)
         present = slice(None) if kept is None else kept
         rows = Rows(
@@ -313,7 +196,7 @@ class PiecePartition:
             keys=None if keys is None else keys.values[present],
             member=member[present],
             scores=tuple(score[present] for score in scores),
-            groups=None if self.groups is None else self.groups.hashes(columns, kept),
+            groups=None if choice.groups is None else choice.groups.hashes(columns, kept),
             names=None if names is None else names[present],
         )
         self._count_present(rows, intake)
@@ -346,8 +229,8 @@ class PiecePartition:
     def _fill_gaps(self, scores: list[NDArray[np.float64]], note: Note) -> Mask | None:
         """Give missing scores their place where they have one; return which rows lack a score."""
         gaps: Mask | None = None
-        category = self.nan == "category"
-        for at, (one, score) in enumerate(zip(self.scores, scores, strict=True)):
+        category = self.choice.nan == "category"
+        for at, (one, score) in enumerate(zip(self.choice.scores, scores, strict=True)):
             if category:
                 # What the place of missing scores would hide, before they are given it.
                 note("infinite", np.isinf(score), one.name)
@@ -370,11 +253,11 @@ class PiecePartition:
         intake.classes("present", rows.member)
         for name, side in product(self.coarse, (True, False)):
             intake.coarse[name, side] += int(np.count_nonzero(rows.member == side))
-        for one, score in zip(self.scores, rows.scores, strict=True):
+        for one, score in zip(self.choice.scores, rows.scores, strict=True):
             # Texts are hashes here.
             if one.kind in {"float", "integer"}:
                 # Missing scores have the lowest place by now, where they are kept.
-                present = score[score != -np.inf] if self.nan == "category" else score
+                present = score[score != -np.inf] if self.choice.nan == "category" else score
                 intake.spread.setdefault(one.name, Spread()).add(present)
 
 

@@ -1,15 +1,19 @@
-"""Which rows of persons count, and with what scores, where a person may have several."""
+"""Which rows belong together: those of a person, of which one counts, and those of a group.
+
+A group has one hash for the values of several columns, and what it stands for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import mix64
+from mipaudit.data.column import Column, Labels, column_hashes, column_missing, mix64, number_word
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.model.message import Finding
@@ -24,6 +28,11 @@ if TYPE_CHECKING:
 # Persons with the same number of rows in both classes are warned of so rarely.
 _UNLIKE: Final = 0.05
 _ROWS_STREAM: Final = 0x726F7773
+MOST_GROUPS: Final = 1024
+_MISSING_WORD: Final = "missing"
+# A name is column=word, column=word: what would read otherwise is quoted.
+_QUOTED: Final = frozenset(',="')
+_MISSING_HASH: Final = np.uint64(0x6D697373696E6721)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -193,3 +202,101 @@ def _column(one: ScoreColumn, rule: UnitRule) -> ScoreColumn:
     if rule in {"max", "min"} or one.kind == "float":
         return one
     return replace(one, kind="float" if rule == "mean" else "integer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupColumns:
+    """The columns that name a row's group.
+
+    Attributes:
+        columns: their names.
+        option: how the user names them.
+        required: whether every row must name its group; else those that do not are one.
+        found: what each hash seen so far stands for, a text for each column; filled as rows
+            are read, from several threads.
+    """
+
+    columns: tuple[str, ...]
+    option: str = "`by`"
+    required: bool = False
+    found: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def hashes(
+        self, columns: Mapping[str, Column], kept: NDArray[np.intp] | None = None
+    ) -> NDArray[np.uint64]:
+        """Return the hash of each row's group, uint64, shape (n,).
+
+        Args:
+            columns: the cells.
+            kept: the n rows that are audited; None for all. Values of the others make no group.
+
+        Raises:
+            InputError: ``too_many_groups``.
+        """
+        each = (_hashes(columns[name]) for name in self.columns)
+        total = reduce(lambda before, one: mix64(before) ^ one, each)
+        total = total if kept is None else total[kept]
+        values, first = np.unique(total, return_index=True)
+        rows = first if kept is None else kept[first]
+        found = zip(values.tolist(), rows.tolist(), strict=True)
+        self.learn(
+            {
+                value: tuple(_word(columns[name], row) for name in self.columns)
+                for value, row in found
+                if value not in self.found
+            }
+        )
+        return total
+
+    def unnamed(self, columns: Mapping[str, Column]) -> NDArray[np.bool_] | None:
+        """Return which rows lack a value that they must have, None for none."""
+        masks = [_missing(columns[name]) for name in self.columns if self.required]
+        found = [mask for mask in masks if mask is not None]
+        return np.logical_or.reduce(found) if found else None
+
+    def learn(self, found: Mapping[int, tuple[str, ...]]) -> None:
+        """Take in what hashes stand for, as this or another process saw it.
+
+        Raises:
+            InputError: ``too_many_groups``.
+        """
+        self.found.update(found)
+        if len(self.found) > MOST_GROUPS:
+            raise InputError(
+                "too_many_groups",
+                f"The columns of {self.option} have more than {MOST_GROUPS:,} combinations of "
+                "values.",
+                hint="Name columns with few values: categories, not measurements or ids.",
+            )
+
+
+def _hashes(column: Column) -> NDArray[np.uint64]:
+    missing, values = _missing(column), column_hashes(column).values
+    return values if missing is None else np.where(missing, _MISSING_HASH, values)
+
+
+def _missing(column: Column) -> NDArray[np.bool_] | None:
+    """Return where a cell has no value; an empty text is none, as in a file without types."""
+    missing = column_missing(column)
+    if not isinstance(column, Labels) or "" not in column.vocabulary.words:
+        return missing
+    empty = np.asarray(column.codes == column.vocabulary.words.index(""))
+    return empty if missing is None else missing | empty
+
+
+def _word(column: Column, row: int) -> str:
+    """Return a cell as a group's name has it: no two groups get the same name."""
+    if isinstance(column, Labels):
+        code = int(column.codes[row])
+        word = column.vocabulary.words[code] if code >= 0 else ""
+        if word != _MISSING_WORD and _QUOTED.isdisjoint(word):
+            return word or _MISSING_WORD
+        doubled = word.replace('"', '""')
+        return f'"{doubled}"'
+    value = column.values[row]
+    gap = column.missing is not None and bool(column.missing[row])
+    if gap or value != value:  # noqa: PLR0124 - NaN
+        return _MISSING_WORD
+    if value.dtype == np.bool_:
+        return "true" if value else "false"
+    return number_word(value.item())

@@ -8,7 +8,8 @@ import pytest
 from mipaudit.data.column import Labels, Numbers, Vocabulary
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
-from mipaudit.data.rows.partition import MOST_GROUPS, GroupColumns, column_values
+from mipaudit.data.rows.partition import column_values
+from mipaudit.data.rows.units import MOST_GROUPS, GroupColumns
 from mipaudit.errors import InputError
 
 
@@ -113,7 +114,7 @@ def test_groups_and_names_travel_with_the_rows(form, tmp_path):
         assert names == [f"p, {i}" for i in kept]
         groups = np.concatenate([rows.groups for rows in batches])
         assert np.unique(groups).size == 1
-        found = source.groups.found
+        found = source.choice.groups.found
         assert found[int(groups[0])] == ("F",)
         head = batches[0].head(20)
         assert head.groups.size == head.names.size == head.member.size
