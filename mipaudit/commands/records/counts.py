@@ -23,8 +23,7 @@ from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.counting.counts import settle_sample
 from mipaudit.counting.scores import KeptInput
 from mipaudit.data.parts import ScoreColumn
-from mipaudit.data.rows.partition import GroupColumns
-from mipaudit.data.rows.units import Chosen
+from mipaudit.data.rows.units import Chosen, GroupColumns
 from mipaudit.data.source import Partitions, ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers

@@ -54,7 +54,7 @@ class Fault:
     first_row: int = -1
     chunk: int = -1
 
-    def add(self, count: int, first_row: int, chunk: int) -> None:
+    def add(self, count: int, first_row: int, chunk: int = 0) -> None:
         """Count more rows, of which ``first_row`` is the first, in the chunk that begins there."""
         if count and (self.first_row < 0 or first_row < self.first_row):
             self.first_row, self.chunk = first_row, chunk
