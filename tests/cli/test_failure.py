@@ -8,7 +8,7 @@ import json
 import pytest
 
 from mipaudit.cli import app, failure, program
-from mipaudit.cli.failure import error_style, failure_of
+from mipaudit.cli.failure import failure_of
 
 VALUE = "987654"
 
@@ -63,22 +63,6 @@ def test_errors_are_text_with_a_hint(stand_in):
     done = stand_in("input", "estimate", "x.csv")
 
     assert done.stderr == "Error: There is no membership column.\nName it.\n"
-
-
-@pytest.mark.parametrize(
-    "flags", [["-f", "json"], ["-fjson"], ["--format=json"], ["--format", "json"]]
-)
-def test_errors_are_json_when_the_report_would_be(stand_in, flags):
-    done = stand_in("input", "estimate", "x.csv", *flags)
-
-    assert done.stdout == ""
-    assert json.loads(done.stderr) == {
-        "error": {
-            "code": "no_member_column",
-            "message": "There is no membership column.",
-            "hint": "Name it.",
-        }
-    }
 
 
 @pytest.mark.parametrize(
@@ -144,21 +128,6 @@ def test_nothing_asked_shows_help_on_stderr(mipaudit):
         assert done.returncode == 2
         assert done.stdout == ""
         assert done.stderr.startswith("Usage: mipaudit")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "json_", "verbose"),
-    [
-        (["estimate", "x"], False, False),
-        (["estimate", "-f", "table", "-v"], False, True),
-        (["estimate", "--verbose", "-f", "json"], True, True),
-        (["estimate", "--", "-f", "json", "-v"], False, False),
-    ],
-)
-def test_the_style_is_read_from_the_raw_arguments(arguments, json_, verbose):
-    style = error_style(arguments)
-
-    assert (style.json, style.verbose) == (json_, verbose)
 
 
 def test_warnings_of_libraries_do_not_reach_stderr(stand_in):

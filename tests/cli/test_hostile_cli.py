@@ -217,6 +217,9 @@ def test_a_full_disk_is_reported_once(stand_in, env, form):
         (["-fv"], False, False),
         (["--seed", "-1", "-"], False, False),
         (["--", "-qf", "json", "-v"], False, False),
+        (["-f", "table", "-v"], False, True),
+        (["--verbose", "-f", "json"], True, True),
+        ([], False, False),
     ],
 )
 def test_the_form_of_errors_is_read_from_short_flags(arguments, wants_json, verbose):
@@ -225,10 +228,10 @@ def test_the_form_of_errors_is_read_from_short_flags(arguments, wants_json, verb
     assert (style.json, style.verbose) == (wants_json, verbose)
 
 
-@pytest.mark.parametrize("flags", ["-qf", "-vf", "-qvf"])
-def test_errors_are_json_behind_combined_flags(mipaudit, flags):
-    for arguments in (["missing.csv"], ["x.csv", "--no-such-option"]):
-        done = mipaudit("estimate", *arguments, flags, "json")
+@pytest.mark.parametrize("flags", ["-qf json", "-vf json", "-qvf json", "-fjson", "--format=json"])
+@pytest.mark.parametrize("words", ["missing.csv", "x.csv --no-such-option"])
+def test_errors_are_json_when_the_report_would_be(mipaudit, words, flags):
+    done = mipaudit("estimate", *words.split(), *flags.split())
 
-        assert done.returncode == 2
-        assert set(json.loads(done.stderr)["error"]) == {"code", "message", "hint"}
+    assert (done.returncode, done.stdout) == (2, "")
+    assert set(json.loads(done.stderr)["error"]) == {"code", "message", "hint"}

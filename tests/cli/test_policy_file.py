@@ -47,29 +47,179 @@ def setting(done, name):
     return next(((s["value"], s["source"], s["where"]) for s in found if s["name"] == name), None)
 
 
+HERE = ("file", "mipaudit.toml")
+THERE = ("file", "pyproject.toml")
+OTHER = ("file", "o.toml")
+LOW = {HERE[1]: "prior = 0.1"}
+VARIABLE = ("environment", "MIPAUDIT_PRIOR")
+POLICY = "[tool.mipaudit]\nprior = 0.2\n"
+SPACED = "[tool" + " " * 20 + "." + " " * 20 + "mipaudit]\nprior = 0.2\n"
+
+
 @pytest.mark.parametrize(
-    ("file", "variable", "line", "expected"),
+    ("files", "words", "env", "expected"),
     [
-        (None, None, None, (0.5, "default", None)),
-        ("0.1", None, None, (0.1, "file", "mipaudit.toml")),
-        ("0.1", "0.2", None, (0.2, "environment", "MIPAUDIT_PRIOR")),
-        ("0.1", "0.2", "0.3", (0.3, "command line", None)),
-        ("0.1", "", None, (0.1, "file", "mipaudit.toml")),
-        (None, "0.2", None, (0.2, "environment", "MIPAUDIT_PRIOR")),
+        ({}, "", {}, (0.5, "default", None)),
+        (LOW, "", {}, (0.1, *HERE)),
+        (LOW, "", {"PRIOR": "0.2"}, (0.2, *VARIABLE)),
+        (LOW, "--prior 0.3", {"PRIOR": "0.2"}, (0.3, "command line", None)),
+        (LOW, "", {"PRIOR": ""}, (0.1, *HERE)),
+        ({}, "", {"PRIOR": "0.2"}, (0.2, *VARIABLE)),
+        # The table of a command goes before the top.
+        ({HERE[1]: "prior = 0.1\n[bounds]\nprior = 0.2\n[noise]\neta = 0.1"}, "", {}, (0.2, *HERE)),
+        # The table of a project file, however it is written.
+        ({THERE[1]: POLICY}, "", {}, (0.2, *THERE)),
+        ({THERE[1]: SPACED}, "", {}, (0.2, *THERE)),
+        ({THERE[1]: '[tool."mipaudit"]\nprior = 0.2'}, "", {}, (0.2, *THERE)),
+        ({THERE[1]: "[tool]\nmipaudit = {prior = 0.2}"}, "", {}, (0.2, *THERE)),
+        ({THERE[1]: "tool.mipaudit.prior = 0.2"}, "", {}, (0.2, *THERE)),
+        ({THERE[1]: POLICY.replace("tool", '"t\\u006fol"')}, "", {}, (0.2, *THERE)),
+        ({THERE[1]: POLICY.replace("mipaudit", '"mip\\u0061udit"')}, "", {}, (0.2, *THERE)),
+        # One about something else is not even read.
+        ({THERE[1]: "[tool.other]\nthis is not TOML"}, "", {}, (0.5, "default", None)),
+        # The nearest folder up to the repository.
+        ({"../mipaudit.toml": "prior = 0.1"}, "", {}, (0.1, "file", "../mipaudit.toml")),
+        ({"../mipaudit.toml": "prior = 0.1", ".git/x": ""}, "", {}, (0.5, "default", None)),
+        # Named and forgone.
+        (
+            {**LOW, "o.toml": POLICY},
+            "--config o.toml",
+            {},
+            (0.2, *OTHER),
+        ),
+        (
+            {**LOW, "o.toml": POLICY},
+            "",
+            {"CONFIG": "o.toml"},
+            (0.2, *OTHER),
+        ),
+        (LOW, "--no-config", {}, (0.5, "default", None)),
+        ({"o.toml": POLICY}, "--no-config", {"CONFIG": "o.toml"}, (0.5, "default", None)),
     ],
 )
-def test_precedence(mipaudit, write, file, variable, line, expected):
-    if file is not None:
-        write(f"prior = {file}\n")
-    env = {} if variable is None else {"MIPAUDIT_PRIOR": variable}
-    typed = () if line is None else ("--prior", line)
-    done = mipaudit(*EASY, *typed, "-f", "json", env=env)
+def test_where_a_value_is_from(environment, tmp_path, files, words, env, expected):
+    folder = tmp_path / "inner"
+    for name, text in {"x": "", **files}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "mipaudit", *EASY, *words.split(), "-f", "json"],
+        env={**environment, **{f"MIPAUDIT_{name}": value for name, value in env.items()}},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert setting(done, "prior") == expected
+    if expected[1] == "file":
+        digest = sha256((folder / expected[2]).read_bytes()).hexdigest()
+        assert setting(done, "config") == (expected[2], "file", f"sha256 {digest}")
+    if expected[1] == "default":
+        assert setting(done, "config") is None
 
 
-def test_the_table_of_a_command_goes_before_the_top(mipaudit, write):
-    write("prior = 0.1\n[bounds]\nprior = 0.2\n[noise]\neta = 0.1\n")
-    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == 0.2
+@pytest.mark.parametrize(
+    ("text", "env", "name", "expected"),
+    [
+        ('metric = ["ppv", "f1"]', {}, "metric", (["ppv", "f1"], *HERE)),
+        ('score_col = "loss"', {}, "score_columns", (["loss"], *HERE)),
+        ("strict = true", {}, "strict", (True, *HERE)),
+        ("min-recall = 0.2", {}, "min_recall", (0.2, *HERE)),  # as with an underscore
+        (
+            "prior = 0.5",
+            {"MIPAUDIT_METRIC": "ppv f1"},
+            "metric",
+            (["ppv", "f1"], "environment", "MIPAUDIT_METRIC"),
+        ),
+    ],
+)
+def test_lists_flags_and_dashes(mipaudit, write, scores, text, env, name, expected):
+    write(f"{text}\n")
+    assert setting(mipaudit("estimate", scores, "-f", "json", env=env), name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words", "said"),
+    [
+        ("mipaudit.toml", b"\xff\xfe", "", "is not TOML"),
+        ("folder/x", b"", "--config folder", "cannot be read"),
+        ("x", b"", "--config none.toml", "There is no file"),
+        (
+            "mipaudit.toml",
+            b"prior = 0.1",
+            "--config mipaudit.toml --no-config",
+            "cannot go together",
+        ),
+        (
+            "mipaudit.toml",
+            b"prior = 0.1",
+            "--no-config --config mipaudit.toml",
+            "cannot go together",
+        ),
+        ("p.toml", b"prior = 0.1\n" + POLICY.encode(), "--config p.toml", "at its top and under"),
+        # A project file that nearly holds a policy is not passed over.
+        ("pyproject.toml", POLICY.encode("utf-16"), "", "pyproject.toml"),
+        ("pyproject.toml", POLICY.encode("utf-16-be"), "", "pyproject.toml"),
+        ("pyproject.toml", POLICY.encode("utf-32"), "", "pyproject.toml"),
+        ("pyproject.toml", b"\xef\xbb\xbf" + POLICY.encode(), "", "pyproject.toml"),
+        ("pyproject.toml", POLICY.replace("mipaudit", "mip-audit").encode(), "", "pyproject.toml"),
+        ("pyproject.toml", POLICY.replace("mipaudit", "MIPAudit").encode(), "", "pyproject.toml"),
+        ("pyproject.toml", POLICY.replace("mipaudit", "mip_audit").encode(), "", "pyproject.toml"),
+    ],
+)
+def test_a_file_that_is_no_policy_is_refused(mipaudit, tmp_path, name, data, words, said):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(data)
+    done = mipaudit(*EASY, *words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_two_files_in_one_folder_are_an_error(mipaudit, write):
+    write("prior = 0.1\n")
+    write(POLICY, "pyproject.toml")
+    done = mipaudit(*EASY)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Both" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["a", "7"])
+def test_a_bad_variable_is_named(mipaudit, value):
+    done = mipaudit(*EASY, env={"MIPAUDIT_PRIOR": value})
+    assert done.returncode == 2
+    assert "It is set by the environment variable MIPAUDIT_PRIOR." in done.stderr
+
+
+@pytest.mark.parametrize("words", ["bounds --help", "schema", "--version"])
+def test_help_schema_and_version_need_no_sound_file(mipaudit, write, words):
+    write("nonsense = \n")
+    assert mipaudit(*words.split()).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("today", "waiver", "status", "said", "junit"),
+    [
+        ("1767225600", "", 1, "NOT MET: ", 'failures="1"'),  # 2026-01-01
+        ("1767225600", WAIVER, 0, "WAIVED, with 1 waiver: ", "<skipped message="),
+        ("32503680000", WAIVER, 1, "expired after 2999-12-31", 'failures="1"'),  # 3000-01-01
+    ],
+)
+def test_limits_and_waivers_of_a_file(mipaudit, write, scores, today, waiver, status, said, junit):
+    write(LIMIT + waiver)
+    for form in ("table", "markdown", "html", "junit", "csv", "json"):
+        done = mipaudit("estimate", scores, "-f", form, env={"SOURCE_DATE_EPOCH": today})
+        assert done.returncode == status, done.stderr
+        assert form != "table" or said in done.stdout
+        assert form != "junit" or junit in done.stdout
+        assert form in {"csv", "table"} or not waiver or "A. Person" in done.stdout
+
+
+def test_a_bad_limit_names_its_file(mipaudit, write, scores):
+    write(LIMIT + '[[limit]]\nquantity = "auk"\nmax = 1\n')
+    done = mipaudit("estimate", scores)
+    assert done.returncode == 2
+    assert "Limit 2" in done.stderr
+    assert "It is set by the file mipaudit.toml." in done.stderr
 
 
 def test_what_is_declared_is_of_every_report(mipaudit, write):
@@ -87,89 +237,6 @@ def test_what_is_declared_is_of_every_report(mipaudit, write):
         "subjects": 1200,
         "controller": "C",
     }
-
-
-def test_dashes_and_underscores_are_the_same(mipaudit, write):
-    write("recall-floor = 0.2\n")
-    assert setting(mipaudit(*EASY, "-f", "json"), "recall_floor")[0] == 0.2
-
-
-def test_lists_and_flags(mipaudit, write, scores):
-    write('metric = ["ppv", "f1"]\nscore_col = "loss"\nstrict = true\n')
-    done = mipaudit("estimate", scores, "-f", "json")
-    assert setting(done, "metric")[:2] == (["ppv", "f1"], "file")
-    assert setting(done, "score_columns")[:2] == (["loss"], "file")
-    assert setting(done, "strict")[:2] == (True, "file")
-
-
-def test_lists_in_the_environment_are_parted_by_blanks(mipaudit, scores):
-    done = mipaudit("estimate", scores, "-f", "json", env={"MIPAUDIT_METRIC": "ppv f1"})
-    assert setting(done, "metric") == (["ppv", "f1"], "environment", "MIPAUDIT_METRIC")
-
-
-@pytest.mark.parametrize("place", ["tool.mipaudit", "tool . mipaudit", 'tool."mipaudit"'])
-def test_a_project_file_has_a_table(mipaudit, write, place):
-    path = write(f"[{place}]\nprior = 0.1\n", "pyproject.toml")
-    done = mipaudit(*EASY, "-f", "json")
-    assert setting(done, "prior") == (0.1, "file", "pyproject.toml")
-    digest = sha256(path.read_bytes()).hexdigest()
-    assert setting(done, "config") == ("pyproject.toml", "file", f"sha256 {digest}")
-
-
-@pytest.mark.parametrize("text", ["[tool]\nmipaudit = {prior = 0.1}", "tool.mipaudit.prior = 0.1"])
-def test_other_ways_to_write_the_table(mipaudit, write, text):
-    write(text, "pyproject.toml")
-    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == 0.1
-
-
-def test_a_project_file_about_something_else_is_not_even_read(mipaudit, write):
-    write("[tool.other]\nthis is not TOML, and mipaudit does not mind\n", "pyproject.toml")
-    assert mipaudit(*EASY).returncode == 0
-
-
-def test_the_nearest_folder_up_to_the_repository(environment, write, tmp_path):
-    write("prior = 0.1\n")
-    inner = tmp_path / "a" / "b"
-    inner.mkdir(parents=True)
-    done = inside(inner, environment)
-    assert setting(done, "prior") == (0.1, "file", "../../mipaudit.toml")
-    (tmp_path / "a" / ".git").mkdir()
-    done = inside(inner, environment)
-    assert setting(done, "prior")[1] == "default"
-    assert setting(done, "config") is None
-
-
-def inside(folder, environment):
-    """Run ``bounds`` with another working directory."""
-    return subprocess.run(
-        [sys.executable, "-m", "mipaudit", *EASY, "-f", "json"],
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_named_and_forgone(mipaudit, write):
-    write("prior = 0.1\n")
-    write("prior = 0.2\n", "other.toml")
-    named = mipaudit(*EASY, "--config", "other.toml", "-f", "json")
-    assert setting(named, "prior") == (0.2, "file", "other.toml")
-    by_name = mipaudit(*EASY, "-f", "json", env={"MIPAUDIT_CONFIG": "other.toml"})
-    assert setting(by_name, "prior")[2] == "other.toml"
-    assert setting(mipaudit(*EASY, "--no-config", "-f", "json"), "prior")[1] == "default"
-    over = mipaudit(*EASY, "--no-config", "-f", "json", env={"MIPAUDIT_CONFIG": "other.toml"})
-    assert setting(over, "prior")[1] == "default"
-
-
-@pytest.mark.parametrize("words", [("--config", "mipaudit.toml", "--no-config")])
-def test_both_at_once_are_an_error(mipaudit, write, words):
-    write("prior = 0.1\n")
-    for order in (words, (words[2], *words[:2])):
-        done = mipaudit(*EASY, *order)
-        assert done.returncode == 2
-        assert "cannot go together" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -221,35 +288,6 @@ def test_what_is_wrong_in_a_file_is_said(mipaudit, write, text, said):
     assert done.stdout == ""
 
 
-def test_bytes_that_are_no_text_and_a_folder(mipaudit, tmp_path):
-    (tmp_path / "mipaudit.toml").write_bytes(b"\xff\xfe")
-    assert "is not TOML" in mipaudit(*EASY).stderr
-    (tmp_path / "folder").mkdir()
-    assert "cannot be read" in mipaudit(*EASY, "--config", "folder").stderr
-    assert "There is no file" in mipaudit(*EASY, "--config", "none.toml").stderr
-
-
-def test_two_files_in_one_folder_are_an_error(mipaudit, write):
-    write("prior = 0.1\n")
-    write("[tool.mipaudit]\nprior = 0.2\n", "pyproject.toml")
-    done = mipaudit(*EASY)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Both" in done.stderr
-
-
-@pytest.mark.parametrize(("value", "code"), [("a", 2), ("7", 2)])
-def test_a_bad_variable_is_named(mipaudit, value, code):
-    done = mipaudit(*EASY, env={"MIPAUDIT_PRIOR": value})
-    assert done.returncode == code
-    assert "It is set by the environment variable MIPAUDIT_PRIOR." in done.stderr
-
-
-def test_help_schema_and_version_need_no_sound_file(mipaudit, write):
-    write("nonsense = \n")
-    for words in (("bounds", "--help"), ("schema",), ("--version",)):
-        assert mipaudit(*words).returncode == 0
-
-
 def test_which_file_is_used_is_no_key_of_one():
     for command in CONFIGURED:
         assert {"config", "no_config", "help"}.isdisjoint(keys_of(command))
@@ -263,103 +301,6 @@ def test_what_an_open_answer_counts_as(mipaudit, write, scores, choice, status):
     assert done.returncode == status
     assert json.loads(done.stdout)["verdict"]["status"] == "inconclusive"
     assert mipaudit("estimate", scores, "--exit-zero").returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("today", "waiver", "status", "said"),
-    [
-        ("1767225600", "", 1, "NOT MET: "),  # 2026-01-01
-        ("1767225600", WAIVER, 0, "WAIVED, with 1 waiver: "),
-        ("32503680000", WAIVER, 1, "expired after 2999-12-31"),  # 3000-01-01
-    ],
-)
-def test_limits_and_waivers_of_a_file(mipaudit, write, scores, today, waiver, status, said):
-    write(LIMIT + waiver)
-    done = mipaudit("estimate", scores, env={"SOURCE_DATE_EPOCH": today})
-    assert done.returncode == status, done.stderr
-    assert said in done.stdout
-    for form in ("markdown", "html", "junit", "csv", "json"):
-        shown = mipaudit("estimate", scores, "-f", form, env={"SOURCE_DATE_EPOCH": today})
-        assert shown.returncode == status
-        assert form == "csv" or not waiver or "A. Person" in shown.stdout
-
-
-def test_junit_skips_what_is_waived_and_fails_what_is_expired(mipaudit, write, scores):
-    write(LIMIT + WAIVER)
-    early = mipaudit("estimate", scores, "-f", "junit", env={"SOURCE_DATE_EPOCH": "1767225600"})
-    assert 'failures="0"' in early.stdout
-    assert "<skipped message=" in early.stdout
-    late = mipaudit("estimate", scores, "-f", "junit", env={"SOURCE_DATE_EPOCH": "32503680000"})
-    assert 'failures="1"' in late.stdout
-
-
-def test_a_bad_limit_names_its_file(mipaudit, write, scores):
-    write(LIMIT + '[[limit]]\nquantity = "auk"\nmax = 1\n')
-    done = mipaudit("estimate", scores)
-    assert done.returncode == 2
-    assert "Limit 2" in done.stderr
-    assert "It is set by the file mipaudit.toml." in done.stderr
-
-
-def test_nothing_is_loaded_for_a_file_that_is_not_there(environment, tmp_path):
-    code = (
-        "import sys, atexit\n"
-        "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\n"
-        "sys.argv = ['mipaudit', 'bounds', '--epsilon', '1']\n"
-        "from mipaudit.cli.app import main\nmain()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "tomllib" not in done.stderr.split()
-
-
-def test_settings_in_two_places_of_one_file_are_an_error(mipaudit, tmp_path):
-    text = "max_advantage = 0.05\n[tool.mipaudit]\nprior = 0.5\n"
-    (tmp_path / "policy.toml").write_text(text, encoding="utf-8")
-    done = mipaudit("estimate", "scores.csv", "--config", "policy.toml")
-    assert done.returncode == 2
-    assert "at its top and under" in done.stderr
-
-
-POLICY = "[tool.mipaudit]\nprior = 0.2\n"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        POLICY.encode("utf-16"),
-        POLICY.encode("utf-16-be"),
-        POLICY.encode("utf-32"),
-        b"\xef\xbb\xbf[tool]\nmipaudit = { prior = 0.2 }\n",
-        POLICY.replace("mipaudit", "mip-audit").encode(),
-        POLICY.replace("mipaudit", "MIPAudit").encode(),
-        POLICY.replace("mipaudit", "mip_audit").encode(),
-    ],
-)
-def test_a_project_file_that_nearly_holds_a_policy_is_not_passed_over(mipaudit, tmp_path, data):
-    (tmp_path / "pyproject.toml").write_bytes(data)
-    done = mipaudit(*EASY)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "pyproject.toml" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        POLICY.replace("tool.mipaudit", "tool" + " " * 20 + "." + " " * 20 + "mipaudit"),
-        POLICY.replace("tool", '"t\\u006fol"'),
-        POLICY.replace("mipaudit", '"mip\\u0061udit"'),
-    ],
-)
-def test_unusual_ways_to_write_the_table(mipaudit, write, text):
-    write(text, "pyproject.toml")
-    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == 0.2
 
 
 @pytest.mark.parametrize("name", ["mipaudit.toml", "pyproject.toml"])

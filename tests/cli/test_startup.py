@@ -11,7 +11,7 @@ import pytest
 
 HEAVY = {
     *("numpy", "scipy", "pandas", "pyarrow", "rich", "msgspec", "pydantic", "polars"),
-    *("matplotlib", "dp_accounting"),
+    *("matplotlib", "dp_accounting", "tomllib"),
 }
 # Rooms that work on arrays and files, which pure mathematics does not enter.
 ROOMS = (
