@@ -349,13 +349,8 @@ _PIECE_CHUNKS: Final = 16
 _NO_ROWS: Final = slice(0, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OnDisk:
-    """An array in the temporary file."""
-
-    offset: int
-    dtype: np.dtype[Any]
-    count: int
+# An array in the temporary file: where it begins, its type, and how many it holds.
+_OnDisk = tuple[int, np.dtype[Any], int]
 
 
 class ChunkStore:
@@ -415,7 +410,7 @@ class ChunkStore:
             import tempfile
 
             self._file = tempfile.TemporaryFile(prefix="mipaudit-", buffering=0)  # noqa: SIM115
-        place = _OnDisk(offset=self._end, dtype=array.dtype, count=array.size)
+        place = (self._end, array.dtype, array.size)
         view = np.ascontiguousarray(array).view(np.uint8).data
         while view:
             view = view[self._file.write(view) :]
@@ -426,9 +421,9 @@ class ChunkStore:
         if not places or self._file is None:
             return column
         arrays: dict[str, Any] = {}
-        for name, one in places.items():
-            data = read_at(self._file, one.offset, one.count * one.dtype.itemsize)
-            arrays[name] = np.frombuffer(data, dtype=one.dtype)
+        for name, (offset, dtype, count) in places.items():
+            data = read_at(self._file, offset, count * dtype.itemsize)
+            arrays[name] = np.frombuffer(data, dtype=dtype)
         return replace(column, **arrays)
 
 

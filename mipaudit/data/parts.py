@@ -25,7 +25,6 @@ from mipaudit.data.column import (
 )
 from mipaudit.data.files.blob import describe_blob, each_at_once
 from mipaudit.data.formats.csv_cells import column_kind
-from mipaudit.data.rows.intake import Coarse
 from mipaudit.data.words import NUMBERS, unique_names
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from mipaudit.data.column import Chunk, Kind
     from mipaudit.data.files.blob import Blob
-    from mipaudit.data.rows.intake import Intake
+    from mipaudit.data.rows.intake import Coarse, Intake
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 
@@ -146,7 +145,7 @@ def uneven_storage(
         coarse = next((one for one in _COARSE if one in types), None)
         if coarse is not None and len(types) > 1 and kinds <= NUMBERS:
             where = _first_of([part for one, part in found if one.storage == coarse])
-            rounded[name] = Coarse(precision=coarse, where=where)
+            rounded[name] = (coarse, where)
         elif len(kinds) > 1 or len({one.storage for one, _ in found} - {None}) > 1:
             mixed.append(name)
     return rounded, tuple(mixed)

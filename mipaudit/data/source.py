@@ -138,7 +138,7 @@ class ScoreSource:
 
     def _pieces(self, sides: Sides, rules: Sequence[MemberRule | None]) -> Iterator[PiecePartition]:
         """Yield the pieces of all parts in row order, with the way to make rows of each."""
-        precision = {name: one.precision for name, one in self.rounded.items()}
+        precision = {name: kind for name, (kind, _) in self.rounded.items()}
         choice, first_row = self.choice, 0
         for (side, parts), rule in zip(sides, rules, strict=True):
             for part in parts:

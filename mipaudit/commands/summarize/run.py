@@ -257,10 +257,8 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
     sites = read_summaries(asked.cuts)
 
     def run(source: ScoreSource) -> SummaryFile:
-        rows = source.rows_hint
-        if not (asked.cuts or asked.cuts_only):
-            rows *= 2
-        meter = row_meter(rows, asked.progress)
+        passes = 1 if asked.cuts or asked.cuts_only else 2
+        meter = row_meter(source.rows_hint * passes, asked.progress)
         summarizer = Summarizer(source=source, asked=asked, workers=workers, meter=meter)
         if asked.cuts_only:
             return summarizer.cuts()

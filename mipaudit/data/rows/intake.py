@@ -40,6 +40,9 @@ OfRow = Literal["unknown_labels", "null_labels", "null_keys", "null_groups"]
 OfScore = Literal["missing", "inexact", "overflowed", "moved", "infinite", "endless", "lowest"]
 Wrong = Literal[OfRow, OfScore]
 
+# A float type that some files store a column in, and these files, for messages.
+Coarse = tuple[str, str]
+
 _CLASSES: Final = (True, False)
 _ENDING: Final[frozenset[Wrong]] = frozenset(
     {"unknown_labels", "null_labels", "null_keys", "null_groups", "inexact", "overflowed"}
@@ -65,14 +68,6 @@ class Fault:
         """How many rows, and which is the first, in words."""
         rows = "1 row" if self.count == 1 else f"{self.count} rows"
         return f"{rows}, first in data row {self.first_row + 1}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coarse:
-    """A float type that some files store a column in, and which, for messages."""
-
-    precision: str
-    where: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -269,9 +264,9 @@ def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Fin
     """
     found = []
     blunted = intake.blunted
-    for name, one in coarse.items():
+    for name, (precision, where) in coarse.items():
         rows = intake.coarse[name, True] + intake.coarse[name, False]
-        stored = {"column": name, "precision": one.precision, "where": one.where}
+        stored = {"column": name, "precision": precision, "where": where}
         found.append(Finding.of("scores_rounded", **stored, rows=rows))
         if name in blunted:
             moved = intake.of("moved")[name].count
@@ -339,11 +334,11 @@ def _fault_of_scores(
         )
     if found := in_order(intake.of("overflowed")):
         name, fault = next(iter(found.items()))
-        one = coarse[name]
+        precision, where = coarse[name]
         return InputError(
             "coarse_overflow",
-            f"Column {quoted_name(name)} is stored as {one.precision} in {one.where} and more "
-            f"finely elsewhere, where scores are beyond all that {one.precision} holds, in "
+            f"Column {quoted_name(name)} is stored as {precision} in {where} and more "
+            f"finely elsewhere, where scores are beyond all that {precision} holds, in "
             f"{fault.told}: rounded alike, they would all become infinite.",
             hint="Store the column in the same type everywhere, or leave that file out.",
         )

@@ -396,7 +396,7 @@ def _features(
             return "numbers_apart" if parted else "another_in_every_row"
         if kind == "string":
             return FeatureColumn(name=name, kind="date" if tables.holds_days(name) else "category")
-        precision = rounded[name].precision if name in rounded else None
+        precision = rounded[name][0] if name in rounded else None
         fractions = kind == "float"
         return FeatureColumn(name=name, kind="number", fractions=fractions, precision=precision)
 
