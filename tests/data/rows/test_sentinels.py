@@ -38,42 +38,21 @@ def test_two_sentinels_are_told_apart():
     assert len(said(values)) == 2
 
 
-def alone():
-    values = scores()
-    values[3] = -999
-    return values
+ORDINARY = {
+    "none": (scores(), {}),
+    "alone": (scores(), {3: -999}),
+    "unlike": (scores(), {3: -612.0, 8: -612.0}),
+    "near": (scores() * 5000, {3: 9999, 8: 9999}),
+    "discrete": (np.arange(ROWS, dtype=float) % 7, {3: -999, 8: -999, 20: -999}),
+    "endless": (scores(), dict.fromkeys(range(9), np.inf) | {9: -999, 11: -999}),
+    "only": (np.resize([-99.0, 999.0], ROWS), {}),
+}
 
 
-def unlike():
-    values = scores()
-    values[[3, 8]] = -612.0
-    return values
-
-
-def near():
-    values = scores() * 5000
-    values[[3, 8]] = 9999
-    return values
-
-
-def discrete():
-    values = np.arange(ROWS, dtype=float) % 7
-    values[[3, 8, 20]] = -999
-    return values
-
-
-def endless():
-    values = scores()
-    values[:9], values[[9, 11]] = np.inf, -999
-    return values
-
-
-@pytest.mark.parametrize(
-    "values",
-    [scores(), alone(), unlike(), near(), discrete(), endless(), np.resize([-99.0, 999.0], ROWS)],
-    ids=["none", "alone", "unlike", "near", "discrete", "endless", "only"],
-)
-def test_other_scores_are_not(values):
+@pytest.mark.parametrize("case", ORDINARY)
+def test_other_scores_are_not(case):
+    values, changes = ORDINARY[case]
+    values[list(changes)] = list(changes.values())
     assert said(values) == []
 
 
