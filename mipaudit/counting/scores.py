@@ -68,6 +68,7 @@ def count_all(
     seed: SeedChoice,
     workers: Workers | None = None,
     progress: Progress | None = None,
+    scores: Sequence[Places] | None = None,
 ) -> Counts:
     """Return the counts of every score of an input: columns by themselves, and vectors.
 
@@ -77,13 +78,23 @@ def count_all(
         seed: which one is asked for.
         workers: who reads; None for threads.
         progress: called with (rows done, rows in all passes or None).
+        scores: what is counted instead: of each score the places of its columns.
 
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
-    scores: list[Places] = [(at,) for at in source.scalars]
-    scores += [vector.coordinates for vector in source.vectors]
-    return _count(source, scores, how, seed, workers, progress)
+    if scores is None:
+        vectors = [vector.coordinates for vector in source.vectors]
+        scores = [*((at,) for at in source.scalars), *vectors]
+    blocks = _kept_together(source.rows_hint, scores)
+    if blocks is None:
+        return count_by_position(source, scores, how, workers=workers, progress=progress)
+    parts = []
+    for some in blocks:
+        places = {at for one in some for at in one}
+        kept = hold_input(source, workers=workers, progress=progress, only=places)
+        parts += [_count_kept(kept, seed, how, one) for one in some]
+    return _joined(parts)
 
 
 def count_columns(
@@ -95,27 +106,7 @@ def count_columns(
 ) -> Counts:
     """Return the counts of every column by itself, also of those that make up vectors; as above."""
     scores = [(at,) for at in range(len(source.columns))]
-    return _count(source, scores, How(), seed, workers, progress)
-
-
-def _count(
-    source: ScoreSource,
-    scores: Sequence[Places],
-    how: How,
-    seed: SeedChoice,
-    workers: Workers | None,
-    progress: Progress | None,
-) -> Counts:
-    """Return the counts of some scores."""
-    blocks = _kept_together(source.rows_hint, scores)
-    if blocks is None:
-        return count_by_position(source, scores, how, workers=workers, progress=progress)
-    parts = []
-    for some in blocks:
-        places = {at for one in some for at in one}
-        kept = hold_input(source, workers=workers, progress=progress, only=places)
-        parts += [_count_kept(kept, seed, how, one) for one in some]
-    return _joined(parts)
+    return count_all(source, How(), seed=seed, workers=workers, progress=progress, scores=scores)
 
 
 def _count_kept(kept: KeptInput, choice: SeedChoice, how: How, places: Places) -> Counts:

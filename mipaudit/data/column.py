@@ -79,7 +79,7 @@ class Vocabulary:
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
         """A 64-bit hash per word that tells rows apart: the same for 12 and "12"."""
-        return word_hashes(self.words)
+        return _word_hashes(self.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -215,7 +215,7 @@ def _label_scores(labels: Labels) -> NDArray[np.float64]:
     return scores
 
 
-def word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
+def _word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     """Return the hash of each word as a key: of 12 as text that of the number 12.
 
     Where a file has no types, or one of several parts has an id with a letter in it, the same

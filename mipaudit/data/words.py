@@ -79,7 +79,7 @@ class MemberRule:
     def decode(self, column: Column) -> Decoded:
         """Return the membership of every row, and which have another label or none."""
         if isinstance(column, Labels):
-            table = [self._code(normal_label(word)) for word in column.vocabulary.words]
+            table = [self._code(_normal_label(word)) for word in column.vocabulary.words]
             return _decoded(np.array([*table, _NULL], dtype=np.uint8)[column.codes])
         if column.missing is None and self._plain(column.values):
             # One byte a row, each 0 or 1: booleans as they are.
@@ -122,7 +122,7 @@ def _decoded(codes: NDArray[np.uint8]) -> Decoded:
     return member, unknown if unknown.any() else None, null if null.any() else None
 
 
-def normal_label(word: str) -> Label:
+def _normal_label(word: str) -> Label:
     """Return ``word`` as labels are compared: no outer spaces, no case."""
     return word.strip().casefold()
 
@@ -134,7 +134,7 @@ def said_of(column: Column) -> NDArray[np.float64]:
     """
     if not isinstance(column, Labels):
         return column_scores(column)
-    words = map(normal_label, column.vocabulary.words)
+    words = map(_normal_label, column.vocabulary.words)
     said = [1 if one in _SAYS_YES else np.nan if one in _SAYS_NOTHING else 2 for one in words]
     found: NDArray[np.float64] = np.array([*said, np.nan])[column.codes]
     return found
@@ -144,7 +144,7 @@ def distinct_labels(column: Column) -> set[Label]:
     """Return the labels that occur in ``column``, nulls left out."""
     if isinstance(column, Labels):
         used = np.unique(column.codes[column.codes >= 0])
-        return {normal_label(column.vocabulary.words[int(code)]) for code in used}
+        return {_normal_label(column.vocabulary.words[int(code)]) for code in used}
     values, missing = column.values, column.missing
     return _distinct_numbers(values if missing is None else values[~missing])
 
@@ -446,7 +446,7 @@ def is_answer(name: str, kind: Kind) -> bool:
     return kind in {"float", "other"} and _ANSWERS.search(_folded(name)) is not None
 
 
-def is_plain_word(name: str) -> bool:
+def _is_plain_word(name: str) -> bool:
     """Tell whether ``name`` is a word that ids, labels and groups have."""
     return _folded(name) in _PLAIN_WORDS
 
@@ -560,4 +560,4 @@ def is_cell(name: str) -> bool:
 
 def is_known(name: str) -> bool:
     """Tell whether ``name`` is one that columns of scores, labels, ids or membership have."""
-    return is_candidate(name) or is_score_like(name) or is_plain_word(name)
+    return is_candidate(name) or is_score_like(name) or _is_plain_word(name)

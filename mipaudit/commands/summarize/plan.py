@@ -13,7 +13,7 @@ from mipaudit.statements.rounding import count_text
 from mipaudit.summaries.sites import enough_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from mipaudit.options.declare import Declared
 
@@ -61,6 +61,7 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
     site, output = flags["site"], flags["output"]
     cuts = [f"{flags['cuts']} {name}.cuts" for name in names]
     scores, given = _scores(asked), list(_given(asked))
+    named = f"Here every site finds its own: name them in all commands with {flags['score_col']}."
     told = [words for one, words in given if one.name not in _OF_CUTS]
     lines = _said(
         "Each site runs its own commands where its scores are"
@@ -69,7 +70,7 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
     )
     if asked.min_cell is not None:
         lines += _said(f"{rows_enough(asked.min_cell)}.")
-    lines += ["", *_said(_AGREED if asked.score_col else f"{_AGREED} {_named(flags)}")]
+    lines += ["", *_said(_AGREED if asked.score_col else f"{_AGREED} {named}")]
     lines += ["", *_said("1. Each site says where its scores lie, and sends its .cuts to all.")]
     for name in names:
         every = [words for _, words in given]
@@ -97,10 +98,6 @@ def rows_enough(least: int) -> str:
         f"At every site {rows} members and {rows} holdout records are nearly always enough, where "
         "their scores lie at most one standard deviation apart"
     )
-
-
-def _named(flags: Mapping[str, str]) -> str:
-    return f"Here every site finds its own: name them in all commands with {flags['score_col']}."
 
 
 def _scores(asked: SummarizeOptions) -> list[str]:
