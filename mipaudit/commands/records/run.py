@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.records.cells import (
-    RecordRisks,
-    TopRecords,
-    cell_columns,
-    columns_with,
-    record_chunks,
-)
 from mipaudit.commands.records.counts import RecordCounts, count_records, unnamed
 from mipaudit.commands.records.options import RecordsOptions, RecordTableOptions
 from mipaudit.commands.records.policy import records_checks
-from mipaudit.commands.records.report import RecordsDesign, RecordsReport
+from mipaudit.commands.records.report import ExposedRecord, RecordsDesign, RecordsReport
 from mipaudit.counting.counts import row_meter
 from mipaudit.counting.scores import read_input, settle_seed
 from mipaudit.data.parts import BadPartsError
@@ -33,13 +27,17 @@ from mipaudit.options.public import public
 from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.provenance import provenance, waiver_day
 from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
+from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mipaudit.commands.records.cells import RecordCells, RecordRisks
     from mipaudit.commands.records.options import RecordsShown
+    from mipaudit.data.parts import Partition
     from mipaudit.data.source import ScoreSource
     from mipaudit.model.row import Row
+    from mipaudit.summaries.rows import Rows
     from mipaudit.summaries.seed import SeedChoice
 
 
@@ -131,13 +129,153 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     return report_exit(report, exit_zero=shown.exit_zero)
 
 
-records = public(RecordsOptions, answer_records)
-record_table = public(RecordTableOptions, answer_record_table)
-
-
+# Columns of the file of records, and what they hold of the table of cells.
+_COLUMNS: Final = {
+    "cell": "cell",
+    "cell_members": "members",
+    "cell_holdout": "holdout",
+    "signed_risk": "signed",
+    "risk": "risk",
+    "risk_lower": "lower",
+    "risk_upper": "upper",
+    "risk_lower_pointwise": "lower_pointwise",
+    "risk_upper_pointwise": "upper_pointwise",
+}
+# What is told of the cell of a record that is named.
+_OF_RECORD: Final = ("cell", "risk", "lower", "upper", "speaks_for")
+# A record that may be named: what decides, in order, and what is told of it.
+_NAMED: Final = np.dtype(
+    [
+        *(("cell", "i8"), ("drawn", "u8"), ("place", "u8"), ("row", "i8"), ("member", "?")),
+        ("key", "O"),
+    ]
+)
 # Columns of rows by name, and what takes them with the names of all columns.
 Chunks = Iterator[Mapping[str, NDArray[Any]]]
 Sink = Callable[[Chunks, Sequence[str]], None]
+
+
+def columns_with(key: str | None, of_cell: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns of the file; the key column comes second, if there is one.
+
+    A key column that has the name of another column is called ``key``.
+    """
+    row, *others = "row", "member", *of_cell
+    return (row, *([] if key is None else ["key" if key in (row, *others) else key]), *others)
+
+
+def cell_columns(risks: RecordRisks) -> dict[str, NDArray[Any]]:
+    """Return what the records of each cell get in the file, arrays of shape (m,) by name."""
+    found = {column: risks.table[name] for column, name in _COLUMNS.items()}
+    return {**found, "direction": risks.together.direction, "in_list": risks.listed}
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class TopRecords:
+    """Records of the most exposed cells.
+
+    All records of a cell have the same risk. Of the last cell that is needed some are drawn,
+    by what the rows hold: key, score and class. Only where those are equal, too, the place of
+    a row decides, and nothing else could.
+
+    Attributes:
+        quota: how many rows of each cell are wanted, shape (cells,).
+        tied: records in the last cell that is needed.
+        seed: of the draw, in use for the score.
+    """
+
+    quota: NDArray[np.int64]
+    tied: int
+    seed: int
+    found: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=_NAMED))
+
+    @classmethod
+    def of(cls, risks: RecordRisks, count: int, seed: int) -> Self:
+        """Return what looks for the ``count`` most exposed records, at least 0."""
+        rows, order = risks.everyone.sum(axis=1), risks.members_first
+        quota = np.zeros(rows.size, dtype=np.int64)
+        before = np.cumsum(rows[order]) - rows[order]
+        quota[order] = np.clip(count - before, 0, rows[order])
+        last = order[quota[order] > 0][-1:]
+        return cls(quota=quota, tied=int(rows[last].sum()), seed=seed)
+
+    def look(self, rows: Rows, row: NDArray[np.int64], cell: NDArray[np.int32]) -> None:
+        """Take note of wanted rows of a batch, whose numbers in the input are ``row``."""
+        at = np.flatnonzero(self.quota[cell])
+        if not at.size:
+            return
+        drawn = splitmix64((rows.scores[0][at] + 0.0).view(np.uint64), self.seed)
+        drawn = splitmix64(drawn ^ rows.member[at].astype(np.uint64), self.seed)
+        if rows.keys is not None:
+            drawn = splitmix64(drawn ^ rows.keys[at], self.seed)
+        more = np.empty(at.size, dtype=_NAMED)
+        more["cell"], more["drawn"], more["row"] = cell[at], drawn, row[at]
+        more["place"] = splitmix64(row[at].astype(np.uint64), self.seed)
+        more["member"] = rows.member[at]
+        more["key"] = None if rows.names is None else rows.names[at]
+        every = np.concatenate([self.found, more])
+        every = every[np.lexsort((every["place"], every["drawn"], every["cell"]))]
+        rank = np.arange(every.size) - np.searchsorted(every["cell"], every["cell"])
+        self.found = every[rank < self.quota[every["cell"]]]
+
+    @property
+    def wanted(self) -> bool:
+        """Tell whether any record is to be named."""
+        return bool(self.quota.any())
+
+    def records(self, risks: RecordRisks) -> tuple[ExposedRecord, ...]:
+        """Return the records found, as :attr:`RecordRisks.members_first` has them, ties by row."""
+        place = np.zeros(self.quota.size, dtype=np.intp)
+        place[risks.members_first] = np.arange(risks.order.size)
+        found = self.found[np.lexsort((self.found["row"], place[self.found["cell"]]))]
+        return tuple(
+            ExposedRecord(row=row, member=member, key=None if key is None else str(key), **of_cell)
+            for (row, member, key), of_cell in zip(
+                found[["row", "member", "key"]].tolist(),
+                risks.rows(found["cell"], _OF_RECORD),
+                strict=True,
+            )
+        )
+
+
+def record_chunks(
+    partitions: Iterable[Partition],
+    cells: RecordCells,
+    of_cell: Mapping[str, NDArray[Any]],
+    *,
+    key: str | None,
+    top: TopRecords,
+    meter: Callable[[int], None] | None,
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield the columns of every batch of rows, in the order of the input.
+
+    Args:
+        partitions: in row order.
+        cells: of the score.
+        of_cell: as from `cell_columns`.
+        key: what the key column is called, or None.
+        top: takes note of the most exposed records.
+        meter: called with the source rows of each batch.
+    """
+    for rows in (rows for partition in partitions for rows in partition.batches()):
+        cell = cells.of(rows.scores[0])
+        row = rows.positions()
+        top.look(rows, row, cell)
+        chunk = {"row": row, "member": rows.member}
+        if key is not None and rows.names is not None:
+            chunk[key] = _plain(rows.names)
+        chunk |= {name: values[cell] for name, values in of_cell.items()}
+        if meter is not None:
+            meter(rows.source_rows)
+        if row.size:
+            yield chunk
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in the widest form of their kind, so that parts agree."""
+    if values.dtype.kind in "iu" and values.dtype != np.uint64:
+        return values.astype(np.int64)
+    return values.astype(np.float64) if values.dtype.kind == "f" else values
 
 
 def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
@@ -316,3 +454,7 @@ def _findings(asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisk
     if counts.groups is not None:
         found += counts.groups.findings
     return found
+
+
+records = public(RecordsOptions, answer_records)
+record_table = public(RecordTableOptions, answer_record_table)

@@ -124,7 +124,7 @@ def test_the_exposed_minority_differs():
     )
     rows = groups.estimates(ScoreColumn(name="s", kind="float"), 0.5, 0.95)
     by = {(e.group, e.quantity, e.attackers): e for e in rows}
-    truth = MINORITY[1].law.advantage(0.5)
+    truth = MINORITY["minority"][1].advantage(0.5)
     exposed = by["b", "advantage", "any"]
     assert 0.5 < exposed.lower < truth
     assert by["b", "advantage", "thresholds"].upper > truth

@@ -462,12 +462,12 @@ def test_corrupted_records_rank_first_as_in_mace_figure_5():
     # MACE 9.3: a tenth of the members are corrupted and memorised; holdout is clean.
     rng = np.random.default_rng(8)
     n = 10_000
-    clean, corrupted = CORRUPTED
+    (_, clean), (_, corrupted) = CORRUPTED.values()
     loss = np.concatenate(
         [
-            clean.law.sample(rng, 9 * n // 10, 1)[0],
-            corrupted.law.sample(rng, n // 10, 1)[0],
-            clean.law.sample(rng, 1, n)[1],
+            clean.sample(rng, 9 * n // 10, 1)[0],
+            corrupted.sample(rng, n // 10, 1)[0],
+            clean.sample(rng, 1, n)[1],
         ]
     )
     table = pa.table({"member": np.arange(2 * n) < n, "loss": loss})
