@@ -14,7 +14,7 @@ from mipaudit.commands.records.counts import (
 )
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.data.parts import ScoreColumn
-from mipaudit.data.rows.partition import GroupColumns
+from mipaudit.data.rows.units import GroupColumns
 from mipaudit.errors import UsageError
 from mipaudit.summaries.plan import BurnInSample, make_plan
 from mipaudit.summaries.rows import Rows
