@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.options.values import Given, path_of
+from mipaudit.statements.copies import COPIES
 from mipaudit.statements.policy import check_status
-from mipaudit.statements.verdict import COPIES, WITHHELD, reach_verdict
+from mipaudit.statements.verdict import WITHHELD, reach_verdict
 
 if TYPE_CHECKING:
     from mipaudit.statements.any_report import AnyReport

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from mipaudit.model.message import Finding, Message
 from mipaudit.statements.kinds import kind_of, named
 from mipaudit.statements.provenance import Provenance  # noqa: TC001 - the codec reads it
-from mipaudit.statements.rounding import lower_text
 
 if TYPE_CHECKING:
     import os
@@ -151,19 +150,6 @@ class Design:
     skipped_columns: tuple[str, ...]
     joint: bool = False
     alone: float | None = None
-
-    def shared(self, limits: int = 0) -> str:
-        """Return by how many the error is shared, and the first score's limit without that.
-
-        Args:
-            limits: that a verdict is over; 0 where there is none.
-        """
-        scores = len(self.score_columns)
-        if self.alone is None or (max(scores, limits) < 2 and not self.joint):  # noqa: PLR2004
-            return ""
-        by = f"{limits} limits" if limits > scores else f"{scores} scores"
-        by = "all rows" if self.joint and not limits else by
-        return f"shared by {by}; alone {lower_text(self.alone)}"
 
 
 # What it is called that a seed was stated of rows which do not decide with it.

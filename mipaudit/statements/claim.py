@@ -42,6 +42,19 @@ _CONVERSION: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EpsilonClaim:
+    """A claim of (epsilon, delta)-differential privacy for some adjacency.
+
+    ``epsilon`` is at least 0, ``delta`` in [0, 1); where the ``adjacency`` is unknown, both
+    readings are tried.
+    """
+
+    epsilon: float
+    delta: float
+    adjacency: Adjacency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A privacy claim beside what the data show for one score.
 
@@ -70,53 +83,41 @@ def gravest_claim(claims: Sequence[Claim]) -> Claim:
     return min(claims, key=lambda claim: _GRAVITY.index(claim.status))
 
 
-def judge_claim(
-    *,
-    score: str,
-    epsilon: float,
-    delta: float,
-    adjacency: Adjacency,
-    prior: float,
-    lower: float,
-) -> Claim:
+def judge_claim(claim: EpsilonClaim, *, score: str, prior: float, lower: float) -> Claim:
     """Compare the advantage's lower limit with what an epsilon claim allows.
 
     When the adjacency is unknown, both readings are tried; where they agree, so does
     the answer, otherwise the claim is not comparable.
 
     Args:
+        claim: what is claimed.
         score: name of the score column.
-        epsilon: at least 0.
-        delta: in [0, 1).
-        adjacency: the neighbours that the claim is about.
         prior: p in (0, 1).
         lower: lower confidence limit of the advantage, in [|2p-1|, 1].
     """
-    claimed = ApproximateDP(epsilon=epsilon, delta=delta)
-    converted = to_substitution(epsilon, delta)
+    claimed = ApproximateDP(epsilon=claim.epsilon, delta=claim.delta)
+    converted = to_substitution(claim.epsilon, claim.delta)
     tight = advantage_bound(claimed, prior)
     loose = advantage_bound(TwoStepDP(step=claimed), prior)
-    used = epsilon, delta
-    conversion = None
-    if adjacency == "add-remove":
-        tight, used = loose, converted
-        conversion = _CONVERSION
-    elif adjacency == "substitution":
+    used, conversion = (claim.epsilon, claim.delta), None
+    if claim.adjacency == "add-remove":
+        tight, used, conversion = loose, converted, _CONVERSION
+    elif claim.adjacency == "substitution":
         loose = tight
-    status, allowed = _status(tight, loose, lower, prior)
-    if adjacency == "unknown" and allowed == loose != tight:
+    status, allowed, reason = _compared(tight, loose, lower, prior)
+    if claim.adjacency == "unknown" and allowed == loose != tight:
         used = converted
         conversion = f"read as add-remove, the weaker claim: {_CONVERSION}"
     return Claim(
         kind="epsilon",
         score=score,
-        epsilon=epsilon,
-        delta=delta,
-        adjacency=adjacency,
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        adjacency=claim.adjacency,
         allowed_advantage=allowed,
         lower=lower,
         status=status,
-        reason=_reason(status, tight, loose, lower),
+        reason=reason,
         conversion=conversion,
         rests_on=_RESTS_ON,
         bounds=(*published_bounds(*used, prior), *_exact(allowed, conversion)),
@@ -137,30 +138,16 @@ def _exact(allowed: float | None, conversion: str | None) -> tuple[PublishedBoun
     )
 
 
-def _status(
+def _compared(
     tight: float, loose: float, lower: float, prior: float
-) -> tuple[ClaimStatus, float | None]:
-    """Return the answer and the bound that it used, for the two readings of a claim."""
+) -> tuple[ClaimStatus, float | None, Message]:
+    """Return the answer, the bound that it used for the two readings of a claim, and why."""
     guessing = baseline(prior)
     if lower > loose:
-        return "contradicted", loose
+        return "contradicted", loose, Message.of("claim_contradicted", lower=lower, allowed=loose)
     if lower > tight:
-        return "not_comparable", None
+        values = {"lower": lower, "by_substitution": tight, "allowed": loose}
+        return "not_comparable", None, Message.of("claim_not_comparable", **values)
     if tight - guessing >= _VACUOUS_SHARE * (1 - guessing):
-        return "vacuous", tight
-    return "consistent", tight
-
-
-def _reason(status: ClaimStatus, tight: float, loose: float, lower: float) -> Message:
-    """Return what the comparison showed."""
-    match status:
-        case "contradicted":
-            return Message.of("claim_contradicted", lower=lower, allowed=loose)
-        case "not_comparable":
-            return Message.of(
-                "claim_not_comparable", lower=lower, by_substitution=tight, allowed=loose
-            )
-        case "vacuous":
-            return Message.of("claim_vacuous", allowed=tight)
-        case "consistent":
-            return Message.of("claim_consistent", lower=lower, allowed=tight)
+        return "vacuous", tight, Message.of("claim_vacuous", allowed=tight)
+    return "consistent", tight, Message.of("claim_consistent", lower=lower, allowed=tight)

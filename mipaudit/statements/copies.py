@@ -9,8 +9,14 @@ from typing import Final
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Check
 from mipaudit.statements.policy import check_status
-from mipaudit.statements.verdict import COMMON, COPIES, RECORDS, UNREAD
 
+# Codes of findings: records were released word for word; as many others are like it by chance;
+# whether some members were, nobody can tell. And of a reason: no limit says how many may be.
+COPIES: Final = "exact_copies"
+COMMON: Final = "common_copies"
+UNREAD: Final = "copies_unread"
+UNLIMITED: Final = "open_copies"
+RECORDS: Final = "the records"  # what stands where a report names a score
 # The column of a score file that says of each record whether it was released.
 COPY_COLUMN: Final = "exact_copy"
 # The generator never saw the holdout: a share of copies there that is near to that of the members
@@ -58,20 +64,21 @@ class Copies:
         return near and larger_share_p(self.members, members, self.holdout, holdout) > _SURELY_MORE
 
     @property
-    def of_members(self) -> str:
-        """How many members are copied, in words."""
-        return f"{self.members:,} of {self.sizes[0]:,} members"
-
-    @property
-    def of_holdout(self) -> str:
-        """How many holdout records are, in words."""
-        return f"{self.holdout:,} of {self.sizes[1]:,} holdout records"
-
-    @property
     def sizes(self) -> tuple[int, int]:
         """Of how many of each class they are: rows that are not told of are not copied."""
         # More are told of than were audited where the copies were left out.
         return max(self.told_members, self.n_members), max(self.told_holdout, self.n_holdout)
+
+    def counted(self, limit: int | None) -> dict[str, int | None]:
+        """Return what a sentence on the copies names, beside a limit on members."""
+        of_members, of_holdout = self.sizes
+        return {
+            "members": self.members,
+            "of_members": of_members,
+            "holdout": self.holdout,
+            "of_holdout": of_holdout,
+            "limit": limit,
+        }
 
 
 def copy_findings(copies: Copies | None, limit: int | None = None) -> tuple[Finding, ...]:
@@ -83,23 +90,12 @@ def copy_findings(copies: Copies | None, limit: int | None = None) -> tuple[Find
     """
     if copies is None or not copies.members + copies.holdout:
         return ()
-    of_members, of_holdout = copies.sizes
     code, case = COPIES, "unlimited"
     if limit is not None:
         case = "above_limit" if copies.members > limit else "accepted"
     elif copies.chance:
         code, case = COMMON, "both" if copies.members else "holdout"
-    return (
-        Finding.of(
-            code,
-            case=case,
-            members=copies.members,
-            of_members=of_members,
-            holdout=copies.holdout,
-            of_holdout=of_holdout,
-            limit=limit,
-        ),
-    )
+    return (Finding.of(code, case=case, **copies.counted(limit)),)
 
 
 def unread_findings(members: int) -> tuple[Finding, ...]:
@@ -138,15 +134,8 @@ def copy_checks(limit: int | None, copies: Copies | None) -> Sequence[Check]:
     status = check_status(limit, lower, upper)
     reason = Message("copies_untold")
     if copies is not None and status != "inconclusive":
-        of_members, of_holdout = copies.sizes
-        reason = Message.of(
-            "copies_above_limit" if status == "not_met" else "copies_within_limit",
-            members=copies.members,
-            of_members=of_members,
-            holdout=copies.holdout,
-            of_holdout=of_holdout,
-            limit=limit,
-        )
+        code = "copies_above_limit" if status == "not_met" else "copies_within_limit"
+        reason = Message.of(code, **copies.counted(limit))
     return (
         Check(
             quantity="copies",

@@ -13,9 +13,11 @@ from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mipaudit.model.row import Attackers, Limited, Quantity, Row
+    from mipaudit.model.row import Attackers, Limited, Row
 
 EVERY_GROUP: Final = "*"
+# Limits on these are limits on the advantage, in other units.
+RESTATED: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 # An open limit: whether more records settle it is not known, or so many do, or not all are there.
 OPEN: Final = "open"
 SETTLED_BY: Final = "open_settled_by"
@@ -147,7 +149,7 @@ def check_status(limit: float, lower: float | None, upper: float | None) -> Chec
     return "inconclusive"
 
 
-def restatement(quantity: Quantity, prior: float) -> tuple[float, float]:
+def restatement(quantity: Checked, prior: float) -> tuple[float, float]:
     """Return scale and shift that make a quantity of the advantage at a prior.
 
     The quantities that say the same as the advantage are excess, eta and accuracy.

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.model.message import Finding, Message
-from mipaudit.statements.policy import OnInconclusive, covers, limits_copies, unpromised
-from mipaudit.statements.provenance import Setting  # noqa: TC001 - the codec reads it
+from mipaudit.statements.copies import COPIES, RECORDS, UNLIMITED, UNREAD, copy_checks, with_copies
+from mipaudit.statements.policy import OnInconclusive, Policy, covers, limits_copies, unpromised
+from mipaudit.statements.provenance import Setting, waiver_day
 
 if TYPE_CHECKING:
     from datetime import date
@@ -16,30 +17,32 @@ if TYPE_CHECKING:
     from mipaudit.model.row import Check, CheckStatus, Waiver
     from mipaudit.statements.any_report import AnyReport
     from mipaudit.statements.claim import Claim
+    from mipaudit.statements.copies import Copies
 
 VerdictStatus = Literal["met", "waived", "not_met", "inconclusive", "no_policy"]
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
-NO_LIMIT: Final = Message("no_limit")
-# The code of a finding: records were released word for word.
-COPIES: Final = "exact_copies"
-COMMON: Final = "common_copies"  # of another: as many others are like it by chance
-UNREAD: Final = "copies_unread"  # of a third: whether some members were, nobody can tell
-UNLIMITED: Final = "open_copies"  # of a reason: no limit says how many copies may be
-# The code of another: columns that may be scores were left out by rule.
+
+# Codes of findings. Columns that may be scores were left out by rule; a policy file named the score
+# columns; rows were left out because of scores that one class lacks.
 LEFT_OUT: Final = "score_left_out"
-CHOSEN: Final = "scores_of_policy"  # a policy file named the score columns
-MISSING: Final = "missing_tells"  # rows were left out because of scores that one class lacks
-# That of another: ids or files repeat, and rows are taken for independent on the user's word.
+CHOSEN: Final = "scores_of_policy"
+MISSING: Final = "missing_tells"
+# Ids or files repeat, and rows are taken for independent on the user's word; few rows are stored
+# coarsely, and all were rounded to them.
 ROWS_TAKEN: Final = "rows_taken_as_independent"
-_INDEPENDENT: Final = "rows with the same id, or of equal files, are independent"
-BLUNTED: Final = "few_coarse_rows"  # few rows are stored coarsely, and all were rounded to them
-# That of sites whose cuts were used, and of which no counts are here; and where the user says that
-# nothing is missed with them.
+BLUNTED: Final = "few_coarse_rows"
+# The cuts of sites were used of which no counts are here; the user says that nothing is missed with
+# them; and files cannot be read.
 SITES_MISSING: Final = "sites_missing"
-PARTS_SKIPPED: Final = "bad_parts_skipped"  # and that of files that cannot be read
 SITES_LEFT_OUT: Final = "sites_left_out"
-_NOT_RELEASED: Final = "no record of a site that was left out is in the release"
+PARTS_SKIPPED: Final = "bad_parts_skipped"
+# A waiver is about no limit of the audit.
+UNMATCHED: Final = "waiver_unmatched"
+
+# Codes of reasons: parts of the input were left out; a site is missing; the verdict is of a report.
+INCOMPLETE: Final = "open_parts_skipped"
 _SITES: Final = "open_sites_missing"
+REJUDGED: Final = "judged_again"
 # Codes of findings, with those of the reasons why what the limits meet is open all the same.
 _UNSEEN: Final = (
     (COPIES, UNLIMITED),
@@ -48,98 +51,14 @@ _UNSEEN: Final = (
     (BLUNTED, "open_rounded"),
     (SITES_MISSING, _SITES),
 )
-_ASSUMED: Final = ((ROWS_TAKEN, _INDEPENDENT), (SITES_LEFT_OUT, _NOT_RELEASED))
-RECORDS: Final = "the records"  # what stands where a report names a score
-INCOMPLETE: Final = "open_parts_skipped"  # of a reason: parts of the input were left out
+_ASSUMED: Final = (
+    (ROWS_TAKEN, "rows with the same id, or of equal files, are independent"),
+    (SITES_LEFT_OUT, "no record of a site that was left out is in the release"),
+)
 # The codes of all that a verdict weighs, or is told with.
 WEIGHED: Final = frozenset({LEFT_OUT, *dict(_UNSEEN), *dict(_ASSUMED)})
 # Why what is met by the limits is open: among the reasons of such a verdict is one of these.
 WITHHELD: Final = frozenset({INCOMPLETE, *(code for _, code in _UNSEEN)})
-# That of a waiver which is about no limit of the audit.
-UNMATCHED: Final = "waiver_unmatched"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waived:
-    """Checks with their waivers, and what is odd about the waivers."""
-
-    checks: tuple[Check, ...]
-    findings: tuple[Finding, ...]
-
-
-def waive(checks: Sequence[Check], waivers: Sequence[Waiver], today: date) -> Waived:
-    """Mark every check that is not met or open and that a waiver covers.
-
-    A waiver that holds goes before one that has expired. An expired one is marked
-    too, because it makes the check fail.
-
-    Args:
-        checks: as judged.
-        waivers: of the policy.
-        today: the day of the run, in UTC.
-    """
-    return Waived(
-        checks=tuple(_marked(check, waivers, today) for check in checks),
-        findings=tuple(
-            finding
-            for number, waiver in enumerate(waivers, start=1)
-            for finding in _remarks(number, waiver, checks)
-        ),
-    )
-
-
-def promised(checks: Sequence[Check], findings: Sequence[Finding]) -> tuple[Check, ...]:
-    """Return the checks; where a site or a file is missing more of the others settle none."""
-    missing = any(found.code in {SITES_MISSING, PARTS_SKIPPED} for found in findings)
-    return tuple(unpromised(check) if missing else check for check in checks)
-
-
-def _marked(check: Check, waivers: Sequence[Waiver], today: date) -> Check:
-    if check.status == "met":
-        return check
-    found = [waiver for waiver in waivers if covers(waiver, check)]
-    holding = next((waiver for waiver in found if not waiver.expired(today)), None)
-    if holding is not None:
-        return replace(check, waived=holding)
-    return replace(check, expired=found[0]) if found else check
-
-
-def _remarks(number: int, waiver: Waiver, checks: Sequence[Check]) -> list[Finding]:
-    covered = [check for check in checks if covers(waiver, check)]
-    if not covered:
-        return [Finding.of(UNMATCHED, number=number, quantity=waiver.quantity, score=waiver.score)]
-    if all(check.status == "met" for check in covered):
-        return [Finding.of("waiver_not_needed", number=number, quantity=waiver.quantity)]
-    return []
-
-
-def stale_waiver(report: AnyReport, today: date) -> Finding | None:
-    """Return that a waiver bore the verdict of a report and bears it no longer; None for none."""
-    ended = [one for one in getattr(report, "policy", ()) if _ended(one, today)]
-    days = [one.waived.expires for one in ended]
-    return Finding.of("waiver_expired", day=min(days)) if days else None
-
-
-def _ended(check: Any, today: date) -> bool:  # noqa: ANN401 - of any report
-    """Tell whether a waiver bore a check and bears it no longer."""
-    waiver = getattr(check, "waived", None)
-    return waiver is not None and waiver.expired(today)
-
-
-def standing(report: Any, today: date) -> Any:  # noqa: ANN401 - of any kind
-    """Return a report as its waivers stand: where one has ended, its limit fails."""
-    checks = getattr(report, "policy", ())
-    if not any(_ended(one, today) for one in checks):
-        return report
-    checks = tuple(
-        replace(one, waived=None, expired=one.waived) if _ended(one, today) else one
-        for one in checks
-    )
-    before = report.verdict
-    verdict = reach_verdict(
-        checks, getattr(report, "claims", ()), before.on_inconclusive, assuming=before.assuming
-    )
-    return replace(report, verdict=verdict, policy=checks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +78,143 @@ class Verdict:
     assuming: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejudged:
+    """How the verdict of a report came about after the report, from its limits alone.
+
+    Attributes:
+        limits: how many the verdict is over: those of the policy, and one for a claim.
+        confidence: of the verdict; lower than that of the report's figures.
+        settings: the limits, with where they came from; the provenance keeps those under
+            which the figures were made.
+        created: UTC time, by which waivers expire.
+    """
+
+    limits: int
+    confidence: float
+    settings: tuple[Setting, ...]
+    created: str
+
+    @property
+    def limitation(self) -> Message:
+        """How sure a verdict is that was reached without the data."""
+        return Message.of(REJUDGED, limits=self.limits, confidence=self.confidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a policy makes of the limits that were found.
+
+    Attributes:
+        checks: with their waivers, that of copies first.
+        verdict: over the checks, and what is known of the rows.
+        told: the findings, which say of the copies what the policy makes of them.
+        remarks: what is odd about the waivers.
+    """
+
+    checks: tuple[Check, ...]
+    verdict: Verdict
+    told: tuple[Finding, ...]
+    remarks: tuple[Finding, ...]
+
+
+def decide(
+    policy: Policy,
+    checks: Sequence[Check],
+    findings: Sequence[Finding],
+    copies: Copies | None,
+    *,
+    claims: Sequence[Claim] = (),
+    incomplete: bool = False,
+    assuming: str | None = None,
+) -> Decision:
+    """Return what a policy makes of limits, whether the data or a report gave them.
+
+    Args:
+        policy: its waivers, its limit on copies, and what it makes of an open answer.
+        checks: its limits beside what was found.
+        findings: what is known of the rows.
+        copies: as the input tells.
+        claims: compared with the data.
+        incomplete: as in `reach_verdict`.
+        assuming: likewise.
+    """
+    told = with_copies(findings, copies, policy.max_copies)
+    if any(one.code in {SITES_MISSING, PARTS_SKIPPED} for one in told):
+        # Where a site or a file is missing more of the others settle nothing.
+        checks = [unpromised(one) for one in checks]
+    today = waiver_day()
+    every = (
+        *copy_checks(policy.max_copies, copies),
+        *(_waived(one, policy.waivers, today) for one in checks),
+    )
+    verdict = reach_verdict(
+        every, claims, policy.on_inconclusive, incomplete=incomplete, assuming=assuming
+    )
+    return Decision(
+        checks=every,
+        verdict=settled(verdict, told, every),
+        told=told,
+        remarks=_waiver_remarks(policy.waivers, checks),
+    )
+
+
+def _waived(check: Check, waivers: Sequence[Waiver], today: date) -> Check:
+    """Return a check with the waiver that covers it, if it is open or not met.
+
+    A waiver that holds goes before one that has expired. An expired one is marked too, because it
+    makes the check fail.
+    """
+    found = [one for one in waivers if check.status != "met" and covers(one, check)]
+    holding = next((one for one in found if not one.expired(today)), None)
+    if holding is not None:
+        return replace(check, waived=holding)
+    return replace(check, expired=found[0]) if found else check
+
+
+def _waiver_remarks(waivers: Sequence[Waiver], checks: Sequence[Check]) -> tuple[Finding, ...]:
+    """Return which waivers are about no limit, or about limits that are kept without them."""
+    found = []
+    for number, one in enumerate(waivers, start=1):
+        covered = {check.status for check in checks if covers(one, check)}
+        if not covered:
+            values = {"number": number, "quantity": one.quantity, "score": one.score}
+            found.append(Finding.of(UNMATCHED, **values))
+        elif covered == {"met"}:
+            found.append(Finding.of("waiver_not_needed", number=number, quantity=one.quantity))
+    return tuple(found)
+
+
+def _ended(report: AnyReport, today: date) -> list[Check]:
+    """Return the checks of any report that a waiver bore, and bears no longer."""
+    checks: Sequence[Any] = getattr(report, "policy", ())
+    waivers = [getattr(one, "waived", None) for one in checks]
+    pairs = zip(checks, waivers, strict=True)
+    return [one for one, waiver in pairs if waiver is not None and waiver.expired(today)]
+
+
+def stale_waiver(report: AnyReport, today: date) -> Finding | None:
+    """Return that a waiver bore the verdict of a report and bears it no longer; None for none."""
+    days = [one.waived.expires for one in _ended(report, today) if one.waived]
+    return Finding.of("waiver_expired", day=min(days)) if days else None
+
+
+def standing(report: Any, today: date) -> Any:  # noqa: ANN401 - of any kind
+    """Return a report as its waivers stand: where one has ended, its limit fails."""
+    ended = _ended(report, today)
+    if not ended:
+        return report
+    checks = tuple(
+        replace(one, waived=None, expired=one.waived) if one in ended else one
+        for one in report.policy
+    )
+    before = report.verdict
+    verdict = reach_verdict(
+        checks, getattr(report, "claims", ()), before.on_inconclusive, assuming=before.assuming
+    )
+    return replace(report, verdict=verdict, policy=checks)
+
+
 def settled(verdict: Verdict, findings: Sequence[Finding], checks: Sequence[Check] = ()) -> Verdict:
     """Return the verdict with what it assumes of the rows, and open where it cannot be 'met'.
 
@@ -171,8 +227,7 @@ def settled(verdict: Verdict, findings: Sequence[Finding], checks: Sequence[Chec
     if limits_copies(checks):
         codes.discard(COPIES)
     told = [verdict.assuming, *(words for code, words in _ASSUMED if code in codes)]
-    assuming = " and that ".join(one for one in told if one)
-    verdict = replace(verdict, assuming=assuming or None)
+    verdict = replace(verdict, assuming=" and that ".join(filter(None, told)) or None)
     reasons = [reason for code, reason in _UNSEEN if code in codes]
     if verdict.status in {"met", "waived"} and reasons:
         return _withheld(verdict, *reasons)
@@ -215,12 +270,9 @@ def reach_verdict(
             'inconclusive'. What leaks among the others leaks all the same.
         assuming: what the user asserts, on which checks and claims rest.
     """
-    waived = sorted(
-        (check for check in checks if check.waived is not None),
-        key=lambda check: _GRAVEST_FIRST.index(check.status),
-    )
-    deciding = [check for check in checks if check.waived is None]
-    status, reasons = _decided(deciding, claims, judged=bool(checks))
+    waived = [one for one in checks if one.waived is not None]
+    waived.sort(key=lambda one: _GRAVEST_FIRST.index(one.status))
+    status, reasons = _decided(_deciding(checks), claims, judged=bool(checks))
     accepted = tuple(map(_reason, waived))
     if status == "met" and waived:
         status, reasons = "waived", (*accepted, *reasons)
@@ -244,25 +296,36 @@ def named_verdict(checks: Sequence[Check]) -> Verdict:
     return replace(verdict, reasons=(*verdict.reasons, Message("of_these_attackers")))
 
 
+def _deciding(checks: Sequence[Check]) -> list[Check]:
+    """Return the checks that nobody waived."""
+    return [one for one in checks if one.waived is None]
+
+
 def _decided(
     checks: Sequence[Check], claims: Sequence[Claim], *, judged: bool
 ) -> tuple[VerdictStatus, tuple[Message, ...]]:
-    broken = [_reason(c) for c in checks if c.status == "not_met" or c.expired is not None]
-    broken += [_of_score(c) for c in claims if c.status == "contradicted"]
+    notes = tuple(_of_score(one.reason, one.score) for one in claims)
+    broken = [_reason(one) for one in checks if _effect(one) == "not_met"]
+    pairs = zip(notes, claims, strict=True)
+    broken += [note for note, one in pairs if one.status == "contradicted"]
     if broken:
         return "not_met", tuple(broken)
-    notes = tuple(map(_of_score, claims))
     if not judged:
-        return "no_policy", notes or (NO_LIMIT,)
-    open_ones = [_reason(c) for c in checks if c.status == "inconclusive"]
+        return "no_policy", notes or (Message("no_limit"),)
+    open_ones = [_reason(one) for one in checks if one.status == "inconclusive"]
     if open_ones:
         return "inconclusive", (*open_ones, *notes)
     return "met", (*map(_reason, checks), *notes)
 
 
+def _effect(check: Check) -> CheckStatus:
+    """Return what a check does to the verdict: with a waiver that has expired it fails."""
+    return "not_met" if check.expired is not None else check.status
+
+
 def _reason(check: Check) -> Message:
     """Return what a check decided, of which score, and who waived it."""
-    found = reason_of(check)
+    found = _with_waiver(check)
     # The advantage of the records alone is that of no score, and copies are of none.
     if check.quantity == "copies" or not check.score:
         return found
@@ -270,17 +333,16 @@ def _reason(check: Check) -> Message:
         return Message.of("of_records", reason=found)
     if check.versus is not None and check.report is None:
         return Message.of("of_query", query=check.score, reason=found)
-    return Message.of("of_score", score=check.score, report=check.report, reason=found)
+    return _of_score(found, check.score, check.report)
 
 
-def _of_score(claim: Claim) -> Message:
-    return Message.of("of_score", score=claim.score, reason=claim.reason)
+def _of_score(reason: Message, score: str, report: str | None = None) -> Message:
+    return Message.of("of_score", score=score, report=report, reason=reason)
 
 
-def reason_of(check: Check) -> Message:
+def _with_waiver(check: Check) -> Message:
     """Return what decided a check, with who waived it, or that the waiver has expired."""
-    if check.waived is not None:
-        one = check.waived
+    if one := check.waived:
         return Message.of(
             "waived",
             reason=check.reason,
@@ -289,9 +351,10 @@ def reason_of(check: Check) -> Message:
             expires=one.expires,
             because=one.reason,
         )
-    if check.expired is not None:
-        ended = {"person": check.expired.person, "expires": check.expired.expires}
-        return Message.of("waiver_ended", reason=check.reason, **ended)
+    if one := check.expired:
+        return Message.of(
+            "waiver_ended", reason=check.reason, person=one.person, expires=one.expires
+        )
     return check.reason
 
 
@@ -336,11 +399,11 @@ def beside_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Message | N
 
 def _beside(verdict: Verdict, findings: Sequence[Finding]) -> dict[str, str | bool | None]:
     codes = {one.code for one in findings}
-    is_open = verdict.status == "inconclusive"
+    counted_as = verdict.on_inconclusive if verdict.status == "inconclusive" else None
     return {
         "assuming": verdict.assuming,
-        "passes": (is_open and verdict.on_inconclusive == "pass") or None,
-        "fails": (is_open and verdict.on_inconclusive == "fail") or None,
+        "passes": counted_as == "pass" or None,
+        "fails": counted_as == "fail" or None,
         "copies": COPIES in codes or None,
         "left_out": LEFT_OUT in codes or None,
         "unmatched": UNMATCHED in codes or None,
@@ -363,11 +426,6 @@ def limits_shown(checks: Sequence[Check], verdict: Verdict) -> tuple[Check, ...]
     return tuple(shown) if len(shown) > 1 else ()
 
 
-def _effect(check: Check) -> CheckStatus:
-    """Return what a check does to the verdict: with a waiver that has expired it fails."""
-    return "not_met" if check.expired is not None else check.status
-
-
 def used(check: Check) -> float:
     """Return how much of a limit that is kept is used up."""
     return 0.0 if check.upper is None or not check.limit else check.upper / check.limit
@@ -375,8 +433,7 @@ def used(check: Check) -> float:
 
 def _decisive(verdict: Verdict, checks: Sequence[Check], score: str | None) -> Message:
     """Return what decided; of limits that are kept, what comes closest to its own."""
-    deciding = [one for one in checks if one.waived is None]
-    reason = verdict.reasons[0]
+    reason, deciding = verdict.reasons[0], _deciding(checks)
     if verdict.status == "met" and deciding:
         reason = verdict.reasons[max(range(len(deciding)), key=lambda at: used(deciding[at]))]
     if reason.code != "of_score":
@@ -385,29 +442,3 @@ def _decisive(verdict: Verdict, checks: Sequence[Check], score: str | None) -> M
     if reason.get("score") == score and isinstance(inner, Message):
         return inner
     return replace(reason, code="of_named")
-
-
-REJUDGED: Final = "judged_again"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejudged:
-    """How the verdict of a report came about after the report.
-
-    Attributes:
-        limits: how many the verdict is over: those of the policy, and one for a claim.
-        confidence: of the verdict; lower than that of the report's figures.
-        settings: the limits, with where they came from; the provenance keeps those under
-            which the figures were made.
-        created: UTC time, by which waivers expire.
-    """
-
-    limits: int
-    confidence: float
-    settings: tuple[Setting, ...]
-    created: str
-
-
-def rejudged_limitation(rejudged: Rejudged) -> Message:
-    """Return how sure a verdict is that was reached without the data."""
-    return Message.of(REJUDGED, limits=rejudged.limits, confidence=rejudged.confidence)

@@ -3,16 +3,15 @@ from __future__ import annotations
 import pytest
 
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP, advantage_bound
-from mipaudit.statements.claim import judge_claim
+from mipaudit.statements.claim import EpsilonClaim, judge_claim
 
 # At p = 1/2: by substitution epsilon 1 allows tanh(1/2), by add-remove 1 - 1/e.
 TIGHT, LOOSE = 0.462117, 0.632121
 
 
 def judged(lower, adjacency, epsilon=1.0, delta=0.0, prior=0.5):
-    return judge_claim(
-        score="s", epsilon=epsilon, delta=delta, adjacency=adjacency, prior=prior, lower=lower
-    )
+    claim = EpsilonClaim(epsilon=epsilon, delta=delta, adjacency=adjacency)
+    return judge_claim(claim, score="s", prior=prior, lower=lower)
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, datetime
 
 import pytest
 
 from mipaudit.model.message import Message
 from mipaudit.model.row import Check, Waiver
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.claim import judge_claim
+from mipaudit.statements.claim import EpsilonClaim, judge_claim
 from mipaudit.statements.policy import Policy, check_reason, check_status
-from mipaudit.statements.verdict import beside_verdict, covers, reach_verdict, waive
+from mipaudit.statements.provenance import as_of
+from mipaudit.statements.verdict import beside_verdict, covers, decide, reach_verdict
 
-TODAY = date(2026, 6, 30)
+TODAY = datetime(2026, 6, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -51,9 +52,8 @@ def check(status, **settings):
 
 
 def claim(lower):
-    return judge_claim(
-        score="s", epsilon=1.0, delta=0.0, adjacency="substitution", prior=0.5, lower=lower
-    )
+    claimed = EpsilonClaim(epsilon=1.0, delta=0.0, adjacency="substitution")
+    return judge_claim(claimed, score="s", prior=0.5, lower=lower)
 
 
 @pytest.mark.parametrize(
@@ -105,18 +105,9 @@ def test_policy_size():
 
 
 def check_of_waiver(status, **settings):
-    found = {
-        "quantity": "auc",
-        "score": "s",
-        "limit": 0.6,
-        "against": "thresholds",
-        "lower": 0.5,
-        "upper": 0.7,
-        "status": status,
-        "reason": Message("best_advantage"),
-        **settings,
-    }
-    return Check(**found)
+    return check(
+        status, **{"quantity": "auc", "limit": 0.6, "lower": 0.5, "upper": 0.7, **settings}
+    )
 
 
 def waiver(**settings):
@@ -144,12 +135,20 @@ def test_groups_are_named_or_all(group, covered):
     assert covers(waiver(group=group), check_of_waiver("not_met", group="a=1")) is covered
 
 
+def decided(statuses, *waivers, on_inconclusive="review", incomplete=False):
+    """Judge checks, each of which is a status or a check, on the day of the tests."""
+    checks = [check_of_waiver(one) if isinstance(one, str) else one for one in statuses]
+    policy = Policy(waivers=waivers, on_inconclusive=on_inconclusive)
+    with as_of(TODAY):
+        return decide(policy, checks, (), None, incomplete=incomplete)
+
+
 @pytest.mark.parametrize("status", ["not_met", "inconclusive"])
 def test_a_waived_check_is_a_verdict_of_its_own_and_is_told(status):
-    waived = waive([check_of_waiver(status), check_of_waiver("met")], [waiver()], TODAY)
-    verdict = reach_verdict(waived.checks, ())
-    assert waived.findings == ()
-    assert waived.checks[0].status == status
+    found = decided([status, "met"], waiver())
+    verdict = found.verdict
+    assert found.remarks == ()
+    assert found.checks[0].status == status
     assert (verdict.status, verdict.waived) == ("waived", 1)
     said = status.replace("_", " ")
     assert told(verdict.reasons[0]).endswith(
@@ -169,49 +168,47 @@ def test_a_waived_check_is_a_verdict_of_its_own_and_is_told(status):
     ],
 )
 def test_the_worst_of_the_limits_decides(others, incomplete, status):
-    waived = waive([check_of_waiver("not_met", score="t")], [waiver()], TODAY).checks
-    checks = [*waived, *map(check_of_waiver, others)]
-    verdict = reach_verdict(checks, (), incomplete=incomplete)
+    checks = [check_of_waiver("not_met", score="t"), *others]
+    verdict = decided(checks, waiver(score="t"), incomplete=incomplete).verdict
     assert (verdict.status, verdict.waived) == (status, 1)
     assert not [one for one in verdict.reasons if told(one).endswith("are kept")]
 
 
 def test_of_two_waived_limits_the_worse_is_named_first():
-    checks = waive([check_of_waiver(one) for one in ("inconclusive", "not_met")], [waiver()], TODAY)
-    first, second = map(told, reach_verdict(checks.checks, ()).reasons)
+    first, second = map(told, decided(["inconclusive", "not_met"], waiver()).verdict.reasons)
     assert ("not met, accepted" in first, "inconclusive, accepted" in second) == (True, True)
 
 
 @pytest.mark.parametrize("status", ["not_met", "inconclusive"])
 def test_an_expired_waiver_fails_and_says_so(status):
-    waived = waive([check_of_waiver(status)], [waiver(expires="2026-06-29")], TODAY)
-    verdict = reach_verdict(waived.checks, (), "pass")
+    expired = waiver(expires="2026-06-29")
+    verdict = decided([status], expired, on_inconclusive="pass").verdict
     assert (verdict.status, verdict.waived) == ("not_met", 0)
     assert "the waiver by A. Person expired after 2026-06-29" in told(verdict.reasons[0])
 
 
 def test_a_waiver_holds_on_its_last_day():
-    (one,) = waive([check_of_waiver("not_met")], [waiver(expires="2026-06-30")], TODAY).checks
+    (one,) = decided(["not_met"], waiver(expires="2026-06-30")).checks
     assert one.waived is not None
 
 
 def test_a_waiver_that_holds_goes_before_an_expired_one():
-    both = [waiver(expires="2020-01-01"), waiver(person="B")]
-    (one,) = waive([check_of_waiver("not_met")], both, TODAY).checks
+    both = waiver(expires="2020-01-01"), waiver(person="B")
+    (one,) = decided(["not_met"], *both).checks
     assert one.expired is None
     assert one.waived.person == "B"
 
 
 def test_what_is_met_is_not_waived():
-    waived = waive([check_of_waiver("met")], [waiver(expires="2020-01-01")], TODAY)
-    assert waived.checks == (check_of_waiver("met"),)
-    assert [f.code for f in waived.findings] == ["waiver_not_needed"]
+    found = decided(["met"], waiver(expires="2020-01-01"))
+    assert found.checks == (check_of_waiver("met"),)
+    assert [f.code for f in found.remarks] == ["waiver_not_needed"]
 
 
 def test_a_waiver_of_nothing_is_a_finding():
-    waived = waive([check_of_waiver("not_met")], [waiver(score="t")], TODAY)
-    assert [(f.code, is_serious(f)) for f in waived.findings] == [("waiver_unmatched", True)]
-    assert reach_verdict(waived.checks, ()).status == "not_met"
+    found = decided(["not_met"], waiver(score="t"))
+    assert [(f.code, is_serious(f)) for f in found.remarks] == [("waiver_unmatched", True)]
+    assert found.verdict.status == "not_met"
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,10 @@ from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Check, Quantity, Row
 from mipaudit.options.public import public
-from mipaudit.statements.copies import copy_findings
+from mipaudit.statements.copies import UNREAD, copy_findings
 from mipaudit.statements.policy import named_check
 from mipaudit.statements.provenance import Provenance, provenance
-from mipaudit.statements.verdict import UNREAD, named_verdict, settled
+from mipaudit.statements.verdict import named_verdict, settled
 
 if TYPE_CHECKING:
     from mipaudit.data.source import ScoreSource

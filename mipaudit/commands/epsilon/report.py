@@ -10,7 +10,8 @@ from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.statements.any_report import AnyReport
-from mipaudit.statements.verdict import COPIES, LEFT_OUT
+from mipaudit.statements.copies import COPIES
+from mipaudit.statements.verdict import LEFT_OUT
 
 DesignKind = Literal["independent-runs", "one-run", "one-model"]
 StatementValidity = Literal[

@@ -18,7 +18,6 @@ from mipaudit.commands.estimate.rows import (
     vector_evidence_of,
     vector_mace,
 )
-from mipaudit.commands.estimate.words import asserted_words, blind_findings, limitations
 from mipaudit.counting.counts import require_information
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.policy_on_scores import judge
@@ -37,12 +36,11 @@ from mipaudit.evidence.scores.rows import (
     score_estimates,
 )
 from mipaudit.maths.advantage import baseline
+from mipaudit.model.message import Finding, Message
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.any_report import STATED_SEED, STRICT_SEED, Design, approximate
-from mipaudit.statements.copies import copy_checks, with_copies
 from mipaudit.statements.printable_names import safe_name
-from mipaudit.statements.provenance import waiver_day
-from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
+from mipaudit.statements.verdict import decide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
     from mipaudit.counting.counts import Counts
     from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.judgement.blind import Blind
-    from mipaudit.model.message import Finding
     from mipaudit.model.row import Attackers, Row
     from mipaudit.statements.policy import Limit, Policy
     from mipaudit.statements.provenance import Provenance
@@ -121,7 +118,9 @@ def audit(
             any_difference(one, asked.confidence),
         )
     ]
-    judgement = judge(evidence, asked.judged.policy, asked.claim, asked.confidence, metrics, blind)
+    checks, claims = judge(
+        evidence, asked.judged.policy, asked.claim, asked.confidence, metrics, blind
+    )
     if blind is not None:
         from mipaudit.evidence.judgement.blind import score_excess
 
@@ -130,44 +129,37 @@ def audit(
             for one in evidence
         )
         blind = replace(blind, excess=excess)
-    most = asked.judged.policy.max_copies
-    known = (*with_copies(source.told, source.copies, most), *source.findings())
-    found = promised(judgement.checks, source.findings())
-    judged = waive(found, asked.judged.policy.waivers, waiver_day())
-    checks = (*copy_checks(most, source.copies), *judged.checks)
-    verdict = settled(
-        reach_verdict(
-            checks,
-            judgement.claims,
-            asked.judged.policy.on_inconclusive,
-            incomplete=source.incomplete,
-            assuming=asserted_words(blind),
-        ),
-        known,
+    found = decide(
+        asked.judged.policy,
         checks,
+        (*source.told, *source.findings()),
+        source.copies,
+        claims=claims,
+        incomplete=source.incomplete,
+        assuming=None if blind is None else blind.asserted,
     )
     design = _design(source, counts, asked, [one.score for one in evidence])
-    if max(share.columns, len(judgement.checks)) > 1:
+    if max(share.columns, len(checks)) > 1:
         alone = evidence[0].lower((1 - asked.confidence) / 2)
         design = replace(design, alone=alone)
-    stated = asked.seed_stated or (asked.strict and any(f.code == STATED_SEED for f in known))
+    stated = asked.seed_stated or (asked.strict and any(f.code == STATED_SEED for f in found.told))
     if stated:
         estimates = approximate(estimates)
     advantages = defaultdict(list)
     for row in estimates:
         advantages[row.score].append(row)
     findings = [
-        *known,
+        *found.told,
         *([STRICT_SEED] if stated else []),
         *size_findings(counts.n_members, counts.n_holdout),
         *findings_of(asked.judged.metrics, asked.min_recall),
-        *judged.findings,
-        *blind_findings(blind, 1 - asked.confidence),
+        *found.remarks,
+        *_blind_findings(blind, 1 - asked.confidence),
         *limits_elsewhere("records", asked.judged.elsewhere),
         *prior_findings(
             asked.prior,
             [one.lower(share.one_sided) for one in evidence],
-            judgement.claims,
+            claims,
             leaking(metrics, share),
         ),
         *(
@@ -193,11 +185,11 @@ def audit(
             *published_rows(metrics, asked),
             *vector_mace_rows,
         ),
-        claims=judgement.claims,
-        policy=checks,
-        verdict=verdict,
+        claims=claims,
+        policy=found.checks,
+        verdict=found.verdict,
         findings=(*findings, *mace_findings),
-        limitations=limitations(
+        limitations=_limitations(
             [*estimates, *kernel_rows],
             columns=columns,
             published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
@@ -248,6 +240,63 @@ def _remarks(evidence: Evidence, source: AuditedInput) -> list[Finding]:
     (vector,) = (one for one in source.vectors if one.name == evidence.score)
     coordinates = [source.columns[at].name for at in vector.coordinates]
     return vector_findings(name, evidence, source.infinite(coordinates))
+
+
+def _blind_findings(blind: Blind | None, alpha: float) -> list[Finding]:
+    """Return what a reader must know of the records alone.
+
+    Args:
+        blind: what is known of them; None where nobody asked.
+        alpha: two-sided error of the audit.
+    """
+    if blind is None or (blind.bound is None and blind.everyone is not None):
+        return []
+    if blind.bound is not None:
+        return [Finding.of("blind_bound", bound=blind.bound)]
+    return [Finding.of("blind_open", differ=blind.differs(alpha / 2))]
+
+
+def _blind_limitations(blind: Blind) -> tuple[Message, ...]:
+    """Return what the figures on the records alone do not show."""
+    if blind.bound is not None:
+        return (Message.of("blind_asserted", bound=blind.bound), Message("blind_dependent"))
+    codes = ("blind_seen", "blind_dependent", *(() if blind.lower > 0 else ("blind_not_shown",)))
+    return tuple(map(Message, codes))
+
+
+def _limitations(
+    estimates: Sequence[Row],
+    *,
+    columns: int,
+    published: bool,
+    blind: Blind | None = None,
+    strict_seed: SeedOrigin | Literal["summaries"] | None = None,
+    joint: bool = False,
+) -> tuple[Message, ...]:
+    """Return what the numbers do not show.
+
+    ``strict_seed`` says where the seed of a strict audit comes from, or that each summary has
+    its own; None for any other audit.
+    """
+    extra = [] if blind is None else [*_blind_limitations(blind)]
+    if any(
+        e.quantity == "advantage" and e.attackers == "any" and e.upper is None for e in estimates
+    ):
+        extra.append(Message("continuous"))
+    extra.append(Message("joint" if joint else "not_joint"))
+    if columns > 1:
+        extra.append(Message.of("error_over_columns", columns=columns))
+    if strict_seed != "stated" and any(e.validity == "approximate" for e in estimates):
+        extra.append(Message("approximate"))
+    if strict_seed is not None:
+        case = strict_seed if strict_seed in {"fresh", "summaries"} else "stated"
+        extra.append(Message.of("strict_limits", case=case))
+    if any(e.attackers == "noised-query" for e in estimates):
+        extra.append(Message("noised"))
+    if published:
+        extra.append(Message("published"))
+    first = (Message("one_query"), Message("alike"), Message("average"))
+    return (*first, *extra, Message("one_run"))
 
 
 def _design(

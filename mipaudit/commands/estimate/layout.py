@@ -63,7 +63,7 @@ LAYOUT: Final = Layout(
                 Column("score", "{short}"),
                 Column("metric", "{metric}"),
                 *SHORT_LIMITS,
-                Column("against", "{against:attackers}"),
+                Column("against", "{attackers:attackers}"),
             ),
             words=2,
             short=None,

@@ -27,8 +27,8 @@ from mipaudit.options.scores import (
 from mipaudit.options.values import BELOW_ONE, PROBABILITY, path_of, site_names
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim
     from mipaudit.options.checked_limits import AskedPolicy
+    from mipaudit.statements.claim import EpsilonClaim
 
 
 def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a report
@@ -95,7 +95,7 @@ class _Claim(Neighbours):
     @property
     def claim(self) -> "EpsilonClaim | None":
         """The claim that is compared with, if any."""
-        from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim
+        from mipaudit.statements.claim import EpsilonClaim
 
         if self.claimed_epsilon is None:
             return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Final
@@ -24,21 +24,14 @@ from mipaudit.model.message import Message
 from mipaudit.model.row import Check, Row
 from mipaudit.statements.any_report import AnyReport, Design
 from mipaudit.statements.claim import Claim, gravest_claim
-from mipaudit.statements.copies import Copies
-from mipaudit.statements.policy import SHARES_ERROR, differs_from_rows, restatement
-from mipaudit.statements.verdict import (
-    COMMON,
-    COPIES,
-    Rejudged,
-    Verdict,
-    limits_shown,
-    verdict_answer,
-)
+from mipaudit.statements.copies import COMMON, COPIES, Copies
+from mipaudit.statements.policy import RESTATED, SHARES_ERROR, differs_from_rows, restatement
+from mipaudit.statements.verdict import Rejudged, Verdict, limits_shown, verdict_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mipaudit.model.row import Attackers
+    from mipaudit.model.row import Attackers, Quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -70,8 +63,6 @@ class Report(AnyReport):
 
 
 _SHOWN_FPR: Final = 0.01
-# Limits on these are limits on the advantage, in other units.
-_RESTATED: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 # The standard deviation over seeds, as a share of what is between limit and best estimate: the
 # median over laws, from 300 to 10,000 rows.
 _SEED_SHARE: Final = 0.1
@@ -88,28 +79,6 @@ class ScoreLine:
     upper: float | None
     auc: tuple[float, float] | None
     tpr: tuple[float, float] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricLine:
-    """A metric of one score in a line, with the limits that a verdict names."""
-
-    score: str
-    metric: str
-    against: Attackers
-    lower: float | None
-    value: float | None
-    upper: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PeopleLine:
-    """How many of the declared people are expected to be found out, beyond blind guessing."""
-
-    attackers: Attackers
-    lower: int | None
-    value: int | None
-    upper: int | None
 
 
 def answer(report: Report) -> Message:
@@ -136,7 +105,7 @@ def remarks(report: Report) -> Iterator[Message]:
     """Yield what else is worth a line, the most important first."""
     design = report.design
     limits = [one for one in report.policy if one.quantity != "copies"]
-    judged = any(one.quantity in _RESTATED for one in limits)
+    judged = any(one.quantity in RESTATED for one in limits)
     if judged and report.blind is None and report.rejudged is None:
         sharing = _sharing(design, len(limits))
         if sharing:
@@ -152,14 +121,15 @@ def remarks(report: Report) -> Iterator[Message]:
         several = (len(design.score_columns) > 1) or None
         yield Message.of("difference_p" if shows else "no_difference_p", p=p, several=several)
     implied = strongest_implication(report.estimates, design.prior)
-    if implied is not None and implied.advantage > max(_main(report).lower or 0.0, design.baseline):
+    if implied is not None and implied[1] > max(_main(report).lower or 0.0, design.baseline):
+        row, advantage = implied
         yield Message.of(
-            "auc_implies" if implied.row.quantity == "auc" else "tpr_implies",
-            score=implied.row.score,
-            lower=implied.row.lower,
-            fpr=implied.row.fpr,
-            advantage=implied.advantage,
-            confidence=implied.row.confidence,
+            "auc_implies" if row.quantity == "auc" else "tpr_implies",
+            score=row.score,
+            lower=row.lower,
+            fpr=row.fpr,
+            advantage=advantage,
+            confidence=row.confidence,
             joint=design.joint,
         )
     if report.rejudged is not None:
@@ -185,9 +155,10 @@ def shown_attackers(report: Report) -> Attackers:
     index = _index(report)
     scores = _strongest_first(report)
     asked: list[Attackers] = [
-        one.against for one in report.policy if one.quantity in _RESTATED and one.prior is None
+        one.against for one in report.policy if one.quantity in RESTATED and one.prior is None
     ]
-    widest = _widest([one for one in report.estimates if one.score == scores[0]])
+    first = [one for one in _limited(report, "advantage") if one.score == scores[0]]
+    widest = _widest(first)
     asked += ["any" if widest is None else widest.attackers, "intervals-4"]
     shared = (one for one in asked if all(_upper(index, score, one) for score in scores))
     return next(shared, asked[0])
@@ -227,12 +198,13 @@ def lines(report: Report) -> tuple[ScoreLine, ...]:
     )
 
 
-def metric_lines(report: Report) -> tuple[MetricLine, ...]:
-    """Return a line for each metric of each score, with the upper limit of one class.
+def metric_lines(report: Report) -> tuple[Row, ...]:
+    """Return each metric of each score, with the limits that a verdict names.
 
-    The policy's class, else one that limits the metric in every score, the widest first.
+    The upper limit is that of the policy's class, else of one that limits the metric in every
+    score, the widest first.
     """
-    rows = [one for one in _limited(report) if one.quantity == "metric"]
+    rows = _limited(report, "metric")
     judged = {
         (one.score, one.metric): one
         for one in report.policy
@@ -244,19 +216,11 @@ def metric_lines(report: Report) -> tuple[MetricLine, ...]:
     for score, metric in dict.fromkeys((one.score, one.metric) for one in rows):
         against = named.get(metric) or _widest_class([one for one in rows if one.metric == metric])
         main, most = index[score, metric, "any"], index.get((score, metric, against))
-        check = judged.get((score, metric))
-        limits = check or main
-        upper = (check or most or main).upper
-        found.append(
-            MetricLine(
-                score=score,
-                metric=metric or "",
-                against=against,
-                lower=limits.lower,
-                value=main.value,
-                upper=upper,
-            )
-        )
+        limits = judged.get((score, metric))
+        lower, upper = (limits or main).lower, (limits or most or main).upper
+        # Why the class has no limit stands in the table of all metrics.
+        line = replace(main, attackers=against, lower=lower, upper=upper, upper_reason=None)
+        found.append(line)
     return tuple(found)
 
 
@@ -269,14 +233,15 @@ def _widest_class(rows: Sequence[Row]) -> Attackers:
     return "any" if widest is None else widest.attackers
 
 
-def people(report: Report) -> tuple[PeopleLine, ...]:
+def people(report: Report) -> tuple[Row, ...]:
     """Return how many of the people declared are expected to be found out, by attackers.
 
-    Of the score that leaks most for sure: the limits of all scores hold together.
+    They are whole numbers, beyond blind guessing, of the score that leaks most for sure: the
+    limits of all scores hold together.
     """
     declared = report.provenance.declared
     subjects = 0 if declared is None or declared.subjects is None else declared.subjects
-    rows = [one for one in _limited(report) if one.quantity == "advantage"]
+    rows = _limited(report, "advantage")
     best = max(rows, key=lambda one: (one.lower or 0.0, one.value or 0.0), default=None)
     if subjects < 1 or best is None:
         return ()
@@ -288,8 +253,8 @@ def people(report: Report) -> tuple[PeopleLine, ...]:
         return whole(subjects * max(Fraction(advantage) - chance, Fraction(0)) / 2)
 
     return tuple(
-        PeopleLine(
-            attackers=one.attackers,
+        replace(
+            one,
             lower=expected(one.lower, floor),
             value=expected(one.value, round),
             upper=expected(one.upper, ceil),
@@ -333,12 +298,14 @@ def _span(row: Row | None) -> tuple[float, float] | None:
     return row.lower or 0.0, 1.0 if row.upper is None else row.upper
 
 
-def _limited(report: Report) -> list[Row]:
-    """Return the estimates whose limits are intervals, and of the score as it is."""
+def _limited(report: Report, *quantities: Quantity) -> list[Row]:
+    """Return the rows of quantities, or of all, whose limits are intervals of the score."""
     return [
         one
         for one in report.estimates
-        if one.validity != "not-an-interval" and one.attackers != "noised-query"
+        if one.validity != "not-an-interval"
+        and one.attackers != "noised-query"
+        and (not quantities or one.quantity in quantities)
     ]
 
 
@@ -360,17 +327,9 @@ def _upper(index: Index, score: str, against: Attackers) -> bool:
 
 def _widest(rows: Sequence[Row]) -> Row | None:
     """Return the largest of the scores' upper limits, each that which speaks for most attackers."""
-    limited = [
-        one
-        for one in rows
-        if one.quantity == "advantage"
-        and one.upper is not None
-        and one.validity != "not-an-interval"
-        and one.attackers != "noised-query"
-    ]
-    of_score: dict[str, Row] = {}
-    for one in sorted(limited, key=lambda one: (one.attackers == "any", one.upper)):
-        of_score[one.score] = one
+    limited = [one for one in rows if one.upper is not None]
+    limited.sort(key=lambda one: (one.attackers == "any", one.upper))
+    of_score = {one.score: one for one in limited}
     return max(of_score.values(), key=lambda one: one.upper or 0.0, default=None)
 
 
@@ -379,9 +338,7 @@ def _main(report: Report) -> Row:
 
     The limits hold jointly over the scores, so that the largest may be picked.
     """
-    rows = [
-        one for one in _limited(report) if (one.quantity, one.attackers) == ("advantage", "any")
-    ]
+    rows = [one for one in _limited(report, "advantage") if one.attackers == "any"]
     return max(rows, key=lambda one: one.lower or 0.0)
 
 
@@ -426,7 +383,7 @@ def _found(report: Report) -> Message:
     copied = any(one.code in {COPIES, COMMON} for one in report.findings) or None
     implied = strongest_implication(report.estimates, design.prior)
     if implied is not None:
-        row = implied.row
+        row, _ = implied
         return Message.of(
             "auc_above_chance" if row.quantity == "auc" else "tpr_above_chance",
             score=row.score,
@@ -437,7 +394,7 @@ def _found(report: Report) -> Message:
     p = joint_p_value(report.estimates)
     if p is not None and p <= 1 - design.confidence:
         return Message.of("differ_by_test", p=p, copied=copied)
-    most = _widest(report.estimates)
+    most = _widest(_limited(report, "advantage"))
     metrics = any(one.quantity == "metric" for one in report.estimates)
     return Message.of(
         "no_leak_of_advantage" if metrics else "no_leak",
@@ -463,7 +420,7 @@ def _plainly(report: Report, found: Message) -> Message | None:
             asserted=found.get("asserted"),
         )
     first = _main(report)
-    rows = [one for one in _limited(report) if one.quantity == "advantage"]
+    rows = _limited(report, "advantage")
     own = [one for one in rows if one.score == first.score and one.upper is not None]
     widest = max(own, key=lambda one: (one.attackers == "any", one.upper), default=None)
     return Message.of(
@@ -499,7 +456,7 @@ def _judged_plainly(report: Report) -> Message | None:
     check = _deciding(report)
     if check is None or check.blind is not None:
         return None
-    if check.quantity == "copies" or check.quantity not in _RESTATED:
+    if check.quantity == "copies" or check.quantity not in RESTATED:
         return None
     prior = report.design.prior if check.prior is None else check.prior
     scale, shift = restatement(check.quantity, prior)

@@ -24,9 +24,9 @@ from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.options.public import public
-from mipaudit.statements.copies import copy_checks, with_copies
-from mipaudit.statements.provenance import provenance, waiver_day
-from mipaudit.statements.verdict import promised, reach_verdict, settled, waive
+from mipaudit.statements.policy import Policy
+from mipaudit.statements.provenance import provenance
+from mipaudit.statements.verdict import decide
 from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
@@ -347,15 +347,17 @@ def _report(
     """Return the report; ``written``: a row for each record was."""
     design = _design(source, asked, counts, risks)
     estimates = counts.of_groups(asked.prior, asked.confidence)
-    judged = waive(
-        promised(records_checks(asked, counts), source.findings()),
-        asked.judged_waivers,
-        waiver_day(),
+    policy = Policy(
+        waivers=asked.judged_waivers,
+        max_copies=asked.max_copies,
+        on_inconclusive=asked.on_inconclusive,
     )
-    checks = (*copy_checks(asked.max_copies, source.copies), *judged.checks)
-    told = (*with_copies(source.told, source.copies, asked.max_copies), *source.findings())
-    verdict = settled(
-        reach_verdict(checks, (), asked.on_inconclusive, incomplete=source.incomplete), told, checks
+    found = decide(
+        policy,
+        records_checks(asked, counts),
+        (*source.told, *source.findings()),
+        source.copies,
+        incomplete=source.incomplete,
     )
     holdout, members = risks.everyone[risks.listed].sum(axis=0).tolist()
     cells = risks.cell_risks(asked.min_cell)
@@ -372,11 +374,11 @@ def _report(
         top_tied=top.tied,
         groups=_groups(counts, estimates),
         rows_written=counts.n_members + counts.n_holdout if written else None,
-        policy=checks,
-        verdict=verdict,
+        policy=found.checks,
+        verdict=found.verdict,
         findings=(
-            *told,
-            *judged.findings,
+            *found.told,
+            *found.remarks,
             *limits_elsewhere("estimate", asked.limits_elsewhere),
             *_findings(asked, counts, risks),
         ),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 from mipaudit.cli.policy_file import read_config
 from mipaudit.cli.settings import of_file
 from mipaudit.commands.estimate.report import Report
-from mipaudit.commands.estimate.words import asserted_words
 from mipaudit.commands.render.forms import ExchangeName, exchange_form, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
@@ -29,19 +28,8 @@ from mipaudit.output.presentation import present
 from mipaudit.output.stored_report import foreign, read_report
 from mipaudit.output.terminal import note_written
 from mipaudit.report.forms import Form, report_as
-from mipaudit.statements.copies import copy_checks, with_copies
-from mipaudit.statements.provenance import TIME_FORM, Setting, moment, plain_value, waiver_day
-from mipaudit.statements.verdict import (
-    PARTS_SKIPPED,
-    REJUDGED,
-    UNMATCHED,
-    Rejudged,
-    promised,
-    reach_verdict,
-    rejudged_limitation,
-    settled,
-    waive,
-)
+from mipaudit.statements.provenance import TIME_FORM, Setting, moment, plain_value
+from mipaudit.statements.verdict import PARTS_SKIPPED, REJUDGED, UNMATCHED, Rejudged, decide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -169,28 +157,26 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         side_given=_recorded(report, "member_side") in {"high", "low"},
         allowance=allowance,
     )
-    found = promised(stored_judgement.judge_stored(stored, limits), report.findings)
-    waived = waive(found, limits.waivers, waiver_day())
-    checks = (*copy_checks(limits.max_copies, report.copies), *waived.checks)
-    told = with_copies(report.findings, report.copies, limits.max_copies)
-    verdict = reach_verdict(
-        checks,
-        report.claims,
-        limits.on_inconclusive,
-        incomplete=any(one.code == PARTS_SKIPPED for one in told),
-        assuming=asserted_words(report.blind),
+    found = decide(
+        limits,
+        stored_judgement.judge_stored(stored, limits),
+        report.findings,
+        report.copies,
+        claims=report.claims,
+        incomplete=any(one.code == PARTS_SKIPPED for one in report.findings),
+        assuming=None if report.blind is None else report.blind.asserted,
     )
     kept = (one for one in report.limitations if one.code != REJUDGED)
     return replace(
         report,
-        policy=checks,
-        verdict=settled(verdict, told, checks),
+        policy=found.checks,
+        verdict=found.verdict,
         findings=(
-            *(one for one in told if one.code not in _POLICY_CODES),
-            *waived.findings,
+            *(one for one in found.told if one.code not in _POLICY_CODES),
+            *found.remarks,
             *limits_elsewhere("records", judged.elsewhere),
         ),
-        limitations=(*kept, rejudged_limitation(how)),
+        limitations=(*kept, how.limitation),
         rejudged=how,
     )
 

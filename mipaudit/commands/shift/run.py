@@ -43,10 +43,11 @@ from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Row
 from mipaudit.options.public import public
 from mipaudit.statements.any_report import STRICT_SEED, approximate
+from mipaudit.statements.copies import RECORDS
 from mipaudit.statements.policy import Limit, Policy
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import provenance
-from mipaudit.statements.verdict import RECORDS, reach_verdict
+from mipaudit.statements.verdict import reach_verdict
 from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.rows import HeldRows, one_of_each
 
@@ -303,7 +304,7 @@ def _checks(
     if evidence is None or asked.max_blind is None:
         return ()
     policy = Policy(limits=(Limit(quantity="advantage", max=asked.max_blind),))
-    checks = judge([evidence], policy, None, asked.confidence).checks
+    checks, _ = judge([evidence], policy, None, asked.confidence)
     if not unknown:
         return checks
     checks = tuple(replace(one, upper=None) for one in checks)

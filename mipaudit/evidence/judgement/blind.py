@@ -35,13 +35,13 @@ from mipaudit.maths.class_limits.shared_part import (
 )
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import check_reason, check_status, restatement
+from mipaudit.statements.policy import RESTATED, check_reason, check_status, restatement
+from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.model.row import Check
 
-_RESTATED: Final = ("advantage", "excess", "eta", "accuracy")
 _FLOOR: Final = 10_000  # four digits, and never more than was found
 
 
@@ -97,6 +97,14 @@ class Blind:
     excess: tuple[ScoreExcess, ...] = ()
     bound: float | None = None
     shown_at: float | None = None
+
+    @property
+    def asserted(self) -> str | None:
+        """What the user asserts of the records, to follow "assuming that"; None for nothing."""
+        if self.bound is None:
+            return None
+        who = "nobody who sees the records alone has an advantage above "
+        return who + number_text(self.bound)
 
     def differs(self, error: float) -> bool:
         """Tell whether members and holdout are shown to differ, at a one-sided error."""
@@ -165,32 +173,27 @@ def score_excess(
     return ScoreExcess(score=evidence.score, taken_off=(1 - guessing) * most, lower=lower)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """A check's limits at the errors that it may use; None where there is none.
-
-    Attributes:
-        plain: the check without the records, at all of the error.
-        lower: lower limit at the error that the records leave.
-        upper: upper limit at the error that they leave; of a TPR that at the FPR that a set
-            may reach over all records.
-    """
-
-    plain: Check
-    lower: float | None
-    upper: float | None
-
-
-def beside_records(limits: Limits, allowance: Allowance, prior: float) -> Check:
+def beside_records(
+    plain: Check,
+    shared: tuple[float | None, float | None],
+    allowance: Allowance,
+    prior: float,
+) -> Check:
     """Return a check of records as likely in either class.
 
     Args:
-        limits: of all records.
+        plain: the check without the records, at all of the error.
+        shared: its lower and its upper limit at the error that the records leave, None where there
+            is none; of a TPR the upper one at the FPR that a set may reach over all records.
         allowance: what the records alone may explain.
         prior: at which it is judged.
     """
-    plain = limits.plain
-    lower, upper = _moved(limits, allowance, prior)
+    kept = None if allowance.limits_met else plain.upper
+    if allowance.most is None:
+        lower, upper = _nothing(plain, prior), kept
+    else:
+        lower, upper = _shared(plain, *shared, allowance.most, prior)
+        upper = upper if allowance.limits_met else kept
     status = check_status(plain.limit, lower, upper)
     if status == "met" and plain.status == "not_met":
         status = "inconclusive"  # a class that does not see what others do
@@ -202,17 +205,7 @@ def beside_records(limits: Limits, allowance: Allowance, prior: float) -> Check:
         blind=1.0 if allowance.most is None else allowance.most,
         records_to_settle=None,
     )
-    return replace(found, reason=_reason(found, limits, allowance, prior))
-
-
-def _moved(limits: Limits, allowance: Allowance, prior: float) -> tuple[float | None, float | None]:
-    """Return the limits for records as likely in either class."""
-    most, plain = allowance.most, limits.plain
-    kept = None if allowance.limits_met else plain.upper
-    if most is None:
-        return _nothing(plain, prior), kept
-    lower, upper = _shared(plain, limits.lower, limits.upper, most, prior)
-    return lower, upper if allowance.limits_met else kept
+    return replace(found, reason=_reason(found, plain, allowance, prior))
 
 
 def _shared(
@@ -230,7 +223,7 @@ def _shared(
                 None if lower is None else shared_auc_lower(lower, most),
                 None if upper is None else shared_auc_upper(upper, most),
             )
-        case quantity if quantity in _RESTATED:
+        case quantity if quantity in RESTATED:
             scale, shift = restatement(quantity, prior)
             guessing = baseline(prior)
             if lower is not None:
@@ -251,18 +244,17 @@ def _nothing(check: Check, prior: float) -> float | None:
             return check.fpr
         case "auc":
             return 0.5  # of the better side
-        case quantity if quantity in _RESTATED:
+        case quantity if quantity in RESTATED:
             scale, shift = restatement(quantity, prior)
             return scale * baseline(prior) + shift
         case _:
             return None
 
 
-def _reason(check: Check, limits: Limits, allowance: Allowance, prior: float) -> Message:
+def _reason(check: Check, plain: Check, allowance: Allowance, prior: float) -> Message:
     """Return what decided, or why it is open and what would settle it."""
     if check.status != "inconclusive":
         return check_reason(check)
-    plain = limits.plain
     if plain.status == "not_met":
         return _accused(check, plain, allowance, prior)
     if plain.status == "met":
@@ -275,12 +267,12 @@ def _accused(check: Check, plain: Check, allowance: Allowance, prior: float) -> 
     if plain.quantity == "any_difference":
         return Message("difference_of_records")
     said = replace(check_reason(plain), code="perhaps_of_records")
-    if plain.quantity not in _RESTATED and plain.quantity not in {"auc", "tpr_at_fpr"}:
+    if plain.quantity not in RESTATED and plain.quantity not in {"auc", "tpr_at_fpr"}:
         return said
     if allowance.most is not None:
         code = "explained_by_records" if check.lower is None else "beyond_records"
         return said.with_values(code, most=allowance.most, beyond=check.lower)
-    if plain.quantity not in _RESTATED:
+    if plain.quantity not in RESTATED:
         return said.with_values("unbounded_records_or_assert")
     scale, shift = restatement(plain.quantity, prior)
     most = most_apart_above(((plain.lower or 0.0) - shift) / scale, (plain.limit - shift) / scale)
@@ -297,7 +289,7 @@ def _cleared(check: Check, plain: Check, allowance: Allowance, prior: float) -> 
     if allowance.most is not None:
         code = "hidden_by_records" if check.upper is None else "hidden_by_records_alike"
         return said.with_values(code, most=allowance.most, alike=check.upper)
-    if plain.quantity not in _RESTATED or plain.upper is None:
+    if plain.quantity not in RESTATED or plain.upper is None:
         return said
     scale, shift = restatement(plain.quantity, prior)
     most = most_apart_within((plain.upper - shift) / scale, (plain.limit - shift) / scale)

@@ -9,27 +9,16 @@ p T - (1-p) F = (Adv - 1 + 2p) / 2. The area under that line and under 1 is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.advantage import advantage, baseline
-from mipaudit.model.row import Row  # noqa: TC001 - part of the public type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mipaudit.model.row import Row
 
 _CHANCE: Final = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Implication:
-    """What one row implies, at its own confidence: not jointly with any other row.
-
-    Attributes:
-        row: the AUC, or the TPR at an FPR, whose lower limit is above chance.
-        advantage: at least this much, in [|2p-1|, 1].
-    """
-
-    row: Row
-    advantage: float
 
 
 def advantage_of_auc(auc: float, prior: float) -> float:
@@ -48,19 +37,20 @@ def advantage_of_point(tpr: float, fpr: float, prior: float) -> float:
     return max(baseline(prior), advantage(tpr, fpr, prior))
 
 
-def strongest_implication(estimates: Iterable[Row], prior: float) -> Implication | None:
+def strongest_implication(estimates: Iterable[Row], prior: float) -> tuple[Row, float] | None:
     """Return the row that implies most among those that show a difference; None if none does.
 
     Args:
         estimates: rows of one report, the strongest score first; the first of equals counts.
         prior: p in (0, 1), of all rows.
+
+    Returns:
+        The AUC, or the TPR at an FPR, whose lower limit is above chance, and the advantage that
+        follows, in [|2p-1|, 1], at the row's own confidence: not jointly with any other row.
     """
-    found = [
-        Implication(row=row, advantage=implied)
-        for row in estimates
-        if (implied := _implied(row, prior)) is not None
-    ]
-    return max(found, key=lambda one: one.advantage, default=None)
+    found = ((row, _implied(row, prior)) for row in estimates)
+    shown = [(row, implied) for row, implied in found if implied is not None]
+    return max(shown, key=lambda one: one[1], default=None)
 
 
 def _implied(row: Row, prior: float) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import ceil, sqrt
 from statistics import NormalDist
 from types import MappingProxyType
@@ -13,21 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.evidence.judgement.blind import (
-    Allowance,
-    Blind,
-    Limits,
-    beside_records,
-    make_allowance,
-)
+from mipaudit.evidence.judgement.blind import Allowance, Blind, beside_records, make_allowance
 from mipaudit.evidence.scores.averaged_lower import averaged
 from mipaudit.evidence.scores.rows import any_difference, difference_shown
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
-from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, fewest_holdout
+from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
 from mipaudit.model.message import Message
 from mipaudit.model.row import Check
-from mipaudit.statements.claim import Adjacency, Claim, judge_claim
+from mipaudit.statements.claim import Claim, EpsilonClaim, judge_claim
 from mipaudit.statements.policy import UNDECIDED, Limit, check_reason, check_status, restatement
 from mipaudit.summaries.rows import MICRO_BLOCKS
 
@@ -39,21 +32,9 @@ if TYPE_CHECKING:
     from mipaudit.statements.policy import Limit, Policy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpsilonClaim:
-    """A claim of (epsilon, delta)-differential privacy for some adjacency."""
-
-    epsilon: float
-    delta: float
-    adjacency: Adjacency
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """Every check and claim, score by score."""
-
-    checks: tuple[Check, ...]
-    claims: tuple[Claim, ...]
+# The class whose upper limit decides, both limits, and what says where an open one stands.
+_Found = tuple["Attackers", float | None, float | None, "Callable[[], Standing | None]"]
+Metrics = Mapping[tuple[str, str], "MetricEvidence"]
 
 
 def judge(
@@ -63,8 +44,8 @@ def judge(
     confidence: float,
     metrics: Metrics = MappingProxyType({}),
     blind: Blind | None = None,
-) -> Judgement:
-    """Compare every score with every limit of the policy and with the claim.
+) -> tuple[tuple[Check, ...], tuple[Claim, ...]]:
+    """Return a check for every limit of the policy, and the claim judged, score by score.
 
     'Not met' needs one lower limit above, so the error is shared over all
     (limit, score) pairs; 'met' needs every upper limit below, an intersection-union
@@ -79,25 +60,26 @@ def judge(
         blind: what the records alone tell; records as likely in either class are then
             judged. Its own limit has spent its error, unless the user asserts it.
     """
-    pairs = len(evidence) * (claim is not None) + sum(
-        limit.score in {None, one.score} for limit in policy.every_limit for one in evidence
-    )
+    limits = [
+        (one, limit)
+        for one in evidence
+        for limit in policy.every_limit
+        if limit.score in {None, one.score}
+    ]
+    pairs = len(limits) + len(evidence) * (claim is not None)
     if not pairs:
-        return Judgement(checks=(), claims=())
+        return (), ()
     whole = (1 - confidence) / 2
     allowance, left = (None, whole) if blind is None else make_allowance(blind, whole)
-    checks, claims = [], []
-    for one in evidence:
-        for limit in policy.every_limit:
-            if limit.score in {None, one.score}:
-                check = judge_limit(one, limit, metrics, whole / pairs, whole)
-                if allowance is not None:
-                    errors = left / pairs, left
-                    check = _beside_records(one, limit, metrics, check, allowance, errors)
-                checks.append(check)
-        if claim is not None:
-            claims.append(_claim(one, claim, left / pairs, allowance))
-    return Judgement(checks=tuple(checks), claims=tuple(claims))
+    checks = []
+    for one, limit in limits:
+        check = judge_limit(one, limit, metrics, whole / pairs, whole)
+        if allowance is not None:
+            check = _beside_records(one, limit, metrics, check, allowance, (left / pairs, left))
+        checks.append(check)
+    if claim is None:
+        return tuple(checks), ()
+    return tuple(checks), tuple(_claim(one, claim, left / pairs, allowance) for one in evidence)
 
 
 def _beside_records(
@@ -123,9 +105,8 @@ def _beside_records(
     if limit.quantity == "tpr_at_fpr" and allowance.most:
         reached = fpr_reached(float(limit.fpr or 0), allowance.most)
         upper = None if reached >= 1 else evidence.tpr_upper(reached, errors[1])
-    limits = Limits(plain=plain, lower=shared.lower, upper=upper)
     prior = evidence.prior if limit.prior is None else limit.prior
-    return beside_records(limits, allowance, prior)
+    return beside_records(plain, (shared.lower, upper), allowance, prior)
 
 
 def _claim(
@@ -140,9 +121,7 @@ def _claim(
         lower = evidence.lower(error) if allowance is None else guessing
     found = judge_claim(
         score=evidence.score,
-        epsilon=claim.epsilon,
-        delta=claim.delta,
-        adjacency=claim.adjacency,
+        claim=claim,
         prior=evidence.prior,
         lower=lower,
     )
@@ -246,26 +225,6 @@ def records_of(evidence: Evidence) -> int:
     return everyone.n_members + everyone.n_holdout
 
 
-Metrics = Mapping[tuple[str, str], "MetricEvidence"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What decides a limit.
-
-    Attributes:
-        against: the class whose upper limit decides.
-        lower: lower limit of the quantity.
-        upper: upper limit.
-        standing: says where an open limit stands; None where that is not known.
-    """
-
-    against: Attackers
-    lower: float | None
-    upper: float | None
-    standing: Callable[[], Standing | None]
-
-
 def judge_limit(
     evidence: Evidence, limit: Limit, metrics: Metrics, lower_error: float, upper_error: float
 ) -> Check:
@@ -279,33 +238,33 @@ def judge_limit(
         upper_error: of the upper limit.
     """
     at = evidence if limit.prior is None else evidence.at_prior(limit.prior)
-    scale, shift, bound = 1.0, 0.0, limit.max
+    errors, bound, scale, shift = (lower_error, upper_error), limit.max, 1.0, 0.0
     match limit.quantity:
         case "tpr_at_fpr":
-            found = _tpr(at, limit, lower_error, upper_error)
+            found = _tpr(at, limit, *errors)
         case "auc":
-            found = _auc(at, limit, lower_error, upper_error)
+            found = _auc(at, limit, *errors)
         case "metric":
-            metric = metrics[evidence.score, str(limit.metric)]
-            found = _metric(metric, limit, lower_error, upper_error)
+            found = _metric(metrics[evidence.score, str(limit.metric)], limit, *errors)
         case "any_difference":
             found = _difference(evidence, lower_error)
         case quantity:
             # The advantage, or what says the same in other units: judged as the advantage.
             scale, shift = restatement(quantity, at.prior)
             bound = (limit.max - shift) / scale
-            found = _advantage(at, bound, limit.against, lower_error, upper_error)
-    status = check_status(bound, found.lower, found.upper)
-    standing = found.standing() if status == "inconclusive" else None
+            found = _advantage(at, bound, limit.against, *errors)
+    against, lower, upper, stands = found
+    status = check_status(bound, lower, upper)
+    standing = stands() if status == "inconclusive" else None
     check = Check(
         quantity=limit.quantity,
         metric=limit.metric,
         fpr=limit.fpr,
         score=evidence.score,
         limit=limit.max,
-        against=found.against,
-        lower=None if found.lower is None else scale * found.lower + shift,
-        upper=None if found.upper is None else scale * found.upper + shift,
+        against=against,
+        lower=None if lower is None else scale * lower + shift,
+        upper=None if upper is None else scale * upper + shift,
         status=status,
         reason=UNDECIDED,
         records_to_settle=None if standing is None else records_to_settle(standing),
@@ -343,7 +302,7 @@ def _advantage(
     against: Attackers | None,
     lower_error: float,
     upper_error: float,
-) -> Found:
+) -> _Found:
     against, upper = deciding_upper(evidence, evidence.upper, against, upper_error)
 
     def standing() -> Standing:
@@ -357,10 +316,10 @@ def _advantage(
             records=records_of(evidence),
         )
 
-    return Found(against=against, lower=evidence.lower(lower_error), upper=upper, standing=standing)
+    return against, evidence.lower(lower_error), upper, standing
 
 
-def _auc(evidence: Evidence, limit: Limit, lower_error: float, upper_error: float) -> Found:
+def _auc(evidence: Evidence, limit: Limit, lower_error: float, upper_error: float) -> _Found:
     """Return the AUC of the better side, which the upper limit does not take as known."""
     low, high = evidence.auc(lower_error), evidence.auc(upper_error)
     standing = Standing(
@@ -371,57 +330,42 @@ def _auc(evidence: Evidence, limit: Limit, lower_error: float, upper_error: floa
         error=(high.upper - high.lower) / 2 / _deviate(upper_error),
         records=records_of(evidence),
     )
-    return Found(against="thresholds", lower=low.lower, upper=high.upper, standing=lambda: standing)
+    return "thresholds", low.lower, high.upper, lambda: standing
 
 
-def _tpr(evidence: Evidence, limit: Limit, lower_error: float, upper_error: float) -> Found:
+def _tpr(evidence: Evidence, limit: Limit, lower_error: float, upper_error: float) -> _Found:
     """Return the TPR at an FPR, on the better side of the score."""
     fpr = float(limit.fpr or 0)
     point = evidence.tpr(fpr, lower_error)
     upper = evidence.tpr_upper(fpr, upper_error)
     error = evidence.side_error(lower_error)
-    return Found(
-        against="thresholds",
-        lower=point.lower,
-        upper=upper,
-        standing=partial(_tpr_standing, evidence, (limit.max, fpr), point, upper, error),
-    )
-
-
-def _tpr_standing(
-    evidence: Evidence,
-    limit: tuple[float, float],
-    point: OperatingPoint,
-    upper: float,
-    error: float,
-) -> Standing | None:
-    """Return where an open limit on the TPR stands.
-
-    The error adds that of the members above the threshold and that of the threshold,
-    which moves the TPR about as much as the FPR, but for its slope.
-    """
-    tpr, fpr = limit
     ladder = evidence.one_sided
-    if min(ladder.n_members, ladder.n_holdout) == 0:
-        return None
-    share = (point.value * ladder.n_members + 0.5) / (ladder.n_members + 1)
-    slope = max(1.0, share / fpr)
-    spread = share * (1 - share) / ladder.n_members
-    spread += slope**2 * fpr * (1 - fpr) / ladder.n_holdout
-    records = records_of(evidence)
-    holdout_share = ladder.n_holdout / records
-    return Standing(
-        limit=tpr,
-        value=point.value,
-        lower=point.value - _deviate(error) * sqrt(spread),
-        upper=upper,
-        error=sqrt(spread),
-        records=records,
-        least=ceil(fewest_holdout(fpr, error) / holdout_share),
-    )
+
+    def standing() -> Standing | None:
+        # The error adds that of the members above the threshold and that of the threshold, which
+        # moves the TPR about as much as the FPR, but for its slope.
+        if min(ladder.n_members, ladder.n_holdout) == 0:
+            return None
+        share = (point.value * ladder.n_members + 0.5) / (ladder.n_members + 1)
+        slope = max(1.0, share / fpr)
+        spread = share * (1 - share) / ladder.n_members
+        spread += slope**2 * fpr * (1 - fpr) / ladder.n_holdout
+        records = records_of(evidence)
+        holdout_share = ladder.n_holdout / records
+        return Standing(
+            limit=limit.max,
+            value=point.value,
+            lower=point.value - _deviate(error) * sqrt(spread),
+            upper=upper,
+            error=sqrt(spread),
+            records=records,
+            least=ceil(fewest_holdout(fpr, error) / holdout_share),
+        )
+
+    return "thresholds", point.lower, upper, standing
 
 
-def _metric(found: MetricEvidence, limit: Limit, lower_error: float, upper_error: float) -> Found:
+def _metric(found: MetricEvidence, limit: Limit, lower_error: float, upper_error: float) -> _Found:
     against, upper = deciding_upper(found.evidence, found.upper, limit.against, upper_error)
 
     def standing() -> Standing:
@@ -440,14 +384,13 @@ def _metric(found: MetricEvidence, limit: Limit, lower_error: float, upper_error
             records=records_of(found.evidence),
         )
 
-    return Found(against=against, lower=found.lower(lower_error), upper=upper, standing=standing)
+    return against, found.lower(lower_error), upper, standing
 
 
-def _difference(evidence: Evidence, error: float) -> Found:
+def _difference(evidence: Evidence, error: float) -> _Found:
     """Return whether anything shows at all: 1 if it does; that nothing does is never shown."""
     p_value = any_difference(evidence, 1 - 2 * error).value
-    lower = difference_shown(p_value, error)
-    return Found(against="any", lower=lower, upper=None, standing=lambda: None)
+    return "any", difference_shown(p_value, error), None, lambda: None
 
 
 def _deviate(error: float) -> float:

@@ -7,15 +7,16 @@ verdict is less sure instead. Over q limits it holds with confidence 1 - q (1 - 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.evidence.judgement.blind import Allowance, Limits, beside_records
+from mipaudit.evidence.judgement.blind import Allowance, beside_records
 from mipaudit.evidence.scores.rows import difference_shown
 from mipaudit.model.row import Check
 from mipaudit.statements.policy import (
+    RESTATED,
     UNDECIDED,
     Limit,
     Policy,
@@ -27,11 +28,8 @@ from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
-    from mipaudit.model.message import Message
     from mipaudit.model.row import Attackers, Row
 
-# One statement in different terms.
-_RESTATED: Final = ("advantage", "excess", "eta", "accuracy")
 _ONE_CLASS: Final = ("auc", "tpr_at_fpr", "any_difference")
 _LEAST: Final = 0.5
 
@@ -61,7 +59,7 @@ class Stored:
         Raises:
             UsageError: ``not_in_report``.
         """
-        quantity = "advantage" if limit.quantity in _RESTATED else limit.quantity
+        quantity = "advantage" if limit.quantity in RESTATED else limit.quantity
         kin = [e for e in self.estimates if _counts(e, score) and e.quantity == quantity]
         found = [e for e in kin if (e.fpr, e.metric) == (limit.fpr, limit.metric)]
         if not found:
@@ -133,14 +131,16 @@ def _check(stored: Stored, score: str, limit: Limit) -> Check:
     rows = stored.rows(score, limit)
     against, upper = _deciding_upper(stored, rows, score, limit)
     lower = next((e.lower for e in rows if e.lower is not None), None)
-    if limit.quantity in _RESTATED:
+    if limit.quantity in RESTATED:
         scale, shift = restatement(limit.quantity, stored.prior)
         lower = None if lower is None else lower * scale + shift
         upper = None if upper is None else upper * scale + shift
     elif limit.quantity == "auc" and not stored.side_given and None not in {lower, upper}:
         upper = max(float(upper or 0), 1 - float(lower or 0))
     elif limit.quantity == "any_difference":
-        against, lower = "any", _difference_shown(rows[0], len(stored.scores))
+        # At the error of a stored limit.
+        error = (1 - rows[0].confidence) / 2 / len(stored.scores)
+        against, lower = "any", difference_shown(rows[0].value, error)
     status = check_status(limit.max, lower, upper)
     check = Check(
         quantity=limit.quantity,
@@ -155,16 +155,15 @@ def _check(stored: Stored, score: str, limit: Limit) -> Check:
         metric=limit.metric,
     )
     if stored.allowance is None:
-        return replace(check, reason=_reason(check))
+        reason = check_reason(check)
+        if status == "inconclusive" and upper is not None:
+            # The report cannot tell how many records would settle it.
+            reason = replace(reason, code="open_in_report")
+        return replace(check, reason=reason)
     # A report holds no limit of the TPR at the larger FPR that a difference may lead to.
     elsewhere = limit.quantity == "tpr_at_fpr" and bool(stored.allowance.most)
-    limits = Limits(plain=check, lower=lower, upper=None if elsewhere else upper)
-    return beside_records(limits, stored.allowance, stored.prior)
-
-
-def _difference_shown(row: Row, scores: int) -> float | None:
-    """Return whether the stored p-value shows a difference, at the error of a stored limit."""
-    return difference_shown(row.value, (1 - row.confidence) / 2 / scores)
+    shared = lower, None if elsewhere else upper
+    return beside_records(check, shared, stored.allowance, stored.prior)
 
 
 def _deciding_upper(
@@ -212,14 +211,6 @@ def _counts(estimate: Row, score: str) -> bool:
     )
 
 
-def _reason(check: Check) -> Message:
-    """Return what decided; of an open check, that the report cannot tell how many records would."""
-    reason = check_reason(check)
-    if check.status != "inconclusive" or check.upper is None:
-        return reason
-    return replace(reason, code="open_in_report")
-
-
 def _called(limit: Limit) -> str:
     if limit.metric is not None:
         return f"metric {limit.metric}"
@@ -228,15 +219,8 @@ def _called(limit: Limit) -> str:
 
 def _alternatives(kin: Sequence[Row]) -> str:
     """Say what of the same kind is there."""
-    names = dict.fromkeys(_names(kin))
-    if not names:
+    names = [one.metric if one.fpr is None else f"FPR {number_text(one.fpr)}" for one in kin]
+    known = ", ".join(dict.fromkeys(filter(None, names)))
+    if not known:
         return "Audit the scores with that limit: mipaudit estimate."
-    return f"It holds {', '.join(names)}. Audit the scores again for another."
-
-
-def _names(kin: Sequence[Row]) -> Iterator[str]:
-    for one in kin:
-        if one.fpr is not None:
-            yield f"FPR {number_text(one.fpr)}"
-        elif one.metric is not None:
-            yield one.metric
+    return f"It holds {known}. Audit the scores again for another."

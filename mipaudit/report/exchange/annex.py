@@ -22,7 +22,6 @@ from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.policy import SHARES_ERROR
 from mipaudit.statements.provenance import changed_file, plain_value, value_words
 from mipaudit.statements.rounding import count_text
-from mipaudit.statements.verdict import rejudged_limitation
 
 if TYPE_CHECKING:
     from mipaudit.report.exchange.annex_points import AnnexName, Point, Shows, Source
@@ -344,7 +343,7 @@ def _beside_verdict(reports: Sequence[Beside]) -> list[str]:
     how = getattr(report, "rejudged", None)
     said = [*reports[0].stored.walk.remarked(SHARES_ERROR)]
     if how is not None:
-        said.append(told(rejudged_limitation(how)))
+        said.append(told(how.limitation))
     for one in reports[1:]:
         other = one.stored
         if getattr(other.report, "policy", ()):

@@ -23,8 +23,7 @@ from mipaudit.report.codec import from_json, to_json
 from mipaudit.report.forms import report_as
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.report.walk import walk_of
-from mipaudit.statements.copies import Copies
-from mipaudit.statements.verdict import COMMON, COPIES, UNLIMITED
+from mipaudit.statements.copies import COMMON, COPIES, UNLIMITED, Copies
 from tests.places import ROOT
 
 SAMPLES = ROOT / "sample_data"

@@ -4,13 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mipaudit.evidence.judgement.blind import (
-    Allowance,
-    Blind,
-    Limits,
-    beside_records,
-    make_allowance,
-)
+from mipaudit.evidence.judgement.blind import Allowance, Blind, beside_records, make_allowance
 from mipaudit.model.message import Message
 from mipaudit.model.row import Check
 from mipaudit.report.messages.told import told
@@ -33,8 +27,7 @@ def check(lower, upper, limit=0.1, quantity="advantage"):
 
 def judged(plain, prior=0.5, shared=None, **allowance):
     shared = plain if shared is None else shared
-    limits = Limits(plain=plain, lower=shared.lower, upper=shared.upper)
-    return beside_records(limits, Allowance(**allowance), prior)
+    return beside_records(plain, (shared.lower, shared.upper), Allowance(**allowance), prior)
 
 
 CASES = [

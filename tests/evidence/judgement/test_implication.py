@@ -71,10 +71,10 @@ def test_the_strongest_row_is_told(evidence_from):
     rng = np.random.default_rng(2)
     share = ErrorShare(confidence=0.95, columns=1)
     rows = score_estimates(evidence_from(rng.normal(1, 1, 900), rng.normal(0, 1, 900)), share)
-    found = strongest_implication(rows, 0.5)
+    _, advantage = strongest_implication(rows, 0.5)
     by_hand = [advantage_of_auc(r.lower, 0.5) for r in rows if r.quantity == "auc"]
     by_hand += [r.lower - r.fpr for r in rows if r.fpr and r.lower is not None]
-    assert found.advantage == pytest.approx(max(by_hand))
+    assert advantage == pytest.approx(max(by_hand))
     assert strongest_implication(rows[:1], 0.5) is None
     same = rng.normal(0, 1, 400)
     flat = score_estimates(evidence_from(same, same + 1e-9), share)

@@ -19,7 +19,7 @@ from mipaudit.maths.metrics.limits import metric_lower
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.model.row import VACUOUS
 from mipaudit.report.messages.told import told
-from mipaudit.statements.claim import judge_claim
+from mipaudit.statements.claim import EpsilonClaim, judge_claim
 from mipaudit.statements.policy import Policy
 from tests.contents import worst_miss
 
@@ -217,7 +217,7 @@ def test_a_policy_on_metrics_shares_the_error(shifted):
         ("s", name): metric_evidence(shifted, parse_metric(name, prior=0.5))
         for name in ("f1", "am")
     }
-    checks = judge([shifted], policy, None, 0.95, metrics).checks
+    checks = judge([shifted], policy, None, 0.95, metrics)[0]
     assert [(c.quantity, c.metric, c.status) for c in checks] == [
         ("advantage", None, "met"),
         ("metric", "f1", "not_met"),
@@ -227,7 +227,7 @@ def test_a_policy_on_metrics_shares_the_error(shifted):
     assert checks[2].upper == metrics["s", "am"].upper("intervals-4", 0.025)
     assert told(checks[1].reason).startswith("metric f1 is at least")
     close = Policy(max_metric=(("f1", metrics["s", "f1"].value - 0.005),))
-    (check,) = judge([shifted], close, None, 0.95, metrics).checks
+    (check,) = judge([shifted], close, None, 0.95, metrics)[0]
     assert check.status == "inconclusive"
     assert check.records_to_settle is None or check.records_to_settle > 3000
 
@@ -244,14 +244,8 @@ def test_findings_about_metrics_and_priors():
 def test_a_claim_excludes_all_attackers_below_a_prior(epsilon):
     edge = 1 / (1 + math.exp(epsilon))
     for prior, excluded in ((edge * 0.99, True), (edge * 1.01, False), (1 - edge * 0.99, True)):
-        claim = judge_claim(
-            score="s",
-            epsilon=epsilon,
-            delta=0.0,
-            adjacency="substitution",
-            prior=prior,
-            lower=abs(2 * prior - 1),
-        )
+        claimed = EpsilonClaim(epsilon=epsilon, delta=0.0, adjacency="substitution")
+        claim = judge_claim(claimed, score="s", prior=prior, lower=abs(2 * prior - 1))
         codes = [f.code for f in prior_findings(prior, [1.0], [claim])]
         assert codes == (["prior_excludes_attackers"] if excluded else [])
 

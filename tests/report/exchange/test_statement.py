@@ -26,7 +26,8 @@ from mipaudit.report.exchange.cases import statement
 from mipaudit.report.exchange.stored import File
 from mipaudit.report.forms import answer_of, brief_report, report_as, report_text
 from mipaudit.report.messages.told import told
-from mipaudit.statements.verdict import COPIES, Verdict, reach_verdict
+from mipaudit.statements.copies import COPIES
+from mipaudit.statements.verdict import Verdict, reach_verdict
 from tests.places import REPORTS
 
 MODEL = File("model.bin", "ab" * 32)

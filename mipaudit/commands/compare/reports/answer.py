@@ -25,11 +25,11 @@ from mipaudit.options.values import require
 from mipaudit.output.stored_report import report_bytes
 from mipaudit.report.codec import from_json
 from mipaudit.statements.choices import Against
-from mipaudit.statements.copies import with_copies
+from mipaudit.statements.copies import COPIES, with_copies
 from mipaudit.statements.policy import limits_copies
 from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.provenance import InputFile, provenance, value_words
-from mipaudit.statements.verdict import COPIES, PARTS_SKIPPED, WEIGHED, reach_verdict, settled
+from mipaudit.statements.verdict import PARTS_SKIPPED, WEIGHED, reach_verdict, settled
 
 if TYPE_CHECKING:
     from mipaudit.commands.compare.options import CompareOptions, NamedInput
