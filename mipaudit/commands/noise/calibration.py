@@ -132,7 +132,7 @@ def ways(
         every = [one for one in every if one[0] in sure and asked.may_choose(*one)]
     return tuple(
         Way(*one, kind, mechanism)
-        for kind in shape_kinds(n_first, dimension, asked)
+        for kind in _shape_kinds(n_first, dimension, asked)
         for one in every
         for mechanism in _mechanisms(kind, dimension, asked)
     )
@@ -155,7 +155,7 @@ def fewest_splits(
     return needed
 
 
-def shape_kinds(n_first: int, dimension: int, asked: NoiseOptions) -> tuple[ShapeKind, ...]:
+def _shape_kinds(n_first: int, dimension: int, asked: NoiseOptions) -> tuple[ShapeKind, ...]:
     """Return the shapes to be tried, where so many splits that vary are there to learn from."""
     needed: dict[ShapeKind, int] = {"isotropic": 0}
     if dimension > 1:  # noise of one coordinate has no shape
@@ -235,7 +235,7 @@ def calibrate(
     confidence = 1 - _share(asked, table) if asked.strict else asked.confidence
     candidates: list[Candidate] = []
     swaps: list[tuple[Protects, MeasuredMoment]] = []
-    for kind in shape_kinds(varying, dimension, asked):
+    for kind in _shape_kinds(varying, dimension, asked):
         shape = _shape(kind, first, units)
         measured = measure(halves, pairs, shape, asked, confidence, rng)
         swaps += [(whose, one) for (of, whose), (one, _) in measured.items() if of == "swap"]

@@ -332,8 +332,3 @@ def uniforms_from_bytes(random_bytes: Callable[[int], bytes]) -> UniformSource:
         return uniforms
 
     return draw
-
-
-def uniforms_from(rng: np.random.Generator) -> UniformSource:
-    """Return a source that a seed repeats: for experiments, never for a real release."""
-    return uniforms_from_bytes(rng.bytes)

@@ -91,7 +91,7 @@ class MatrixSearch:
         """Put the rows in an order in which large ones do not spoil the bounds of others."""
         self._geometry = geometry
         self._centre = _centre(points)
-        self._order = size_order(points)
+        self._order = _size_order(points)
         # In order already, they are not copied.
         sorted_ = bool((np.diff(self._order) > 0).all())
         self._points = points if sorted_ else points.take(self._order)
@@ -115,7 +115,7 @@ class MatrixSearch:
     ) -> None:
         """Call ``visit`` with records, rows and figures of all pairs up to ``figure``.
 
-        The rows of a record come in the order of ``size_order``.
+        The rows of a record come in the order of ``_size_order``.
         """
         for part, block, bound in self._blocks(records, tick):
             i, j = np.nonzero(bound <= figure)
@@ -219,7 +219,7 @@ class MatrixSearch:
         return np.asarray(exact.reshape(-1, k).max(axis=1))
 
 
-def size_order(points: Points) -> NDArray[np.intp]:
+def _size_order(points: Points) -> NDArray[np.intp]:
     """Return the rows by how far they are from the middle, the nearest first."""
     return np.argsort(_squares(points.numbers - _centre(points)), kind="stable")
 
@@ -232,7 +232,7 @@ def _squares(numbers: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", numbers, numbers))
 
 
-def tree_columns(points: Points, geometry: Geometry) -> int:
+def _tree_columns(points: Points, geometry: Geometry) -> int:
     """Return how many columns a tree of these rows would have: no levels are merged."""
     most = max(geometry.levels, default=0)
     return int(points.numbers.shape[1]) + bucket_count(geometry.levels, most=most)
@@ -346,7 +346,7 @@ class Neighbours:
         first, inverse = distinct_places(points)
         distinct = points.take(first)
         # One order for every search: sums over a ball round alike.
-        order = size_order(distinct)
+        order = _size_order(distinct)
         self._points, self._counts = distinct.take(order), np.bincount(inverse)[order]
         self._geometry, self._memory = geometry, memory
         self._rows = len(points)
@@ -429,7 +429,7 @@ class Neighbours:
         """Return the search that a sample shows to be the faster."""
         points, geometry = self._points, self._geometry
         matrix = MatrixSearch(points, geometry)
-        columns = tree_columns(points, geometry)
+        columns = _tree_columns(points, geometry)
         pairs = len(records) * len(points)
         grown = 3 * 8 * columns * len(points)
         if columns > MOST_COLUMNS or grown > self._memory or pairs * columns < _SMALL:

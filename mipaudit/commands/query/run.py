@@ -64,7 +64,7 @@ def answer_query(asked: QueryOptions) -> "QueryReport":
         InputError: the tables cannot be compared.
         OutputError: the score file cannot be written.
     """
-    answer = query_tables(asked)
+    answer = _query_tables(asked)
     if asked.form is not None:
         with row_file(asked.output, inputs=asked.inputs()) as file:
             answer.write(file, asked.form)
@@ -89,7 +89,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
         progress_bar(quiet=shown.quiet, doing="comparing", estimate=True) as progress,
         scores.stream() as file,
     ):
-        answer = query_tables(asked.but(progress=progress))
+        answer = _query_tables(asked.but(progress=progress))
         answer.write(file, form)
     present(answer.report, shown, place)
     note_written(answer.report, place, ("the scores", scores), quiet=shown.quiet)
@@ -136,7 +136,7 @@ class _Found(NamedTuple):
         return np.arange(self.same.copied.size) < len(self.points["members"])
 
 
-def query_tables(asked: QueryOptions) -> Answer:
+def _query_tables(asked: QueryOptions) -> Answer:
     """Read the tables, encode them and ask the queries.
 
     Raises:
@@ -153,14 +153,14 @@ def query_tables(asked: QueryOptions) -> Answer:
         _check_named(asked, common)
         own = {"member", COPY_COLUMN, *(query.column for query in asked.queries)}
         scored = tables[:2]  # members and holdout
-        check_kept(scored, asked.keep, scores=own)
+        _check_kept(scored, asked.keep, scores=own)
         _check_memory(tables, len(common), asked.memory_bytes)
         mixed = len(set[bool]().union(*(table.texts for table in tables))) > 1
         read = {
             table.role: table.read(common, categorical=asked.categorical, mixed=mixed)
             for table in tables
         }
-        kept = read_kept(scored, asked.keep)
+        kept = _read_kept(scored, asked.keep)
         found = _found(asked, read)
         report = _report(asked, tables, skipped, found, begun)
     columns = {**kept, **found.scored.columns, COPY_COLUMN: found.same.copied}
@@ -227,7 +227,7 @@ def _report(
         encoded_on=asked.encode_on,
         scores=scores,
         findings=tuple(
-            query_findings(
+            _query_findings(
                 copies,
                 columns,
                 scores,
@@ -281,7 +281,7 @@ def _score(query: Query, scored: Scored) -> QueriedScore:
     return QueriedScore(
         score=query.column,
         query=query.kind,
-        says=query_says(query),
+        says=_query_says(query),
         side=query.side,
         radius=scored.radii.get(query.column),
         radius_from=None if not ball else "median" if query.radius is None else "given",
@@ -337,7 +337,7 @@ LIMITATIONS: Final = (
 )
 
 
-def query_says(query: Query) -> str:
+def _query_says(query: Query) -> str:
     """Return what a query's number is."""
     return {
         "nn": "distance to the nearest synthetic record (Liu et al. 2021, eq. 19)",
@@ -352,7 +352,7 @@ def query_says(query: Query) -> str:
     }[query.kind]
 
 
-def query_findings(
+def _query_findings(
     copies: Sequence[ExactCopies],
     columns: Sequence[QueriedColumn],
     scores: Sequence[QueriedScore],
@@ -419,7 +419,7 @@ _LABEL: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def check_kept(
+def _check_kept(
     tables: Sequence[RecordTable], names: Sequence[str], *, scores: Collection[str]
 ) -> None:
     """Check that columns can be carried to the score file.
@@ -451,7 +451,7 @@ def check_kept(
                 )
 
 
-def read_kept(tables: Sequence[RecordTable], names: Sequence[str]) -> dict[str, Any]:
+def _read_kept(tables: Sequence[RecordTable], names: Sequence[str]) -> dict[str, Any]:
     """Return the columns of members and holdout as Arrow arrays: whole numbers, or words.
 
     Raises:

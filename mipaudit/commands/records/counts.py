@@ -352,7 +352,7 @@ def count_records(
         InputError: a class is empty, keys repeat, groups are too small, or the population
             is smaller than the members.
     """
-    require_one_score(source)
+    _require_one_score(source)
     over = partial(fold, workers=workers, progress=meter)
     if kept_exactly(source.rows_hint, 1):
         rows = over(unnamed(source.every_row()), HeldRows).joined()
@@ -487,7 +487,7 @@ def unnamed(partitions: Partitions) -> Partitions:
     return partitions.mapped(partial(replace, choice=plain))
 
 
-def require_one_score(source: ScoreSource) -> None:
+def _require_one_score(source: ScoreSource) -> None:
     """Raise UsageError ``several_scores`` unless the input has a single score column."""
     if len(source.columns) == 1:
         return

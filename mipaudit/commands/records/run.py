@@ -71,7 +71,7 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
 
     form = asked.form
     if form is None:
-        return answer_with(asked, sink=None)
+        return _answer_with(asked, sink=None)
     with row_file(asked.output, inputs=asked.inputs()) as file:
 
         def write(chunks: Chunks, columns: Sequence[str]) -> None:
@@ -86,7 +86,7 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
                 inert=asked.safe_csv,
             )
 
-        return answer_with(asked, sink=write)
+        return _answer_with(asked, sink=write)
 
 
 def answer_record_table(asked: RecordTableOptions) -> RecordTable:
@@ -103,7 +103,7 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
     def keep(chunks: Chunks, columns: Sequence[str]) -> None:
         tables.append(table_of(chunks, columns=columns))
 
-    report = answer_with(asked, sink=keep)
+    report = _answer_with(asked, sink=keep)
     return RecordTable(table=tables[0], report=report)
 
 
@@ -155,7 +155,7 @@ Chunks = Iterator[Mapping[str, NDArray[Any]]]
 Sink = Callable[[Chunks, Sequence[str]], None]
 
 
-def columns_with(key: str | None, of_cell: Iterable[str]) -> tuple[str, ...]:
+def _columns_with(key: str | None, of_cell: Iterable[str]) -> tuple[str, ...]:
     """Return the columns of the file; the key column comes second, if there is one.
 
     A key column that has the name of another column is called ``key``.
@@ -164,7 +164,7 @@ def columns_with(key: str | None, of_cell: Iterable[str]) -> tuple[str, ...]:
     return (row, *([] if key is None else ["key" if key in (row, *others) else key]), *others)
 
 
-def cell_columns(risks: RecordRisks) -> dict[str, NDArray[Any]]:
+def _cell_columns(risks: RecordRisks) -> dict[str, NDArray[Any]]:
     """Return what the records of each cell get in the file, arrays of shape (m,) by name."""
     found = {column: risks.table[name] for column, name in _COLUMNS.items()}
     return {**found, "direction": risks.together.direction, "in_list": risks.listed}
@@ -238,7 +238,7 @@ class TopRecords:
         )
 
 
-def record_chunks(
+def _record_chunks(
     partitions: Iterable[Partition],
     cells: RecordCells,
     of_cell: Mapping[str, NDArray[Any]],
@@ -252,7 +252,7 @@ def record_chunks(
     Args:
         partitions: in row order.
         cells: of the score.
-        of_cell: as from `cell_columns`.
+        of_cell: as from `_cell_columns`.
         key: what the key column is called, or None.
         top: takes note of the most exposed records.
         meter: called with the source rows of each batch.
@@ -278,7 +278,7 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.float64) if values.dtype.kind == "f" else values
 
 
-def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
+def _answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
     """Read, count and answer; each record's risk goes into the sink, if there is one."""
 
     def run(source: ScoreSource) -> RecordsReport:
@@ -288,7 +288,9 @@ def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepor
         counts = count_records(source, asked, workers=workers, meter=meter)
         risks = counts.risks(asked, asked.confidence)
         top = TopRecords.of(risks, asked.top, counts.cells.seed)
-        _write(source, asked.key_col, counts, cell_columns(risks) if sink else {}, top, sink, meter)
+        _write(
+            source, asked.key_col, counts, _cell_columns(risks) if sink else {}, top, sink, meter
+        )
         source.opened.check_unchanged()
         return _report(source, asked, counts, risks, top, seed, written=sink is not None)
 
@@ -312,9 +314,9 @@ def _write(
     meter: Callable[[int], None] | None,
 ) -> None:
     """Read the rows once more where they are written or named."""
-    columns = columns_with(key_column, of_cell)
+    columns = _columns_with(key_column, of_cell)
     key = None if key_column is None else columns[1]
-    chunks = record_chunks(
+    chunks = _record_chunks(
         unnamed(source.partitions()) if key is None else source.partitions(),
         counts.cells,
         of_cell,

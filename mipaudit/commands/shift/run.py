@@ -253,8 +253,8 @@ def _shift_report(
         learned = counts["learned"]
         evidence = blind_evidence(learned, learner, records, strict=asked.strict, seed=rows.seed)
     if records is not None:
-        joint = whole_evidence(records, strict=asked.strict, seed=rows.seed)
-    estimates = blind_estimates(evidence, joint, asked)
+        joint = _whole_evidence(records, strict=asked.strict, seed=rows.seed)
+    estimates = _blind_estimates(evidence, joint, asked)
     if asked.seed_stated:
         estimates = approximate(estimates)
     checks = _checks(evidence, asked, found.unknown)
@@ -276,13 +276,13 @@ def _shift_report(
             *([STRICT_SEED] if asked.seed_stated else []),
             *rows.findings,
             *size_findings(sample.members.rows, sample.holdout.rows),
-            *column_findings(design, rounded, rows.dropped),
+            *_column_findings(design, rounded, rows.dropped),
             *crossing_findings(RECORDS, RECORDS, estimates),
             *([Finding("no_boosting")] if learner is not None and not learner.library else []),
-            *telling_findings(telling, found.unknown),
+            *_telling_findings(telling, found.unknown),
             *copy_findings(copies, design),
         ),
-        limitations=shift_limitations(design, estimates, stated=asked.seed_stated),
+        limitations=_shift_limitations(design, estimates, stated=asked.seed_stated),
         provenance=provenance(
             seed=rows.choice,
             inputs=source.opened.described(hash_all=asked.hash_inputs),
@@ -354,7 +354,7 @@ shift = public(ShiftOptions, answer_shift)
 _COLUMNS_TO_REPEAT: Final = 3  # in fewer, copies are common by chance
 
 
-def shift_limitations(
+def _shift_limitations(
     design: ShiftDesign, estimates: Sequence[Row], *, stated: bool
 ) -> tuple[Message, ...]:
     """Return what the numbers do not show; ``stated``: `strict` and a seed were asked for."""
@@ -373,7 +373,9 @@ def shift_limitations(
     return tuple(map(Message, codes))
 
 
-def column_findings(design: ShiftDesign, rounded: Iterable[str], dropped: int) -> Iterator[Finding]:
+def _column_findings(
+    design: ShiftDesign, rounded: Iterable[str], dropped: int
+) -> Iterator[Finding]:
     """Yield what is said of columns and rows that were changed or left out.
 
     Args:
@@ -397,7 +399,7 @@ def column_findings(design: ShiftDesign, rounded: Iterable[str], dropped: int) -
         yield Finding.of("rows_of_a_person", rows=dropped)
 
 
-def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> Iterator[Finding]:
+def _telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> Iterator[Finding]:
     """Yield what is said of columns that tell all, and of those that few texts are known of.
 
     Args:
@@ -481,14 +483,14 @@ def blind_evidence(
     )
 
 
-def whole_evidence(counts: ScoreCounts, *, strict: bool, seed: int) -> Evidence:
+def _whole_evidence(counts: ScoreCounts, *, strict: bool, seed: int) -> Evidence:
     """Return the evidence of whole records: their upper limit holds for all attackers."""
     return Evidence(
         score=RECORDS, counts=counts, prior=PRIOR, strict=strict, seed=seed, ordered=False
     )
 
 
-def blind_estimates(
+def _blind_estimates(
     evidence: SeveralScores | None, whole: Evidence | None, asked: ShiftOptions
 ) -> list[Row]:
     """Return the rows of the table: any attacker first, then the classes on what was learned.

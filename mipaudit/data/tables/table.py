@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from mipaudit.data.parts import Part
 
 
-def number_lists(part: ParquetPart) -> frozenset[str]:
+def _number_lists(part: ParquetPart) -> frozenset[str]:
     """Return the columns whose cells are lists of plain numbers."""
     return frozenset(
         one.name
@@ -62,7 +62,7 @@ def number_lists(part: ParquetPart) -> frozenset[str]:
     )
 
 
-def read_lists(part: Part, names: Sequence[str]) -> dict[str, list[Numbers]]:
+def _read_lists(part: Part, names: Sequence[str]) -> dict[str, list[Numbers]]:
     """Read the named columns, which hold lists of numbers, as numbers of shape (rows, width).
 
     Args:
@@ -112,7 +112,7 @@ def _vectors(chunks: Sequence[pa.Array], name: str, source: str) -> Iterator[Num
 
 def _numbers(array: pa.Array) -> Numbers:
     found = ArrowReader().read(array)
-    assert isinstance(found, Numbers)  # noqa: S101 - chosen by number_lists
+    assert isinstance(found, Numbers)  # noqa: S101 - chosen by _number_lists
     return found
 
 
@@ -228,7 +228,7 @@ class Table:
     def _vectors(self, names: Sequence[str]) -> dict[str, list[Numbers]]:
         if not names:
             return {}
-        return read_lists(self.part, names)
+        return _read_lists(self.part, names)
 
     def _chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
         row = 0
@@ -506,7 +506,7 @@ def _parquet_table(blob: Blob) -> Table:
     part = open_parquet(blob)
     if not part.rows_about:
         raise InputError("no_rows", f"{blob.name}: there are columns and no row.")
-    return Table(part=part, lists=number_lists(part))
+    return Table(part=part, lists=_number_lists(part))
 
 
 def _csv_table(blob: Blob, kind: Format) -> Table:

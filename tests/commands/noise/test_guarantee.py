@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from mipaudit.commands.noise.answer import noised
 from mipaudit.commands.noise.calibration import calibrate
-from mipaudit.commands.noise.mechanism import uniforms_from
+from mipaudit.commands.noise.mechanism import uniforms_from_bytes
 from mipaudit.commands.noise.moments import spatial_median
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.maths import noise_scales
@@ -101,7 +101,7 @@ def test_no_attacker_beats_calibrated_releases(all_halves, rng, eta):
     outputs, member = all_halves(PLANE["outlier"])
     splits = outputs[rng.integers(0, len(outputs), 200)]
     found = calibrate(splits, NoiseOptions(eta=eta, splits=splits), rng)
-    source = uniforms_from(rng)
+    source = uniforms_from_bytes(rng.bytes)
     draws = 1500
     assert len(found.candidates) == 11
     for row in found.candidates:
@@ -129,7 +129,7 @@ def test_simulated_attacker_attains_the_promise_where_the_theory_says_so(rng):
     ).candidates[0]
     assert row.way.mechanism == "gaussian"
     assert row.noise.scale == pytest.approx(scale, rel=0.05)
-    source = uniforms_from(rng)
+    source = uniforms_from_bytes(rng.bytes)
     right = [noised(side, row, source)[0] * side[0] > 0 for side in splits[:draws]]
     expected = 0.5 + math.erf(1 / row.noise.scale / math.sqrt(2)) / 2
     assert expected == pytest.approx(0.5 + eta, abs=0.02)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mipaudit.commands.noise.mechanism import sample_noise, uniforms_from
+from mipaudit.commands.noise.mechanism import sample_noise, uniforms_from_bytes
 from mipaudit.commands.noise.report import noise_calibrations
 from tests.noise_gaps import gap_left
 
@@ -177,7 +177,7 @@ def test_laplace_noise_is_for_one_number():
 @pytest.mark.parametrize("dimension", [1, 2, 7, 40])
 def test_errors_are_those_of_draws(dimension):
     rows = table(0.1, known=ALL, dimension=dimension)
-    uniforms = uniforms_from(np.random.default_rng(dimension))
+    uniforms = uniforms_from_bytes(np.random.default_rng(dimension).bytes)
 
     for row in rows.values():
         if row.calibration != "moment":

@@ -16,7 +16,7 @@ from mipaudit.commands.noise.mechanism import (
     noise_cost,
     sample_noise,
     standard_units,
-    uniforms_from,
+    uniforms_from_bytes,
 )
 from mipaudit.maths.noise_scales import expected_norm
 
@@ -153,7 +153,7 @@ def test_cost_is_that_of_the_noise_drawn(rng, mechanism, kind):
         "full": lambda: full_shape(points, units),
     }[kind]()
     cost = noise_cost(mechanism, 1.7, shape, units)
-    source = uniforms_from(rng)
+    source = uniforms_from_bytes(rng.bytes)
     draws = 6000
     noise = np.array([sample_noise(mechanism, 1.7, 3, source, shape.factor) for _ in range(draws)])
     norms = np.linalg.norm(noise, axis=1)

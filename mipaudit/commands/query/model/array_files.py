@@ -47,7 +47,7 @@ _MATRIX: Final = 2
 _FORMS: Final = (str.lower, str.upper, str.capitalize)
 
 
-def held_in(file: Whole) -> dict[str, int]:
+def _held_in(file: Whole) -> dict[str, int]:
     """Return the dimensions of what a file holds, by name.
 
     1 for one number per record, also where they stand as a column, and for columns of a table; 2
@@ -72,7 +72,7 @@ def find(file: Whole, names: Sequence[str], *, dimensions: int | None = None) ->
     """
     folded = {
         name.strip().casefold(): name
-        for name, own in reversed([*held_in(file).items()])
+        for name, own in reversed([*_held_in(file).items()])
         if dimensions in {None, own}
     }
     return next((folded[n.casefold()] for n in names if n.casefold() in folded), None)
@@ -133,7 +133,7 @@ def vector(
                     hint=LABEL_HINT if what == "labels" else None,
                 )
             return file.table.matrix([found])[1][:, 0]
-        if held_in(file)[found] != 1:
+        if _held_in(file)[found] != 1:
             raise InputError(
                 "several_columns",
                 f"{file.name}: several columns, where {what} is one number for each record.",
@@ -152,14 +152,14 @@ def words(file: Whole, names: Sequence[str], *, alone: bool = True) -> NDArray[n
         alone: as of `vector`.
     """
     found = find(file, names, dimensions=1)
-    if found is None and alone and len(held_in(file)) == 1:
-        found = next(iter(held_in(file)))
+    if found is None and alone and len(_held_in(file)) == 1:
+        found = next(iter(_held_in(file)))
     if found is None:
         return None
     if file.table is not None:
         return file.table.words(found) if _kind(file, found) == "string" else None
     array = file.arrays[found]
-    return array.reshape(-1) if array.dtype.kind == "U" and held_in(file)[found] == 1 else None
+    return array.reshape(-1) if array.dtype.kind == "U" and _held_in(file)[found] == 1 else None
 
 
 def members_of(
@@ -199,10 +199,10 @@ def _kind(file: Whole, name: str) -> str:
 
 def _matrix(file: Whole, names: Sequence[str]) -> NDArray[Any]:
     found = find(file, names, dimensions=_MATRIX) or find(file, names)
-    fitting = [name for name, own in held_in(file).items() if own == _MATRIX]
+    fitting = [name for name, own in _held_in(file).items() if own == _MATRIX]
     if found is None and len(fitting) == 1:
         found = fitting[0]
-    if found is None and "" not in held_in(file):
+    if found is None and "" not in _held_in(file):
         raise _absent(file, names)
     return file.arrays[found or ""]
 
@@ -220,11 +220,11 @@ def _chosen(file: Whole, names: Sequence[str], what: str, *, alone: bool) -> str
             hint=f"Add `{what}` FILE, or save it with the outputs: as a column of a table, or "
             "by numpy.savez(path, logits=..., labels=..., member=...).",
         )
-    here = [*held_in(file)]
+    here = [*_held_in(file)]
     if len(here) > 1 and file.table is not None:
         return find_column(file.table.fields, names[0], option=f"{file.name}, {what}").name
     if len(here) > 1:
-        here = [name for name in here if held_in(file)[name] == 1]
+        here = [name for name in here if _held_in(file)[name] == 1]
     if len(here) != 1:
         raise _absent(file, names)
     return here[0]

@@ -91,7 +91,7 @@ def answer_query_lira(asked: LiraOptions) -> "ModelQuery":
     member = members_of(told, _MEMBER)
     require_rows(member.size, read.size, told.name)
     require_both_classes(member)
-    refuse_target(phi, included, read, member)
+    _refuse_target(phi, included, read, member)
     level = counts_tell(included, member)
     least = 1 if asked.variance == "fixed" else _ENOUGH
     outside = shadow_law(phi, ~included, asked.variance, level=level, least=least)
@@ -133,8 +133,8 @@ def _shadows(
             hint="The inclusion stands at the same place as the confidence that it is of.",
         )
     # Sums round by how an array lies in memory, which must not tell files from frames.
-    raw = np.ascontiguousarray(oriented(said.values, records, asked.rows, main.name))
-    included = oriented(kept.values, records, asked.rows, bits.name)
+    raw = np.ascontiguousarray(_oriented(said.values, records, asked.rows, main.name))
+    included = _oriented(kept.values, records, asked.rows, bits.name)
     if not np.isin(included, (0.0, 1.0)).all():
         raise InputError(
             "bad_inclusion",
@@ -203,7 +203,7 @@ def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
     return found, int(np.count_nonzero(moved))
 
 
-def oriented(matrix: Floats, records: int, rows: str | None, name: str) -> Floats:
+def _oriented(matrix: Floats, records: int, rows: str | None, name: str) -> Floats:
     """Return a matrix by model and record.
 
     Raises:
@@ -229,7 +229,7 @@ def oriented(matrix: Floats, records: int, rows: str | None, name: str) -> Float
     return matrix if rows == "models" else matrix.T
 
 
-def refuse_target(phi: Floats, included: Bools, target: Floats, member: Bools) -> None:
+def _refuse_target(phi: Floats, included: Bools, target: Floats, member: Bools) -> None:
     """Refuse shadow models that are the target, or were trained on just its records.
 
     Args:

@@ -83,7 +83,7 @@ def answer_query_losses(asked: LossesOptions) -> "ModelQuery":
     for name in wanted:
         hint = "It needs `reference_logits`." if name == _CALIBRATED else None
         require(name in every, "scores", f"The scores that can be made: {', '.join(every)}.", hint)
-    whole = read_answers(asked, need_labels=not _UNLABELLED.issuperset(wanted))
+    whole = _read_answers(asked, need_labels=not _UNLABELLED.issuperset(wanted))
     require_both_classes(whole.member, _BOTH)
     # Where only scores that need no label are wanted, the others are not looked at.
     unlabelled = np.zeros(whole.member.size, dtype=np.intp)
@@ -255,7 +255,7 @@ class _Stored(NamedTuple):
     precision: Precision
 
 
-def read_answers(asked: LossesOptions, *, need_labels: bool) -> ModelAnswers:
+def _read_answers(asked: LossesOptions, *, need_labels: bool) -> ModelAnswers:
     """Return what a model said of all records, all numbers of one precision.
 
     Files of different precision put scores on different grids, and the storage would tell
