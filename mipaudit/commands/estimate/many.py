@@ -33,24 +33,13 @@ if TYPE_CHECKING:
 _TABLE: Final = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Audit:
-    """What `estimate` would be given for one audit: a frame, or the two classes apart."""
-
-    data: Any = None
-    members: Any = None
-    holdout: Any = None
+# What `estimate` would be given for one audit: a frame, or members and holdout apart.
+_Audit: TypeAlias = tuple[Any, Any, Any]
+# All audits, and what names each in the table.
+_Audits: TypeAlias = "tuple[list[_Audit], pd.Index]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Audits:
-    """All audits, and what names each in the table."""
-
-    each: tuple[Audit, ...]
-    names: pd.Index
-
-
-def audits_of(asked: EstimateManyOptions) -> Audits:
+def _audits_of(asked: EstimateManyOptions) -> _Audits:
     """Return the audits that are asked for.
 
     Raises:
@@ -83,7 +72,7 @@ def _frame(scores: Any) -> pd.DataFrame | None:  # noqa: ANN401 - an array or a 
     )
 
 
-def _of_frame(frame: pd.DataFrame, asked: EstimateManyOptions) -> Audits:
+def _of_frame(frame: pd.DataFrame, asked: EstimateManyOptions) -> _Audits:
     by = list(asked.by)
     if not by:
         raise UsageError(
@@ -110,10 +99,10 @@ def _of_frame(frame: pd.DataFrame, asked: EstimateManyOptions) -> Audits:
         ) from None
     if not names.size:
         raise UsageError("scores", "The frame has no rows.", hint="Give it some.")
-    return Audits(each=tuple(Audit(data=rows.drop(columns=by)) for _, rows in groups), names=names)
+    return [(rows.drop(columns=by), None, None) for _, rows in groups], names
 
 
-def _of_array(asked: EstimateManyOptions) -> Audits:
+def _of_array(asked: EstimateManyOptions) -> _Audits:
     import numpy as np
     import pandas as pd
 
@@ -134,13 +123,9 @@ def _of_array(asked: EstimateManyOptions) -> Audits:
             hint="One audit is scores[None, :]; rows of unlike number go into a frame with `by`.",
         )
     member = _member(asked.member, scores.shape)
-    return Audits(
-        each=tuple(
-            Audit(members=row[inside], holdout=row[~inside])
-            for row, inside in zip(scores, member, strict=True)
-        ),
-        names=pd.RangeIndex(len(scores), name="audit"),
-    )
+    pairs = zip(scores, member, strict=True)
+    each = [(None, row[inside], row[~inside]) for row, inside in pairs]
+    return each, pd.RangeIndex(len(scores), name="audit")
 
 
 def _member(given: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:  # noqa: ANN401 - as above
@@ -203,24 +188,24 @@ def answer_estimate_many(asked: EstimateManyOptions) -> pd.DataFrame:
     """
     import pandas as pd
 
-    audits = audits_of(asked)
-    share = ErrorShare(confidence=asked.confidence, columns=len(audits.each) if asked.joint else 1)
+    audits, names = _audits_of(asked)
+    share = ErrorShare(confidence=asked.confidence, columns=len(audits) if asked.joint else 1)
     rows: list[Row] = []
     # The rows are in memory: threads would wait for each other.
     with Workers(Engine(name="threads", jobs=1)) as workers:
-        counted = _counted(audits.each, asked, workers)
+        counted = _counted(audits, asked, workers)
         while some := list(islice(counted, _AT_ONCE)):
             learn_together([one.evidence for one in some])
             rows += [_row(one, share, asked) for one in some]
             if asked.progress is not None:
-                asked.progress(len(rows), len(audits.each))
-    found = pd.DataFrame(rows, index=audits.names)
+                asked.progress(len(rows), len(audits))
+    found = pd.DataFrame(rows, index=names)
     found.attrs["seed"] = asked.chosen_seed.number
     return found
 
 
 def _counted(
-    audits: Sequence[Audit], asked: EstimateManyOptions, workers: Workers
+    audits: Sequence[_Audit], asked: EstimateManyOptions, workers: Workers
 ) -> Iterator[_Counted]:
     """Read and count one audit after the other.
 
@@ -242,7 +227,7 @@ def _placed(error: MipauditError, at: int, count: int) -> MipauditError:
     return error.worded(f"{where}: {error.message}", error.hint)
 
 
-def _count(audit: Audit, asked: EstimateManyOptions, workers: Workers) -> _Counted:
+def _count(audit: _Audit, asked: EstimateManyOptions, workers: Workers) -> _Counted:
     """Read one audit as `estimate` does."""
 
     def run(source: ScoreSource) -> _Counted:
@@ -286,7 +271,7 @@ def _count(audit: Audit, asked: EstimateManyOptions, workers: Workers) -> _Count
         )
 
     request = read_request(asked, seed=asked.chosen_seed)
-    return read_input((audit.data, audit.members, audit.holdout), request, workers, run)
+    return read_input(audit, request, workers, run)
 
 
 def _row(counted: _Counted, share: ErrorShare, asked: EstimateManyOptions) -> Row:

@@ -16,11 +16,11 @@ from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.public import public
 from mipaudit.options.scores import Classes, Columns
 from mipaudit.options.values import require
-from mipaudit.statements.provenance import InputFile, provenance
+from mipaudit.statements.provenance import InputFile, Provenance, provenance
 
 if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.data.source import ScoreSource
+    from mipaudit.data.source import AuditedInput, ScoreSource
     from mipaudit.data.summary_file import SummaryFile
     from mipaudit.evidence.judgement.blind import Blind
 
@@ -57,24 +57,14 @@ def answer_estimate(asked: EstimateOptions) -> Report:
             progress=asked.progress,
         )
         source.opened.check_unchanged()
-        inputs = source.inputs(hash_all=asked.hash_inputs)
-        if alone is not None:
-            from mipaudit.commands.estimate.blind_report import require_same_records
-
-            require_same_records(alone, counts.n_members, counts.n_holdout, inputs)
-        return audit(
-            source,
-            counts,
-            asked,
-            provenance(
-                seed=seed,
-                inputs=inputs,
-                settings=asked.recorded(),
-                seeds=counts.seeds_by(source),
-                unused_columns=source.unused,
-            ),
-            alone,
+        made = provenance(
+            seed=seed,
+            inputs=source.inputs(hash_all=asked.hash_inputs),
+            settings=asked.recorded(),
+            seeds=counts.seeds_by(source),
+            unused_columns=source.unused,
         )
+        return _audited(source, counts, asked, made, alone)
 
     request = read_request(asked, seed=asked.chosen_seed, vectors=True)
     with Workers(engine_of(asked, asked.on_bad_part)) as workers:
@@ -117,18 +107,28 @@ def _of_summaries(asked: EstimateOptions, blind: Blind | None = None) -> Report:
         seeds=(asked.chosen_seed.in_use(counts_content(files, summary)),) * len(summary.columns),
     )
     require_spread(counts.columns[0])
-    inputs = [_described(one) for one in files]
-    if blind is not None:
-        from mipaudit.commands.estimate.blind_report import require_same_records
-
-        require_same_records(blind, counts.n_members, counts.n_holdout, inputs)
     made = provenance(
         seed=asked.chosen_seed,
-        inputs=inputs,
+        inputs=[_described(one) for one in files],
         settings=asked.recorded(),
         seeds={None: counts.seeds[0]},
         decides="ties",
     )
+    return _audited(source, counts, asked, made, blind)
+
+
+def _audited(
+    source: AuditedInput,
+    counts: Counts,
+    asked: EstimateOptions,
+    made: Provenance,
+    blind: Blind | None,
+) -> Report:
+    """Return the report, unless what the records alone tell is known to be of other records."""
+    if blind is not None:
+        from mipaudit.commands.estimate.blind_report import require_same_records
+
+        require_same_records(blind, counts.n_members, counts.n_holdout, made.inputs)
     return audit(source, counts, asked, made, blind)
 
 
