@@ -82,11 +82,6 @@ class Policy:
     max_copies: int | None = None
 
     @property
-    def size(self) -> int:
-        """Return the number of limits."""
-        return len(self.every_limit)
-
-    @property
     def every_limit(self) -> tuple[Limit, ...]:
         """Return all limits as one list: those of the settings, then those listed."""
         found = []

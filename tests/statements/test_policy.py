@@ -100,8 +100,9 @@ def test_what_would_settle_it(needed):
 
 
 def test_policy_size():
-    assert Policy().size == 0
-    assert Policy(max_eta=0.1, max_tpr_at_fpr=(0.1, 0.01), against="any").size == 2
+    assert Policy().every_limit == ()
+    two = Policy(max_eta=0.1, max_tpr_at_fpr=(0.1, 0.01), against="any")
+    assert len(two.every_limit) == 2
 
 
 def check_of_waiver(status, **settings):

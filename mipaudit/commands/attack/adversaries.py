@@ -58,14 +58,6 @@ def bounded_loss_guesses(loss: NDArray[np.float64], bound: float) -> NDArray[np.
     return np.asarray(1.0 - np.clip(loss, 0.0, bound) / bound)
 
 
-def mean_cut(mean: float) -> Cut:
-    """Return the attacker that calls a record a member if its loss is at most the mean.
-
-    Yeom et al. 2018, section 6; the mean is that of the members' losses.
-    """
-    return Cut(at=mean)
-
-
 def standard_error(residuals: NDArray[np.float64]) -> float:
     """Return the root of the mean of the squares of residuals, shape (n,), n above 0."""
     largest = float(np.abs(residuals).max())
@@ -106,14 +98,6 @@ def gaussian_cut(sigma_members: float, sigma_holdout: float) -> Cut:
     return Cut(at=at, below=sigma_members < sigma_holdout)
 
 
-def one_error_cut(sigma_members: float) -> Cut:
-    """Return the attacker that knows one standard error: member at |residual| <= sigma_S.
-
-    Yeom et al. 2018, section 3.3.
-    """
-    return Cut(at=sigma_members)
-
-
 def gaussian_advantage(sigma_members: float, sigma_holdout: float) -> float:
     """Return the advantage of `gaussian_cut` on normal residuals (Yeom et al., Theorem 3)."""
     low, high = sorted((sigma_members, sigma_holdout))
@@ -126,7 +110,11 @@ def gaussian_advantage(sigma_members: float, sigma_holdout: float) -> float:
 
 
 def one_error_advantage(sigma_members: float, sigma_holdout: float) -> float:
-    """Return the advantage of `one_error_cut` on normal residuals; negative if it errs."""
+    """Return the advantage of a cut at one standard error; negative if it errs.
+
+    Yeom et al. 2018, section 3.3: the attacker knows the standard error of members alone, and the
+    residuals are normal.
+    """
     if sigma_members == 0:
         return 0.0 if sigma_holdout == 0 else 1.0
     if sigma_holdout == 0:
@@ -292,14 +280,18 @@ def _mean_of(loss: NDArray[np.float64]) -> float:
 
 
 def _mean(one: Attacked, asked: AttackOptions) -> Plot:
+    """Return who calls a record a member if its loss is at most the members' mean.
+
+    Yeom et al. 2018, section 6.
+    """
     given = asked.mean_loss
     if given is None:
-        learn = _cutting(lambda rows: mean_cut(_mean_of(rows.members)))
+        learn = _cutting(lambda rows: Cut(at=_mean_of(rows.members)))
         return Plot(name="mean", learn=learn)
     at = given if one.side == "low" else -given
     return Plot(
         name="mean",
-        learn=_cutting(lambda _: mean_cut(at)),
+        learn=_cutting(lambda _: Cut(at=at)),
         told=True,
         refused=_of_these_rows([(at, _or_nan(_mean_of, one.loss[one.member]))]),
     )
@@ -354,7 +346,7 @@ def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
     )
     yield Plot(
         name="one-standard-error",
-        learn=_cutting(lambda rows: one_error_cut(mine(rows))),
+        learn=_cutting(lambda rows: Cut(at=mine(rows))),
         told=members is not None,
         refused=_of_these_rows([of_members]),
         predicted=predicted(one_error_advantage),

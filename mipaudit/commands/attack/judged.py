@@ -109,7 +109,9 @@ def named_attack(fixed: Fixed, asked: AttackOptions, alpha: float) -> tuple[Row,
     # intervals about 0) or toss coins between some: the best attacker has at least as much.
     least = -2.0 if plot.name == "per-class" else 0.0
     row = _row(plot, one.name, asked.confidence, found, everywhere=fixed.everywhere)
-    beside: dict[Quantity, float | None] = {
+    known: dict[Quantity, float | None] = {
+        "tpr": found.tpr,
+        "fpr": found.fpr,
         "same_rows": _same_rows(plot, one, asked.prior),
         "predicted": plot.predicted,
     }
@@ -121,11 +123,7 @@ def named_attack(fixed: Fixed, asked: AttackOptions, alpha: float) -> tuple[Row,
         upper=None if short.upper is None else max(least, short.upper),
         versus=against,
     )
-    return row, *_rates(row, found), *_values(row, beside), missed
-
-
-def _rates(row: Row, found: Achieved) -> Iterator[Row]:
-    yield from _values(row, {"tpr": found.tpr, "fpr": found.fpr})
+    return row, *_values(row, known), missed
 
 
 def _values(row: Row, known: Mapping[Quantity, float | None]) -> Iterator[Row]:
@@ -212,7 +210,7 @@ def class_attacks(
             result = achieved(taken, one.member[rows], prior=asked.prior, alpha=alpha / len(parts))
             if result is not None:
                 row = replace(_row(plot, one.name, asked.confidence, result), group=name)
-                found += (row, *_rates(row, result))
+                found += (row, *_values(row, {"tpr": result.tpr, "fpr": result.fpr}))
     return tuple(found), tuple(left_out)
 
 

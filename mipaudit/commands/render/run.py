@@ -124,8 +124,9 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
     least = _recorded(report, "min_recall")
     judged = asked.policy_at(design.prior, LEAST_RECALL if least is None else least)
     limits = judged.policy
+    count = len(limits.every_limit)
     require(
-        limits.size > 0 or limits.max_copies is not None,
+        count > 0 or limits.max_copies is not None,
         "no_limit",
         "There is no limit to judge by.",
         "Give `max_advantage`, `max_eta`, `max_tpr_at_fpr`, `max_metric`, `max_copies` or "
@@ -143,7 +144,7 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         # Its limit is one limit more than those of the policy: it has an error of its own.
         allowance, _ = make_allowance(report.blind, (1 - design.confidence) / 2)
     estimated = allowance is not None and not allowance.asserted
-    count = limits.size + bool(report.claims) + estimated
+    count += bool(report.claims) + estimated
     how = Rejudged(
         limits=count,
         confidence=stored_judgement.verdict_confidence(design.confidence, count),

@@ -20,13 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.attack.adversaries import (
-    Cut,
-    best_cut,
-    bounded_loss_guesses,
-    mean_cut,
-    top_cut,
-)
+from mipaudit.commands.attack.adversaries import Cut, best_cut, bounded_loss_guesses, top_cut
 from mipaudit.commands.attack.scores import Labelled
 from mipaudit.commands.attribute.guesses import (
     ValueGuesses,
@@ -129,7 +123,7 @@ def _cuts(taught: Labelled, prior: float) -> Iterator[tuple[str, Cut]]:
     if taught.loss.size:
         yield "top-half", top_cut(taught.loss, _HALF)
     if taught.members.size and np.isfinite(taught.members).all():
-        yield "mean", mean_cut(float(taught.members.mean()))
+        yield "mean", Cut(at=float(taught.members.mean()))
 
 
 def _achieved(law: Law, prior: float, *cut: Any) -> float:  # noqa: ANN401 - as `_rates`

@@ -12,9 +12,7 @@ from mipaudit.commands.attack.adversaries import (
     equal_density,
     gaussian_advantage,
     gaussian_cut,
-    mean_cut,
     one_error_advantage,
-    one_error_cut,
     standard_error,
     top_cut,
 )
@@ -62,7 +60,7 @@ def test_the_gaussian_adversary_reaches_its_formula_on_normal_residuals():
     residual = np.abs(rng.normal(size=400_000) * np.where(member, 1.0, 1.5))
     for cut, formula in (
         (gaussian_cut(1.0, 1.5), gaussian_advantage(1.0, 1.5)),
-        (one_error_cut(1.0), one_error_advantage(1.0, 1.5)),
+        (Cut(at=1.0), one_error_advantage(1.0, 1.5)),
     ):
         assert advantage(cut.guesses(residual), member) == pytest.approx(formula, abs=0.006)
 
@@ -76,7 +74,7 @@ def test_equal_standard_errors_tell_nothing():
 def test_a_fully_grown_tree_has_no_residuals_on_members():
     # sigma_S = 0: a residual of 0 is a member's.
     assert gaussian_cut(0.0, 3.0).guesses(np.array([0.0, 0.1])).tolist() == [True, False]
-    assert one_error_cut(0.0).guesses(np.array([0.0, 0.1])).tolist() == [True, False]
+    assert Cut(at=0.0).guesses(np.array([0.0, 0.1])).tolist() == [True, False]
     assert gaussian_advantage(0.0, 3.0) == one_error_advantage(0.0, 3.0) == 1.0
     assert gaussian_advantage(0.0, 0.0) == one_error_advantage(0.0, 0.0) == 0.0
 
@@ -134,5 +132,5 @@ def test_each_class_has_a_threshold_of_its_own_where_it_has_the_rows():
     assert advantage(guesses, member) > advantage(fallback.guesses(loss), member) + 0.1
 
 
-def test_mean_cut_includes_the_mean():
-    assert mean_cut(1.0).guesses(np.array([1.0, 1.1])).tolist() == [True, False]
+def test_a_cut_includes_its_loss():
+    assert Cut(at=1.0).guesses(np.array([1.0, 1.1])).tolist() == [True, False]
