@@ -279,15 +279,17 @@ class Options:
 
     def recorded(self) -> tuple[Setting, ...]:
         """Return what a report says of them: their values, and where the caller has them from."""
-        from mipaudit.statements.provenance import plain_value, settings_from
+        from mipaudit.statements.provenance import Setting, plain_value
 
         options = [one for one in declared(type(self)) if one.option.recorded]
         values = {one.name: _told(one.option, self.__dict__[one.name]) for one in options}
         names = {one.name: one.recorded_name for one in options}
         given: tuple[Setting, ...] | None = self.__dict__.get("settings")
         if given is None:
-            named = {names[name]: value for name, value in values.items()}
-            return settings_from(named, source="api")
+            return tuple(
+                Setting(name=names[name], value=plain_value(value), source="api")
+                for name, value in values.items()
+            )
         return tuple(
             replace(one, name=names[one.name], value=plain_value(values[one.name]))
             if one.name in values

@@ -70,18 +70,6 @@ def _in_use(seeds: Mapping[str | None, int], decides: Decided) -> tuple[SeedInUs
     )
 
 
-def settings_from(
-    values: Mapping[str, object],
-    *,
-    source: Literal["command line", "api", "default"],
-) -> tuple[Setting, ...]:
-    """Return one Setting for each value, in order, all from one source."""
-    return tuple(
-        Setting(name=name, value=plain_value(value), source=source)
-        for name, value in values.items()
-    )
-
-
 @contextmanager
 def as_of(time: datetime, day: date | None = None) -> Iterator[None]:
     """Let runs within be of another time: a report is recomputed as of its own.

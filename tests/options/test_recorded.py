@@ -8,7 +8,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError
 from mipaudit.options.public import options_of, recorded_keywords
-from mipaudit.statements.provenance import Setting, settings_from
+from mipaudit.statements.provenance import Setting, plain_value
 
 ODD_NAMES = ("a, b", "d1,d2", "none", " x", '"quoted"', "")
 GIVEN = {
@@ -55,7 +55,10 @@ def test_arguments_come_back_with_all_the_defaults(command):
 
     names = {one.name: one.recorded_name for one in options}
     recorded = {names[name]: value for name, value in arguments.items()}
-    settings = settings_from(recorded, source="api")
+    settings = [
+        Setting(name=name, value=plain_value(value), source="api")
+        for name, value in recorded.items()
+    ]
     written = msgspec.json.decode(msgspec.json.encode(settings), type=tuple[Setting, ...])
     assert recorded_keywords(command, written) == arguments
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mipaudit.errors import UsageError
-from mipaudit.statements.provenance import provenance, settings_from
+from mipaudit.statements.provenance import provenance
 
 
 def test_source_date_epoch_sets_the_time(monkeypatch):
@@ -45,12 +45,3 @@ def test_only_libraries_that_ran_are_named(monkeypatch):
     assert libraries["numpy"] == np.__version__
     assert "polars" not in libraries
     assert "rich" not in libraries
-
-
-def test_settings_keep_their_order_and_source():
-    settings = settings_from({"prior": 0.1, "seed": 3}, source="api")
-
-    assert [(s.name, s.value, s.source) for s in settings] == [
-        ("prior", 0.1, "api"),
-        ("seed", 3, "api"),
-    ]

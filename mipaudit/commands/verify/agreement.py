@@ -15,7 +15,7 @@ from mipaudit.model.message import Message
 from mipaudit.options.public import without_effect
 from mipaudit.report.codec import indented, is_page, taken_out, to_json
 from mipaudit.statements.printable_names import safe_name
-from mipaudit.statements.provenance import Declaration, provenance, settings_from
+from mipaudit.statements.provenance import Declaration, provenance
 from mipaudit.statements.rounding import count_text
 
 if TYPE_CHECKING:
@@ -77,9 +77,7 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
         made_by=then.mipaudit,
         parts=parts,
         limitations=LIMITATIONS,
-        provenance=provenance(
-            seed=now.seed, inputs=now.inputs, settings=settings_from({}, source="api")
-        ),
+        provenance=provenance(seed=now.seed, inputs=now.inputs, settings=()),
     )
 
 

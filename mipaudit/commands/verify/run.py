@@ -35,7 +35,7 @@ from mipaudit.report.exchange.cases import PREDICATE, TYPE, statement, unread
 from mipaudit.report.exchange.stored import File, Stored
 from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.printable_names import safe_name
-from mipaudit.statements.provenance import as_of, provenance, settings_from, time_of
+from mipaudit.statements.provenance import as_of, provenance, time_of
 from mipaudit.summaries.seed import SeedChoice
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ def _verify_statement(given: Mapping[str, Any], asked: VerifyOptions) -> VerifyR
             Message("verify_unsigned"),
             *(LIMITATIONS if computed else ()),
         ),
-        provenance=provenance(seed=None, inputs=(), settings=settings_from({}, source="api")),
+        provenance=provenance(seed=None, inputs=(), settings=()),
     )
 
 
