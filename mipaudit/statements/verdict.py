@@ -80,7 +80,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejudged:
-    """How the verdict of a report came about after the report, from its limits alone.
+    """How the verdict of a report came about after the report.
 
     Attributes:
         limits: how many the verdict is over: those of the policy, and one for a claim.
