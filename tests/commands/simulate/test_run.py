@@ -9,7 +9,6 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import UsageError
-from mipaudit.statements.provenance import complete
 from mipaudit.validation.truth import ScenarioList, TruthReport
 
 # Each draws another table: limits at 95% confidence, so that these seeds were not chosen.
@@ -87,7 +86,6 @@ def test_sorted_rows_are_audited_the_same_way():
 
 
 def test_truths_go_through_json_unharmed():
-    complete()
     for name in ("gauss-shift-1", "izzo-prop9-8", "canaries-randomized-response-1"):
         found = mipaudit.simulate(name).truth
         text = mipaudit.to_json(found)

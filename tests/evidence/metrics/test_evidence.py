@@ -212,7 +212,7 @@ def test_published_row_is_no_interval(shifted, evidence_from):
 
 def test_a_policy_on_metrics_shares_the_error(shifted):
     policy = Policy(max_advantage=0.9, max_metric=(("f1", 0.7), ("am", 0.99)))
-    assert policy.size == 3
+    assert len(policy.every_limit) == 3
     metrics = {
         ("s", name): metric_evidence(shifted, parse_metric(name, prior=0.5))
         for name in ("f1", "am")
