@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from mipaudit.model.message import Message
 from mipaudit.report.messages import words
@@ -38,6 +39,8 @@ from mipaudit.statements.rounding import (
 _FIRST: Final = ("noise", "epsilon", "verdicts", "estimate", "input", "limitations")
 _PLACE: Final = re.compile(r"\{([\w.]+)(?::([^}]+))?\}")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]")
+_PHRASE: Final = re.compile(r"\{([A-Z_]+)\}")
+_MARK: Final = "! "
 _FEW: Final = 12
 _LONGEST: Final = 10_000
 _UNLESS: Final = "unless"
@@ -73,6 +76,34 @@ class Entry(NamedTuple):
     unsaid: str = ""
     short: bool = True
     last: bool = False
+
+
+# Entries by code; what is a sentence and nothing else is written as it is.
+Texts: TypeAlias = dict[str, Entry | str]
+
+
+def entries(
+    texts: Mapping[str, Entry | str],
+    phrases: Mapping[str, str] = MappingProxyType({}),
+    following: tuple[str, str] | None = None,
+) -> dict[str, Entry]:
+    """Return the entries of a subject.
+
+    Args:
+        texts: those, with the mark of the screen, ``! ``, where a sentence is serious.
+        phrases: what several sentences say alike, by the names in capitals that stand for it.
+        following: what to do next, of those that are sentences and nothing else.
+    """
+
+    def whole(text: str) -> str:
+        return _PHRASE.sub(lambda found: whole(phrases[found[1]]), text)
+
+    made: dict[str, Entry] = {}
+    for code, one in texts.items():
+        entry = one if isinstance(one, Entry) else Entry(one, next=following)
+        sentence, serious = entry.sentence.removeprefix(_MARK), entry.sentence.startswith(_MARK)
+        made[code] = entry._replace(sentence=whole(sentence), serious=serious)
+    return made
 
 
 class Values(Protocol):

@@ -4,96 +4,78 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.messages.told import Entry
+from mipaudit.report.messages.told import Entry, Texts, entries
 
-_OF: Final = "[ ({alike:count} of {limits:count} limits)]"
-_BESIDE: Final = (
-    "[, assuming that {assuming}][, with {waived:count} {waived:waiver|waivers}]"
-    "[; records are released word for word{copies:said}]"
-    "[; columns that may be scores were left out{left_out:said}]"
-    "[; a waiver matches no limit{unmatched:said}]: {reason}."
-)
-_PASSES: Final = (
-    "[, which this policy lets pass{passes:said}][, which this policy counts as a failure"
-    "{fails:said}]"
-)
 _LITTLE: Final = "That little is shown does not prove that little leaks."
-_OPEN: Final = "{quantity:checked}{lower:known}; the limit is {limit:number}: "
-_RISKS: Final = "the largest risk is at least {lower:least}"
-_AT_LEAST: Final = "{quantity:checked} is at least {lower:least}"
-_AT_MOST: Final = "{quantity:checked} is at most {upper:most} {against:class}"
-_EXPLAINED: Final = (
-    _AT_LEAST + ", but the records alone may explain all of it, since no limit holds for every "
-    "attacker on them; the limit is {limit:number}: "
-)
-_HIDDEN: Final = (
-    _AT_MOST + ", but members and holdout differ by themselves, and that can hide a leak; the "
-    "limit is {limit:number}: "
-)
-_ANEW: Final = "draw members and holdout anew, at random from the same records"
-_ADVANTAGE: Final = "the advantage is at least {lower:least}"
-_BROKEN: Final = ("more records do not help; what may", "choose-a-limit")
-_RECORDS: Final = ("more records", "choose-a-limit")
-_UNLIMITED: Final = ("what may settle it", "choose-a-limit")
-_EXPLAIN: Final = ("what the records explain", "members-and-holdout")
+# What several sentences say alike, each for its name in braces.
+_PHRASES: Final = {
+    "OF": "[ ({alike:count} of {limits:count} limits)]",
+    "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:waiver|waivers}][; "
+    "records are released word for word{copies:said}][; columns that may be scores were left "
+    "out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
+    "OPEN": "{quantity:checked}{lower:known}; the limit is {limit:number}: ",
+    "RISKS": "the largest risk is at least {lower:least}",
+    "AT_LEAST": "{quantity:checked} is at least {lower:least}",
+    "AT_MOST": "{quantity:checked} is at most {upper:most} {against:class}",
+    "EXPLAINED": "{AT_LEAST}, but the records alone may explain all of it, since no limit holds "
+    "for every attacker on them; the limit is {limit:number}: ",
+    "HIDDEN": "{AT_MOST}, but members and holdout differ by themselves, and that can hide a leak; "
+    "the limit is {limit:number}: ",
+    "ANEW": "draw members and holdout anew, at random from the same records",
+    "ADVANTAGE": "the advantage is at least {lower:least}",
+}
 
 # How the answer of a report with limits begins, whatever the kind of report.
-ANSWERS: Final = {
+ANSWERS: Final[Texts] = {
     "answer_met": Entry(
-        "MET[, by these attackers alone{alone:said}]" + _OF + _BESIDE,
+        "MET[, by these attackers alone{alone:said}]{OF}{BESIDE}",
         mood="good",
         unsaid="To pass does not prove that nothing leaks.",
     ),
     "answer_waived": Entry(
-        "WAIVED" + _OF + _BESIDE,
+        "WAIVED{OF}{BESIDE}",
         mood="open",
         unsaid="That somebody accepts a limit that is not kept makes no release safer.",
     ),
     "answer_not_met": Entry(
-        "NOT MET" + _OF + _BESIDE,
+        "NOT MET{OF}{BESIDE}",
         mood="bad",
         unsaid="More may leak than is shown: the figure is what leaks at least.",
     ),
     "answer_inconclusive": Entry(
-        "INCONCLUSIVE" + _OF + _PASSES + _BESIDE,
+        "INCONCLUSIVE{OF}[, which this policy lets pass{passes:said}][, which this policy counts "
+        "as a failure{fails:said}]{BESIDE}",
         mood="open",
         unsaid="That nothing was decided does not mean that nothing leaks.",
     ),
     # Of a claim of differential privacy, where there is no limit.
-    "answer_contradicted": Entry("CONTRADICTED" + _BESIDE, mood="bad"),
-    "answer_consistent": Entry("CONSISTENT" + _BESIDE, unsaid=_LITTLE),
-    "answer_vacuous": Entry("VACUOUS" + _BESIDE, unsaid=_LITTLE),
-    "answer_not_comparable": Entry("NOT COMPARABLE" + _BESIDE, mood="open", unsaid=_LITTLE),
+    "answer_contradicted": Entry("CONTRADICTED{BESIDE}", mood="bad"),
+    "answer_consistent": Entry("CONSISTENT{BESIDE}", unsaid=_LITTLE),
+    "answer_vacuous": Entry("VACUOUS{BESIDE}", unsaid=_LITTLE),
+    "answer_not_comparable": Entry("NOT COMPARABLE{BESIDE}", mood="open", unsaid=_LITTLE),
 }
 
 # What decided a verdict, or withheld it.
-VERDICTS: Final = {
-    "no_limit": Entry("no limit was given to compare with"),
-    "of_score": Entry("score {score:quoted}[ in {report:quoted}]: {reason}"),
-    "of_query": Entry("query {query:quoted}: {reason}"),
-    "of_records": Entry("the blind {reason}"),
+VERDICTS: Final[Texts] = {
+    "no_limit": "no limit was given to compare with",
+    "of_score": "score {score:quoted}[ in {report:quoted}]: {reason}",
+    "of_query": "query {query:quoted}: {reason}",
+    "of_records": "the blind {reason}",
     # Where a sentence before names what all scores have in common.
-    "of_named": Entry("{score:quoted}[ in {report:quoted}]: {reason}"),
-    "waived": Entry("{reason}; {status:status}, accepted by {person} until {expires}: {because}"),
-    "waiver_ended": Entry("{reason}; the waiver by {person} expired after {expires}"),
-    "of_these_attackers": Entry(
-        "that is said of these attackers alone, and nothing of the best one"
-    ),
+    "of_named": "{score:quoted}[ in {report:quoted}]: {reason}",
+    "waived": "{reason}; {status:status}, accepted by {person} until {expires}: {because}",
+    "waiver_ended": "{reason}; the waiver by {person} expired after {expires}",
+    "of_these_attackers": "that is said of these attackers alone, and nothing of the best one",
     # Why what the limits meet is open all the same.
     "open_copies": Entry(
         "members are released word for word, and no limit on copies accepts that",
         next=("how many copies are accepted, which `max_copies` says", "synthetic-data"),
     ),
-    "open_copies_unread": Entry(
-        "of some members it is unclear whether they are released word for word"
-    ),
-    "open_missing_tells": Entry(
-        "scores that are missing tell the classes apart, and such rows were left out"
-    ),
-    "open_rounded": Entry(
-        "scores were rounded because a few rows are stored coarsely, so that an upper limit holds "
-        "for the rounded scores alone; for those the limits {waived:kept}"
-    ),
+    "open_copies_unread": "of some members it is unclear whether they are released word for word",
+    "open_missing_tells": "scores that are missing tell the classes apart, and such rows were left "
+    "out",
+    "open_rounded": "scores were rounded because a few rows are stored coarsely, so that an upper "
+    "limit holds for the rounded scores alone; for those the limits {waived:kept}",
     "open_sites_missing": Entry(
         "sites whose cuts were used are missing, so that the limits do not cover their records; on "
         "those of the other sites they {waived:kept}",
@@ -111,51 +93,10 @@ VERDICTS: Final = {
     ),
 }
 
-# Why a limit is kept, is not, or is open.
-CHECKS: Final = {
-    "above_limit": Entry(
-        "{quantity:checked} is at least {lower:above}, above the limit of {limit:number}",
-        next=_BROKEN,
-    ),
-    "above_limit_beside_records": Entry(
-        "{quantity:checked} is at least {lower:above} among records that are alike, though the "
-        "records alone may tell {blind:most}, above the limit of {limit:number}",
-        next=_BROKEN,
-    ),
-    "within_limit": Entry(
-        "{quantity:checked} is at most {upper:within} {against:class}, within the limit of "
-        "{limit:number}"
-    ),
-    "no_upper_limit": Entry(
-        "{quantity:checked}{lower:known}, and has no upper limit {against:class}: the limit of "
-        "{limit:number} cannot be shown to be met; name a class with `against`",
-        next=_UNLIMITED,
-    ),
-    "open_beside_records": Entry(_OPEN + "open even if records explain nothing", next=_EXPLAIN),
-    "open": Entry(
-        _OPEN
-        + "the best estimate is too close to the limit to promise that more records settle it",
-        next=_RECORDS,
-    ),
-    "open_settled_by": Entry(
-        _OPEN + "about {records_to_settle:count} records in all would settle this one",
-        next=_RECORDS,
-    ),
-    "open_unpromised": Entry(
-        "{quantity:checked}{lower:known}; the limit is {limit:number}", next=_RECORDS
-    ),
-    "open_in_report": Entry(_OPEN + "the limits in the report cannot tell", next=_UNLIMITED),
-    "difference_shown": Entry(
-        "the exact test shows a difference of the groups (membership, or another), and nothing may "
-        "show",
-        next=_BROKEN,
-    ),
-    "difference_unknown": Entry("whether anything shows at all is not known", next=_UNLIMITED),
-    "difference_not_shown": Entry(
-        "the exact test shows no difference of the groups: that is no proof that there is none, "
-        "and the limit of 0 cannot be shown to be met",
-        next=_UNLIMITED,
-    ),
+# Why a limit is kept, and what claims, attacks, means and guesses have.
+CHECKS: Final[Texts] = {
+    "within_limit": "{quantity:checked} is at most {upper:within} {against:class}, within the "
+    "limit of {limit:number}",
     "copies_untold": Entry(
         "how many members the release holds word for word is not told of all records: the input "
         "lacks the column exact_copy, which `mipaudit query` writes, or it is neither 0 nor 1",
@@ -166,197 +107,161 @@ CHECKS: Final = {
         "the limit of {limit:number} (and {holdout:count} of {of_holdout:count} holdout records)",
         next=("leave the copies out of the release", "synthetic-data"),
     ),
-    "copies_within_limit": Entry(
-        "{members:count} of {of_members:count} members stand in the release word for word, "
-        "{members:count} of at most {limit:count} accepted (and {holdout:count} of "
-        "{of_holdout:count} holdout records)"
-    ),
+    "copies_within_limit": "{members:count} of {of_members:count} members stand in the release "
+    "word for word, {members:count} of at most {limit:count} accepted (and {holdout:count} of "
+    "{of_holdout:count} holdout records)",
     # Of the largest risk in any cell.
-    "risk_above_limit": Entry(_RISKS + ", above the limit of {limit:number}", next=_BROKEN),
-    "risk_within_limit": Entry(
-        "the risk of every {cells} is at most {upper:most}, within the limit of {limit:number}"
-    ),
-    "risk_uncounted": Entry(
-        _RISKS + ", and {uncounted:count} records are in cells without a counted record, so that "
-        "nothing limits their risk from above; the limit is {limit:number}",
-        next=_UNLIMITED,
-    ),
-    "risk_open": Entry(
-        _RISKS + " and that of every {cells} at most {upper:most}; the limit is {limit:number}: "
-        "the best estimate is too close to the limit to promise that more records settle it",
-        next=_RECORDS,
-    ),
-    "risk_open_settled_by": Entry(
-        _RISKS + " and that of every {cells} at most {upper:most}; the limit is {limit:number}: "
-        "about {records_to_settle:count} records in all would settle this one",
-        next=_RECORDS,
-    ),
+    "risk_within_limit": "the risk of every {cells} is at most {upper:most}, within the limit of "
+    "{limit:number}",
     # Beside what the records alone may tell.
-    "difference_of_records": Entry(
-        "the exact test shows a difference of the groups, which may be one of the records: how "
-        "much of it they may explain is not known",
-        next=_EXPLAIN,
-    ),
-    "texts_not_seen": Entry(
-        "most texts of a column were not looked at (see the findings): how much the records tell "
-        "has no upper limit",
-        next=_EXPLAIN,
-    ),
     # A limit that is exceeded, and not held against the model.
-    "perhaps_of_records": Entry(
-        _AT_LEAST + "; the limit is {limit:number}: how much of it the records alone may explain "
-        "is not known",
-        next=_EXPLAIN,
-    ),
-    "explained_by_records": Entry(
-        _AT_LEAST + ", of which the records alone may explain {most:most}; the limit is "
-        "{limit:number}: only what goes beyond the records is held against the model",
-        next=_EXPLAIN,
-    ),
-    "beyond_records": Entry(
-        _AT_LEAST + ", of which the records alone may explain {most:most}, at least {beyond:least} "
-        "among records that are alike; the limit is {limit:number}: only what goes beyond the "
-        "records is held against the model",
-        next=_EXPLAIN,
-    ),
-    "unbounded_records": Entry(_EXPLAINED + _ANEW, next=_EXPLAIN),
-    "unbounded_records_or_assert": Entry(
-        _EXPLAINED + _ANEW + ", or assert what they tell at most with `blind_bound`", next=_EXPLAIN
-    ),
-    "unbounded_records_or_assert_under": Entry(
-        _EXPLAINED + _ANEW + ", or assert with `blind_bound` what they tell at most: under "
-        "{under:number} it is not met",
-        next=_EXPLAIN,
-    ),
     # A limit that is kept over all records, and not shown to be by like ones.
-    "hidden_by_records": Entry(
-        _AT_MOST + " of all records, since the records alone may tell {most:most} and that can "
-        "hide a leak; the limit is {limit:number}",
-        next=_EXPLAIN,
-    ),
-    "hidden_by_records_alike": Entry(
-        _AT_MOST + " of all records, {alike:most} of those that are alike, since the records alone "
-        "may tell {most:most} and that can hide a leak; the limit is {limit:number}",
-        next=_EXPLAIN,
-    ),
-    "hidden_by_difference": Entry(_HIDDEN + _ANEW, next=_EXPLAIN),
-    "hidden_by_difference_or_assert": Entry(
-        _HIDDEN + _ANEW + ", or assert with `blind_bound` what the records alone tell at most: up "
-        "to {up_to:number} it is met",
-        next=_EXPLAIN,
-    ),
     # Of a quantity that is named in words.
-    "named_above": Entry(
-        "{subject} is at least {lower:above}{among:whom}, above the limit of {limit:number}",
-        next=_BROKEN,
-    ),
-    "named_within": Entry(
-        "{subject} is at most {upper:within}{among:whom}, within the limit of {limit:number}"
-    ),
-    "named_open": Entry(
-        "{subject}{lower:known}{among:whom}; the limit is {limit:number}", next=_RECORDS
-    ),
-    "named_without_limits": Entry(
-        "{subject} has no limits{among:whom}; the limit is {limit:number}", next=_UNLIMITED
-    ),
-    "named_unknown": Entry(
-        "{subject} is not known ({why}){among:whom}; the limit is {limit:number}", next=_UNLIMITED
-    ),
-    "increase": Entry("the increase"),
-    "attribute_advantage": Entry("the attribute advantage of these guesses"),
-    "membership_advantage": Entry("the membership advantage of these guesses"),
-    "attack_advantage": Entry("the advantage of the attack {attack:quoted}"),
-    "best_advantage": Entry("the advantage of the best attacker who sees the score"),
-    "score_only_in_new": Entry("the old report does not have this score", next=_UNLIMITED),
-    "score_only_in_old": Entry("the new report does not have this score", next=_UNLIMITED),
+    "named_within": "{subject} is at most {upper:within}{among:whom}, within the limit of "
+    "{limit:number}",
+    "increase": "the increase",
+    "attribute_advantage": "the attribute advantage of these guesses",
+    "membership_advantage": "the membership advantage of these guesses",
+    "attack_advantage": "the advantage of the attack {attack:quoted}",
+    "best_advantage": "the advantage of the best attacker who sees the score",
     # Claims of differential privacy.
-    "claim_contradicted": Entry(
-        _ADVANTAGE + ", above the {allowed:most} that the claim allows: the claim is false, or "
-        "members and holdout differ, or records depend",
-        next=_BROKEN,
-    ),
-    "claim_not_comparable": Entry(
-        _ADVANTAGE + ": above the {by_substitution:most} allowed by substitution, not above the "
-        "{allowed:most} allowed by add-remove; say which adjacency the claim is about"
-    ),
-    "claim_vacuous": Entry(
-        "the claim allows an advantage of {allowed:most}: it excludes next to nothing"
-    ),
-    "claim_consistent": Entry(
-        _ADVANTAGE + ", not above the {allowed:most} that the claim allows: this does not prove "
-        "the claim"
-    ),
-    "claim_beside_unbounded_records": Entry(
-        "{reason} (nothing is known beyond what the records alone may explain: no limit holds for "
-        "every attacker on them)"
-    ),
-    "claim_beside_records": Entry(
-        "{reason} (beyond the {most:most} that the records alone may tell)"
-    ),
+    "claim_not_comparable": "{ADVANTAGE}: above the {by_substitution:most} allowed by "
+    "substitution, not above the {allowed:most} allowed by add-remove; say which adjacency the "
+    "claim is about",
+    "claim_vacuous": "the claim allows an advantage of {allowed:most}: it excludes next to nothing",
+    "claim_consistent": "{ADVANTAGE}, not above the {allowed:most} that the claim allows: this "
+    "does not prove the claim",
+    "claim_beside_unbounded_records": "{reason} (nothing is known beyond what the records alone "
+    "may explain: no limit holds for every attacker on them)",
+    "claim_beside_records": "{reason} (beyond the {most:most} that the records alone may tell)",
     # Why an attack, a mean or guesses have no figure.
-    "mean_of_infinite": Entry("a mean needs finite scores"),
-    "mean_of_missing": Entry("a missing score has no size; leave these rows out with `nan` drop"),
-    "mean_of_few": Entry(
-        "a mean is not shown of fewer than {least:number} members or holdout records (`min_cell`)"
-    ),
-    "mean_without_bound": Entry(
-        "the mean of a loss without a bound has no valid limits; give `loss_bound` B if the loss "
-        "cannot exceed B"
-    ),
-    "all_clipped": Entry("every score is below 0 or above the bound"),
-    "nothing_to_learn": Entry("the burn-in has no row to learn it from"),
-    "told_of_these_rows": Entry(
-        "what it is told is what these very records have, on which it would be judged; untold, it "
-        "learns that from records of their own"
-    ),
-    "empty_class": Entry("no member or no holdout record is left to judge it on"),
-    "no_common_value": Entry("no value of the attribute is in both classes"),
+    "mean_of_infinite": "a mean needs finite scores",
+    "mean_of_missing": "a missing score has no size; leave these rows out with `nan` drop",
+    "mean_of_few": "a mean is not shown of fewer than {least:number} members or holdout records "
+    "(`min_cell`)",
+    "mean_without_bound": "the mean of a loss without a bound has no valid limits; give "
+    "`loss_bound` B if the loss cannot exceed B",
+    "all_clipped": "every score is below 0 or above the bound",
+    "nothing_to_learn": "the burn-in has no row to learn it from",
+    "told_of_these_rows": "what it is told is what these very records have, on which it would be "
+    "judged; untold, it learns that from records of their own",
+    "empty_class": "no member or no holdout record is left to judge it on",
+    "no_common_value": "no value of the attribute is in both classes",
+}
+
+# Why a limit is not kept.
+NOT_KEPT: Final[Texts] = {
+    "above_limit": "{quantity:checked} is at least {lower:above}, above the limit of "
+    "{limit:number}",
+    "above_limit_beside_records": "{quantity:checked} is at least {lower:above} among records that "
+    "are alike, though the records alone may tell {blind:most}, above the limit of {limit:number}",
+    "difference_shown": "the exact test shows a difference of the groups (membership, or another), "
+    "and nothing may show",
+    "risk_above_limit": "{RISKS}, above the limit of {limit:number}",
+    "named_above": "{subject} is at least {lower:above}{among:whom}, above the limit of "
+    "{limit:number}",
+    "claim_contradicted": "{ADVANTAGE}, above the {allowed:most} that the claim allows: the claim "
+    "is false, or members and holdout differ, or records depend",
+}
+
+# Why a limit is open where there is nothing to compare with it.
+UNLIMITED: Final[Texts] = {
+    "no_upper_limit": "{quantity:checked}{lower:known}, and has no upper limit {against:class}: "
+    "the limit of {limit:number} cannot be shown to be met; name a class with `against`",
+    "open_in_report": "{OPEN}the limits in the report cannot tell",
+    "difference_unknown": "whether anything shows at all is not known",
+    "difference_not_shown": "the exact test shows no difference of the groups: that is no proof "
+    "that there is none, and the limit of 0 cannot be shown to be met",
+    "risk_uncounted": "{RISKS}, and {uncounted:count} records are in cells without a counted "
+    "record, so that nothing limits their risk from above; the limit is {limit:number}",
+    "named_without_limits": "{subject} has no limits{among:whom}; the limit is {limit:number}",
+    "named_unknown": "{subject} is not known ({why}){among:whom}; the limit is {limit:number}",
+    "score_only_in_new": "the old report does not have this score",
+    "score_only_in_old": "the new report does not have this score",
+}
+
+# Why a limit is open, or is not held against the model, beside what the records alone tell.
+EXPLAINED: Final[Texts] = {
+    "open_beside_records": "{OPEN}open even if records explain nothing",
+    "difference_of_records": "the exact test shows a difference of the groups, which may be one of "
+    "the records: how much of it they may explain is not known",
+    "texts_not_seen": "most texts of a column were not looked at (see the findings): how much the "
+    "records tell has no upper limit",
+    "perhaps_of_records": "{AT_LEAST}; the limit is {limit:number}: how much of it the records "
+    "alone may explain is not known",
+    "explained_by_records": "{AT_LEAST}, of which the records alone may explain {most:most}; the "
+    "limit is {limit:number}: only what goes beyond the records is held against the model",
+    "beyond_records": "{AT_LEAST}, of which the records alone may explain {most:most}, at least "
+    "{beyond:least} among records that are alike; the limit is {limit:number}: only what goes "
+    "beyond the records is held against the model",
+    "unbounded_records": "{EXPLAINED}{ANEW}",
+    "unbounded_records_or_assert": "{EXPLAINED}{ANEW}, or assert what they tell at most with "
+    "`blind_bound`",
+    "unbounded_records_or_assert_under": "{EXPLAINED}{ANEW}, or assert with `blind_bound` what "
+    "they tell at most: under {under:number} it is not met",
+    "hidden_by_records": "{AT_MOST} of all records, since the records alone may tell {most:most} "
+    "and that can hide a leak; the limit is {limit:number}",
+    "hidden_by_records_alike": "{AT_MOST} of all records, {alike:most} of those that are alike, "
+    "since the records alone may tell {most:most} and that can hide a leak; the limit is "
+    "{limit:number}",
+    "hidden_by_difference": "{HIDDEN}{ANEW}",
+    "hidden_by_difference_or_assert": "{HIDDEN}{ANEW}, or assert with `blind_bound` what the "
+    "records alone tell at most: up to {up_to:number} it is met",
+}
+
+# Why a limit is open that more records may settle.
+OPEN: Final[Texts] = {
+    "open": "{OPEN}the best estimate is too close to the limit to promise that more records settle "
+    "it",
+    "open_settled_by": "{OPEN}about {records_to_settle:count} records in all would settle this one",
+    "open_unpromised": "{quantity:checked}{lower:known}; the limit is {limit:number}",
+    "risk_open": "{RISKS} and that of every {cells} at most {upper:most}; the limit is "
+    "{limit:number}: the best estimate is too close to the limit to promise that more records "
+    "settle it",
+    "risk_open_settled_by": "{RISKS} and that of every {cells} at most {upper:most}; the limit is "
+    "{limit:number}: about {records_to_settle:count} records in all would settle this one",
+    "named_open": "{subject}{lower:known}{among:whom}; the limit is {limit:number}",
 }
 
 # Why a figure, or a limit of it, is not there.
-REASONS: Final = {
-    "lower_of_any": Entry("the lower limit stands in the row of any attacker"),
-    "upper_of_classes": Entry(
-        "a continuous score has no upper limit for all attackers; see the classes of attackers"
-    ),
-    "upper_of_vector_classes": Entry(
-        "a score of several continuous numbers has no upper limit for all attackers; see the "
-        "classes of attackers"
-    ),
-    "upper_of_record_classes": Entry(
-        "no upper limit holds for every attacker who sees a whole record; see the classes of "
-        "attackers"
-    ),
-    "upper_needs_any": Entry("an upper limit would need one for all attackers"),
-    "same_data": Entry("only the same-data optimum is known; it is biased upward (plugin)"),
-    "few_to_cut": Entry("too few rows in the burn-in to cut 16 bins"),
-    "few_rows": Entry("too few rows"),
-    "few_holdout": Entry(
-        "not estimable: {holdout:count} holdout records count, {needed:count} are needed at this "
-        "FPR and confidence"
-    ),
-    "few_for_combinations": Entry(
-        "the rows are too few for their combinations of values to give a limit"
-    ),
+REASONS: Final[Texts] = {
+    "lower_of_any": "the lower limit stands in the row of any attacker",
+    "upper_of_classes": "a continuous score has no upper limit for all attackers; see the classes "
+    "of attackers",
+    "upper_of_vector_classes": "a score of several continuous numbers has no upper limit for all "
+    "attackers; see the classes of attackers",
+    "upper_of_record_classes": "no upper limit holds for every attacker who sees a whole record; "
+    "see the classes of attackers",
+    "upper_needs_any": "an upper limit would need one for all attackers",
+    "same_data": "only the same-data optimum is known; it is biased upward (plugin)",
+    "few_to_cut": "too few rows in the burn-in to cut 16 bins",
+    "few_rows": "too few rows",
+    "few_holdout": "not estimable: {holdout:count} holdout records count, {needed:count} are "
+    "needed at this FPR and confidence",
+    "few_for_combinations": "the rows are too few for their combinations of values to give a limit",
     # Of a lower limit that is there.
-    "lower_without_score": Entry("not in the report: what everybody has without the score"),
-    "lower_of_tpr": Entry("not in the report: it follows from the TPR at the largest FPR there"),
+    "lower_without_score": "not in the report: what everybody has without the score",
+    "lower_of_tpr": "not in the report: it follows from the TPR at the largest FPR there",
     # A limit of these says nothing: it would be as large as the quantity can be.
-    "vacuous_tpr": Entry("vacuous: the holdout is too small for a limit below 1"),
-    "vacuous_metric": Entry(
-        "vacuous: the data allow no limit below the largest value that there is; with a floor, a "
-        "larger one may"
-    ),
-    "p_value_without_limits": Entry(
-        "a p-value has no limits; a verdict rests on it only if a policy asks"
-    ),
-    "many_to_count": Entry("counted up to {rows:count} rows"),
-    "nobody_guessed": Entry("0/0 on this part: nobody was guessed to be a member"),
-    "noise_only_lowers": Entry("noise can only lower the advantage: see the attackers 'any'"),
-    "no_spread": Entry("the burn-in scores have no spread, or the score has no order"),
-    "nothing_learned": Entry(
-        "no column differs between the rows of the burn-in: nothing could be learned"
-    ),
+    "vacuous_tpr": "vacuous: the holdout is too small for a limit below 1",
+    "vacuous_metric": "vacuous: the data allow no limit below the largest value that there is; "
+    "with a floor, a larger one may",
+    "p_value_without_limits": "a p-value has no limits; a verdict rests on it only if a policy "
+    "asks",
+    "many_to_count": "counted up to {rows:count} rows",
+    "nobody_guessed": "0/0 on this part: nobody was guessed to be a member",
+    "noise_only_lowers": "noise can only lower the advantage: see the attackers 'any'",
+    "no_spread": "the burn-in scores have no spread, or the score has no order",
+    "nothing_learned": "no column differs between the rows of the burn-in: nothing could be "
+    "learned",
 }
 
-ENTRIES: Final = ANSWERS | VERDICTS | CHECKS | REASONS
+ENTRIES: Final = {
+    **entries(ANSWERS | VERDICTS | CHECKS | REASONS, _PHRASES),
+    **entries(
+        NOT_KEPT, _PHRASES, following=("more records do not help; what may", "choose-a-limit")
+    ),
+    **entries(OPEN, _PHRASES, following=("more records", "choose-a-limit")),
+    **entries(UNLIMITED, _PHRASES, following=("what may settle it", "choose-a-limit")),
+    **entries(EXPLAINED, _PHRASES, following=("what the records explain", "members-and-holdout")),
+}
