@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -28,7 +27,13 @@ if TYPE_CHECKING:
     from mipaudit.data.source import ScoreSource
     from mipaudit.summaries.rows import Rows
 
+Mask = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
+# A column of ids, one hash a row, and in which rows there is one.
+Ids = tuple[Hashes, Mask]
+# A column of ids that do not tell rows apart: its name, how many of its values, and the largest
+# number of rows of one class with the same; None where values are in both classes.
+Repetition = tuple[str, int, int | None]
 
 # Up to here all rows are compared, with 8 bytes a row and column; of a larger input so many
 # are looked at, in so many places.
@@ -36,27 +41,6 @@ _COMPARED: Final = 1 << 22
 _LOOKED_AT: Final = 1 << 21
 _PLACES: Final = 32
 _INDEPENDENT: Final = "`rows_are` independent if they are (it is said with every verdict)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Repetition:
-    """A column of ids that do not tell the rows apart.
-
-    Attributes:
-        column: its name.
-        ids: how many of its values name more than one row of a class; or rows of both.
-        most: the largest number of rows of one class with the same value; None where they
-            were counted across the classes.
-    """
-
-    column: str
-    ids: int
-    most: int | None = None
-
-    @property
-    def values(self) -> str:
-        """How many of its values are told of."""
-        return f"{self.ids:,} values of column {quoted_name(self.column)} occur"
 
 
 def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
@@ -74,91 +58,96 @@ def check_ids(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
     """
     choice, units = source.choice, request.unit_column
     named = [name for name in choice.ids if name != source.member_column]
-    if not named:
-        return ()
-    seen = _Seen.of(source, (*named, *([units] if units else [])), run=request.run_column)
-    doubtful = [name for name in named if seen.repeats(name)]
-    looks = ((find, name) for find in (_across, _within) for name in doubtful)
-    found = next((one for find, name in looks if (one := find(name, seen, units))), None)
+    found = _repetition(source, named, units, request.run_column) if named else None
     if found is None:
         return ()
+    column, ids, most = found
     if request.rows_are == "independent":
-        case = "ids_in_both" if found.most is None else "ids"
-        ids, column = found.ids, found.column
-        return (Finding.of(ROWS_TAKEN, case=case, ids=ids, column=column, most=found.most),)
-    splits = [name for name in choice.splits if name not in {found.column, source.member_column}]
-    seen = _Seen.of(source, (found.column, *splits))
-    hint = _ways_out(found, [name for name in splits if _tells(name, found, seen)])
-    if found.most is None:
+        case = "ids_in_both" if most is None else "ids"
+        return (Finding.of(ROWS_TAKEN, case=case, ids=ids, column=column, most=most),)
+    splits = [name for name in choice.splits if name not in {column, source.member_column}]
+    hint = _ways_out(column, _telling(source, found, splits))
+    values = f"{ids:,} values of column {quoted_name(column)} occur"
+    if most is None:
         raise InputError(
             "duplicate_ids",
-            f"{found.values} in both classes; a record is either a member or holdout.",
+            f"{values} in both classes; a record is either a member or holdout.",
             hint=hint,
         )
     raise InputError(
         "repeated_ids",
-        f"{found.values} in several rows of one class, up to {found.most:,}: such rows are not "
+        f"{values} in several rows of one class, up to {most:,}: such rows are not "
         "independent, and no limit would be true.",
         hint=hint,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Seen:
-    """Who is a member; hashes by column, one for each row, and whether they are known."""
+def _repetition(
+    source: ScoreSource, named: Sequence[str], units: str | None, run: str | None
+) -> Repetition | None:
+    """Return the first column of ids that are in both classes, or else often in one."""
+    member, seen = _ids_of(source, (*named, *([units] if units else [])), run)
+    every = {name: seen[name][0][seen[name][1]] for name in named}
+    # Whether an id is there twice, in whatever class, takes one sort: most columns need no more.
+    every = {name: ids for name, ids in every.items() if (_counts(ids) > 1).any()}
+    persons = None if units is None else seen[units]
+    sides = {
+        name: [_of_class(seen[name], member == side, persons) for side in (True, False)]
+        for name in every
+    }
+    for name, ids in sides.items():
+        members, holdout, both = (_counts(one).size for one in (*ids, np.concatenate(ids)))
+        shared = members + holdout - both
+        if id_kind(name) == "record" and shared and (members, holdout) != (1, 1):
+            return name, shared, None
+    for name, ids in sides.items():
+        counts = np.concatenate([_counts(one) for one in ids])
+        repeated = int(np.count_nonzero(counts > 1))
+        # The same in all rows says where the file is from.
+        if repeated and (every[name] != every[name][0]).any():
+            return name, repeated, int(counts.max())
+    return None
 
-    member: NDArray[np.bool_]
-    hashes: dict[str, Hashes]
-    known: dict[str, NDArray[np.bool_]]
 
-    @classmethod
-    def of(cls, source: ScoreSource, columns: Sequence[str], run: str | None = None) -> _Seen:
-        """Read some columns; where there are runs an id is one of its run."""
-        names = dict.fromkeys((*columns, *([] if run is None else [run])))
-        member: list[NDArray[np.bool_]] = []
-        hashes: dict[str, list[Hashes]] = {name: [] for name in names}
-        known: dict[str, list[NDArray[np.bool_]]] = {name: [] for name in names}
-        for chunk, rows in _looked_at(source, tuple(names)):
-            kept = slice(rows.source_rows) if rows.kept is None else rows.kept
-            member.append(rows.member)
-            for name in names:
-                one = column_hashes(chunk.columns[name])
-                hashes[name].append(one.values[kept])
-                known[name].append(~missing_cells(one)[kept])
-        joined = {name: np.concatenate(one) for name, one in hashes.items()}
-        if run is not None:
-            salt = splitmix64(joined.pop(run), 1)
-            joined = {name: splitmix64(one ^ salt, 2) for name, one in joined.items()}
-        return cls(
-            member=np.concatenate(member),
-            hashes=joined,
-            known={name: np.concatenate(one) for name, one in known.items()},
-        )
+def _ids_of(
+    source: ScoreSource, names: Sequence[str], run: str | None = None
+) -> tuple[Mask, dict[str, Ids]]:
+    """Return who is a member, and columns of ids; where there are runs an id is one of its run."""
+    columns = dict.fromkeys((*names, *([] if run is None else [run])))
+    member: list[Mask] = []
+    found: dict[str, list[Ids]] = {name: [] for name in columns}
+    for chunk, rows in _looked_at(source, tuple(columns)):
+        kept = slice(rows.source_rows) if rows.kept is None else rows.kept
+        member.append(rows.member)
+        for name, parts in found.items():
+            one = column_hashes(chunk.columns[name])
+            parts.append((one.values[kept], ~missing_cells(one)[kept]))
+    joined = {
+        name: (np.concatenate([one for one, _ in parts]), np.concatenate([one for _, one in parts]))
+        for name, parts in found.items()
+    }
+    if run is not None:
+        runs = joined.pop(run)[0]
+        joined = {name: (_pairs(one, runs), known) for name, (one, known) in joined.items()}
+    return np.concatenate(member), joined
 
-    def repeats(self, column: str) -> bool:
-        """Tell whether an id is there twice, in whatever class: all others take one sort."""
-        ordered = np.sort(self.hashes[column][self.known[column]])
-        return bool((ordered[1:] == ordered[:-1]).any())
 
-    def ids(self, column: str, member: bool, unit_column: str | None) -> Hashes:  # noqa: FBT001
-        """Return the ids of a class, one for each row; or for each person, where persons count.
+def _of_class(ids: Ids, side: Mask, persons: Ids | None) -> Hashes:
+    """Return the ids of a class, one for each row; or for each person, where persons count.
 
-        An id that is the same in all rows of a person, as that of a household, may still be
-        that of several persons. One that is not, as that of a run, tells the person's rows
-        apart, and is none to look at.
-        """
-        known = self.known[column] & (self.member == member)
-        if unit_column is not None:
-            known &= self.known[unit_column]
-        ids: Hashes = self.hashes[column][known]
-        if unit_column is None:
-            return ids
-        units = self.hashes[unit_column][known]
-        order = np.argsort(units)
-        ids, units = ids[order], units[order]
-        new = _starts(units)
-        nested = bool((new[1:] | (ids[1:] == ids[:-1])).all())
-        return ids[new] if nested else ids[:0]
+    An id that is the same in all rows of a person, as that of a household, may still be
+    that of several persons. One that is not, as that of a run, tells the person's rows
+    apart, and is none to look at.
+    """
+    if persons is None:
+        return ids[0][ids[1] & side]
+    known = ids[1] & side & persons[1]
+    found, units = ids[0][known], persons[0][known]
+    order = np.argsort(units)
+    found, units = found[order], units[order]
+    new = _starts(units)
+    nested = bool((new[1:] | (found[1:] == found[:-1])).all())
+    return found[new] if nested else found[:0]
 
 
 def _looked_at(source: ScoreSource, names: Sequence[str]) -> Iterator[tuple[Chunk, Rows]]:
@@ -178,62 +167,40 @@ def _looked_at(source: ScoreSource, names: Sequence[str]) -> Iterator[tuple[Chun
                 break
 
 
-def _within(column: str, seen: _Seen, unit_column: str | None) -> _Repetition | None:
-    """Return a column whose ids repeat within a class."""
-    hashes = seen.hashes[column][seen.known[column]]
-    if not hashes.size or (hashes == hashes[0]).all():
-        # The same in all rows: it says where the file is from.
-        return None
-    counts = np.concatenate([_counts(seen.ids(column, one, unit_column)) for one in (True, False)])
-    repeated = int(np.count_nonzero(counts > 1))
-    return _Repetition(column=column, ids=repeated, most=int(counts.max())) if repeated else None
+def _telling(source: ScoreSource, found: Repetition, splits: Sequence[str]) -> str | None:
+    """Return a column that tells the rows of an id apart, all of them; None for no such one."""
+    column, _, most = found
+    member, seen = _ids_of(source, (column, *splits))
+    ids, known = seen[column]
+    for name in splits:
+        pairs, both = _pairs(ids, seen[name][0]), known & seen[name][1]
+        classes = [both] if most is None else [both & member, both & ~member]
+        if both.any() and all((_counts(pairs[one]) == 1).all() for one in classes):
+            return name
+    return None
 
 
-def _across(column: str, seen: _Seen, unit_column: str | None) -> _Repetition | None:
-    """Return a column of records that has the same ids in both classes."""
-    if id_kind(column) != "record":
-        return None
-    members, holdout = (_distinct(seen.ids(column, one, unit_column)) for one in (True, False))
-    shared = int(np.intersect1d(members, holdout, assume_unique=True).size)
-    if not shared or members.size == holdout.size == 1:
-        return None
-    return _Repetition(column=column, ids=shared)
+def _pairs(one: Hashes, other: Hashes) -> Hashes:
+    return splitmix64(one ^ splitmix64(other, 1), 2)
 
 
-def _tells(name: str, found: _Repetition, seen: _Seen) -> bool:
-    """Tell whether a column tells the rows of an id apart, all of them."""
-    known = seen.known[found.column] & seen.known[name]
-    pairs = splitmix64(seen.hashes[found.column] ^ splitmix64(seen.hashes[name], 1), 2)
-    classes = [known] if found.most is None else [known & seen.member, known & ~seen.member]
-    return bool(known.any()) and all(bool((_counts(pairs[one]) == 1).all()) for one in classes)
+def _starts(ordered: Hashes) -> Mask:
+    """Return where a value begins in what is sorted."""
+    return np.append(np.ones(min(ordered.size, 1), np.bool_), ordered[1:] != ordered[:-1])
 
 
 def _counts(hashes: Hashes) -> NDArray[np.int64]:
-    """Return how often every distinct hash occurs."""
+    """Return how often every distinct hash occurs, by increasing hash."""
     # numpy's unique hashes integers, which takes ten times as long as sorting them.
-    starts = np.flatnonzero(_starts(np.sort(hashes)))
-    counts: NDArray[np.int64] = np.diff(starts, append=hashes.size)
-    return counts
+    return np.diff(np.flatnonzero(_starts(np.sort(hashes))), append=hashes.size)
 
 
-def _distinct(hashes: Hashes) -> Hashes:
-    ordered = np.sort(hashes)
-    return ordered[_starts(ordered)]
-
-
-def _starts(ordered: Hashes) -> NDArray[np.bool_]:
-    """Return where a value begins in what is sorted."""
-    new = np.ones(ordered.size, dtype=np.bool_)
-    new[1:] = ordered[1:] != ordered[:-1]
-    return new
-
-
-def _ways_out(found: _Repetition, splits: Sequence[str]) -> str:
+def _ways_out(column: str, split: str | None) -> str:
     audits = "`where` 'COLUMN = VALUE' if the file holds several audits"
-    if splits:
-        name = safe_name(splits[0])
+    if split is not None:
+        name = safe_name(split)
         audits = f"`where` '{name} = VALUE' for one of the audits that column '{name}' tells apart"
-    unit = f"`unit_col` {safe_name(found.column)} `unit_rows` one|mean|max|min|sum"
+    unit = f"`unit_col` {safe_name(column)} `unit_rows` one|mean|max|min|sum"
     return f"Give {unit} for one score each, or {audits}, or {_INDEPENDENT}."
 
 
@@ -269,18 +236,18 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
     if request.unit_column is not None or source.remote or total > _COMPARED:
         return ()
     several = len({partition.part for partition in source.every_row()}) > 1
-    fine = [at for at, one in enumerate(source.columns) if one.kind == "float"]
-    if not several and not fine:
+    places = [at for at, one in enumerate(source.columns) if one.kind == "float"]
+    if not several and not places:
         return ()
     parts: dict[str, _PartRows] = defaultdict(_PartRows)
-    look = _Look(places=fine, bits=max(0, (total // _COUNTED).bit_length() - 1))
+    bits, looks = max(0, (total // _COUNTED).bit_length() - 1), []
     for partition in source.every_row():
         for _, rows in partition.looked_at():
             if several:
                 parts[partition.part].add(rows)
-            if fine:
-                look.add(rows)
-    found = _equal_parts(parts) or _copied_rows(look)
+            if places:
+                looks.append(_look(rows, places, bits))
+    found = _equal_parts(parts.values()) or (_copied_rows(looks, bits) if looks else None)
     if found is None:
         return ()
     refused, taken = found
@@ -291,89 +258,34 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _PartRows:
-    """What was seen of the rows of a part.
+    """What was seen of the rows of a part: the digest of all, and hashes of the first."""
 
-    Attributes:
-        size: how many rows.
-        digests: of the classes, and of every score.
-        first: hashes of the first rows.
-    """
-
-    size: int = 0
-    digests: list[Any] = field(default_factory=list)
+    digest: Any = field(default_factory=blake2b)
     first: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))
 
     def add(self, rows: Rows) -> None:
         """Look at the next rows."""
-        self.size += rows.member.size
-        self.digests = self.digests or [blake2b() for _ in (0, *rows.scores)]
-        self.digests[0].update(np.ascontiguousarray(rows.member))
-        for digest, score in zip(self.digests[1:], rows.scores, strict=True):
-            digest.update(score + 0.0)
+        words = rows.member.astype(np.uint64)
+        for score in rows.scores:
+            words = splitmix64(words ^ (score + 0.0).view(np.uint64), 3)
+        self.digest.update(words)
         if self.first.size < _FIRST:
-            self.first = np.append(self.first, _row_words(rows.head(_FIRST)))
+            self.first = np.append(self.first, words[:_FIRST])
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class _Look:
-    """What was seen of the scores that may be continuous, by class.
-
-    Attributes:
-        places: of these scores.
-        bits: one value in 2 to the power of it is counted.
-        values: by the bits that are kept, too, hashes of the scores that are counted.
-        fine: of the rows that are counted, whether they need more than two decimals.
-        rows: of all.
-    """
-
-    places: Sequence[int]
-    bits: int
-    values: dict[tuple[bool, int], list[Hashes]] = field(default_factory=lambda: defaultdict(list))
-    fine: dict[bool, list[NDArray[np.bool_]]] = field(default_factory=lambda: defaultdict(list))
-    rows: dict[bool, int] = field(default_factory=lambda: defaultdict(int))
-
-    @property
-    def kept(self) -> tuple[int, ...]:
-        """Return how many bits of a score's fraction are compared, from all to few."""
-        return _CHOSEN_KEPT if self.bits else _ALL_KEPT
-
-    def add(self, rows: Rows) -> None:
-        """Look at further rows."""
-        member = rows.member
-        for side in (True, False):
-            self.rows[side] += int(np.count_nonzero(member == side))
-        scores = [rows.scores[at] for at in self.places]
-        if self.bits:
-            # A multiplication is hash enough to choose by, and quick.
-            mixed = _cells(scores[0], self.kept[-1]) * _ODD >> np.uint64(64 - self.bits)
-            chosen = np.flatnonzero(mixed == 0)
-            member, scores = member[chosen], [score[chosen] for score in scores]
-        sides = [(side, member == side) for side in (True, False)]
-        for kept in self.kept:
-            hashes = splitmix64(_cells(scores[0], kept), 1)
-            for score in scores[1:]:
-                hashes = splitmix64(hashes ^ _cells(score, kept), 2)
-            for side, own in sides:
-                self.values[side, kept].append(hashes[own])
-        fine = np.zeros(member.size, dtype=np.bool_)
-        with np.errstate(invalid="ignore", over="ignore"):
-            for score in scores:
-                hundreds = score * _FINE
-                fine |= np.abs(hundreds - np.rint(hundreds)) > 1e-6  # noqa: PLR2004
-        for side, own in sides:
-            self.fine[side].append(fine[own])
-
-
-def _equal_parts(seen: Mapping[str, _PartRows]) -> tuple[InputError, Finding] | None:
+def _equal_parts(seen: Iterable[_PartRows]) -> tuple[InputError, Finding] | None:
     """Return the error for files that hold the same rows in the same order, and the finding."""
-    alike: dict[tuple[bytes, ...], list[_PartRows]] = defaultdict(list)
-    for part in seen.values():
-        if part.size:
-            alike[tuple(one.digest() for one in part.digests)].append(part)
+    alike: dict[bytes, list[Hashes]] = defaultdict(list)
+    for part in seen:
+        if part.first.size:
+            alike[part.digest.digest()].append(part.first)
     parts = sum(map(len, alike.values()))
     sure = _SURE_BITS + 2 * np.log2(max(parts, 2))
-    groups = [same for same in alike.values() if len(same) > 1]
-    copies = sum(len(same) - 1 for same in groups if sequence_bits(_codes(same[0].first)) >= sure)
+    copies = sum(
+        len(same) - 1
+        for same in alike.values()
+        if len(same) > 1 and sequence_bits(np.unique(same[0], return_inverse=True)[1]) >= sure
+    )
     if not copies:
         return None
     taken = Finding.of(ROWS_TAKEN, case="files", copies=copies, parts=parts)
@@ -388,15 +300,31 @@ def _equal_parts(seen: Mapping[str, _PartRows]) -> tuple[InputError, Finding] | 
     return refused, taken
 
 
-def _codes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    return np.unique(words, return_inverse=True)[1].astype(np.int64)
+# Of rows that were looked at the class of all; of those whose values are counted the class, whether
+# they need more than two decimals, and hashes of them by the bits that are kept, a line for each.
+_Look = tuple[Mask, Mask, Mask, NDArray[np.uint64]]
 
 
-def _row_words(rows: Rows) -> NDArray[np.uint64]:
-    words = rows.member.astype(np.uint64)
-    for score in rows.scores:
-        words = splitmix64(words ^ (score + 0.0).view(np.uint64), 3)
-    return words
+def _look(rows: Rows, places: Sequence[int], bits: int) -> _Look:
+    """Look at scores that may be continuous; one value in 2 to the power of ``bits`` is counted."""
+    levels = _CHOSEN_KEPT if bits else _ALL_KEPT
+    member, scores = rows.member, [rows.scores[at] for at in places]
+    if bits:
+        # A multiplication is hash enough to choose by, and quick.
+        mixed = _cells(scores[0], levels[-1]) * _ODD >> np.uint64(64 - bits)
+        chosen = np.flatnonzero(mixed == 0)
+        member, scores = member[chosen], [score[chosen] for score in scores]
+    hashes = np.empty((len(levels), member.size), np.uint64)
+    for at, kept in enumerate(levels):
+        hashes[at] = splitmix64(_cells(scores[0], kept), 1)
+        for score in scores[1:]:
+            hashes[at] = splitmix64(hashes[at] ^ _cells(score, kept), 2)
+    fine = np.zeros(member.size, dtype=np.bool_)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for score in scores:
+            hundreds = score * _FINE
+            fine |= np.abs(hundreds - np.rint(hundreds)) > 1e-6  # noqa: PLR2004
+    return rows.member, member, fine, hashes
 
 
 def _cells(score: NDArray[np.float64], kept: int) -> Hashes:
@@ -407,22 +335,27 @@ def _cells(score: NDArray[np.float64], kept: int) -> Hashes:
     return words + np.uint64(_SHIFT) >> np.uint64(52 - kept)
 
 
-def _copied_rows(look: _Look) -> tuple[InputError, Finding] | None:
+def _copied_rows(looks: Sequence[_Look], bits: int) -> tuple[InputError, Finding] | None:
     """Return the error for rows of one class that repeat as independent rows do not; the finding.
 
     First as they are; then but for their last digits, by few of them or more: a copy that was
     changed a little is no record of its own, either.
     """
-    exact = look.kept[0]
-    for finer, kept in ((exact, exact), *pairwise(look.kept)):
-        found = sum(_repeated(look, side, kept, finer) for side in (True, False))
+    every, member, fine, hashes = (np.concatenate(one, axis=-1) for one in zip(*looks, strict=True))
+    classes = []
+    for side in (True, False):
+        own, rows = member == side, int(np.count_nonzero(every == side))
+        # Where half of the rows have two decimals at most, values repeat by nature.
+        if rows > 1 and own.any() and 2 * np.count_nonzero(fine[own]) >= np.count_nonzero(own):
+            classes.append((hashes[:, own], rows))
+    for at in range(len(hashes)):
+        found = sum(_repeated(own[at], own[max(at - 1, 0)], rows) << bits for own, rows in classes)
         if found:
             break
     else:
         return None
-    nearly = kept != exact
-    about = "About " if look.bits else ""
-    last = " but for their last digits" if nearly else ""
+    about = "About " if bits else ""
+    last = " but for their last digits" if at else ""
     refused = InputError(
         "copied_rows",
         f"{about}{found:,} scores of one class are there several times{last}, as often as no "
@@ -432,30 +365,19 @@ def _copied_rows(look: _Look) -> tuple[InputError, Finding] | None:
         "they are (it is said with every verdict).",
     )
     taken = Finding.of(
-        ROWS_TAKEN, case="scores", rows=int(found), sampled=bool(look.bits), nearly=nearly
+        ROWS_TAKEN, case="scores", rows=int(found), sampled=bool(bits), nearly=bool(at)
     )
     return refused, taken
 
 
-def _repeated(look: _Look, side: bool, kept: int, finer: int) -> int:  # noqa: FBT001
+def _repeated(cells: Hashes, finer: Hashes, rows: int) -> int:
     """Return how many cells of a class hold copies, which are in one finer cell as a rule."""
-    rows = look.rows[side]
-    fine = np.concatenate(look.fine[side] or [np.empty(0, np.bool_)])
-    if rows < 2 or not fine.size or np.count_nonzero(fine) * 2 < fine.size:  # noqa: PLR2004 - nothing can repeat
-        return 0
-    cells = np.concatenate(look.values[side, kept])
     # Sorting is quick, and finding who is where is not: it is for what looks like copies.
-    if not copied(_multiplicities(np.sort(cells))[1], rows):
+    counts = _counts(cells)
+    if not copied(counts, rows):
         return 0
     order = np.argsort(cells)
-    starts, counts = _multiplicities(cells[order])
-    within = np.concatenate(look.values[side, finer])[order]
-    first = np.repeat(within[starts], counts)
-    tight = np.logical_and.reduceat(within == first, starts)
-    return copied(counts, rows, tight) << look.bits
-
-
-def _multiplicities(ordered: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each value begins in what is sorted, and how often it occurs."""
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    return starts, np.diff(starts, append=ordered.size)
+    starts = np.flatnonzero(_starts(cells[order]))
+    within = finer[order]
+    tight = np.logical_and.reduceat(within == np.repeat(within[starts], counts), starts)
+    return copied(counts, rows, tight)
