@@ -250,13 +250,12 @@ class ScoreSource:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what the reader must know about rows left out; valid after a full pass."""
-        total = Intake()
-        total.include(self.intake)
-        total.rows["unit", True], total.rows["unit", False] = self.unit_rows_dropped
         return (
             *self.assumed,
             *self.opened.skipped,
-            *intake_findings(total, category=self.choice.nan == "category"),
+            *intake_findings(
+                self.intake, self.unit_rows_dropped, category=self.choice.nan == "category"
+            ),
             *(Finding.of("types_differ", column=name) for name in self.mixed),
             *precision_findings(self.intake, self.rounded),
         )

@@ -31,22 +31,60 @@ _SORTED: Final = np.array(sorted(_SENTINELS))
 _REPEATED: Final = 2
 # How likely, at most, the classes of an honest file differ so much in what is missing.
 _SURE: Final = 0.001
-# Rows, by class: present; left out of a file given for the other class, because a score is missing,
-# or because their person has another; of those present, with a score missing and kept, released
-# word for word, and told whether they were, or told in words that say neither.
-Kept = Literal["present", "other_side", "nan", "unit", "copied", "told", "unclear"]
-# What is wrong with rows, as `Intake.faults` has it.
+# Rows, by class: present; left out of a file given for the other class, or because a score is
+# missing; of those present, with a score missing and kept, released word for word, and told
+# whether they were, or told in words that say neither.
+Kept = Literal["present", "other_side", "nan", "copied", "told", "unclear"]
+# What is wrong with rows, and with scores, as `Intake.faults` has it.
 OfRow = Literal["unknown_labels", "null_labels", "null_keys", "null_groups"]
 OfScore = Literal["missing", "inexact", "overflowed", "moved", "infinite", "endless", "lowest"]
-Wrong = Literal[OfRow, OfScore]
+Wrong = OfRow | OfScore
 
 # A float type that some files store a column in, and these files, for messages.
 Coarse = tuple[str, str]
 
 _CLASSES: Final = (True, False)
-_ENDING: Final[frozenset[Wrong]] = frozenset(
-    {"unknown_labels", "null_labels", "null_keys", "null_groups", "inexact", "overflowed"}
-)
+_FILL: Final = "Remove these rows or fill them in."
+# What ends a run, the gravest first; a message is filled in where its error is made.
+_ERRORS: Final[Mapping[Wrong, InputError]] = {
+    "null_labels": InputError(
+        "null_membership", "Membership column {member} is empty in {rows}.", hint=_FILL
+    ),
+    "null_keys": InputError(
+        "missing_key", "Column {key}, which identifies the rows, is empty in {rows}."
+    ),
+    "null_groups": InputError(
+        "missing_run",
+        "The column of `run_col` is empty in {rows}: no run is known for them.",
+        hint=_FILL,
+    ),
+    "inexact": InputError(
+        "large_integers",
+        "Integers beyond 2^53, or numbers of more digits than 64 bits hold, which cannot be told "
+        "apart: {columns}.",
+        hint="Subtract a constant, write numbers of at most 15 digits, replace them by their "
+        "ranks, or name another column with `score_col`.",
+    ),
+    "overflowed": InputError(
+        "coarse_overflow",
+        "Column {first} is stored as {precision} in {files} and more finely elsewhere, where "
+        "scores are beyond all that {precision} holds, in {rows}: rounded alike, they would all "
+        "become infinite.",
+        hint="Store the column in the same type everywhere, or leave that file out.",
+    ),
+    "lowest": InputError(
+        "lowest_scores",
+        "With `nan` category, minus infinity takes the place of the lowest number there is, "
+        "which is a score too: {columns}.",
+        hint="Use `nan` drop, or replace the scores by their ranks.",
+    ),
+    "missing": InputError(
+        "nan_scores",
+        "Missing scores (NaN): {columns}.",
+        hint="Use `nan` drop to leave these rows out, or `nan` category to count a missing score "
+        "as a value of its own.",
+    ),
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,11 +110,9 @@ class Fault:
 
 @dataclass(slots=True, kw_only=True)
 class Spread:
-    """The scores of a column that are no sentinels, and how often each sentinel is there.
+    """The lowest and highest score of a column but for sentinels, and how often each of these is.
 
-    Attributes:
-        lowest, highest: of the others.
-        counts: by sentinel.
+    A sentinel that lies among the others is a score like them, and is not counted for sure.
     """
 
     lowest: float = np.inf
@@ -85,18 +121,12 @@ class Spread:
 
     def add(self, scores: NDArray[np.float64]) -> None:
         """Count more scores, shape (n,), none of them NaN."""
-        if not scores.size:
-            return
-        ends = (float(scores.min()), float(scores.max()))
-        # One that lies among the others is a score like them, so that the ends tell.
-        if not _SENTINELS.isdisjoint(ends):
+        if scores.size and not _SENTINELS.isdisjoint((scores.min(), scores.max())):
             hits = np.isin(scores, _SORTED)
             self.counts.update(scores[hits].tolist())
             scores = scores[~hits]
-            if not scores.size:
-                return
-            ends = (float(scores.min()), float(scores.max()))
-        self.lowest, self.highest = min(self.lowest, ends[0]), max(self.highest, ends[1])
+        self.lowest = min(self.lowest, float(scores.min(initial=np.inf)))
+        self.highest = max(self.highest, float(scores.max(initial=-np.inf)))
 
     def include(self, other: Spread) -> None:
         """Add the scores of other rows."""
@@ -122,7 +152,7 @@ class Intake:
 
     Attributes:
         rows: by what they are and their class.
-        faults: by what is wrong, and by column, "" where it is of the row:
+        faults: by what is wrong and the column, "" where it is of the row:
             ``unknown_labels`` and ``null_labels`` have no membership, ``null_keys`` no key or
             person, ``null_groups`` no run, where each must name one; ``missing`` scores;
             ``inexact`` numbers that a float64 does not tell from others; ``overflowed`` are finite
@@ -137,21 +167,25 @@ class Intake:
     """
 
     rows: Counter[tuple[Kept, bool]] = field(default_factory=Counter)
-    faults: dict[Wrong, dict[str, Fault]] = field(default_factory=dict)
+    faults: dict[tuple[Wrong, str], Fault] = field(default_factory=dict)
     coarse: Counter[tuple[str, bool]] = field(default_factory=Counter)
     labels: set[Label] = field(default_factory=set)
     groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
     spread: dict[str, Spread] = field(default_factory=dict)
 
     def of(self, wrong: Wrong) -> dict[str, Fault]:
-        """Return the faults of a kind, by column."""
-        return self.faults.get(wrong, {})
+        """Return the faults of a kind that count, by column."""
+        found = {column: fault for (kind, column), fault in self.faults.items() if kind == wrong}
+        if wrong != "lowest":
+            return found
+        # Only where minus infinity moves up there, too, do different scores become the same one.
+        return {column: one for column, one in found.items() if ("endless", column) in self.faults}
 
     def note(self, wrong: Wrong, column: str, mask: NDArray[np.bool_], first_row: int) -> None:
         """Count the rows of ``mask``, of which the first is global row ``first_row``."""
         count = int(np.count_nonzero(mask))
         if count:
-            fault = self.faults.setdefault(wrong, {}).setdefault(column, Fault())
+            fault = self.faults.setdefault((wrong, column), Fault())
             fault.add(count, first_row + int(np.argmax(mask)), first_row)
 
     def classes(self, kind: Kept, member: NDArray[np.bool_]) -> None:
@@ -162,93 +196,79 @@ class Intake:
 
     def count_copies(self, said: NDArray[np.float64], member: NDArray[np.bool_]) -> None:
         """Count rows by whether they were released word for word, as `said_of` has it."""
-        for side in _CLASSES:
-            rows = said[member == side]
-            self.rows["copied", side] += int(np.count_nonzero(rows == 1))
-            self.rows["told", side] += int(np.count_nonzero((rows == 1) | (rows == 0)))
-            self.rows["unclear", side] += int(
-                np.count_nonzero((rows != 1) & (rows != 0) & ~np.isnan(rows))
-            )
+        yes, no = said == 1, said == 0
+        self.classes("copied", member[yes])
+        self.classes("told", member[yes | no])
+        self.classes("unclear", member[~(yes | no | np.isnan(said))])
 
-    @property
-    def merged(self) -> dict[str, Fault]:
-        """Columns whose different scores would become the same one, with their lowest number."""
-        return {name: one for name, one in self.of("lowest").items() if name in self.of("endless")}
-
-    @property
-    def blunted(self) -> tuple[str, ...]:
-        """Columns rounded for rows that are fewer than half of either class."""
-        return tuple(
-            name
-            for name in self.of("moved")
-            if all(2 * self.coarse[name, side] < self.rows["present", side] for side in _CLASSES)
-        )
+    def per_class(self, kind: Kept) -> dict[str, int]:
+        """Return rows of a kind as messages name them."""
+        return {"members": self.rows[kind, True], "holdout": self.rows[kind, False]}
 
     @property
     def copies(self) -> Copies | None:
         """The records that were released word for word; None where nothing tells."""
-        rows = self.rows
-        if not rows["told", True] + rows["told", False]:
+        copied, told = self.per_class("copied"), self.per_class("told")
+        if not any(told.values()):
             return None
         return Copies(
-            members=rows["copied", True],
-            holdout=rows["copied", False],
-            told_members=rows["told", True],
-            told_holdout=rows["told", False],
-            n_members=rows["present", True],
-            n_holdout=rows["present", False],
+            **copied,
+            **{f"told_{side}": count for side, count in told.items()},
+            **{f"n_{side}": count for side, count in self.per_class("present").items()},
         )
 
     def faulty(self, *, nan_is_error: bool) -> bool:
         """Tell whether something was counted that must end the run."""
-        ending = _ENDING | {"missing"} if nan_is_error else _ENDING
-        return not ending.isdisjoint(self.faults) or bool(self.merged)
+        ending = {"unknown_labels", *_ERRORS} - (
+            {"lowest"} if nan_is_error else {"lowest", "missing"}
+        )
+        return any(kind in ending for kind, _ in self.faults) or bool(self.of("lowest"))
 
     def include(self, other: Intake) -> None:
         """Add the counts of other rows."""
         self.rows.update(other.rows)
         self.coarse.update(other.coarse)
-        for wrong, faults in other.faults.items():
-            own = self.faults.setdefault(wrong, {})
-            for column, fault in faults.items():
-                own.setdefault(column, Fault()).add(fault.count, fault.first_row, fault.chunk)
+        for key, fault in other.faults.items():
+            self.faults.setdefault(key, Fault()).add(fault.count, fault.first_row, fault.chunk)
         for column, spread in other.spread.items():
             self.spread.setdefault(column, Spread()).include(spread)
         self.labels |= other.labels
         self.groups |= other.groups
 
 
-def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
-    """Return what the reader must know about rows that were changed or left out."""
+def intake_findings(
+    intake: Intake, dropped: tuple[int, int], *, category: bool
+) -> tuple[Finding, ...]:
+    """Return what the reader must know about rows that were changed or left out.
+
+    Args:
+        intake: of a full pass.
+        dropped: rows of members and of the holdout that stand for no person.
+        category: whether missing scores are kept, as a value of their own.
+    """
     rows, missing = intake.rows, bool(intake.of("missing"))
-    left_out, dropped, other_side = (
-        {"members": rows[kind, True], "holdout": rows[kind, False]}
-        for kind in ("nan", "unit", "other_side")
-    )
+    other_side = sum(intake.per_class("other_side").values())
     found = []
     if missing:
-        found.append(Finding.of("nan_category" if category else "nan_dropped", **left_out))
-    if any(dropped.values()):
-        found.append(Finding.of("unit_rows_dropped", **dropped))
-    if any(other_side.values()):
-        found.append(Finding.of("other_side_rows", rows=sum(other_side.values())))
-    if (
-        missing
-        and not category
-        and _unlike(*((rows["nan", s], rows["present", s]) for s in _CLASSES))
-    ):
+        code = "nan_category" if category else "nan_dropped"
+        found.append(Finding.of(code, **intake.per_class("nan")))
+    if any(dropped):
+        found.append(Finding.of("unit_rows_dropped", members=dropped[0], holdout=dropped[1]))
+    if other_side:
+        found.append(Finding.of("other_side_rows", rows=other_side))
+    if missing and not category and _unlike(rows):
         found.append(Finding.of(MISSING))
     return (*found, *unread_findings(rows["unclear", True]))
 
 
-def _unlike(members: tuple[int, int], holdout: tuple[int, int]) -> bool:
+def _unlike(rows: Mapping[tuple[Kept, bool], int]) -> bool:
     """Tell whether the classes surely differ in how many rows lack a score, and have one.
 
     That is Fisher's exact test in both directions, p below .001 together.
     """
     from mipaudit.maths.exact_tests import larger_share_p
 
-    sides = [(gone, gone + left) for gone, left in (members, holdout)]
+    sides = [(rows["nan", side], rows["nan", side] + rows["present", side]) for side in _CLASSES]
     if not all(whole for _, whole in sides):
         return False
     p_values = (larger_share_p(*one, *other) for one, other in (sides, sides[::-1]))
@@ -262,15 +282,15 @@ def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Fin
         intake: of a full pass.
         coarse: that type and those files, by column.
     """
-    found = []
-    blunted = intake.blunted
+    found, moved = [], intake.of("moved")
     for name, (precision, where) in coarse.items():
-        rows = intake.coarse[name, True] + intake.coarse[name, False]
+        rows = [intake.coarse[name, side] for side in _CLASSES]
         stored = {"column": name, "precision": precision, "where": where}
-        found.append(Finding.of("scores_rounded", **stored, rows=rows))
-        if name in blunted:
-            moved = intake.of("moved")[name].count
-            found.append(Finding.of(BLUNTED, **stored, rows=moved))
+        found.append(Finding.of("scores_rounded", **stored, rows=sum(rows)))
+        # Rounded for rows that are fewer than half of either class.
+        present = intake.per_class("present").values()
+        if name in moved and all(2 * few < all_ for few, all_ in zip(rows, present, strict=True)):
+            found.append(Finding.of(BLUNTED, **stored, rows=moved[name].count))
     return found
 
 
@@ -293,71 +313,19 @@ def fault_of(
     """
     if intake.of("unknown_labels"):
         return label_error(member_column or "", len(intake.labels))
-    if found := intake.of("null_labels"):
-        return InputError(
-            "null_membership",
-            f"Membership column {quoted_name(member_column or '')} is empty in {found[''].told}.",
-            hint="Remove these rows or fill them in.",
-        )
-    if found := intake.of("null_keys"):
-        return InputError(
-            "missing_key",
-            f"Column {quoted_name(key_column or '')}, which identifies the rows, is empty in "
-            f"{found[''].told}.",
-        )
-    if found := intake.of("null_groups"):
-        return InputError(
-            "missing_run",
-            f"The column of `run_col` is empty in {found[''].told}: no run is known for them.",
-            hint="Remove these rows or fill them in.",
-        )
-    return _fault_of_scores(intake, names, coarse)
-
-
-def _fault_of_scores(
-    intake: Intake, names: Sequence[str], coarse: Mapping[str, Coarse]
-) -> InputError:
-    """Return the error for different scores that would become one, or for missing ones."""
-
-    def in_order(faults: Mapping[str, Fault]) -> dict[str, Fault]:
-        """Return faults as whoever reads all chunks in order meets them."""
-        places = [(fault.chunk, names.index(name)) for name, fault in faults.items()]
-        return {names[at]: faults[names[at]] for _, at in sorted(places)}
-
-    if found := in_order(intake.of("inexact")):
-        return InputError(
-            "large_integers",
-            "Integers beyond 2^53, or numbers of more digits than 64 bits hold, which cannot be "
-            f"told apart: {_columns(found)}.",
-            hint="Subtract a constant, write numbers of at most 15 digits, replace them by their "
-            "ranks, or name another column with `score_col`.",
-        )
-    if found := in_order(intake.of("overflowed")):
-        name, fault = next(iter(found.items()))
-        precision, where = coarse[name]
-        return InputError(
-            "coarse_overflow",
-            f"Column {quoted_name(name)} is stored as {precision} in {where} and more "
-            f"finely elsewhere, where scores are beyond all that {precision} holds, in "
-            f"{fault.told}: rounded alike, they would all become infinite.",
-            hint="Store the column in the same type everywhere, or leave that file out.",
-        )
-    if found := in_order(intake.merged):
-        return InputError(
-            "lowest_scores",
-            "With `nan` category, minus infinity takes the place of the lowest number there is, "
-            f"which is a score too: {_columns(found)}.",
-            hint="Use `nan` drop, or replace the scores by their ranks.",
-        )
-    return InputError(
-        "nan_scores",
-        f"Missing scores (NaN): {_columns(in_order(intake.of('missing')))}.",
-        hint="Use `nan` drop to leave these rows out, or `nan` category to count "
-        "a missing score as a value of its own.",
+    wrong = next(one for one in _ERRORS if intake.of(one))
+    faults, places = intake.of(wrong), ["", *names]
+    # As whoever reads all chunks in order meets them.
+    ordered = sorted(faults, key=lambda name: (faults[name].chunk, places.index(name)))
+    precision, files = coarse.get(ordered[0], ("", ""))
+    error = _ERRORS[wrong]
+    message = error.message.format(
+        member=quoted_name(member_column or ""),
+        key=quoted_name(key_column or ""),
+        rows=faults[ordered[0]].told,
+        columns="; ".join(f"column {quoted_name(n)} in {faults[n].told}" for n in ordered),
+        first=quoted_name(ordered[0]),
+        precision=precision,
+        files=files,
     )
-
-
-def _columns(faults: Mapping[str, Fault]) -> str:
-    return "; ".join(
-        f"column {quoted_name(name)} in {fault.told}" for name, fault in faults.items()
-    )
+    return error.worded(message, error.hint)
