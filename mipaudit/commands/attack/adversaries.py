@@ -6,8 +6,9 @@ so that its guesses about the other rows are those of an attacker fixed beforeha
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
-from mipaudit.commands.attack.scores import NO_MEAN, Attacked, Labelled, NotJudgedError
+from mipaudit.commands.attack.scores import NO_MEAN, Attacked, Labelled, NotJudgedError, no_mean
+from mipaudit.evidence.named_attack import Achieved, achieved
 from mipaudit.model.message import Message
+from mipaudit.statements.choices import Side
 
 # Fewer rows of a class than this do not make a threshold of their own.
 _LEAST_ROWS: Final = 5
@@ -203,12 +206,14 @@ Learner = Callable[[Labelled], Callable[[Labelled], Guesses]]
 _AGREEMENT: Final = 1e-4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plot:
-    """One adversary: what it learns from, and what it says of others.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Attack:
+    """One adversary on one score: what it learns, and whom it then calls a member.
 
     Attributes:
         name: which.
+        seen: the score, as the adversary sees it.
+        asked: the settings.
         learn: from labelled losses to guesses; raises NotJudgedError where it cannot.
         told: whether everything was given, so that nothing is learned.
         predicted: what a formula says of it.
@@ -216,45 +221,76 @@ class Plot:
     """
 
     name: Adversary
+    seen: Attacked
+    asked: AttackOptions
     learn: Learner
     told: bool = False
     predicted: float | None = None
     refused: Message | None = None
 
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is judged on all rows."""
+        # Two values have one cut, whose limits hold whoever learned it, and from which rows.
+        one_cut = self.name != "per-class" and self.seen.evidence.one_cut
+        return one_cut or (self.told and self.asked.side_known)
 
-def plots_of(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
+    @property
+    def rows(self) -> NDArray[np.bool_]:
+        """The rows that it is judged on, shape (n,)."""
+        judged = self.seen.judged
+        return np.ones(judged.size, dtype=bool) if self.everywhere else judged
+
+    @cached_property
+    def guess(self) -> Callable[[Labelled], Guesses] | Message:
+        """What it says of others once it has learned from the burn-in, or why it says nothing."""
+        reason = self.refused
+        if self.name == "bounded-loss":
+            reason = no_mean(self.seen, self.asked, self.rows)
+        try:
+            return reason or self.learn(self.seen.part(~self.seen.judged))
+        except NotJudgedError as error:
+            return error.reason
+
+    def achieved(self, alpha: float, rows: NDArray[np.bool_] | None = None) -> Achieved | Message:
+        """Return what it achieves, two-sided alpha, or why that is not known.
+
+        Args:
+            alpha: two-sided error.
+            rows: of which it is shown; None for those that it is judged on.
+        """
+        if isinstance(self.guess, Message):
+            return self.guess
+        target = self.seen.part(self.rows if rows is None else rows)
+        found = achieved(self.guess(target), target.member, prior=self.asked.prior, alpha=alpha)
+        return found or Message("empty_class")
+
+
+def attacks_on(one: Attacked, asked: AttackOptions) -> Iterator[Attack]:
     """Yield the adversaries that apply to a score."""
+    attack = partial(Attack, seen=one, asked=asked)
     if asked.loss_bound is not None:
-        yield _bounded(one, asked, asked.loss_bound)
+        coins = partial(_coins, one.side, asked, asked.loss_bound)
+        yield attack(name="bounded-loss", learn=lambda _: coins, told=True)
     if asked.residuals:
         yield from _gaussians(one, asked)
     else:
         yield _mean(one, asked)
     share = float(np.count_nonzero(one.member)) / one.member.size
-    yield Plot(
-        name="top-n",
-        learn=_cutting(lambda rows: top_cut(_some(rows.loss), share)),
-    )
-    yield Plot(
-        name="top-half",
-        learn=_cutting(lambda rows: top_cut(_some(rows.loss), 0.5)),
-    )
-    yield Plot(
-        name="best-threshold",
-        learn=_cutting(lambda rows: best_cut(rows, asked.prior)),
-    )
+    cuts: dict[Adversary, Callable[[Labelled], Cut]] = {
+        "top-n": lambda rows: top_cut(_some(rows.loss), share),
+        "top-half": lambda rows: top_cut(_some(rows.loss), 0.5),
+        "best-threshold": lambda rows: best_cut(rows, asked.prior),
+    }
+    for name, learn in cuts.items():
+        yield attack(name=name, learn=_cutting(learn))
     if asked.by:
-        yield class_plot(asked.prior)
+        seen = one.classed or one
 
+        def by_class(rows: Labelled) -> Callable[[Labelled], Guesses]:
+            return partial(class_guesses, cuts=class_cuts(rows, asked.prior))
 
-def class_plot(prior: float) -> Plot:
-    """Return the adversary with a threshold for each class of records."""
-
-    def learn(rows: Labelled) -> Callable[[Labelled], Guesses]:
-        cuts = class_cuts(rows, prior)
-        return lambda target: class_guesses(target, cuts)
-
-    return Plot(name="per-class", learn=learn)
+        yield Attack(name="per-class", seen=seen, asked=asked, learn=by_class)
 
 
 def _cutting(learn: Callable[[Labelled], Cut]) -> Learner:
@@ -279,49 +315,54 @@ def _mean_of(loss: NDArray[np.float64]) -> float:
     return mean
 
 
-def _mean(one: Attacked, asked: AttackOptions) -> Plot:
-    """Return who calls a record a member if its loss is at most the members' mean.
-
-    Yeom et al. 2018, section 6.
-    """
-    given = asked.mean_loss
-    if given is None:
-        learn = _cutting(lambda rows: Cut(at=_mean_of(rows.members)))
-        return Plot(name="mean", learn=learn)
-    at = given if one.side == "low" else -given
-    return Plot(
-        name="mean",
-        learn=_cutting(lambda _: Cut(at=at)),
-        told=True,
-        refused=_of_these_rows([(at, _or_nan(_mean_of, one.loss[one.member]))]),
-    )
+def _error_of(residuals: NDArray[np.float64]) -> float:
+    if not np.isfinite(_some(residuals)).all():
+        raise NotJudgedError(NO_MEAN)
+    return standard_error(residuals)
 
 
-def _of_these_rows(pairs: Sequence[tuple[float | None, float]]) -> Message | None:
+def _of_these_rows(
+    learned: Callable[[NDArray[np.float64]], float],
+    *pairs: tuple[float | None, NDArray[np.float64]],
+) -> Message | None:
     """Return that a number told is the one that the rows have, to four digits; None if not.
 
     The attack was then not fixed before the rows on which it is judged.
 
     Args:
-        pairs: what was told, or None, and what the rows have, or NaN.
+        learned: the number that rows have.
+        pairs: what was told, or None, and the rows that it is of.
     """
-    agree = (
-        told is not None and abs(told - seen) <= _AGREEMENT * abs(seen) for told, seen in pairs
+    for told, loss in pairs:
+        try:
+            seen = math.nan if told is None else learned(loss)
+        except NotJudgedError:
+            continue
+        if told is not None and abs(told - seen) <= _AGREEMENT * abs(seen):
+            return Message("told_of_these_rows")
+    return None
+
+
+def _mean(one: Attacked, asked: AttackOptions) -> Attack:
+    """Return who calls a record a member if its loss is at most the members' mean.
+
+    Yeom et al. 2018, section 6.
+    """
+    given = asked.mean_loss
+    at = None if given is None else given if one.side == "low" else -given
+    return Attack(
+        name="mean",
+        seen=one,
+        asked=asked,
+        learn=_cutting(lambda rows: Cut(at=_mean_of(rows.members) if at is None else at)),
+        told=at is not None,
+        refused=_of_these_rows(_mean_of, (at, one.loss[one.member])),
     )
-    return Message("told_of_these_rows") if any(agree) else None
 
 
-def _or_nan(learned: Callable[[NDArray[np.float64]], float], loss: NDArray[np.float64]) -> float:
-    try:
-        return learned(loss)
-    except NotJudgedError:
-        return math.nan
-
-
-def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
+def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Attack]:
     members, holdout = asked.sigma_members, asked.sigma_holdout
-    of_members = members, _or_nan(_error_of, one.loss[one.member])
-    of_holdout = holdout, _or_nan(_error_of, one.loss[~one.member])
+    of_members, of_holdout = (members, one.loss[one.member]), (holdout, one.loss[~one.member])
 
     def mine(rows: Labelled) -> float:
         return _error_of(rows.members) if members is None else members
@@ -330,42 +371,39 @@ def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
         return _error_of(rows.holdout) if holdout is None else holdout
 
     def predicted(formula: Callable[[float, float], float]) -> float | None:
+        if asked.prior != 0.5:  # noqa: PLR2004 - the formula's prior
+            return None
+        rows = one.part(~one.judged)
         try:
-            rows = one.part(~one.judged)
-            found = formula(mine(rows), theirs(rows))
+            return formula(mine(rows), theirs(rows))
         except NotJudgedError:
             return None
-        return found if asked.prior == 0.5 else None  # noqa: PLR2004 - the formula's prior
 
-    yield Plot(
+    yield Attack(
         name="gaussian",
+        seen=one,
+        asked=asked,
         learn=_cutting(lambda rows: gaussian_cut(mine(rows), theirs(rows))),
         told=members is not None and holdout is not None,
-        refused=_of_these_rows([of_members, of_holdout]),
+        refused=_of_these_rows(_error_of, of_members, of_holdout),
         predicted=predicted(gaussian_advantage),
     )
-    yield Plot(
+    yield Attack(
         name="one-standard-error",
+        seen=one,
+        asked=asked,
         learn=_cutting(lambda rows: Cut(at=mine(rows))),
         told=members is not None,
-        refused=_of_these_rows([of_members]),
+        refused=_of_these_rows(_error_of, of_members),
         predicted=predicted(one_error_advantage),
     )
 
 
-def _error_of(residuals: NDArray[np.float64]) -> float:
-    if not np.isfinite(_some(residuals)).all():
-        raise NotJudgedError(NO_MEAN)
-    return standard_error(residuals)
-
-
-def _bounded(one: Attacked, asked: AttackOptions, bound: float) -> Plot:
-    def guess(target: Labelled) -> Guesses:
-        loss = target.loss
-        if asked.residuals:
-            loss = loss**2
-        elif one.side == "high":
-            loss = loss + bound
-        return bounded_loss_guesses(loss, bound)
-
-    return Plot(name="bounded-loss", learn=lambda _: guess, told=True)
+def _coins(side: Side, asked: AttackOptions, bound: float, target: Labelled) -> Guesses:
+    """Return the guesses of the bounded-loss adversary, which learns nothing."""
+    loss = target.loss
+    if asked.residuals:
+        loss = loss**2
+    elif side == "high":
+        loss = loss + bound
+    return bounded_loss_guesses(loss, bound)

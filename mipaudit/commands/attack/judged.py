@@ -1,18 +1,19 @@
 """What each named adversary achieves: on all rows, in classes of records, under a policy."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from operator import itemgetter
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.attack.adversaries import Guesses, Plot, class_plot, plots_of
+from mipaudit.commands.attack.adversaries import Attack
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
-from mipaudit.commands.attack.scores import Attacked, Labelled, NotJudgedError, no_mean
-from mipaudit.evidence.named_attack import Achieved, JudgedRows, achieved, shortfall
-from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.commands.attack.scores import Attacked, NotJudgedError
+from mipaudit.evidence.named_attack import Achieved, JudgedRows, shortfall
 from mipaudit.maths.advantage import advantage
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Attackers, Check, Quantity, Row
@@ -28,92 +29,39 @@ SOURCES: Final[dict[Adversary, str]] = {
     "best-threshold": "Song and Mittal 2021, one threshold for all",
     "per-class": "Song and Mittal 2021, a threshold for each class",
 }
-_NO_ROWS: Final = Message("empty_class")
 MOST_SHOWN: Final = 64
 _OTHER: Final = "other"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Fixed:
-    """An adversary that has learned what it can, and the rows that it is judged on.
-
-    Attributes:
-        plot: which.
-        one: the score, as it sees it.
-        rows: that it is judged on, bool, shape (n,).
-        everywhere: whether these are all.
-        guess: what it says of others, or why it says nothing.
-    """
-
-    plot: Plot
-    one: Attacked
-    rows: NDArray[np.bool_]
-    everywhere: bool
-    guess: Callable[[Labelled], Guesses] | Message
-
-    def achieved(self, prior: float, alpha: float) -> Achieved | Message:
-        """Return what it achieves, two-sided alpha, or why that is not known."""
-        if isinstance(self.guess, Message):
-            return self.guess
-        target = self.one.part(self.rows)
-        found = achieved(self.guess(target), target.member, prior=prior, alpha=alpha)
-        return found or _NO_ROWS
-
-
-def everybody(
-    scores: Sequence[Attacked], asked: AttackOptions
-) -> dict[str, tuple[Attacked, list[Fixed]]]:
-    """Return each score with the adversaries that apply to it, ready to be judged."""
-    return {
-        one.name: (one, [_fixed(plot, one, asked) for plot in plots_of(one, asked)])
-        for one in scores
-    }
-
-
-def _fixed(plot: Plot, whole: Attacked, asked: AttackOptions) -> Fixed:
-    one = whole.as_seen_by(plot.name)
-    # Two values have one cut, whose limits hold whoever learned it, and from which rows.
-    one_cut = plot.name != "per-class" and one.evidence.one_cut
-    everywhere = one_cut or (plot.told and asked.side_known)
-    rows = np.ones(one.judged.size, dtype=bool) if everywhere else one.judged
-    reason = no_mean(one, asked, rows) if plot.name == "bounded-loss" else plot.refused
-    guess: Callable[[Labelled], Guesses] | Message
-    try:
-        guess = reason or plot.learn(one.part(~one.judged))
-    except NotJudgedError as error:
-        guess = error.reason
-    return Fixed(plot=plot, one=one, rows=rows, everywhere=everywhere, guess=guess)
-
-
-def named_attack(fixed: Fixed, asked: AttackOptions, alpha: float) -> tuple[Row, ...]:
+def named_attack(attack: Attack, alpha: float) -> tuple[Row, ...]:
     """Return the advantage of an adversary, then its rates, and how far it is from the best."""
-    plot, one = fixed.plot, fixed.one
-    found = fixed.achieved(asked.prior, alpha)
-    if isinstance(found, Message) or isinstance(fixed.guess, Message):
+    one, prior = attack.seen, attack.asked.prior
+    found = attack.achieved(alpha)
+    if isinstance(found, Message) or isinstance(attack.guess, Message):
+        row = _row(attack, "rows outside the burn-in")
         reason = found if isinstance(found, Message) else None
-        row = _row(plot, one.name, asked.confidence, everywhere=False)
         return (replace(row, value_reason=reason, validity="not-an-interval"),)
-    against = _against(one.evidence, asked)
+    against: Attackers = "intervals-1" if attack.asked.residuals else "thresholds"
+    if one.evidence.discrete:
+        against = "any"
     cells, scores = one.cells, one.scores[one.judged]
     judged = JudgedRows(
-        takes=fixed.guess(one.part(one.judged)).astype(np.float64),
+        takes=attack.guess(one.part(one.judged)).astype(np.float64),
         member=one.member[one.judged],
         scores=scores,
         cell=cells.coarse[np.searchsorted(cells.edges, scores, side="left")],
         blocks=one.blocks[one.judged],
     )
-    short = shortfall(
-        judged, one.evidence.counts, attackers=against, prior=asked.prior, alpha=alpha
-    )
+    short = shortfall(judged, one.evidence.counts, attackers=against, prior=prior, alpha=alpha)
     # All but the per-class attack see the score alone, and are thresholds (or, of residuals,
     # intervals about 0) or toss coins between some: the best attacker has at least as much.
-    least = -2.0 if plot.name == "per-class" else 0.0
-    row = _row(plot, one.name, asked.confidence, found, everywhere=fixed.everywhere)
+    least = -2.0 if attack.name == "per-class" else 0.0
+    row = _row(attack, "all rows" if attack.everywhere else "rows outside the burn-in", found)
     known: dict[Quantity, float | None] = {
         "tpr": found.tpr,
         "fpr": found.fpr,
-        "same_rows": _same_rows(plot, one, asked.prior),
-        "predicted": plot.predicted,
+        "same_rows": _same_rows(attack),
+        "predicted": attack.predicted,
     }
     missed = replace(
         row,
@@ -133,85 +81,67 @@ def _values(row: Row, known: Mapping[Quantity, float | None]) -> Iterator[Row]:
             yield replace(row, quantity=quantity, value=value, lower=None, upper=None)
 
 
-def _row(
-    plot: Plot,
-    score: str,
-    confidence: float,
-    found: Achieved | None = None,
-    *,
-    everywhere: bool = False,
-) -> Row:
+def _row(attack: Attack, selection: str, found: Achieved | None = None) -> Row:
     """Return the advantage of an adversary; without a figure where it was not judged."""
-    limits = None if found is None else found.advantage
-    return Row(
+    row = Row(
         quantity="advantage",
-        score=score,
-        method=SOURCES[plot.name],
-        attackers=plot.name,
-        value=None if limits is None else limits.value,
-        lower=None if limits is None else limits.lower,
-        upper=None if limits is None else limits.upper,
-        confidence=confidence,
-        selection="all rows" if everywhere else "rows outside the burn-in",
-        validity="approximate" if found and found.counted else "finite-sample",
-        n_members=found.n_members if found else 0,
-        n_holdout=found.n_holdout if found else 0,
+        score=attack.seen.name,
+        method=SOURCES[attack.name],
+        attackers=attack.name,
+        confidence=attack.asked.confidence,
+        selection=selection,
+        n_members=0,
+        n_holdout=0,
+    )
+    if found is None:
+        return row
+    return replace(
+        row,
+        value=found.advantage.value,
+        lower=found.advantage.lower,
+        upper=found.advantage.upper,
+        validity="approximate" if found.counted else "finite-sample",
+        n_members=found.n_members,
+        n_holdout=found.n_holdout,
     )
 
 
-def _same_rows(plot: Plot, one: Attacked, prior: float) -> float | None:
+def _same_rows(attack: Attack) -> float | None:
     """Return the advantage on the rows learned from; None where nothing is learned from all.
 
     An infinite score outside the burn-in leaves the rule that was learned as it is, and is
     guessed by it as any extreme; a mean of all rows there is none.
     """
+    one = attack.seen
     rows = one.part(np.ones(one.judged.size, dtype=bool))
     try:
-        taken = plot.learn(rows)(rows).astype(np.float64)
+        taken = attack.learn(rows)(rows).astype(np.float64)
     except NotJudgedError:
         return None
     inside, outside = taken[one.member], taken[~one.member]
-    return advantage(float(inside.mean()), float(outside.mean()), prior)
+    return advantage(float(inside.mean()), float(outside.mean()), attack.asked.prior)
 
 
-def _against(evidence: Evidence, asked: AttackOptions) -> Attackers:
-    """Return the class whose best attacker a named one is held against."""
-    if evidence.discrete:
-        return "any"
-    return "intervals-1" if asked.residuals else "thresholds"
-
-
-def class_attacks(
-    scores: Sequence[Attacked],
-    names: Mapping[int, str],
-    asked: AttackOptions,
-    alpha: float,
-) -> tuple[tuple[Row, ...], tuple[Finding, ...]]:
+def class_attack(
+    attack: Attack, names: Mapping[int, str], alpha: float
+) -> tuple[list[Row], tuple[Finding, ...]]:
     """Return the per-class attack in each class, with its rates, and what was left out.
 
     Which classes are shown is decided by their sizes alone. Small ones are taken together.
 
     Args:
-        scores: of the same rows, at least one.
+        attack: the per-class one, on one score.
         names: of each class, by its hash.
-        asked: the settings.
         alpha: two-sided error of one score; it is shared over the classes.
     """
+    parts, findings = _shown_classes(attack.seen, names, attack.asked.min_cell)
     found: list[Row] = []
-    left_out: dict[Finding, None] = {}
-    for whole in scores:
-        one = whole.as_seen_by("per-class")
-        parts, findings = _shown_classes(one, names, asked.min_cell)
-        left_out.update(dict.fromkeys(findings))
-        plot = class_plot(asked.prior)
-        guess = plot.learn(one.part(~one.judged))
-        for name, rows in parts:
-            taken = guess(one.part(rows))
-            result = achieved(taken, one.member[rows], prior=asked.prior, alpha=alpha / len(parts))
-            if result is not None:
-                row = replace(_row(plot, one.name, asked.confidence, result), group=name)
-                found += (row, *_values(row, {"tpr": result.tpr, "fpr": result.fpr}))
-    return tuple(found), tuple(left_out)
+    for name, rows in parts:
+        result = attack.achieved(alpha / len(parts), rows)
+        if not isinstance(result, Message):
+            row = replace(_row(attack, "rows outside the burn-in", result), group=name)
+            found += (row, *_values(row, {"tpr": result.tpr, "fpr": result.fpr}))
+    return found, findings
 
 
 def _shown_classes(
@@ -219,102 +149,84 @@ def _shown_classes(
 ) -> tuple[list[tuple[str, NDArray[np.bool_]]], tuple[Finding, ...]]:
     """Return the classes that are shown, as masks of rows, and what became of the others."""
     classes, member, rows = one.classes, one.member, one.judged
-    sizes = {
-        group: (
-            int(np.count_nonzero(rows & member & (classes == group))),
-            int(np.count_nonzero(rows & ~member & (classes == group))),
-        )
-        for group in np.unique(classes).tolist()
-    }
-    kept = [group for group, pair in sizes.items() if min(pair) >= least]
+
+    def sizes(chosen: NDArray[np.bool_]) -> tuple[int, int]:
+        return int(np.count_nonzero(chosen & member)), int(np.count_nonzero(chosen & ~member))
+
+    masks = {group: rows & (classes == group) for group in np.unique(classes).tolist()}
+    counted = {group: sizes(mask) for group, mask in masks.items()}
+    kept = [group for group, pair in counted.items() if min(pair) >= least]
     # The largest are shown where there are very many.
-    kept = sorted(kept, key=lambda group: (-sum(sizes[group]), names[group]))[:MOST_SHOWN]
+    kept = sorted(kept, key=lambda group: (-sum(counted[group]), names[group]))[:MOST_SHOWN]
     kept.sort(key=lambda group: names[group])
-    parts = [(names[group], rows & (classes == group)) for group in kept]
-    rest = rows & ~np.isin(classes, np.array(kept, dtype=np.uint64))
-    small = len(sizes) - len(kept)
+    parts = [(names[group], masks[group]) for group in kept]
+    small = len(masks) - len(kept)
     if not small:
         return parts, ()
-    together = min(np.count_nonzero(rest & member), np.count_nonzero(rest & ~member)) >= least
-    if together:
-        parts.append((_OTHER, rest))
-        return parts, (Finding.of("groups_merged", case="classes", groups=small),)
-    return parts, (Finding.of("groups_left_out", case="classes", groups=small),)
+    rest = rows & ~np.isin(classes, np.array(kept, dtype=np.uint64))
+    together = min(sizes(rest)) >= least
+    code = "groups_merged" if together else "groups_left_out"
+    finding = Finding.of(code, case="classes", groups=small)
+    return [*parts, *[(_OTHER, rest)] * together], (finding,)
 
 
-def _shared_error(
-    attackers: Mapping[str, tuple[Attacked, Sequence[Fixed]]], asked: AttackOptions
+def shared_error(
+    attackers: Sequence[tuple[Attacked, Sequence[Attack]]], confidence: float
 ) -> float:
     """Return the two-sided error of each limit if one is picked afterwards.
 
-    The best attacker of each score is another.
+    It is shared over all attackers and the best one of each score, which is another for each.
     """
-    return (1 - asked.confidence) / sum(len(named) + 1 for _, named in attackers.values())
+    return (1 - confidence) / sum(len(named) + 1 for _, named in attackers)
 
 
-def together_limits(
-    attackers: Mapping[str, tuple[Attacked, Sequence[Fixed]]], asked: AttackOptions
-) -> Iterator[Row]:
-    """Yield, of each score, the largest lower limit of any who sees it and no more.
+def held_together(
+    one: Attacked, named: Sequence[Attack], shared: float, asked: AttackOptions
+) -> tuple[Row, list[Check]]:
+    """Return the largest lower limit of any who sees a score and no more, and what is judged.
 
-    All limits share the error as in `attack_checks`: a policy is not met where one is above.
+    Every named attacker is judged, and whether any attacker is surely above the limit. 'Not met'
+    needs one lower limit above, so these limits share the error, and any of them may be picked;
+    'met' needs every upper limit below, so each has the whole of it. The best attacker cannot be
+    shown to be within the limit here, but where it is surely above, no words about named ones
+    make that good.
+
+    Args:
+        one: the score.
+        named: the adversaries on it.
+        shared: two-sided error of each lower limit.
+        asked: the settings.
     """
-    shared = _shared_error(attackers, asked)
-    for score, (one, named) in attackers.items():
-        lower: float = one.evidence.lower(shared / 2)
-        rests_on: Adversary | Literal["any"] = "any"
-        for fixed in named:
-            found = fixed.achieved(asked.prior, shared)
-            # Thresholds for each class need the class of a record beside its score.
-            if fixed.plot.name == "per-class" or isinstance(found, Message):
-                continue
-            if found.advantage.lower > lower:
-                lower, rests_on = found.advantage.lower, fixed.plot.name
-        yield Row(
-            quantity="advantage",
-            score=score,
-            lower=lower,
-            method=rests_on,
-            confidence=asked.confidence,
-        )
-
-
-def attack_checks(
-    attackers: Mapping[str, tuple[Attacked, Sequence[Fixed]]], asked: AttackOptions
-) -> Iterator[Check]:
-    """Judge every named attacker, and whether any attacker is surely above the limit.
-
-    'Not met' needs one lower limit above, so the error is shared over all attackers and the
-    best one of each score; 'met' needs every upper limit below, so each has the whole of it.
-    The best attacker cannot be shown to be within the limit here, but where it is surely
-    above, no words about named ones make that good.
-    """
-    limit, shared = asked.max_advantage, _shared_error(attackers, asked)
+    best, found = one.evidence.lower(shared / 2), [each.achieved(shared) for each in named]
+    lowers: list[tuple[float, str]] = [(best, "any")]
+    lowers += [
+        (lower.advantage.lower, each.name)
+        for each, lower in zip(named, found, strict=True)
+        # Thresholds for each class need the class of a record beside its score.
+        if not isinstance(lower, Message) and each.name != "per-class"
+    ]
+    most, rests_on = max(lowers, key=itemgetter(0))
+    row = Row(
+        quantity="advantage",
+        score=one.name,
+        lower=most,
+        method=rests_on,
+        confidence=asked.confidence,
+    )
+    limit = asked.max_advantage
     if limit is None:
-        return
-    for score, (one, named) in attackers.items():
-        for fixed in named:
-            lower = fixed.achieved(asked.prior, shared)
-            upper = fixed.achieved(asked.prior, 1 - asked.confidence)
-            limits: tuple[float | None, float | None] = (None, None)
-            if not (isinstance(lower, Message) or isinstance(upper, Message)):
-                limits = lower.advantage.lower, upper.advantage.upper
-            yield named_check(
-                "advantage",
-                Message.of("attack_advantage", attack=fixed.plot.name),
-                limit,
-                limits,
-                against=fixed.plot.name,
-                score=score,
-                why=lower if isinstance(lower, Message) else None,
-            )
-        best = one.evidence.lower(shared / 2)
-        if best > limit:
-            yield named_check(
-                "advantage",
-                Message("best_advantage"),
-                limit,
-                (best, None),
-                against="any",
-                score=score,
-            )
+        return row, []
+    judge = partial(named_check, "advantage", limit=limit, score=one.name)
+    checks = []
+    for each, lower in zip(named, found, strict=True):
+        upper = each.achieved(1 - asked.confidence)
+        subject = Message.of("attack_advantage", attack=each.name)
+        if isinstance(lower, Message) or isinstance(upper, Message):
+            why = lower if isinstance(lower, Message) else None
+            checks.append(judge(subject, limits=(None, None), against=each.name, why=why))
+        else:
+            limits = lower.advantage.lower, upper.advantage.upper
+            checks.append(judge(subject, limits=limits, against=each.name))
+    if best > limit:
+        checks.append(judge(Message("best_advantage"), limits=(best, None), against="any"))
+    return row, checks

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from mipaudit.commands.attack.judged import (
-    attack_checks,
-    class_attacks,
-    everybody,
-    named_attack,
-    together_limits,
-)
+from mipaudit.commands.attack.adversaries import attacks_on
+from mipaudit.commands.attack.judged import class_attack, held_together, named_attack, shared_error
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import AttackDesign, AttackReport
 from mipaudit.commands.attack.scores import (
@@ -33,13 +28,15 @@ from mipaudit.evidence.scores.findings import crossing_findings, score_findings,
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Finding, Message
-from mipaudit.model.row import Row
+from mipaudit.model.row import Check, Row
 from mipaudit.options.public import public
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import Provenance, provenance
 from mipaudit.statements.verdict import named_verdict, settled
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mipaudit.data.source import ScoreSource
 
 
@@ -76,7 +73,7 @@ def answer_attack(asked: AttackOptions) -> AttackReport:
 attack = public(AttackOptions, answer_attack)
 
 
-RowT = TypeVar("RowT")
+RowT = TypeVar("RowT", Row, Check)
 _NO_BOUND: Final = Message("mean_without_bound")
 # A largest value that so many records share is one that losses stop at.
 _ATOM: Final = 10
@@ -124,31 +121,31 @@ def attack_report(
     """Return the report."""
     share = ErrorShare(confidence=asked.confidence, columns=len(scores))
     optimum = [row for one in scores for row in advantage_estimates(one.evidence, share)]
-    attackers = everybody(scores, asked)
-    named = [
-        row
-        for _, some in attackers.values()
-        for fixed in some
-        for row in named_attack(fixed, asked, share.two_sided)
-    ]
+    attackers = [(one, list(attacks_on(one, asked))) for one in scores]
+    every = [each for _, some in attackers for each in some]
+    named = [row for each in every for row in named_attack(each, share.two_sided)]
     gaps = [generalization_gap(one, asked, share.two_sided) for one in scores]
-    left_out: tuple[Finding, ...] = ()
-    if asked.by:
-        in_classes, left_out = class_attacks(scores, _names(source), asked, share.two_sided)
-        named += in_classes
+    left_out: dict[Finding, None] = {}
+    for each in every:
+        if each.name == "per-class":
+            in_classes, findings = class_attack(each, _names(source), share.two_sided)
+            named += in_classes
+            left_out |= dict.fromkeys(findings)
     attacks = [row for row in named if row.quantity == "advantage"]
-    together = tuple(together_limits(attackers, asked))
-    order = _strongest_first(asked, (together, optimum, attacks, gaps))
+    shared = shared_error(attackers, asked.confidence)
+    held = [held_together(*each, shared, asked) for each in attackers]
+    together = [row for row, _ in held]
+    order = _strongest_first(baseline(asked.prior), together, optimum, attacks, gaps)
     scores = sorted(scores, key=lambda one: order.index(one.name))
     # The named attacks first: of the best attacker there is no upper limit.
     judged = sorted(
-        attack_checks(attackers, asked), key=lambda one: (one.against == "any", -_lower(one))
+        (check for _, checks in held for check in checks),
+        key=lambda one: (one.against == "any", -_lower(one)),
     )
-    checks = _of_scores(judged, order)
     design = _design(source, scores, asked)
-    findings = [
-        *source.told,
-        *source.findings(),
+    told = (*source.told, *source.findings())
+    findings = (
+        *told,
         *size_findings(design.n_members, design.n_holdout),
         *(
             finding
@@ -161,7 +158,8 @@ def attack_report(
         *_bound_findings(scores, asked),
         *(finding for one in scores for finding in _kind_findings(one, asked)),
         *left_out,
-    ]
+    )
+    checks = _of_scores(judged, order)
     return AttackReport(
         command="attack",
         design=design,
@@ -170,10 +168,10 @@ def attack_report(
         details=_of_scores((row for row in named if row.quantity != "advantage"), order),
         groups=_of_scores((row for row in attacks if row.group is not None), order),
         gaps=_of_scores(gaps, order),
-        findings=tuple(findings),
+        findings=findings,
         limitations=_limitations(named, held=bool(checks)),
         policy=checks,
-        verdict=settled(named_verdict(checks), (*source.told, *source.findings())),
+        verdict=settled(named_verdict(checks), told),
         together=_of_scores(together, order),
         provenance=provenance,
     )
@@ -200,52 +198,45 @@ def _limitations(rows: Sequence[Row], *, held: bool) -> tuple[Message, ...]:
     return tuple(map(Message, codes))
 
 
-def _lower(row: Any) -> float:  # noqa: ANN401 - of any table
+def _lower(row: Row | Check) -> float:
     """Return what a row shows at least; the least of all where it shows nothing."""
     return -math.inf if row.lower is None else row.lower
 
 
-def _strongest_first(asked: AttackOptions, tables: Sequence[Sequence[Any]]) -> list[str]:
+def _strongest_first(blind: float, together: Sequence[Row], *tables: Sequence[Row]) -> list[str]:
     """Return the scores by what the answer names first, then by their best estimate.
 
     Args:
-        asked: the settings.
-        tables: the limits together, of the best attacker and of the named ones, and the gaps: the
-            first of these that shows more than blind guessing is the answer.
+        blind: the advantage of blind guessing.
+        together: the limits together.
+        tables: those of the best attacker and of the named ones, and the gaps: the first table
+            that shows more than blind guessing is the answer.
     """
-    blind = baseline(asked.prior)
-    together, optimum, named, gaps = tables
-    strength: dict[str, list[float]] = {one.score: [] for one in together}
-    for rows in (together, optimum, named):
-        for score, found in strength.items():
-            lowers = (_lower(one) for one in rows if one.score == score)
-            found.append(max(blind, *lowers))
-    for one in gaps:
-        apart = one.lower is not None and one.upper is not None and one.lower * one.upper > 0
-        strength[one.score].append(apart)
-    for one in optimum:
-        if one.attackers == "any":
-            strength[one.score].append(one.value or 0.0)
-    return sorted(strength, key=lambda score: strength[score], reverse=True)
+
+    def strength(score: str) -> list[float]:
+        optimum, named, gaps = ([one for one in rows if one.score == score] for rows in tables)
+        first = [one for one in together if one.score == score]
+        found = [max(blind, *map(_lower, rows)) for rows in (first, optimum, named)]
+        limits = [(one.lower, one.upper) for one in gaps]
+        found += [
+            bool(low is not None and high is not None and low * high > 0) for low, high in limits
+        ]
+        return found + [one.value or 0.0 for one in optimum if one.attackers == "any"]
+
+    return sorted((one.score for one in together), key=strength, reverse=True)
 
 
 def _of_scores(rows: Iterable[RowT], order: Sequence[str]) -> tuple[RowT, ...]:
     """Return rows score by score, in the order of these."""
-    return tuple(sorted(rows, key=lambda one: order.index(one.score)))  # type: ignore[attr-defined]
+    return tuple(sorted(rows, key=lambda one: order.index(one.score)))
 
 
 def _design(source: ScoreSource, scores: Sequence[Attacked], asked: AttackOptions) -> AttackDesign:
     member = scores[0].member
-    learned = tuple(
-        (
-            int(np.count_nonzero(one.member & ~one.judged)),
-            int(np.count_nonzero(~one.member & ~one.judged)),
-        )
-        for one in scores
-    )
+    learned = tuple(_sizes(one.member[~one.judged]) for one in scores)
     return AttackDesign(
-        n_members=int(np.count_nonzero(member)),
-        n_holdout=int(np.count_nonzero(~member)),
+        n_members=_sizes(member)[0],
+        n_holdout=_sizes(member)[1],
         prior=asked.prior,
         baseline=baseline(asked.prior),
         confidence=asked.confidence,
@@ -260,6 +251,10 @@ def _design(source: ScoreSource, scores: Sequence[Attacked], asked: AttackOption
         burn_in_holdout=learned[0][1],
         burn_ins=learned,
     )
+
+
+def _sizes(member: NDArray[np.bool_]) -> tuple[int, int]:
+    return int(np.count_nonzero(member)), int(np.count_nonzero(~member))
 
 
 def _names(source: ScoreSource) -> dict[int, str]:

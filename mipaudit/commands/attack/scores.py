@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.attack.options import AttackOptions
-from mipaudit.commands.attack.report import Adversary
 from mipaudit.counting.counts import require_classes, require_identities
 from mipaudit.counting.scores import OrderedRows, fits, hold_input
 from mipaudit.data.source import ScoreSource
@@ -91,10 +90,6 @@ class Attacked:
     blocks: NDArray[np.uint8]
     side: Side
     classed: Self | None = None
-
-    def as_seen_by(self, adversary: Adversary) -> Self:
-        """Return the rows as an adversary learns from and is judged on them."""
-        return self.classed if adversary == "per-class" and self.classed else self
 
     def part(self, rows: NDArray[np.bool_]) -> Labelled:
         """Return some of the rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mipaudit.model.message import Message
@@ -24,7 +25,6 @@ def increase_check(
     limits: tuple[float | None, float | None],
     *,
     report: str | None = None,
-    unknown: Message | None = None,
 ) -> Check:
     """Judge how much more a score may leak.
 
@@ -35,19 +35,10 @@ def increase_check(
         against: the class of attackers that it is about.
         limits: the lower and the upper one of the difference.
         report: name of the new report, where reports are compared.
-        unknown: why there are none, where that is not said by their absence.
     """
-    found = named_check(
-        "difference",
-        Message("increase"),
-        limit,
-        limits,
-        against=against,
-        score=score,
-        among=against,
-    )
-    reason = unknown or found.reason
-    return replace(found, versus=versus, report=report, reason=reason)
+    judge = partial(named_check, "difference", Message("increase"), limit, limits)
+    found = judge(score=score, against=against, among=against)
+    return replace(found, versus=versus, report=report)
 
 
 def increase_answer(

@@ -34,7 +34,7 @@ from mipaudit.statements.verdict import PARTS_SKIPPED, WEIGHED, reach_verdict, s
 if TYPE_CHECKING:
     from mipaudit.commands.compare.options import CompareOptions, NamedInput
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.model.row import Attackers, Check
+    from mipaudit.model.row import Check
     from mipaudit.statements.any_report import Design
 
 # Figures of a score, by what they are of.
@@ -42,13 +42,25 @@ Figures = Mapping[tuple[object, ...], Row]
 _TRIVIAL: Final = Message("lower_without_score")
 # One threshold is an attacker of each of these: what one finds, the best of them finds.
 _WITH_THRESHOLDS: Final = frozenset({"thresholds", "intervals-1", "intervals-4"})
+_DIGITS: Final = 12
+# Settings that change what a score or an attacker is, or whose rows count. Of the same files they
+# make other scores.
+_TAKEN: Final = (
+    *("where", "unit_column", "unit_rows", "rows_are", "nan", "discrete", "member_value"),
+)
+_LIMITATIONS: Final = (
+    *("reports_only_these", "reports_at_their_word", "reports_stored", "reports_floors"),
+    *("reports_ceilings", "reports_joint", "reports_beforehand"),
+)
 
 
-def figures_of(report: Report) -> dict[str, Figures]:
-    """Return the figures of a report that have limits, by score."""
-    settings = {one.name: one.value for one in report.provenance.settings}
-    given = settings.get("min_recall")
-    least = given if isinstance(given, float) else LEAST_RECALL
+def figures_of(name: str, report: Report) -> dict[str, Figures]:
+    """Return the figures of a report that have limits, by score, as rows of the report named.
+
+    Each has the lower limit that the report allows, also where it is not in the report as such.
+    """
+    given = [one.value for one in report.provenance.settings if one.name == "min_recall"]
+    least = given[0] if given and isinstance(given[0], float) else LEAST_RECALL
     found: dict[str, dict[tuple[object, ...], Row]] = {}
     for row in report.estimates:
         own = found.setdefault(row.score, {})
@@ -59,70 +71,82 @@ def figures_of(report: Report) -> dict[str, Figures]:
         if row.metric is not None:
             # A metric over attackers with some recall is another metric with another recall.
             floor = parse_metric(row.metric, prior=report.design.prior, least=least).least
-        own.setdefault((row.quantity, row.attackers, row.fpr, row.metric, floor), row)
-    return {**found}
+        key = row.quantity, row.attackers, row.fpr, row.metric, floor
+        own.setdefault(key, replace(row, report=name))
+    return {
+        score: {key: _with_floor(row, rows, report.design) for key, row in rows.items()}
+        for score, rows in found.items()
+    }
 
 
-def changes(
-    of: MatchedScore, old: Figures, new: Figures, design: Design, confidence: float
-) -> Iterator[tuple[Row, Row, Row]]:
-    """Yield the change of every figure that both reports have, and the two, in the new one's order.
+def _with_floor(row: Row, rows: Figures, design: Design) -> Row:
+    """Return a figure with a lower limit that follows from what is stored, where it has none.
 
-    Args:
-        of: the score, and the names of the reports.
-        old: its figures in the old report.
-        new: likewise.
-        design: of the old report, whose prior both have.
-        confidence: of all changes.
+    Every class holds the trivial attacker. One that holds the thresholds also holds the one
+    whose TPR at some FPR is stored. Of several FPRs the largest is taken whatever it shows:
+    to take the best of them would need a share of the error for each.
     """
+    if row.lower is not None or row.quantity not in {"advantage", "tpr_at_fpr"}:
+        return replace(row, lower_reason=None)
+    if row.quantity == "tpr_at_fpr":
+        return replace(row, lower=0.0, lower_reason=_TRIVIAL)
+    points = [
+        (one.fpr, one.lower)
+        for one in rows.values()
+        if one.quantity == "tpr_at_fpr" and one.fpr is not None and one.lower is not None
+    ]
+    if row.attackers in _WITH_THRESHOLDS and points:
+        fpr, tpr = max(points, key=lambda point: point[0])
+        reached = 2 * (design.prior * tpr + (1 - design.prior) * (1 - fpr)) - 1
+        if reached > design.baseline:
+            return replace(row, lower=reached, lower_reason=Message("lower_of_tpr"))
+    return replace(row, lower=design.baseline, lower_reason=_TRIVIAL)
+
+
+def changes(old: Figures, new: Figures, confidence: float) -> Iterator[tuple[Row, Row, Row]]:
+    """Yield the change of every figure of a score that both reports have, and the two figures."""
     for key, row in new.items():
         if key in old:
-            before, after = _reported(old[key], old, design), _reported(row, new, design)
-            yield (
-                _change(of, before, after, confidence),
-                replace(before, report=of.versus),
-                replace(after, report=of.report),
-            )
+            yield _change(old[key], row, confidence), old[key], row
 
 
-def _change(of: MatchedScore, old: Row, new: Row, confidence: float) -> Row:
+def _change(old: Row, new: Row, confidence: float) -> Row:
     # Another end of the score is another attacker: there is nothing to subtract.
-    other_side = len({old.side, new.side} - {None}) > 1
-    value, lower, upper = (
-        None if other_side else _less(*both)
-        for both in ((new.value, old.value), (new.lower, old.upper), (new.upper, old.lower))
-    )
-    side = Message("other_side") if other_side else None
+    turned = Message("other_side") if len({old.side, new.side} - {None}) > 1 else None
+    pairs = (new.value, old.value), (new.lower, old.upper), (new.upper, old.lower)
+    value, lower, upper = (None if turned else _less(*pair) for pair in pairs)
+    approximate = "approximate" in {old.validity, new.validity}
     return Row(
         quantity=new.quantity,
-        score=of.score,
-        report=of.report,
-        versus=of.versus,
+        score=new.score,
+        report=new.report,
+        versus=old.report,
         attackers=new.attackers,
         value=value,
         lower=lower,
         upper=upper,
-        lower_reason=side or _lacking(("old", "upper", old.upper), ("new", "lower", new.lower)),
-        upper_reason=side or _lacking(("new", "upper", new.upper), ("old", "lower", old.lower)),
+        lower_reason=turned or _lacking(("old", "upper", old.upper), ("new", "lower", new.lower)),
+        upper_reason=turned or _lacking(("new", "upper", new.upper), ("old", "lower", old.lower)),
         confidence=confidence,
-        validity="approximate"
-        if "approximate" in {old.validity, new.validity}
-        else "finite-sample",
+        validity="approximate" if approximate else "finite-sample",
         fpr=new.fpr,
         metric=new.metric,
     )
 
 
-def beside_any(of: MatchedScore, old: Figures, new: Figures, confidence: float) -> Iterator[Row]:
+def beside_any(old: Figures, new: Figures, confidence: float) -> Iterator[Row]:
     """Yield every class beside any attacker: what limits of different kinds can tell."""
-    before, after = _advantages(old), _advantages(new)
+    before, after = (
+        {row.attackers: row for row in rows.values() if row.quantity == "advantage"}
+        for rows in (old, new)
+    )
     for attackers in after if "any" in before and "any" in after else ():
         if attackers != "any" and attackers in before:
             row = Row(
                 quantity="class_beside_any",
-                score=of.score,
-                report=of.report,
-                versus=of.versus,
+                score=after["any"].score,
+                report=after["any"].report,
+                versus=before["any"].report,
                 attackers=attackers,
                 upper=_less(after[attackers].upper, before["any"].lower),
                 confidence=confidence,
@@ -130,40 +154,6 @@ def beside_any(of: MatchedScore, old: Figures, new: Figures, confidence: float) 
             yield row
             least = _less(after["any"].lower, before[attackers].upper)
             yield replace(row, quantity="any_beside_class", upper=None, lower=least)
-
-
-def _advantages(rows: Figures) -> dict[Attackers, Row]:
-    return {row.attackers: row for row in rows.values() if row.quantity == "advantage"}
-
-
-def _reported(row: Row, rows: Figures, design: Design) -> Row:
-    """Return a figure of one of the reports, with the lower limit that the report allows."""
-    lower, reason = row.lower, None
-    if lower is None and row.quantity == "advantage":
-        lower, reason = _floor(row.attackers, rows, design)
-    elif lower is None and row.quantity == "tpr_at_fpr":
-        lower, reason = 0.0, _TRIVIAL
-    return replace(row, lower=lower, lower_reason=reason)
-
-
-def _floor(attackers: Attackers, rows: Figures, design: Design) -> tuple[float, Message]:
-    """Return a lower limit of the best advantage within a class, from what is stored.
-
-    Every class holds the trivial attacker. One that holds the thresholds also holds the one
-    whose TPR at some FPR is stored. Of several FPRs the largest is taken whatever it shows:
-    to take the best of them would need a share of the error for each.
-    """
-    points = [
-        (row.fpr, row.lower)
-        for row in rows.values()
-        if row.quantity == "tpr_at_fpr" and row.fpr is not None and row.lower is not None
-    ]
-    if attackers in _WITH_THRESHOLDS and points:
-        fpr, tpr = max(points, key=lambda point: point[0])
-        reached = 2 * (design.prior * tpr + (1 - design.prior) * (1 - fpr)) - 1
-        if reached > design.baseline:
-            return reached, Message("lower_of_tpr")
-    return design.baseline, _TRIVIAL
 
 
 def _less(one: float | None, other: float | None) -> float | None:
@@ -177,18 +167,6 @@ def _lacking(*limits: tuple[str, str, float | None]) -> Message | None:
         if limit is None:
             found = Message.of("limit_lacking", which=which, side=side, also=found)
     return found
-
-
-_DIGITS: Final = 12
-# Settings that change what a score or an attacker is, or whose rows count. Of the same files they
-# make other scores.
-_TAKEN: Final = (
-    *("where", "unit_column", "unit_rows", "rows_are", "nan", "discrete", "member_value"),
-)
-_LIMITATIONS: Final = (
-    *("reports_only_these", "reports_at_their_word", "reports_stored", "reports_floors"),
-    *("reports_ceilings", "reports_joint", "reports_beforehand"),
-)
 
 
 def compare_reports(asked: CompareOptions) -> ReportComparison:
@@ -207,7 +185,7 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
     _require_alike(reports, old, judged=limit is not None)
     if limit is not None:
         check_increase(limit, design.prior)
-    held = {name: figures_of(report) for name, report in reports.items()}
+    held = {name: figures_of(name, report) for name, report in reports.items()}
     scores = tuple(_matched(held, old))
     # Of every score that two reports have, with its figures in both.
     both = [
@@ -221,10 +199,9 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
             "The reports have no score of the same name: there is nothing to compare.",
             hint="Scores are matched by the name of their column.",
         )
-    told = [rows for of in both for rows in changes(*of, design, confidence)]
-    found = tuple(change for change, *_ in told)
+    told = [one for _, was, now in both for one in changes(was, now, confidence)]
     against = _against(told, asked.against)
-    checks = () if limit is None else tuple(_judged(scores, found, limit, against))
+    checks = () if limit is None else tuple(_judged(scores, told, limit, against))
     findings = (
         *_report_findings(reports, old),
         *(finding for of in both for finding in _score_findings(*of)),
@@ -243,9 +220,9 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
             against=against,
         ),
         scores=scores,
-        changes=found,
+        changes=tuple(change for change, *_ in told),
         figures=tuple(dict.fromkeys(row for _, *figures in told for row in figures)),
-        beside_any=tuple(one for of in both for one in beside_any(*of, confidence)),
+        beside_any=tuple(row for _, was, now in both for row in beside_any(was, now, confidence)),
         policy=checks,
         verdict=settled(verdict, findings),
         findings=findings,
@@ -259,26 +236,24 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
 
 
 def _judged(
-    scores: Sequence[MatchedScore], found: Sequence[Row], limit: float, against: Against
+    scores: Sequence[MatchedScore],
+    told: Sequence[tuple[Row, Row, Row]],
+    limit: float,
+    against: Against,
 ) -> Iterator[Check]:
     """Yield the check of every score, by the change of its advantage: open where there is none."""
     decides = {
         (one.score, one.report): (one.lower, one.upper)
-        for one in found
+        for one, *_ in told
         if one.quantity == "advantage" and one.attackers == against
     }
     for one in scores:
-        limits = decides.get((one.score, one.report))
-        alone = Message("score_only_in_new" if one.status == "new" else "score_only_in_old")
-        yield increase_check(
-            one.score,
-            one.versus,
-            limit,
-            against,
-            limits or (None, None),
-            report=one.report,
-            unknown=alone if limits is None else None,
-        )
+        limits = decides.get((one.score, one.report), (None, None))
+        check = increase_check(one.score, one.versus, limit, against, limits, report=one.report)
+        if (one.score, one.report) not in decides:
+            alone = "score_only_in_new" if one.status == "new" else "score_only_in_old"
+            check = replace(check, reason=Message(alone))
+        yield check
 
 
 def _require_names(names: Sequence[str], baseline: str | None) -> None:
@@ -376,8 +351,7 @@ def _opened(given: NamedInput) -> tuple[Report, bytes]:
         data = report_bytes(given.data)
         report = from_json(data)
     except MipauditError as error:
-        text = f"Report {name}: {error.message}"
-        raise type(error)(error.code, text, hint=error.hint) from None
+        raise error.worded(f"Report {name}: {error.message}", error.hint) from None
     if report.command != "estimate":
         raise InputError(
             "report_schema",
@@ -448,10 +422,15 @@ def _require_alike(reports: Mapping[str, Report], old: str, *, judged: bool) -> 
 
 def _read(report: Report) -> tuple[object, ...] | None:
     """Return what was read and how; None where it cannot be told."""
-    contents = tuple(content for _, content in report.provenance.contents)
+    contents, given = [content for _, content in report.provenance.contents], _settings(report)
     if not contents or None in contents:
         return None
-    return contents, *(_given(report, name) for name in (*_TAKEN, "member_column"))
+    return *contents, *(given.get(name) for name in (*_TAKEN, "member_column"))
+
+
+def _settings(report: Report) -> dict[str, str]:
+    """Return the settings of a report, in words."""
+    return {one.name: value_words(one.value) for one in report.provenance.settings}
 
 
 def _report_findings(reports: Mapping[str, Report], old: str) -> Iterator[Finding]:
@@ -469,40 +448,29 @@ def _report_findings(reports: Mapping[str, Report], old: str) -> Iterator[Findin
 
 def _between(old_name: str, old: Report, name: str, new: Report) -> Iterator[Finding]:
     both = {"old": old_name, "new": name}
-    sure = {"old_confidence": old.design.confidence, "new_confidence": new.design.confidence}
-    if len({*sure.values()}) > 1:
+    if old.design.confidence != new.design.confidence:
+        sure = {"old_confidence": old.design.confidence, "new_confidence": new.design.confidence}
         yield Finding.of("confidence_differs", **both, **sure)
-    if _differs(old, new, "strict"):
+    before, after = _settings(old), _settings(new)
+    # A report older than a setting does not have it.
+    differing = {name for name in before.keys() & after.keys() if before[name] != after[name]}
+    if "strict" in differing:
         yield Finding.of("strict_differs", **both)
-    differing = [one for one in (*_TAKEN, "member_side") if _differs(old, new, one)]
-    if differing:
-        yield Finding.of("settings_differ", **both, settings=", ".join(differing))
-    made = {"old_version": old.provenance.mipaudit, "new_version": new.provenance.mipaudit}
-    if len({*made.values()}) > 1:
+    if names := [one for one in (*_TAKEN, "member_side") if one in differing]:
+        yield Finding.of("settings_differ", **both, settings=", ".join(names))
+    if old.provenance.mipaudit != new.provenance.mipaudit:
+        made = {"old_version": old.provenance.mipaudit, "new_version": new.provenance.mipaudit}
         yield Finding.of("versions_differ", **both, **made)
     read, again = ({one for _, one in each.provenance.contents if one} for each in (old, new))
     if read & again:
         yield Finding.of("same_input", **both)
 
 
-def _differs(old: Report, new: Report, name: str) -> bool:
-    """Whether a setting differs; a report older than the setting does not have it."""
-    return len({_given(old, name), _given(new, name)} - {None}) > 1
-
-
-def _given(report: Report, name: str) -> str | None:
-    given = (one.value for one in report.provenance.settings if one.name == name)
-    return next(map(value_words, given), None)
-
-
 def _score_findings(of: MatchedScore, old: Figures, new: Figures) -> Iterator[Finding]:
     """Yield how the figures of a score differ in more than their numbers."""
     named = {"score": of.score, "old": of.versus, "new": of.report}
-    before, after = (
-        {row.side for row in rows.values() if row.side is not None} for rows in (old, new)
-    )
+    before, after = ({row.side for row in rows.values()} - {None} for rows in (old, new))
     if before and after and before != after:
         yield Finding.of("side_differs", **named)
-    alone = len(old.keys() ^ new.keys())
-    if alone:
+    if alone := len(old.keys() ^ new.keys()):
         yield Finding.of("unmatched_figures", **named, figures=alone)

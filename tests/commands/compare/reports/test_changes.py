@@ -9,13 +9,10 @@ import pytest
 
 from mipaudit.commands.compare.increase import increase_check
 from mipaudit.commands.compare.reports.answer import beside_any, changes, figures_of
-from mipaudit.commands.compare.reports.report import MatchedScore
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.report.messages.told import told
 from mipaudit.statements.verdict import reach_verdict
-
-BOTH = MatchedScore(score="s", report="new", versus="old", status="in both")
 
 
 def figure(quantity="advantage", attackers="thresholds", **fields):
@@ -35,20 +32,19 @@ def figure(quantity="advantage", attackers="thresholds", **fields):
     return Row(quantity=quantity, attackers=attackers, **given)
 
 
-def held(rows, prior=0.5, **settings):
+def held(rows, prior=0.5, *, name="new", **settings):
     """Return the figures of a report with these rows."""
     given = [SimpleNamespace(name=name, value=value) for name, value in settings.items()]
     report = SimpleNamespace(
         estimates=rows,
-        design=SimpleNamespace(prior=prior),
+        design=SimpleNamespace(prior=prior, baseline=abs(2 * prior - 1)),
         provenance=SimpleNamespace(settings=given),
     )
-    return figures_of(report)["s"]
+    return figures_of(name, report)["s"]
 
 
 def changed(old, new, prior=0.5):
-    design = SimpleNamespace(prior=prior, baseline=abs(2 * prior - 1))
-    return tuple(changes(BOTH, held(old, prior), held(new, prior), design, 0.9))
+    return tuple(changes(held(old, prior, name="old"), held(new, prior), 0.9))
 
 
 def one_change(old, new, prior=0.5):
@@ -142,9 +138,9 @@ def test_published_estimators_and_other_recalls_are_not_compared():
 
 def test_a_class_beside_any_attacker_uses_only_what_is_stored():
     rows = [figure(attackers="any", lower=0.25), figure(upper=0.5)]
-    of_class, of_any = beside_any(BOTH, held(rows), held(rows), 0.9)
+    of_class, of_any = beside_any(held(rows, name="old"), held(rows), 0.9)
     assert (of_class.attackers, of_class.upper, of_any.lower) == ("thresholds", 0.25, -0.25)
-    assert list(beside_any(BOTH, held(rows[1:]), held(rows), 0.9)) == []
+    assert list(beside_any(held(rows[1:], name="old"), held(rows), 0.9)) == []
 
 
 @pytest.mark.parametrize(
@@ -163,14 +159,9 @@ def test_one_that_is_not_met_decides_and_a_missing_score_is_open():
     change = one_change(figure(lower=0.5, upper=0.625), figure(lower=0.75, upper=0.875))
     limits = (change.lower, change.upper)
     bad, good = (increase_check("s", "old", limit, "thresholds", limits) for limit in (0.0, 0.5))
-    alone = increase_check(
-        "t",
-        "old",
-        0.5,
-        "any",
-        (None, None),
-        report="new",
-        unknown=Message("score_only_in_new"),
+    alone = replace(
+        increase_check("t", "old", 0.5, "any", (None, None), report="new"),
+        reason=Message("score_only_in_new"),
     )
     assert reach_verdict([good, alone, bad], ()).status == "not_met"
     found = reach_verdict([good, alone], ())
