@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.epsilon.one_run.guesses import require_fresh_coins, require_one_share
+from mipaudit.commands.epsilon.guesses import require_fresh_coins, require_one_share
 from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.counting.counts import row_meter
@@ -92,14 +92,14 @@ def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) 
 
 def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
     """Return the rows with keys that tell them apart over all runs, and the number of runs."""
-    if kept is None or kept.rows.keys is None or kept.rows.groups is None:
+    rows = None if kept is None else kept.rows
+    if kept is None or rows is None or rows.keys is None or rows.groups is None:
         raise InputError(
             "too_many_rows",
             "`run_col` takes inputs that fit into memory as a whole, and this one is too large.",
             hint="Name fewer score columns with `score_col`, or audit fewer runs.",
         )
-    rows = kept.rows
-    keys, groups = kept.rows.keys, kept.rows.groups
+    keys, groups = rows.keys, rows.groups
     together = splitmix64(groups, _RUN_STREAM) ^ keys
     if np.unique(together).size < together.size:
         raise InputError(
@@ -115,74 +115,54 @@ def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
 
 def _in_order(source: ScoreSource, kept: KeptInput, choice: SeedChoice) -> ScoredRows:
     ordered = [kept.in_order([at], choice) for at in range(len(source.columns))]
-    rows = [one.rows for one in ordered]
-    sides = [
+    keys, member = ordered[0].rows.keys, ordered[0].rows.member
+    members, holdout = (
         ClassScores(
-            scores=tuple(one.scores[0][one.member == side] for one in rows),
-            ids=None if rows[0].keys is None else rows[0].keys[rows[0].member == side],
-            keyed=rows[0].keys is not None,
+            scores=tuple(one.rows.scores[0][one.rows.member == side] for one in ordered),
+            ids=None if keys is None else keys[member == side],
+            keyed=keys is not None,
         )
         for side in (True, False)
-    ]
-    return ScoredRows(
-        names=tuple(column.name for column in source.columns),
-        members=sides[0],
-        holdout=sides[1],
-        seeds=tuple(one.seed for one in ordered),
     )
+    names, seeds = _names(source), tuple(one.seed for one in ordered)
+    return ScoredRows(names=names, members=members, holdout=holdout, seeds=seeds)
 
 
 def _by_position(source: ScoreSource, asked: EpsilonOptions, workers: Workers) -> ScoredRows:
     """Read an input of many rows, whose positions tell them apart."""
-    hint, ids = source.rows_hint, asked.kind == "one-run"
+    hint, names = source.rows_hint, _names(source)
+    kept = KeptScores(len(names), rows=hint or 0, ids=asked.kind == "one-run")
     meter = row_meter(hint, asked.progress)
-    kept = KeptScores(len(source.columns), rows=hint or 0, ids=ids)
     fold(source.partitions(), kept.shared, workers=workers, progress=meter)
     source.check_classes()
-    names = tuple(column.name for column in source.columns)
-    return ScoredRows(
-        names=names,
-        members=kept.members(),
-        holdout=kept.holdout(),
-        seeds=(source.position_seed,) * len(names),
-    )
+    seeds = (source.position_seed,) * len(names)
+    return ScoredRows(names=names, members=kept.members(), holdout=kept.holdout(), seeds=seeds)
 
 
-def input_findings(
-    source: ScoreSource, rows: ScoredRows, design: DesignKind
-) -> tuple[Finding, ...]:
-    """Return what the reader must know about the rows; valid after they were read."""
-    found = [
-        *source.told,
-        *source.findings(),
-        *size_findings(rows.members.size, rows.holdout.size),
-        *_doubtful(source, design),
-    ]
-    for name, members, holdout in rows.columns():
-        found.extend(_score_findings(safe_name(name), members, holdout))
-    return tuple(found)
+def _names(source: ScoreSource) -> tuple[str, ...]:
+    return tuple(column.name for column in source.columns)
 
 
-def _doubtful(source: ScoreSource, design: DesignKind) -> tuple[Finding, ...]:
-    """Compare the names of the columns with the design."""
+def input_findings(source: ScoreSource, rows: ScoredRows, design: DesignKind) -> Iterator[Finding]:
+    """Yield what the reader must know about the rows; valid after they were read."""
+    yield from source.told
+    yield from source.findings()
+    yield from size_findings(rows.members.size, rows.holdout.size)
+    # Names of columns that do not go with runs.
     names = {name.lower() for name, _ in source.skipped}
-    if design == "independent-runs" and names & _CANARY_IDS:
-        case = "canaries"
-    elif design == "independent-runs" and names & _RECORD_IDS:
-        case = "records"
-    else:
-        return ()
-    return (Finding.of("design_doubtful", case=case),)
+    if design == "independent-runs" and names & (_CANARY_IDS | _RECORD_IDS):
+        case = "canaries" if names & _CANARY_IDS else "records"
+        yield Finding.of("design_doubtful", case=case)
+    for name, members, holdout in rows.columns():
+        yield from _score_findings(safe_name(name), members, holdout)
 
 
 def _score_findings(
     name: str, members: NDArray[np.float64], holdout: NDArray[np.float64]
-) -> tuple[Finding, ...]:
-    low = min(members.min(), holdout.min())
-    high = max(members.max(), holdout.max())
+) -> Iterator[Finding]:
+    low, high = min(members.min(), holdout.min()), max(members.max(), holdout.max())
     if low == high:
-        return (Finding.of("constant_column", case="score", column=name),)
-    if np.isfinite(low) and np.isfinite(high):
-        return ()
-    infinite = sum(int(np.count_nonzero(np.isinf(scores))) for scores in (members, holdout))
-    return (Finding.of("infinite_scores", case="column", column=name, rows=infinite),)
+        yield Finding.of("constant_column", case="score", column=name)
+    elif not (np.isfinite(low) and np.isfinite(high)):
+        infinite = sum(int(np.count_nonzero(np.isinf(scores))) for scores in (members, holdout))
+        yield Finding.of("infinite_scores", case="column", column=name, rows=infinite)

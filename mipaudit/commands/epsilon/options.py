@@ -7,30 +7,29 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from mipaudit.commands.epsilon.given import (
-    AttackTable,
-    CanaryTotals,
-    NamedCurve,
-    attack_table,
-    called,
-    canary_totals,
-    claimed,
-    named_curve,
-)
 from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.errors import UsageError
+from mipaudit.maths.epsilon.conditional import GuessCounts
 from mipaudit.options import game
 from mipaudit.options.declare import Choice, Free, Options, but, declared
 from mipaudit.options.game import ClaimedCurveOption
 from mipaudit.options.scores import Classes, Columns, MemberSideOption, Scores, Seeded, Work
 from mipaudit.options.shown import CurveOption, ExitZeroOption, RequirePolicy, Shown
-from mipaudit.options.values import NOT_NEGATIVE, Range, one_or_two
+from mipaudit.options.values import NOT_NEGATIVE, Range, one_or_two, path_of
+from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
+    from mipaudit.statements.provenance import InputFile
 
 MethodName = Literal["conditional", "gdp"]
 NumeratorChoice = Literal["either", "member", "holdout", "both"]
+Rates = tuple[float, ...]
+_GIVEN: Final = "the points given"
+_FORMS: Final = (
+    "must be a path, or two sequences of equal length: FPR, and the most TPR at each, from the FPR "
+    "to 1"
+)
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
 _DESIGNS: Final = (
@@ -40,6 +39,30 @@ _DESIGNS: Final = (
     "certifies epsilon.\n"
     "  one-model         a row is a member or holdout record of one model: certifies nothing."
 )
+
+
+def _points_or_path(given: Any) -> str | tuple[Rates, Rates]:  # noqa: ANN401 - a path, or points
+    """Return the path of a file, or the points of an ROC.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    path = path_of(given)
+    if isinstance(path, str):
+        return path
+    try:
+        fprs, tprs = (tuple(map(float, one)) for one in given)
+    except (TypeError, ValueError):
+        raise ValueError(_FORMS) from None
+    inside = all(0 <= fpr <= tpr <= 1 for fpr, tpr in zip(fprs, tprs, strict=False))
+    if not (0 < len(fprs) == len(tprs) and inside):
+        raise ValueError(_FORMS)
+    return fprs, tprs
+
+
+def _called(given: str | tuple[Rates, Rates] | None) -> str | None:
+    """Return what a report says of a claimed curve."""
+    return _GIVEN if isinstance(given, tuple) else given
 
 
 class _Any(Options):
@@ -63,7 +86,7 @@ class _Certifying(Options):
             within=NOT_NEGATIVE,
         ),
     ] = None
-    claimed_curve: Annotated[ClaimedCurveOption, but(read=claimed, told=called)] = None
+    claimed_curve: Annotated[ClaimedCurveOption, but(read=_points_or_path, told=_called)] = None
     true_epsilon: Annotated[
         float | None,
         Choice(
@@ -231,7 +254,7 @@ Examples:
             raise UsageError("two_inputs", "Scores and counts are given; one of them is enough.")
         # Both are read here, so that what is wrong with them is told.
         totals = self.totals if self.table is None else None
-        guessed_right = 0 if totals is None else totals.correct
+        guessed_right = 0 if totals is None else totals[-1]
         # A whole curve is tested guess by guess.
         if guessed_right > _MOST_STEPS and (self.assume_gdp or self.claims_curve):
             raise UsageError(
@@ -286,14 +309,47 @@ Examples:
         return any(getattr(self, name) is not None for name in _COUNTED)
 
     @cached_property
-    def table(self) -> AttackTable | None:
-        """The counts of independent runs; None where none is given."""
-        return attack_table(self.tp, self.fn, self.fp, self.tn)
+    def table(self) -> GuessCounts | None:
+        """The counts of independent runs; None where none is given.
+
+        Raises:
+            UsageError: not all four, or no run of a kind.
+        """
+        tp, fn, fp, tn = found = self.tp, self.fn, self.fp, self.tn
+        if all(one is None for one in found):
+            return None
+        if tp is None or fn is None or fp is None or tn is None:
+            raise UsageError(
+                "counts", "The counts of an attack are `tp`, `fn`, `fp` and `tn`, all four."
+            )
+        if not (tp + fn > 0 and fp + tn > 0):
+            raise UsageError(
+                "counts",
+                "There must be runs with the record (`tp` + `fn`) and runs without it (`fp` + "
+                "`tn`).",
+            )
+        return GuessCounts(tp, fp, tn, fn, n_members=tp + fn, n_holdout=fp + tn)
 
     @cached_property
-    def totals(self) -> CanaryTotals | None:
-        """The counts of one run; None where none is given."""
-        return canary_totals(self.canaries, self.guesses, self.correct)
+    def totals(self) -> tuple[int, int, int] | None:
+        """The canaries of one run, the guesses and the right ones; None where none is given.
+
+        Raises:
+            UsageError: not all three, or guesses of two kinds.
+        """
+        canaries, guesses, correct = self.canaries, self.guesses, self.correct
+        if canaries is None and correct is None:
+            return None
+        if canaries is None or guesses is None or correct is None:
+            raise UsageError(
+                "counts",
+                "The counts of one run are `canaries`, `guesses` and `correct`, all three.",
+            )
+        if isinstance(guesses, tuple):
+            raise UsageError(
+                "guesses", "Beside `canaries`, `guesses` takes one number: all guesses made."
+            )
+        return canaries, guesses, correct
 
     @property
     def counted_class(self) -> NumeratorChoice:
@@ -311,9 +367,23 @@ Examples:
         return self.claimed_mu is not None or self.claimed_curve is not None
 
     @cached_property
-    def named_curve(self) -> NamedCurve | None:
-        """The curve that is claimed by its points, read."""
-        return None if self.claimed_curve is None else named_curve(self.claimed_curve)
+    def curve_read(self) -> "tuple[str, TradeOff, InputFile | None] | None":
+        """What a report calls the curve claimed by its points, that bound, and its file if any.
+
+        Raises:
+            InputError: the file cannot be read as points of an ROC.
+        """
+        given = self.claimed_curve
+        if given is None:
+            return None
+        from mipaudit.maths.privacy.points_of_curve import sampled_tradeoff
+
+        if not isinstance(given, str):
+            return _GIVEN, sampled_tradeoff(*given), None
+        from mipaudit.data.tables.roc_points import read_roc_points
+
+        rates, source = read_roc_points(given)
+        return safe_name(source.name), sampled_tradeoff(*rates.T.tolist()), source
 
     @property
     def tradeoff(self) -> "TradeOff | None":
@@ -322,7 +392,7 @@ Examples:
             from mipaudit.maths.privacy.mechanism import GaussianDP
 
             return GaussianDP(mu=self.claimed_mu)
-        return None if self.named_curve is None else self.named_curve.curve
+        return None if self.curve_read is None else self.curve_read[1]
 
     def confidence_of_one(self, columns: int) -> float:
         """Return the confidence of each of so many limits that hold jointly (Bonferroni)."""

@@ -1,4 +1,4 @@
-"""What a design can refute before it is run: Gaussian and Laplace mechanisms, best attack.
+"""What a design can refute of a claim: Gaussian and Laplace mechanisms, best attack.
 
 A detector says with what probability a design refutes one claimed epsilon when the
 mechanism's trade-off curve is a given one and the attack is the best threshold. Nothing is drawn:
@@ -18,19 +18,28 @@ binomial.
 
 import math
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple, Protocol, assert_never
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.epsilon.one_run.guesses import GuessPlan, plan_guesses, settled_shares
+from mipaudit.commands.epsilon.guesses import GuessPlan, plan_guesses, settled_shares
+from mipaudit.commands.epsilon.independent_runs import pooled_limit
+from mipaudit.commands.epsilon.options import EpsilonOptions
+from mipaudit.commands.epsilon.report import CanaryGuesses, DetectionPower, EpsilonStatement
 from mipaudit.maths.bisection import crossing
+from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
 from mipaudit.maths.one_run.p_value import critical_correct
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.privacy.tradeoff import TradeOff
+from mipaudit.model.message import Message
 
 Floats = NDArray[np.float64]
+# The probability that a design refutes the claim, as a function of the true curve.
 Detector = Callable[[TradeOff], float]
+# A lower limit on epsilon, rising in the first count and falling in the second: of how many runs
+# with the canary of all, how many without of all, delta, and the one-sided error.
+CountLimit = Callable[[int, int, int, int, float, float], float]
 Mechanism = Literal["gaussian", "laplace"]
 USUAL_POWER: Final = 0.8
 LARGEST_EPSILON: Final = 100.0
@@ -48,6 +57,8 @@ _NODES: Final = 9
 _STEP: Final = 1e-3
 _HALVINGS: Final = 12
 _FEWEST_GUESSES: Final = 4
+# Runs that trying many attacks takes, beside knowing the best (mipaudit help methods).
+_SEARCH_COST: Final = 1.8
 
 
 class Claim(NamedTuple):
@@ -56,6 +67,116 @@ class Claim(NamedTuple):
     epsilon: float
     delta: float
     confidence: float
+
+
+class _Plan(NamedTuple):
+    """How often a design refutes the claim, and the size, and guesses, that it takes."""
+
+    detector: Detector
+    needed: Callable[[TradeOff], tuple[int | None, int | None]]
+
+
+def detection_power(
+    asked: EpsilonOptions, statement: EpsilonStatement, *, columns: int
+) -> tuple[DetectionPower, ...]:
+    """Return the power of a design to refute the claimed epsilon.
+
+    Args:
+        asked: with a claimed epsilon and a delta below 1.
+        statement: the deciding one: how many runs or canaries were judged.
+        columns: score columns that share the error.
+    """
+    plan = None
+    if statement.guesses is not None:
+        plan = _one_run(asked, statement.guesses, columns)
+    elif statement.attack is not None:
+        judged = min(statement.attack.n_members, statement.attack.n_holdout)
+        plan = _runs(asked, judged, columns, conditional=statement.method == "conditional")
+    return _power(asked, "gaussian", plan), _power(asked, "laplace", plan)
+
+
+def _runs(asked: EpsilonOptions, judged: int, columns: int, *, conditional: bool) -> _Plan:
+    """Return the plan of independent runs; Clopper-Pearson's limit stands for the Gaussian one.
+
+    The Gaussian one is stronger where it holds.
+    """
+    counted, tried = asked.table is not None, asked.counted_class
+    limit = pooled_limit() if conditional else _clopper_pearson
+    # Mirrored sets pool both kinds of runs; two classes' right guesses share the error, as counts
+    # do by default.
+    kinds = 2 if conditional and (tried == "both" or not counted) else 1
+    claim = _claim(asked, columns * (2 if conditional and counted and tried == "either" else 1))
+    cost = 1.0 if counted else _SEARCH_COST
+    worth = max(1, round(kinds * judged / cost))
+
+    def needed(curve: TradeOff) -> tuple[int | None, None]:
+        runs = runs_needed(limit, curve, claim)
+        return (None if runs is None else _rounded_up(runs * cost / kinds)), None
+
+    return _Plan(independent_runs_detector(limit, claim, n_num=worth, n_den=worth), needed)
+
+
+def _one_run(asked: EpsilonOptions, made: CanaryGuesses, columns: int) -> _Plan:
+    """Return the plan of one run; of totals, with the number of guesses that were made."""
+    directions = 1 if asked.direction or asked.totals else 2
+
+    def needed(curve: TradeOff) -> tuple[int | None, int | None]:
+        return canaries_needed(curve, _claim(asked, columns * directions)) or (None, None)
+
+    detector = one_run_detector(
+        _claim(asked, columns),
+        canaries=made.canaries,
+        guesses=made.guesses if asked.totals else asked.guesses,
+        directions=directions,
+    )
+    return _Plan(detector, needed)
+
+
+def _claim(asked: EpsilonOptions, limits: int) -> Claim:
+    """Return the claim, at the confidence of one of so many limits."""
+    return Claim(asked.claimed_epsilon or 0.0, asked.delta, asked.confidence_of_one(limits))
+
+
+def _clopper_pearson(
+    tp: int, n_num: int, fp: int, n_den: int, delta: float, alpha: float, /
+) -> float:
+    return clopper_pearson_epsilon(tp, n_num - tp, fp, n_den - fp, delta=delta, alpha=alpha)
+
+
+def _power(asked: EpsilonOptions, mechanism: Mechanism, plan: _Plan | None) -> DetectionPower:
+    """Return what is found and what it takes; where either is missing, with its reason."""
+    claim = _claim(asked, 1)
+    # The true epsilon to plan for, unless it was named.
+    true = asked.true_epsilon or 2 * claim.epsilon or 1.0
+    found = needed = guesses = None
+    reason = unreachable = Message("no_attack")
+    if plan is not None:
+        reason, unreachable = (
+            Message.of("none_up_to", most=LARGEST_EPSILON),
+            Message("no_size_does"),
+        )
+        found = smallest_refutable_epsilon(plan.detector, mechanism, claim)
+        curve = curve_with_epsilon(mechanism, epsilon=true, delta=claim.delta)
+        if curve is None:
+            reason = unreachable = Message("gaussian_without_epsilon")
+        else:
+            needed, guesses = plan.needed(curve)
+    return DetectionPower(
+        mechanism=mechanism,
+        power=USUAL_POWER,
+        refutable_epsilon=found,
+        refutable_reason=None if found is not None else reason,
+        true_epsilon=true,
+        needed=needed,
+        needed_guesses=guesses,
+        needed_reason=None if needed is not None else unreachable,
+    )
+
+
+def _rounded_up(size: float) -> int:
+    """Return a size of two digits that is not smaller."""
+    unit: int = 10 ** max(0, math.floor(math.log10(max(size, 1))) - 1)
+    return math.ceil(size / unit) * unit
 
 
 def curve_with_epsilon(mechanism: Mechanism, *, epsilon: float, delta: float) -> TradeOff | None:
@@ -69,18 +190,14 @@ def curve_with_epsilon(mechanism: Mechanism, *, epsilon: float, delta: float) ->
     Returns:
         The curve, or None for a Gaussian one at delta = 0: it has no finite epsilon there.
     """
-    match mechanism:
-        case "laplace":
-            return LaplaceMechanism(shift=epsilon - 2 * math.log1p(-delta))
-        case "gaussian" if delta == 0:
-            return None
-        case "gaussian":
-            mu = crossing(
-                lambda mu: GaussianDP(mu=mu).profile(epsilon) >= delta, start=1.0, limit=_LARGEST_MU
-            )
-            return GaussianDP(mu=mu)
-        case _:
-            assert_never(mechanism)
+    if mechanism == "laplace":
+        return LaplaceMechanism(shift=epsilon - 2 * math.log1p(-delta))
+    if delta == 0:
+        return None
+    mu = crossing(
+        lambda mu: GaussianDP(mu=mu).profile(epsilon) >= delta, start=1.0, limit=_LARGEST_MU
+    )
+    return GaussianDP(mu=mu)
 
 
 def smallest_refutable_epsilon(
@@ -133,16 +250,6 @@ def size_needed(power_of: Callable[[int], float], *, start: int, most: int) -> i
         middle = (low + high) // 2
         low, high = (low, middle) if power_of(middle) >= USUAL_POWER else (middle, high)
     return high
-
-
-class CountLimit(Protocol):
-    """A lower confidence limit on epsilon, rising in ``tp`` and falling in ``fp``."""
-
-    def __call__(
-        self, tp: int, n_num: int, fp: int, n_den: int, delta: float, alpha: float, /
-    ) -> float:
-        """Return the limit for tp of n_num and fp of n_den, at one-sided error alpha."""
-        ...
 
 
 def independent_runs_detector(

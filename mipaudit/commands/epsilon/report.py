@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.model.message import Message
@@ -17,6 +17,7 @@ DesignKind = Literal["independent-runs", "one-run", "one-model"]
 StatementValidity = Literal[
     "finite-sample", "credible", "assumes-gdp", "if-exchangeable", "if-fair-coins"
 ]
+_ASSUMED: Final = frozenset({"assumes-gdp", "if-exchangeable", "if-fair-coins"})
 ClaimStatus = Literal["refuted", "not_refuted", "not_certifiable"]
 
 
@@ -37,13 +38,13 @@ class EpsilonDesign:
     """
 
     kind: DesignKind
-    n_members: int | None
-    n_holdout: int | None
+    n_members: int | None = None
+    n_holdout: int | None = None
     delta: float
     confidence: float
-    score_columns: tuple[str, ...]
-    member_column: str | None
-    skipped_columns: tuple[str, ...]
+    score_columns: tuple[str, ...] = ()
+    member_column: str | None = None
+    skipped_columns: tuple[str, ...] = ()
     runs: int | None = None
 
 
@@ -86,9 +87,10 @@ class CanaryGuesses(CanaryCount):
         tried: numbers of guesses and directions that share the error.
     """
 
-    guessed_out: int | None
-    direction: Literal["high", "low"] | None
-    tried: int
+    guessed_in: int | None = None
+    guessed_out: int | None = None
+    direction: Literal["high", "low"] | None = None
+    tried: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,14 +115,49 @@ class EpsilonStatement:
     score: str | None
     method: str
     validity: StatementValidity
-    decides: bool
+    decides: bool = True
     lower: float | None
     lower_reason: Message | None
-    estimate: float | None
-    mu_lower: float | None
+    estimate: float | None = None
+    mu_lower: float | None = None
     confidence: float
-    attack: JudgedAttack | None
-    guesses: CanaryGuesses | None
+    attack: JudgedAttack | None = None
+    guesses: CanaryGuesses | None = None
+
+    @property
+    def worth(self) -> Message | None:
+        """What the limit assumes; None of one that holds without."""
+        return Message(self.validity) if self.validity in _ASSUMED else None
+
+    @property
+    def standing(self) -> Message:
+        """What it assumes, or else whether it decides."""
+        return self.worth or Message("decides" if self.decides else "beside_it")
+
+    @property
+    def judged(self) -> Message | None:
+        """How many guesses were right, of how many, and whose; None where none count."""
+        attack, guesses = self.attack, self.guesses
+        if attack is not None:
+            right = {"member": attack.tp, "holdout": attack.tn, "both": attack.tp + attack.tn}
+            wrong = {"member": attack.fp, "holdout": attack.fn, "both": attack.fp + attack.fn}
+            return Message.of(
+                f"guesses_of_{attack.numerator}",
+                right=right[attack.numerator],
+                guesses=right[attack.numerator] + wrong[attack.numerator],
+                direction=attack.direction,
+            )
+        if guesses is None:
+            return None
+        return Message.of(
+            "guesses_of_canaries",
+            right=guesses.correct,
+            guesses=guesses.guesses,
+            guessed_in=guesses.guessed_in,
+            guessed_out=guesses.guessed_out,
+            direction=guesses.direction,
+            tried=guesses.tried if guesses.tried > 1 else None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +247,6 @@ class EpsilonReport(AnyReport):
     rests_on: tuple[Message, ...]
 
 
-_ASSUMED: Final = frozenset({"assumes-gdp", "if-exchangeable", "if-fair-coins"})
 _PLAINLY: Final = {
     "refuted": "promise_broken",
     "not_refuted": "promise_not_broken",
@@ -218,8 +254,7 @@ _PLAINLY: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """A limit of epsilon in a line: what it is worth, and the guesses behind it."""
 
     score: str | None
@@ -227,10 +262,10 @@ class Line:
     standing: Message | None
     lower: float | None
     value: float | None
-    upper: None = None
     lower_reason: Message | None
     mu_lower: float | None
     judged: Message | None
+    upper: None = None
 
 
 def answer(report: EpsilonReport) -> Message:
@@ -294,17 +329,11 @@ def seen(report: EpsilonReport) -> Message:
 
 def lines(report: EpsilonReport) -> tuple[Line, ...]:
     """Return a line for each limit, the deciding ones first; what all are worth is `common`."""
-    several = len({_standing(one).code for one in report.statements}) > 1
+    several = len({one.standing.code for one in report.statements}) > 1
     return tuple(
         Line(
-            score=one.score,
-            method=one.method,
-            standing=_standing(one) if several else None,
-            lower=one.lower,
-            value=one.estimate,
-            lower_reason=one.lower_reason,
-            mu_lower=one.mu_lower,
-            judged=_judged(one),
+            *(one.score, one.method, one.standing if several else None, one.lower, one.estimate),
+            *(one.lower_reason, one.mu_lower, one.judged),
         )
         for one in report.statements
     )
@@ -313,42 +342,7 @@ def lines(report: EpsilonReport) -> tuple[Line, ...]:
 def common(report: EpsilonReport) -> Message | None:
     """Return what all limits assume; None where that differs, or they hold without."""
     first, *others = report.statements
-    return worth(first) if all(one.validity == first.validity for one in others) else None
-
-
-def worth(statement: EpsilonStatement) -> Message | None:
-    """Return what a limit assumes; None of one that holds without."""
-    return Message(statement.validity) if statement.validity in _ASSUMED else None
-
-
-def _standing(statement: EpsilonStatement) -> Message:
-    return worth(statement) or Message("decides" if statement.decides else "beside_it")
-
-
-def _judged(statement: EpsilonStatement) -> Message | None:
-    """Return how many guesses were right, of how many, and whose; None where none count."""
-    attack, guesses = statement.attack, statement.guesses
-    if attack is not None:
-        members, holdout = (attack.tp, attack.fp), (attack.tn, attack.fn)
-        both = (attack.tp + attack.tn, attack.fp + attack.fn)
-        right, wrong = {"member": members, "holdout": holdout, "both": both}[attack.numerator]
-        return Message.of(
-            f"guesses_of_{attack.numerator}",
-            right=right,
-            guesses=right + wrong,
-            direction=attack.direction,
-        )
-    if guesses is None:
-        return None
-    return Message.of(
-        "guesses_of_canaries",
-        right=guesses.correct,
-        guesses=guesses.guesses,
-        guessed_in=guesses.guessed_in,
-        guessed_out=guesses.guessed_out,
-        direction=guesses.direction,
-        tried=guesses.tried if guesses.tried > 1 else None,
-    )
+    return first.worth if all(one.validity == first.validity for one in others) else None
 
 
 def _limit(report: EpsilonReport) -> Message:
@@ -365,7 +359,7 @@ def _limit(report: EpsilonReport) -> Message:
         "epsilons_refuted" if top.lower else "epsilons_refuted_beside",
         lower=found.lower,
         delta=design.delta,
-        worth=worth(found),
+        worth=found.worth,
         confidence=design.confidence,
     )
 
@@ -378,5 +372,5 @@ def _broken(report: EpsilonReport) -> Message:
     if not top.lower:
         return Message("no_promise_would_break")
     return Message.of(
-        "promise_would_break", lower=top.lower, delta=report.design.delta, worth=worth(top)
+        "promise_would_break", lower=top.lower, delta=report.design.delta, worth=top.worth
     )

@@ -8,24 +8,62 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.epsilon.answer import EpsilonEvidence, epsilon_report
 from mipaudit.commands.epsilon.options import EpsilonOptions, EpsilonShown
-from mipaudit.commands.epsilon.report import EpsilonDesign, EpsilonReport
+from mipaudit.commands.epsilon.report import (
+    ClaimVerdict,
+    CoinCheck,
+    DetectionPower,
+    EpsilonDesign,
+    EpsilonReport,
+    EpsilonStatement,
+)
+from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
 from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.commands.epsilon.one_run.limit import OneRun
+    from mipaudit.commands.epsilon.one_run import OneRun
+    from mipaudit.commands.epsilon.report import ClaimStatus
     from mipaudit.data.source import ScoreSource
     from mipaudit.model.row import Row
     from mipaudit.summaries.seed import SeedChoice
 
 _FORMS: Final = (".csv", ".json")
 _COLUMNS: Final = ("score", "delta", "lower", "estimate")
+# Why a claim is as it is, where that depends on no more.
+_REASONS: Final = {"refuted": "not_as_claimed", "not_refuted": "nothing_against_claim"}
+_UNTESTED: Final = {"one-run": "coins_test_nothing", "one-model": "one_model_tests_nothing"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What was found.
+
+    Attributes:
+        design: sizes and columns.
+        statements: in the order of the columns.
+        p_value: of the claim, for one run.
+        curve_refuted: whether independent runs refute the claimed mu or trade-off curve.
+        coin: for one run from scores.
+        profile: if asked for.
+        findings: about the input.
+        seeds: in use, by score.
+        unused_columns: of the input, on which nothing depends.
+    """
+
+    design: EpsilonDesign
+    statements: tuple[EpsilonStatement, ...]
+    p_value: float | None = None
+    curve_refuted: bool = False
+    coin: CoinCheck | None = None
+    profile: tuple[Row, ...] | None = None
+    findings: tuple[Finding, ...] = ()
+    seeds: Mapping[str | None, int] = field(default_factory=dict)
+    unused_columns: tuple[str, ...] = ()
 
 
 def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
@@ -38,8 +76,8 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
         UsageError: no design, or a setting is wrong or does nothing.
         InputError: the input cannot be audited as it is.
     """
-    curve = asked.named_curve
-    read = () if curve is None or curve.source is None else (curve.source,)
+    file = None if asked.curve_read is None else asked.curve_read[2]
+    read = () if file is None else (file,)
     if asked.counted:
         seed, inputs, found = asked.chosen_seed, read, _from_counts(asked)
     else:
@@ -55,10 +93,19 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
             inputs = (*source.inputs(hash_all=asked.hash_inputs), *read)
     from mipaudit.statements.provenance import provenance
 
-    return epsilon_report(
-        asked,
-        found,
-        provenance(
+    statements = _ordered(found.statements)
+    claim = _verdict(asked, found, statements[0])
+    return EpsilonReport(
+        command="epsilon",
+        design=found.design,
+        statements=statements,
+        claim=claim,
+        coin=found.coin,
+        profile=found.profile,
+        rests_on=_rests_on(asked, found.design, statements[0].method),
+        findings=found.findings,
+        limitations=_limitations(found, claim),
+        provenance=provenance(
             seed=seed,
             inputs=inputs,
             settings=asked.recorded(),
@@ -68,96 +115,170 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
     )
 
 
-def _from_counts(asked: EpsilonOptions) -> EpsilonEvidence:
-    design = _design(asked)
-    if asked.totals is not None:
-        from mipaudit.commands.epsilon.one_run.limit import runs_from_totals
+def _from_counts(asked: EpsilonOptions) -> _Found:
+    design = EpsilonDesign(kind=asked.kind, delta=asked.delta, confidence=asked.confidence)
+    counts, curve = asked.table, asked.tradeoff
+    if counts is None:
+        from mipaudit.commands.epsilon.one_run import one_run_from_counts
 
-        return _one_run(runs_from_totals(asked.totals, asked), asked, design)
-    from mipaudit.commands.epsilon.independent_runs.counted import (
-        counts_refute_curve,
-        counts_statements,
-    )
+        assert asked.totals is not None  # noqa: S101 - there are counts, and no others
+        canaries, guesses, correct = asked.totals
+        run = one_run_from_counts(
+            canaries=canaries, guesses=guesses, correct=correct, inclusion_rate=asked.inclusion_rate
+        )
+        return _one_run((run,), asked, design)
+    from mipaudit.commands.epsilon.independent_runs import counts_refute_curve, counts_statements
 
-    table, curve = asked.table, asked.tradeoff
-    assert table is not None  # noqa: S101 - the caller chose counts
-    return EpsilonEvidence(
-        design=replace(design, n_members=table.tp + table.fn, n_holdout=table.fp + table.tn),
-        statements=counts_statements(table, asked),
+    return _Found(
+        design=replace(design, n_members=counts.n_members, n_holdout=counts.n_holdout),
+        statements=counts_statements(counts, asked),
         curve_refuted=curve is not None
-        and counts_refute_curve(table, curve, confidence=asked.confidence),
+        and counts_refute_curve(counts, curve, confidence=asked.confidence),
     )
 
 
-def _from_scores(source: ScoreSource, asked: EpsilonOptions, seed: SeedChoice) -> EpsilonEvidence:
+def _from_scores(source: ScoreSource, asked: EpsilonOptions, seed: SeedChoice) -> _Found:
     from mipaudit.commands.epsilon.inputs import input_findings, read_scores
 
     rows = read_scores(source, asked, seed)
-    design = replace(
-        _design(asked),
+    design = EpsilonDesign(
+        kind=asked.kind,
         n_members=rows.members.size,
         n_holdout=rows.holdout.size,
+        delta=asked.delta,
+        confidence=asked.confidence,
         score_columns=tuple(safe_name(name) for name in rows.names),
         member_column=None if source.member_column is None else safe_name(source.member_column),
         skipped_columns=tuple(safe_name(name) for name in source.passed_over),
         runs=rows.runs if rows.runs != 1 else None,
     )
-    findings = input_findings(source, rows, asked.kind)
-    seeds: dict[str | None, int] = dict(zip(rows.names, rows.seeds, strict=True))
     if asked.kind == "one-run":
-        from mipaudit.commands.epsilon.one_run.limit import runs_from_scores
+        from mipaudit.commands.epsilon.one_run import runs_from_scores
 
         found = _one_run(runs_from_scores(rows, asked), asked, design)
-        return replace(
-            found, findings=(*found.findings, *findings), seeds=seeds, unused_columns=source.unused
-        )
-    from mipaudit.commands.epsilon.independent_runs import limit
+    else:
+        from mipaudit.commands.epsilon import independent_runs as runs
 
-    statements = limit.runs_statements(rows, asked)
-    if asked.kind == "one-model":
-        trials = (replace(one, validity="if-exchangeable", decides=False) for one in statements)
-        statements = (*limit.advantage_statements(source, asked, seed), *trials)
-    return EpsilonEvidence(
-        design=design,
-        statements=statements,
-        columns=len(rows.names),
-        curve_refuted=limit.curve_is_refuted(rows, asked),
-        profile=limit.runs_profile(rows, asked) if asked.curve else None,
-        findings=findings,
-        seeds=seeds,
+        statements = runs.runs_statements(rows, asked)
+        if asked.kind == "one-model":
+            trials = (replace(one, validity="if-exchangeable", decides=False) for one in statements)
+            statements = (*runs.advantage_statements(source, asked, seed), *trials)
+        found = _Found(
+            design=design,
+            statements=statements,
+            curve_refuted=runs.curve_is_refuted(rows, asked),
+            profile=runs.runs_profile(rows, asked) if asked.curve else None,
+        )
+    return replace(
+        found,
+        findings=(*found.findings, *input_findings(source, rows, asked.kind)),
+        seeds=dict(zip(rows.names, rows.seeds, strict=True)),
         unused_columns=source.unused,
     )
 
 
-def _one_run(
-    runs: tuple[OneRun, ...], asked: EpsilonOptions, design: EpsilonDesign
-) -> EpsilonEvidence:
-    from mipaudit.commands.epsilon.one_run import limit
-    from mipaudit.commands.epsilon.one_run.guesses import coin_findings
+def _one_run(runs: tuple[OneRun, ...], asked: EpsilonOptions, design: EpsilonDesign) -> _Found:
+    from mipaudit.commands.epsilon import one_run
+    from mipaudit.commands.epsilon.guesses import coin_findings
 
-    coin, statements = runs[0].coin, limit.one_run_statements(runs, asked)
+    coin, statements = runs[0].coin, one_run.one_run_statements(runs, asked)
     of_coin = coin_findings(coin) if coin else ()
-    return EpsilonEvidence(
+    return _Found(
         design=design,
         statements=statements,
-        columns=len(runs),
-        p_value=limit.claim_p_value(runs, asked),
+        p_value=one_run.claim_p_value(runs, asked),
         coin=coin,
-        findings=(*of_coin, *limit.power_findings(statements[0], asked.delta)),
+        findings=(*of_coin, *one_run.power_findings(statements[0], asked.delta)),
     )
 
 
-def _design(asked: EpsilonOptions) -> EpsilonDesign:
-    return EpsilonDesign(
-        kind=asked.kind,
-        n_members=None,
-        n_holdout=None,
-        delta=asked.delta,
-        confidence=asked.confidence,
-        score_columns=(),
-        member_column=None,
-        skipped_columns=(),
+def _ordered(statements: Sequence[EpsilonStatement]) -> tuple[EpsilonStatement, ...]:
+    """Put the deciding limits first, each kind from the greatest down."""
+    methods = list(dict.fromkeys(s.method for s in statements))
+    return tuple(
+        sorted(
+            statements, key=lambda s: (not s.decides, methods.index(s.method), -(s.lower or 0.0))
+        )
     )
+
+
+def _verdict(asked: EpsilonOptions, found: _Found, top: EpsilonStatement) -> ClaimVerdict | None:
+    claimed, mu = asked.claimed_epsilon, asked.claimed_mu
+    curve = None if asked.curve_read is None else asked.curve_read[0]
+    if curve is not None:
+        what = Message.of("claimed_curve", curve=curve)
+    elif claimed is not None:
+        what = Message.of("claimed_epsilon", epsilon=claimed, delta=asked.delta)
+    elif mu is not None:
+        what = Message.of("claimed_mu", mu=mu)
+    else:
+        return None
+    status = _status(asked, found, top)
+    # Whole curves are tested without the assumption that a limit of epsilon may rest on.
+    of_top = claimed is not None or top.validity == "if-fair-coins"
+    power: tuple[DetectionPower, ...] = ()
+    if claimed is not None and status != "not_certifiable":
+        from mipaudit.commands.epsilon.power import detection_power
+
+        power = detection_power(asked, top, columns=max(1, len(found.design.score_columns)))
+    return ClaimVerdict(
+        epsilon=claimed,
+        mu=mu,
+        curve=curve,
+        status=status,
+        p_value=found.p_value,
+        reason=Message.of(
+            _REASONS.get(status) or _UNTESTED[asked.kind],
+            claimed=what,
+            worth=top.worth if of_top and status == "refuted" else None,
+            confidence=asked.confidence,
+        ),
+        power=power,
+    )
+
+
+def _status(asked: EpsilonOptions, found: _Found, top: EpsilonStatement) -> ClaimStatus:
+    if asked.kind == "one-model" or (found.coin is not None and found.coin.ruled_out):
+        return "not_certifiable"
+    if asked.claimed_epsilon is not None:
+        refuted = (top.lower or 0.0) > asked.claimed_epsilon
+    elif asked.kind == "one-run":
+        refuted = found.p_value is not None and found.p_value <= 1 - asked.confidence
+    else:
+        refuted = found.curve_refuted
+    return "refuted" if refuted else "not_refuted"
+
+
+def _rests_on(asked: EpsilonOptions, design: EpsilonDesign, method: str) -> tuple[Message, ...]:
+    """Return the assumptions of the deciding limit, which is by a method."""
+    rate, of_counts = asked.inclusion_rate, asked.counted
+    if design.kind == "one-run":
+        coins = "coins_fair" if of_counts else "coins_unstated"
+        code = coins if rate is None else "coins_stated"
+        coin = Message.of(code, runs=design.runs, rate=rate)
+        return coin, Message("guesses_blind"), Message("neighbours_of_canaries")
+    if design.kind == "one-model":
+        return Message("one_model_certifies_nothing"), Message("as_if_trials")
+    every = "every_size" if of_counts else "all_rows_judged"
+    codes = ["runs_alike", *["attack_was_fixed"] * of_counts]
+    codes += ["taken_for_gaussian" if method == "gdp" else every, "neighbours_of_runs"]
+    return tuple(map(Message, codes))
+
+
+def _limitations(found: _Found, claim: ClaimVerdict | None) -> tuple[Message, ...]:
+    """Return what the figures do not say."""
+    kind = found.design.kind
+    methods = {s.method for s in found.statements}
+    said = {
+        "epsilon_lower": kind != "one-model",
+        "epsilon_one_run": kind == "one-run",
+        "epsilon_estimate": any(s.estimate is not None for s in found.statements),
+        "epsilon_not_joint": len(methods) > 1 and kind != "one-model",
+        "epsilon_keep_best": bool(found.design.score_columns),
+        "epsilon_profile": found.profile is not None,
+        "epsilon_power": claim is not None and bool(claim.power),
+    }
+    return tuple(Message(code) for code, holds in said.items() if holds)
 
 
 def run_epsilon(asked: EpsilonOptions, shown: EpsilonShown) -> int:
@@ -188,14 +309,12 @@ def encode_profile(points: Sequence[Row], form: str) -> bytes:
         form: ``csv``: one row per point with the columns score, delta, lower, estimate;
             or ``json``: a list of objects with these keys.
     """
-    numbers = ((one.score, one.delta, one.lower, one.value) for one in points)
-    rows = [dict(zip(_COLUMNS, one, strict=True)) for one in numbers]
+    numbers = [(one.score, one.delta, one.lower, one.value) for one in points]
     if form == "json":
+        rows = [dict(zip(_COLUMNS, one, strict=True)) for one in numbers]
         return json.dumps(rows, indent=1, allow_nan=False).encode("ascii") + b"\n"
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *numbers])
     return text.getvalue().encode("utf-8")
 
 

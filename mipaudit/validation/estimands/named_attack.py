@@ -28,8 +28,8 @@ from mipaudit.commands.attribute.guesses import (
     membership_advantage,
     summed,
 )
-from mipaudit.commands.epsilon.independent_runs.limit import Method, epsilon_runs
-from mipaudit.commands.epsilon.one_run.limit import limit_one_run, one_run_from_scores
+from mipaudit.commands.epsilon.independent_runs import Method, epsilon_runs
+from mipaudit.commands.epsilon.one_run import limit_one_run, one_run_from_scores
 from mipaudit.evidence.named_attack import (
     JudgedRows,
     achieved,

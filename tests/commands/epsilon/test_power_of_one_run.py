@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from mipaudit.commands.epsilon.one_run.guesses import count_guesses, plan_guesses
+from mipaudit.commands.epsilon.guesses import count_guesses, plan_guesses
 from mipaudit.commands.epsilon.power import (
     Claim,
     canaries_needed,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.epsilon.one_run.guesses import (
+from mipaudit.commands.epsilon.guesses import (
     can_refute,
     count_guesses,
     plan_guesses,

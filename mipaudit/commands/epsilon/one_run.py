@@ -7,18 +7,16 @@ One run cannot reach every mechanism's epsilon (Keinan et al. 2025): it is a low
 may stay far below.
 """
 
+from __future__ import annotations
+
 import math
 from bisect import bisect_left
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mipaudit.commands.epsilon.given import CanaryTotals
-from mipaudit.commands.epsilon.inputs import ScoredRows
-from mipaudit.commands.epsilon.one_run.guesses import (
+from mipaudit.commands.epsilon.guesses import (
     FAIR_RATE,
     Direction,
     GuessPlan,
@@ -29,7 +27,6 @@ from mipaudit.commands.epsilon.one_run.guesses import (
     plan_guesses,
     settled_shares,
 )
-from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import CanaryGuesses, CoinCheck, EpsilonStatement
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_claim_p_value, coin_epsilon, most_epsilon
@@ -39,6 +36,12 @@ from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff
 from mipaudit.model.message import Finding, Message
 from mipaudit.statements.printable_names import safe_name
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.epsilon.inputs import ScoredRows
+    from mipaudit.commands.epsilon.options import EpsilonOptions
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
 # the price is the error, and from a twentieth to a hundredth of it the limits are alike.
@@ -62,7 +65,7 @@ class OneRun:
     score: str | None = None
     canaries: int
     tried: tuple[tuple[GuessPlan, CanaryGuesses], ...]
-    coin: CoinCheck | None
+    coin: CoinCheck | None = None
     rate: float | None
 
     def shares(self, error: float) -> tuple[CoinShares, float]:
@@ -74,15 +77,13 @@ class OneRun:
         found = coin_shares(canaries=self.canaries, included=self.coin.included, error=spent)
         return found, error - spent
 
-    def settled(self, *, delta: float, alpha: float) -> list[tuple[GuessPlan, CanaryGuesses]]:
-        """Return the guesses that can refute anything, the error shared out among them."""
+    def settled(
+        self, *, delta: float, alpha: float
+    ) -> list[tuple[GuessPlan, CanaryGuesses, float]]:
+        """Return the guesses that can refute anything, each with its share of the error."""
         plans = [plan for plan, _ in self.tried]
         shares = settled_shares(plans, canaries=self.canaries, delta=delta, alpha=alpha)
-        return [
-            (replace(plan, share=share), guesses)
-            for (plan, guesses), share in zip(self.tried, shares, strict=True)
-            if share > 0
-        ]
+        return [(*one, share) for one, share in zip(self.tried, shares, strict=True) if share > 0]
 
 
 def one_run_from_scores(
@@ -123,33 +124,21 @@ def one_run_from_scores(
 
 
 def one_run_from_counts(
-    *, canaries: int, guesses: int, correct: int, inclusion_rate: float = FAIR_RATE
+    *, canaries: int, guesses: int, correct: int, inclusion_rate: float | None = None
 ) -> OneRun:
     """Return a run of which only the counts are known, the number of guesses fixed beforehand.
 
     Raises:
         UsageError: not 1 <= guesses <= canaries, or not 0 <= correct <= guesses.
     """
-    if not 1 <= guesses <= canaries:
-        raise UsageError(
-            "bad_guesses", "The number of guesses must be from 1 to the number of canaries."
-        )
+    # Guesses of unknown kinds are planned as of both, the worse case.
+    plans = plan_guesses(canaries, guesses)
     if not 0 <= correct <= guesses:
         raise UsageError(
             "bad_correct", "The number of right guesses must be from 0 to the number of guesses."
         )
-    # Guesses of unknown kinds are planned as of both, the worse case.
-    plan = GuessPlan(guessed_in=guesses - guesses // 2, guessed_out=guesses // 2, share=1.0)
-    made = CanaryGuesses(
-        canaries=canaries,
-        guesses=guesses,
-        correct=correct,
-        guessed_in=None,
-        guessed_out=None,
-        direction=None,
-        tried=1,
-    )
-    return OneRun(canaries=canaries, tried=((plan, made),), coin=None, rate=inclusion_rate)
+    made = CanaryGuesses(canaries=canaries, guesses=guesses, correct=correct)
+    return OneRun(canaries=canaries, tried=((plans[0], made),), rate=inclusion_rate or FAIR_RATE)
 
 
 def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonStatement:
@@ -165,8 +154,8 @@ def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonSta
     shares, alpha = run.shares(1 - confidence)
     settled = run.settled(delta=delta, alpha=alpha)
     best, pure, found = 0.0, 0.0, settled[0][1]
-    for plan, guesses in settled:
-        part = alpha * plan.share
+    for _, guesses, share in settled:
+        part = alpha * share
         # Nothing is found above the limit at delta = 0 and the best share.
         if most_epsilon(guesses, alpha=part, shares=shares) <= best:
             continue
@@ -176,22 +165,19 @@ def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonSta
             best, found = epsilon, guesses
     reason = Message.of("delta_allows", pure=pure) if pure > 0 else _WITHIN_CHANCE
     if not any(
-        can_refute(plan, canaries=run.canaries, delta=delta, alpha=alpha * plan.share)
-        for plan, _ in settled
+        can_refute(plan, canaries=run.canaries, delta=delta, alpha=alpha * share)
+        for plan, _, share in settled
     ):
         reason = _NOT_EVEN_RIGHT_ONES
     return EpsilonStatement(
         score=run.score,
         method="one-run",
         validity="if-fair-coins" if run.coin and coin_findings(run.coin) else "finite-sample",
-        decides=True,
         lower=best,
         lower_reason=None if best > 0 else reason,
         # The log-odds of a right guess, half a guess added on either side.
         estimate=max(0.0, math.log((found.correct + 0.5) / (found.guesses - found.correct + 0.5))),
-        mu_lower=None,
         confidence=confidence,
-        attack=None,
         guesses=found,
     )
 
@@ -210,8 +196,8 @@ def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> E
     shares, alpha = run.shares(1 - confidence)
     settled = run.settled(delta=0.0, alpha=alpha)
     mu, found = 0.0, settled[0][1]
-    for plan, guesses in settled:
-        part = alpha * plan.share
+    for _, guesses, share in settled:
+        part = alpha * share
         if refutes_curve(GaussianDP(mu=mu), guesses, alpha=part, shares=shares):
             mu, found = mu_one_run(guesses, alpha=part, shares=shares), guesses
     epsilon = GaussianDP(mu=mu).epsilon_at(delta)
@@ -224,58 +210,37 @@ def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> E
         decides=False,
         lower=epsilon if finite else None,
         lower_reason=reason if finite else Message("gaussian_without_epsilon"),
-        estimate=None,
         mu_lower=mu,
         confidence=confidence,
-        attack=None,
         guesses=found,
     )
 
 
-def claim_p_value_one_run(
-    run: OneRun, *, epsilon: float, delta: float, confidence: float = 0.95
+def p_value_one_run(
+    run: OneRun, claimed: float | TradeOff, *, delta: float = 0.0, confidence: float = 0.95
 ) -> float:
-    """Return a p-value of the claim that the mechanism is (epsilon, delta)-private.
+    """Return a p-value of a claim: the least of all tried, each over its share of the error.
 
-    It is at most 1 - confidence exactly where `limit_one_run` exceeds or meets the claim.
+    That the mechanism is (epsilon, delta)-private has one of at most 1 - confidence exactly where
+    `limit_one_run` exceeds or meets the claim. That a curve bounds the ROC of every attacker who
+    tells whether one canary is there assumes nothing of the mechanism, so it can refute any
+    accounted guarantee.
 
     Args:
         run: one run.
-        epsilon: at least 0.
-        delta: in [0, 1].
+        claimed: an epsilon, at least 0, or such a curve.
+        delta: in [0, 1], of an epsilon.
         confidence: in (0, 1): it settles how the error is shared, so it is named beforehand.
     """
-
-    def p_value(guesses: CanaryGuesses, shares: CoinShares) -> float:
-        return coin_claim_p_value(guesses, epsilon=epsilon, delta=delta, shares=shares)
-
-    return _over_all(run, p_value, delta=delta, confidence=confidence)
-
-
-def curve_p_value_one_run(run: OneRun, curve: TradeOff, *, confidence: float = 0.95) -> float:
-    """Return a p-value of the claim that ``curve`` bounds the ROC of every attacker.
-
-    It assumes nothing of the mechanism, so it can refute any accounted guarantee. The
-    curve is that of adding or removing one canary.
-    """
-
-    def p_value(guesses: CanaryGuesses, shares: CoinShares) -> float:
-        return one_run_curve_p_value(curve, guesses, shares)
-
-    return _over_all(run, p_value, delta=0.0, confidence=confidence)
-
-
-def _over_all(
-    run: OneRun,
-    p_value: Callable[[CanaryGuesses, CoinShares], float],
-    *,
-    delta: float,
-    confidence: float,
-) -> float:
-    """Return the least p-value of all that was tried, each over its share of the error."""
     shares, alpha = run.shares(1 - confidence)
+
+    def p_value(guesses: CanaryGuesses) -> float:
+        if isinstance(claimed, TradeOff):
+            return one_run_curve_p_value(claimed, guesses, shares)
+        return coin_claim_p_value(guesses, epsilon=claimed, delta=delta, shares=shares)
+
     settled = run.settled(delta=delta, alpha=alpha)
-    least = min(p_value(guesses, shares) / plan.share for plan, guesses in settled)
+    least = min(p_value(guesses) / share for _, guesses, share in settled)
     return min(1.0, least + (1 - confidence) - alpha)
 
 
@@ -304,16 +269,6 @@ def runs_from_scores(rows: ScoredRows, asked: EpsilonOptions) -> tuple[OneRun, .
     )
 
 
-def runs_from_totals(totals: CanaryTotals, asked: EpsilonOptions) -> tuple[OneRun, ...]:
-    """Return the run of which the counts are known.
-
-    Raises:
-        UsageError: counts that cannot be.
-    """
-    rate = asked.inclusion_rate or FAIR_RATE
-    return (one_run_from_counts(**totals._asdict(), inclusion_rate=rate),)
-
-
 def one_run_statements(
     runs: tuple[OneRun, ...], asked: EpsilonOptions
 ) -> tuple[EpsilonStatement, ...]:
@@ -327,16 +282,12 @@ def one_run_statements(
 
 def claim_p_value(runs: tuple[OneRun, ...], asked: EpsilonOptions) -> float | None:
     """Return the p-value of the claim over all scores (Bonferroni); None without a claim."""
-    confidence = asked.confidence_of_one(len(runs))
-    if (epsilon := asked.claimed_epsilon) is not None:
-        values = [
-            claim_p_value_one_run(run, epsilon=epsilon, delta=asked.delta, confidence=confidence)
-            for run in runs
-        ]
-    elif (curve := asked.tradeoff) is not None:
-        values = [curve_p_value_one_run(run, curve, confidence=confidence) for run in runs]
-    else:
+    curve, confidence = asked.tradeoff, asked.confidence_of_one(len(runs))
+    claimed = asked.claimed_epsilon if curve is None else curve
+    if claimed is None:
         return None
+    delta = asked.delta if curve is None else 0.0
+    values = (p_value_one_run(run, claimed, delta=delta, confidence=confidence) for run in runs)
     return min(1.0, len(runs) * min(values))
 
 
@@ -345,7 +296,7 @@ def power_findings(found: EpsilonStatement, delta: float) -> tuple[Finding, ...]
     guesses = found.guesses
     if found.lower_reason != _NOT_EVEN_RIGHT_ONES or guesses is None:
         return ()
-    canaries, tried = guesses.canaries, guesses.guesses
+    canaries = guesses.canaries
     least = needed_guesses(canaries, delta=delta, alpha=1 - found.confidence)
     return (
         Finding.of(
@@ -354,7 +305,7 @@ def power_findings(found: EpsilonStatement, delta: float) -> tuple[Finding, ...]
             delta=delta,
             given_away=canaries * delta,
             canaries=canaries,
-            guesses=tried,
+            guesses=guesses.guesses,
             least=least,
         ),
     )

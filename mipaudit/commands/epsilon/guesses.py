@@ -214,8 +214,8 @@ def count_guesses(
         ids: distinct numbers of the canaries, shape (m,), so that the order of equal
             scores does not depend on that of the file; None takes positions.
     """
-    keys = np.arange(scores.size, dtype=np.uint64) if ids is None else ids
-    ties, size = splitmix64(keys, seed), included.size
+    size = included.size
+    ties = splitmix64(np.arange(size, dtype=np.uint64) if ids is None else ids, seed)
     ways: tuple[Direction, ...] = ("high", "low") if direction is None else (direction,)
     found = []
     for way in ways:
@@ -248,11 +248,9 @@ def check_fair_coin(*, canaries: int, included: int, rate: float | None = None) 
     """
     from scipy.special import betainc
 
-    share = FAIR_RATE if rate is None else rate
-    more = float(betainc(included, canaries - included + 1, share)) if included else 1.0
-    fewer = (
-        float(betainc(canaries - included, included + 1, 1 - share)) if included < canaries else 1.0
-    )
+    share, left_out = FAIR_RATE if rate is None else rate, canaries - included
+    more = float(betainc(included, left_out + 1, share)) if included else 1.0
+    fewer = float(betainc(left_out, included + 1, 1 - share)) if left_out else 1.0
     p_value = min(1.0, 2 * min(more, fewer))
     return CoinCheck(
         canaries=canaries,
@@ -268,21 +266,14 @@ def coin_findings(coin: CoinCheck) -> tuple[Finding, ...]:
 
     They are warnings, not errors: a number cannot show how the choice was made.
     """
-    return (*_unlikely(coin), *_fixed_half(coin.canaries, coin.included))
-
-
-def _unlikely(coin: CoinCheck) -> tuple[Finding, ...]:
-    if not coin.ruled_out:
-        return ()
-    case = "half" if coin.rate is None else "rate"
-    return (Finding.of("inclusion_not_fair", case=case, rate=coin.rate, p_value=coin.p_value),)
-
-
-def _fixed_half(canaries: int, included: int) -> tuple[Finding, ...]:
-    chance = math.sqrt(2 / (math.pi * canaries))
-    if 2 * included != canaries or chance >= _RARE_HALF:
-        return ()
-    return (Finding.of("inclusion_exactly_half", chance=chance),)
+    found, rate = [], coin.rate
+    if coin.ruled_out:
+        case = "half" if rate is None else "rate"
+        found.append(Finding.of("inclusion_not_fair", case=case, rate=rate, p_value=coin.p_value))
+    chance = math.sqrt(2 / (math.pi * coin.canaries))
+    if 2 * coin.included == coin.canaries and chance < _RARE_HALF:
+        found.append(Finding.of("inclusion_exactly_half", chance=chance))
+    return tuple(found)
 
 
 def require_fresh_coins(
@@ -306,10 +297,13 @@ def require_fresh_coins(
     order = np.lexsort((canaries, runs))
     run, coins = runs[order], included[order].astype(np.float64)
     _, canary = np.unique(canaries[order], return_inverse=True)
-    agreement = _agreement(canary, coins)
-    rng = np.random.default_rng(_SEED)
+
+    def agreement(coins: NDArray[np.float64]) -> float:
+        return float(np.square(np.bincount(canary, weights=coins)).sum())
+
+    seen, rng = agreement(coins), np.random.default_rng(_SEED)
     for _ in range(_DRAWS):
-        if _agreement(canary, coins[np.lexsort((rng.random(run.size), run))]) >= agreement:
+        if agreement(coins[np.lexsort((rng.random(run.size), run))]) >= seen:
             return
     raise InputError(
         "shared_coins",
@@ -353,7 +347,3 @@ def _spread(inside: NDArray[np.number], sizes: NDArray[np.integer]) -> NDArray[n
     """Return the sum of squares that, with sizes and total given, orders as chi-squared does."""
     found: NDArray[np.float64] = (np.square(inside) / sizes).sum(axis=-1)
     return found
-
-
-def _agreement(canary: NDArray[np.intp], coins: NDArray[np.float64]) -> float:
-    return float(np.square(np.bincount(canary, weights=coins)).sum())

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.commands.epsilon.one_run.guesses import (
+from mipaudit.commands.epsilon.guesses import (
     check_fair_coin,
     coin_findings,
     require_fresh_coins,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.commands.epsilon.independent_runs.limit import epsilon_runs
+from mipaudit.commands.epsilon.independent_runs import epsilon_runs
 from mipaudit.maths.epsilon.bands import roc_band
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from tests.places import TESTS

@@ -8,18 +8,22 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from mipaudit.commands.epsilon.given import AttackTable
-from mipaudit.commands.epsilon.independent_runs.counted import (
+from mipaudit.commands.epsilon.independent_runs import (
     conditional_from_counts,
     counts_refute_curve,
     estimate_from_counts,
     pooled_limit,
+    runs_refute_curve,
     smoothed_rates,
 )
-from mipaudit.commands.epsilon.independent_runs.limit import runs_refute_curve
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.epsilon.conditional import GuessCounts
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP
+
+
+def answers(tp, fn, fp, tn):
+    return GuessCounts(tp, fp, tn, fn, n_members=tp + fn, n_holdout=fp + tn)
 
 
 @pytest.mark.parametrize("numerator", ["either", "member", "holdout", "both"])
@@ -30,7 +34,7 @@ def test_randomized_response_is_rarely_found_worse_than_it_is(numerator, sizes):
     error = 0.0
     for tp in range(sizes[0] + 1):
         for tn in range(sizes[1] + 1):
-            table = AttackTable(tp, sizes[0] - tp, sizes[1] - tn, tn)
+            table = answers(tp, sizes[0] - tp, sizes[1] - tn, tn)
             lower, _ = conditional_from_counts(table, numerator=numerator, delta=0.0, alpha=alpha)
             if lower > epsilon:
                 error += binom.pmf(tp, sizes[0], right) * binom.pmf(tn, sizes[1], right)
@@ -38,7 +42,7 @@ def test_randomized_response_is_rarely_found_worse_than_it_is(numerator, sizes):
 
 
 def test_either_takes_the_better_class_at_half_the_error():
-    counts = AttackTable(60, 40, 1, 99)
+    counts = answers(60, 40, 1, 99)
     found, numerator = conditional_from_counts(counts, numerator="either", delta=0.0, alpha=0.05)
     halves = {
         one: conditional_from_counts(counts, numerator=one, delta=0.0, alpha=0.025)[0]
@@ -49,7 +53,7 @@ def test_either_takes_the_better_class_at_half_the_error():
 
 
 def test_what_delta_explains_does_not_count():
-    counts = AttackTable(60, 940, 0, 1000)
+    counts = answers(60, 940, 0, 1000)
     limits = [
         conditional_from_counts(counts, numerator="member", delta=delta, alpha=0.05)[0]
         for delta in (0.0, 1e-5, 0.01, 0.03, 0.06, 0.5, 1.0)
@@ -60,17 +64,17 @@ def test_what_delta_explains_does_not_count():
 
 
 def test_estimates_are_finite_and_near_the_plug_in():
-    assert estimate_from_counts(AttackTable(10, 0, 0, 10), delta=0.0) == pytest.approx(math.log(21))
-    found = estimate_from_counts(AttackTable(900, 100, 100, 900), delta=0.0)
+    assert estimate_from_counts(answers(10, 0, 0, 10), delta=0.0) == pytest.approx(math.log(21))
+    found = estimate_from_counts(answers(900, 100, 100, 900), delta=0.0)
     assert found == pytest.approx(2.197, abs=0.01)
-    assert smoothed_rates(AttackTable(0, 0, 0, 1)) == (0.5, 0.25)
+    assert smoothed_rates(answers(0, 0, 0, 1)) == (0.5, 0.25)
 
 
 def test_mirrored_sets_of_equal_classes_pool():
     limit = pooled_limit()
     for right in np.arange(90, 100):
         both, _ = conditional_from_counts(
-            AttackTable(right, 100 - right, 100 - right, right),
+            answers(right, 100 - right, 100 - right, right),
             numerator="both",
             delta=1e-4,
             alpha=0.05,
@@ -135,5 +139,5 @@ def test_counts_are_compared_at_two_clopper_pearson_limits():
     for epsilon in (1.9, 2.0, 2.1):
         claim = ApproximateDP(epsilon=epsilon, delta=0.0)
         expected = tpr > claim.tpr(fpr)
-        assert counts_refute_curve(AttackTable(90, 10, 5, 95), claim, confidence=0.95) == expected
-    assert not counts_refute_curve(AttackTable(90, 10, 5, 95), GaussianDP(mu=9.0), confidence=0.95)
+        assert counts_refute_curve(answers(90, 10, 5, 95), claim, confidence=0.95) == expected
+    assert not counts_refute_curve(answers(90, 10, 5, 95), GaussianDP(mu=9.0), confidence=0.95)

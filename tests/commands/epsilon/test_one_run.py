@@ -6,15 +6,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mipaudit.commands.epsilon.one_run.guesses import coin_findings
-from mipaudit.commands.epsilon.one_run.limit import (
-    claim_p_value_one_run,
-    curve_p_value_one_run,
+from mipaudit.commands.epsilon.guesses import coin_findings
+from mipaudit.commands.epsilon.one_run import (
     gaussian_limit_one_run,
     limit_one_run,
     needed_guesses,
     one_run_from_counts,
     one_run_from_scores,
+    p_value_one_run,
 )
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_epsilon
@@ -79,7 +78,7 @@ def test_the_limit_is_the_best_of_all_that_was_tried():
     run = one_run_from_scores(included, scores, inclusion_rate=0.5)
     found = limit_one_run(run, delta=1e-5, confidence=0.95)
     settled = run.settled(delta=1e-5, alpha=0.05)
-    each = [coin_epsilon(guesses, delta=1e-5, alpha=0.05 * plan.share) for plan, guesses in settled]
+    each = [coin_epsilon(guesses, delta=1e-5, alpha=0.05 * share) for _, guesses, share in settled]
     assert sum(plan.share for plan, _ in settled) == pytest.approx(1)
     assert found.lower == pytest.approx(max(each))
     assert found.guesses == settled[int(np.argmax(each))][1]
@@ -94,8 +93,8 @@ def test_a_claim_is_refuted_exactly_below_the_limit(seed):
     run = one_run_from_scores(included, rng.normal(size=500) + included)
     limit = limit_one_run(run, delta=1e-5, confidence=0.95).lower
     assert limit > 0
-    assert claim_p_value_one_run(run, epsilon=0.999 * limit, delta=1e-5) <= 0.05
-    assert claim_p_value_one_run(run, epsilon=1.001 * limit, delta=1e-5) > 0.05
+    assert p_value_one_run(run, 0.999 * limit, delta=1e-5) <= 0.05
+    assert p_value_one_run(run, 1.001 * limit, delta=1e-5) > 0.05
 
 
 def test_a_wrong_accounting_is_refuted_by_its_curve_and_a_right_one_is_not():
@@ -104,8 +103,8 @@ def test_a_wrong_accounting_is_refuted_by_its_curve_and_a_right_one_is_not():
     run = one_run_from_scores(
         included, rng.normal(size=1000) + included, guesses=200, direction="high"
     )
-    assert curve_p_value_one_run(run, GaussianDP(mu=0.25)) < 0.01
-    assert curve_p_value_one_run(run, GaussianDP(mu=1.0)) > 0.05
+    assert p_value_one_run(run, GaussianDP(mu=0.25)) < 0.01
+    assert p_value_one_run(run, GaussianDP(mu=1.0)) > 0.05
 
 
 def test_assuming_a_gaussian_mechanism_gives_more_and_says_mu():
@@ -173,7 +172,7 @@ def test_certificates_are_false_no_more_often_than_alpha(name, guesses, directio
             inclusion_rate=0.5,
         )
         # The same as a limit above the truth, at a fraction of the price.
-        false += claim_p_value_one_run(run, epsilon=truth, delta=1e-3) <= ALPHA
+        false += p_value_one_run(run, truth, delta=1e-3) <= ALPHA
     assert false / RUNS <= ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / RUNS)
 
 
@@ -271,7 +270,7 @@ def test_few_guesses_with_the_share_unknown_keep_their_error_over_unequal_runs(s
         included = rng.random(1000) < 0.5
         scores = randomized_response(rng, included) * scale
         run = one_run_from_scores(included, scores, guesses=(49, 0), direction="high", seed=seed)
-        false += claim_p_value_one_run(run, epsilon=1.0, delta=delta) <= ALPHA
+        false += p_value_one_run(run, 1.0, delta=delta) <= ALPHA
     assert false / runs <= ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
 
 

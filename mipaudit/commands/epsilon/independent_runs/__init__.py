@@ -1,1 +1,0 @@
-"""Independent runs: one score for each trained model."""

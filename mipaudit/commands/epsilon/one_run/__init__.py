@@ -1,1 +1,0 @@
-"""One run with canaries that coins included."""
