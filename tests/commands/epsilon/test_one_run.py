@@ -79,7 +79,7 @@ def test_the_limit_is_the_best_of_all_that_was_tried():
     found = limit_one_run(run, delta=1e-5, confidence=0.95)
     settled = run.settled(delta=1e-5, alpha=0.05)
     each = [coin_epsilon(guesses, delta=1e-5, alpha=0.05 * share) for _, guesses, share in settled]
-    assert sum(plan.share for plan, _ in settled) == pytest.approx(1)
+    assert sum(share for _, _, share in settled) == pytest.approx(1)
     assert found.lower == pytest.approx(max(each))
     assert found.guesses == settled[int(np.argmax(each))][1]
     assert found.guesses.tried == len(settled) == 14
