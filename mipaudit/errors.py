@@ -64,6 +64,11 @@ class InputError(MipauditError):
     """The data cannot be audited as they are."""
 
 
+def bad_report(message: str, *, hint: str = "Use the file as the command wrote it.") -> InputError:
+    """Return the error of a report's file that no command wrote."""
+    return InputError("bad_report", message, hint=hint)
+
+
 class OutputError(MipauditError):
     """The report cannot be written."""
 

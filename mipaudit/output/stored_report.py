@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from mipaudit.errors import InputError, MipauditError, UsageError
+from mipaudit.errors import InputError, MipauditError, UsageError, bad_report
 from mipaudit.options.values import Given, path_of
 from mipaudit.statements.copies import COPIES
 from mipaudit.statements.policy import check_status
@@ -54,8 +54,7 @@ def foreign(*reports: Given) -> Iterator[None]:
         if reports and all(map(_is_ours, reports)):
             raise
         what = "a number" if isinstance(error, ArithmeticError) else "something"
-        raise InputError(
-            "bad_report",
+        raise bad_report(
             f"The report holds {what} that no command writes: it cannot be read, drawn or computed "
             "again.",
             hint="Use the file as the command wrote it. If this is that file, run again with -v "
@@ -107,8 +106,7 @@ def read_report(report: Given) -> AnyReport:
         found = from_json(report_bytes(report))
         place = contradiction(found)
     if place is not None:
-        raise InputError(
-            "bad_report",
+        raise bad_report(
             f"The report contradicts itself: {place} does not follow from what it lists.",
             hint="Use the file as the command wrote it; mipaudit verify checks one on its scores.",
         )
@@ -130,13 +128,12 @@ def _read(path: str) -> bytes:
             hint="Give a file that a command wrote as JSON, or - for standard input.",
         ) from None
     if len(data) > _LARGEST:
-        raise InputError(
-            "bad_report",
+        raise bad_report(
             "The file is over 256 MiB long: no report is.",
             hint=_MADE,
         )
     if not data.strip():
-        raise InputError("bad_report", f"{_shown(path)}: the file is empty.", hint=_MADE)
+        raise bad_report(f"{_shown(path)}: the file is empty.", hint=_MADE)
     return data
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, is_dataclass
 from dataclasses import fields as fields_of
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
 
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, bad_report
 from mipaudit.model.message import Message, is_message, message_of
 from mipaudit.report.blocks import plain
 from mipaudit.report.messages.told import is_serious, told
@@ -92,38 +92,26 @@ def from_json(data: bytes) -> AnyReport:
     except msgspec.ValidationError as error:
         place = re.search(r"at `(\$[^`]*)`", str(error))
         where = f" at {place[1]}" if place else ""
-        raise InputError(
-            "bad_report", f"The report does not follow {kind.schema}{where}.", hint=_HINT
-        ) from None
+        raise bad_report(f"The report does not follow {kind.schema}{where}.", hint=_HINT) from None
     except (msgspec.DecodeError, RecursionError):
         # What Python's parser takes and this one does not: NaN, lone surrogates, deep nesting.
-        raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
+        raise bad_report("The report is not JSON.", hint=_HINT) from None
     # It decides how the report is shown.
     if report.command not in kind.commands:
-        raise InputError(
-            "bad_report", f"The report does not follow {kind.schema} at $.command.", hint=_HINT
-        )
+        raise bad_report(f"The report does not follow {kind.schema} at $.command.", hint=_HINT)
     try:
         _fields(report)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError):
-        raise InputError(
-            "bad_report",
-            "The report says something that this version of mipaudit has no sentence for.",
-            hint="Use the file as the command wrote it.",
+        raise bad_report(
+            "The report says something that this version of mipaudit has no sentence for."
         ) from None
     if report.lacking:
-        raise InputError(
-            "bad_report",
-            "The report holds something that no command writes: scores without an advantage.",
-            hint="Use the file as the command wrote it.",
+        raise bad_report(
+            "The report holds something that no command writes: scores without an advantage."
         )
     wrong = _impossible(report)
     if wrong is not None:
-        raise InputError(
-            "bad_report",
-            f"The report holds a number at {wrong} that is outside its range.",
-            hint="Use the file as the command wrote it.",
-        )
+        raise bad_report(f"The report holds a number at {wrong} that is outside its range.")
     return report
 
 
@@ -197,14 +185,12 @@ def _kind(data: bytes) -> Kind:
     try:
         found = read_once(data)
     except NameTwiceError:
-        raise InputError(
-            "bad_report",
-            "The file has two members of one name in one object: readers differ in which counts.",
-            hint="Use the file as the command wrote it.",
+        raise bad_report(
+            "The file has two members of one name in one object: readers differ in which counts."
         ) from None
     except (ValueError, RecursionError):
         text = "The file is neither the JSON of a report nor its page."
-        raise InputError("bad_report", text, hint=_OTHER) from None
+        raise bad_report(text, hint=_OTHER) from None
     named = found.get("schema") if isinstance(found, dict) else None
     named = named if isinstance(named, str) else ""
     kind = kind_of_schema(named)
@@ -293,7 +279,7 @@ def taken_out(data: bytes) -> bytes:
         re.escape(_OPENING.encode()) + rb"([^<]*)" + re.escape(_CLOSING.encode()), data
     )
     if len(found) != 1 or data.count(f'id="{_NAME}"'.encode()) != 1:
-        raise InputError("bad_report", "The page holds no report, or several.", hint=_OTHER)
+        raise bad_report("The page holds no report, or several.", hint=_OTHER)
     one: bytes = found[0]
     return one
 

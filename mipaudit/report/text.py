@@ -68,8 +68,7 @@ def _widths(lines: Sequence[Sequence[str]], words: int, room: int) -> list[int]:
     for folding in (False, True):
         least = [
             max(
-                _longest_word(head),
-                *(map(_longest_word if folding and at < words else len, cells)),
+                _longest_word(head), *(map(_longest_word if folding and at < words else len, cells))
             )
             for at, (head, cells) in enumerate(columns)
         ]

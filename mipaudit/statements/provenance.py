@@ -13,7 +13,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import UsageError, bad_report
 from mipaudit.statements.choices import SeenBy  # noqa: TC001 - the codec reads it
 from mipaudit.statements.printable_names import public_address
 from mipaudit.version import __version__
@@ -116,10 +116,8 @@ def time_of(created: str) -> datetime:
     try:
         return datetime.strptime(created, TIME_FORM).replace(tzinfo=UTC)
     except ValueError:
-        raise InputError(
-            "bad_report",
+        raise bad_report(
             "The report's time is not in the form that mipaudit writes.",
-            hint="Use the file as the command wrote it.",
         ) from None
 
 

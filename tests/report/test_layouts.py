@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-from mipaudit.report.messages.told import _FORMS, _PLACE, _UNSAID, Entry
+from mipaudit.report.messages.told import _PLACE, _UNSAID, FORMS, Entry
 from tests.places import ROOT
 
 PACKAGE = ROOT / "mipaudit"
@@ -50,7 +50,7 @@ def test_every_place_names_a_form(name):
     for text in texts(TEXTS[name]):
         for place in _PLACE.finditer(text):
             form = place[2] or "name"
-            assert "|" in form or form in _FORMS or form in _UNSAID
+            assert "|" in form or form in FORMS or form in _UNSAID
         assert not re.search(r"[{}]", _PLACE.sub("", text))
         assert not re.search(r"\[[^\]]*\[", text), "a part within a part"
         # What is left out where a value is missing names one.

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.shift.report import ShiftReport, widest
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError, UsageError, bad_report
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import foreign, read_report, report_bytes
@@ -119,10 +119,8 @@ def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> 
             )
         most = chosen[0]
     if first is None or report.impossible is not None or not _stated(report):
-        raise InputError(
-            "bad_report",
+        raise bad_report(
             "The report of shift contradicts itself: its limits do not fit together.",
-            hint="Use the file as the command wrote it.",
         )
     lower = first.lower or 0.0
     return Blind(

@@ -11,7 +11,7 @@ from mipaudit.cli.settings import of_file
 from mipaudit.commands.estimate.report import Report
 from mipaudit.commands.render.forms import ExchangeName, exchange_form, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import UsageError, bad_report
 from mipaudit.evidence.judgement import stored_judgement
 from mipaudit.evidence.judgement.blind import make_allowance
 from mipaudit.maths.metrics.names import LEAST_RECALL
@@ -134,10 +134,8 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
     )
     named = design.score_columns
     if not named or {row.score for row in report.estimates} - set(named):
-        raise InputError(
-            "bad_report",
-            "The report contradicts itself: its score columns are not those of its figures.",
-            hint="Use the file as the command wrote it.",
+        raise bad_report(
+            "The report contradicts itself: its score columns are not those of its figures."
         )
     allowance = None
     if report.blind is not None:
@@ -201,9 +199,7 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
     """Read the report, perhaps judge it again, and write it; return its exit code."""
     limits, audit = limits_for(asked, shown.policy)
     destination = Destination.open(
-        shown.output,
-        inputs=(*asked.inputs(), shown.policy, *shown.inputs()),
-        sha256=shown.sha256,
+        shown.output, inputs=(*asked.inputs(), shown.policy, *shown.inputs()), sha256=shown.sha256
     )
     form, make = shown.exchange, None
     with foreign(asked.report, *shown.others):

@@ -25,7 +25,7 @@ from mipaudit.commands.verify.agreement import (
 )
 from mipaudit.commands.verify.options import VerifyOptions
 from mipaudit.commands.verify.report import STATEMENT, VerifyReport
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError, UsageError, bad_report
 from mipaudit.model.message import Message
 from mipaudit.options.public import function_of, options_of, public, recorded_keywords
 from mipaudit.options.values import Given, path_of, require
@@ -135,11 +135,7 @@ def _seed_of(provenance: Provenance, stated: Given) -> Given:
     if provenance.seed_origin != "fresh":
         return stated
     if provenance.seed is None or provenance.seed < 0 or stated not in {None, "fresh"}:
-        raise InputError(
-            "bad_report",
-            "The seed of the report is not in the form that mipaudit writes.",
-            hint="Use the file as the command wrote it.",
-        )
+        raise bad_report("The seed of the report is not in the form that mipaudit writes.")
     return SeedChoice(origin="fresh", number=provenance.seed)
 
 
@@ -225,10 +221,8 @@ def _as_of(created: str, report: AnyReport) -> AbstractContextManager[None]:
     try:
         days = [date.fromisoformat(day) + timedelta(days=1) for day in ended]
     except (ValueError, OverflowError):
-        raise InputError(
-            "bad_report",
-            "The last day of a waiver in the report is not in the form that mipaudit writes.",
-            hint="Use the file as the command wrote it.",
+        raise bad_report(
+            "The last day of a waiver in the report is not in the form that mipaudit writes."
         ) from None
     return as_of(time, max(time.date(), *days) if days else None)
 

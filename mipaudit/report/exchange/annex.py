@@ -378,11 +378,7 @@ def _json(source: Source, reports: Sequence[Beside], answers: Sequence[Answer]) 
         "released": [{**one._asdict(), "says": told(unread(one.name))} for one in first.subjects],
         "legal": _LEGAL,
         "reports": [
-            {
-                **one.stored.file._asdict(),
-                "command": one.stored.report.command,
-                "is": one.related,
-            }
+            {**one.stored.file._asdict(), "command": one.stored.report.command, "is": one.related}
             for one in reports
         ],
         "warnings": _warnings(reports),

@@ -10,10 +10,12 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
+from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
 from mipaudit.report.messages import words
 from mipaudit.report.messages.words import (
     CLASSES,
+    WORDS,
     against_phrase,
     class_words,
     named_quantity,
@@ -255,7 +257,9 @@ def filled(text: str, values: Values) -> str:
         first, choice, other = form.partition("|")
         if choice:
             return first if value == 1 else other
-        return _FORMS[form](value, values)
+        if form in _BESIDE:
+            return _BESIDE[form](value, values)
+        return _FORMS[form](value) if form in _FORMS else WORDS[form].get(value) or safe_name(value)
 
     return _PLACE.sub(place, _PART.sub(part, text))
 
@@ -265,10 +269,14 @@ def _is_nothing(value: object) -> bool:
     return value is None or value in ("", ()) or (isinstance(value, int) and not value)
 
 
+def _quantity(quantity: str, values: Values) -> str:
+    """Name a quantity of a row."""
+    return named_quantity(quantity, values.get("metric"), values.get("fpr"))
+
+
 def _checked(quantity: str, values: Values) -> str:
     """Name what a check is about, without its limit."""
-    named = named_quantity(quantity, values.get("metric"), values.get("fpr"))
-    return named + named_where(values.get("prior"), values.get("group"))
+    return _quantity(quantity, values) + named_where(values.get("prior"), values.get("group"))
 
 
 def _limited(limit: float, values: Values) -> str:
@@ -276,7 +284,7 @@ def _limited(limit: float, values: Values) -> str:
     fpr = values.get("fpr")
     if fpr is not None:
         return f"TPR {number_text(limit)} at FPR {percent_text(fpr)}"
-    named = named_quantity(values.get("quantity"), values.get("metric"), None)
+    named = _quantity(values.get("quantity"), values)
     where = named_where(values.get("prior"), values.get("group"))
     return f"{named} {number_text(limit)}{where}"
 
@@ -292,7 +300,7 @@ def _known(_: object, values: Values) -> str:
 
 def _marks(values: Values) -> list[float]:
     """Return the advantages that right guesses are compared with: a limit, and blind guessing."""
-    return [*_limit(values), abs(2 * values.get("prior") - 1)]
+    return [*_limit(values), baseline(values.get("prior"))]
 
 
 def _limit(values: Values) -> list[float]:
@@ -304,44 +312,36 @@ def _limit(values: Values) -> list[float]:
 def _state(_: object, values: Values) -> str:
     """Return the status of a check in words, and whether a waiver bears on it."""
     if values.get("waived") is not None:
-        return STATUS["waived"]
+        return "WAIVED"
     ended = ", waiver expired" if values.get("expired") is not None else ""
-    return f"{STATUS[values.get('status')]}{ended}"
+    return f"{_words(values.get('status')).upper()}{ended}"
 
 
-def _quantity(quantity: str, values: Values) -> str:
-    """Name a quantity of a row."""
-    return named_quantity(quantity, values.get("metric"), values.get("fpr"))
+def _bound(missing: str, form: Callable[[float], str]) -> Callable[[float | None, Values], str]:
+    """Return a form of limits, with a word for none; of copies, which are counted, as they are."""
+
+    def bound(limit: float | None, values: Values) -> str:
+        if limit is None:
+            return missing
+        return count_text(int(limit)) if values.get("quantity") == "copies" else form(limit)
+
+    return bound
 
 
-def _names(names: tuple[str, ...], _: Values) -> str:
+def _names(names: tuple[str, ...]) -> str:
     more = len(names) - _FEW
     shown = ", ".join(safe_name(name) for name in names[:_FEW])
     return f"{shown} and {count_text(more)} more" if more > 0 else shown
 
 
-def _bound(upper: float | None, values: Values) -> str:
-    """Return an upper limit; of copies, which are counted, as it is."""
-    if upper is None:
-        return "none"
-    return count_text(int(upper)) if values.get("quantity") == "copies" else upper_text(upper)
-
-
-def _floor(lower: float | None, values: Values) -> str:
-    """Return a lower limit likewise."""
-    if lower is None:
-        return "-"
-    return count_text(int(lower)) if values.get("quantity") == "copies" else lower_text(lower)
-
-
-def _or(missing: str, form: Callable[[Any], str]) -> Callable[[Any, Values], str]:
+def _or(missing: str, form: Callable[[Any], str]) -> Callable[[Any], str]:
     """Return a form with a word for what is not there."""
-    return lambda value, _: missing if value is None else form(value)
+    return lambda value: missing if value is None else form(value)
 
 
-def _each(form: Callable[[Any], str]) -> Callable[[Any, Values], str]:
+def _each(form: Callable[[Any], str]) -> Callable[[Any], str]:
     """Return a form of several values."""
-    return lambda values, _: ", ".join(map(form, values))
+    return lambda values: ", ".join(map(form, values))
 
 
 def _of_classes(size: tuple[int, int]) -> str:
@@ -352,194 +352,116 @@ def _of_classes(size: tuple[int, int]) -> str:
     return f"{count_text(members)}+{count_text(holdout)}"
 
 
-def _whose(attackers: str, _: Values) -> str:
+def _short(attackers: Any) -> str:  # noqa: ANN401 - a class of attackers
+    """Return a class for a narrow column: ``one threshold``."""
+    return class_words(attackers).removeprefix("attackers with ")
+
+
+def _whose(attackers: str) -> str:
     """Return a class of attackers, or the one that guesses from what is named."""
     if attackers == "any":
         return "any attacker"
-    known = attackers in CLASSES
-    return _short(attackers) if known else f"guessing from {_shown(attackers)}"
+    return _short(attackers) if attackers in CLASSES else f"guessing from {_shown(attackers)}"
 
 
 def _shown(text: str) -> str:
     return safe_text(text, longest=_LONGEST)
 
 
-# How the number of tuned runs came about: a condition of their guarantee.
-_DRAWN: Final = {
-    "fixed": "{}, chosen: all count as published",
-    "poisson": "{} on average, Poisson",
-    "geometric": "{} on average, geometric",
-    "logarithmic": "{} on average, logarithmic",
-}
-_CLASS_RECORDS: Final = {"members": "members", "holdout": "holdout records"}
-_STATISTICS: Final = {"min": "minimum", "max": "maximum"}
-# Attackers of the literature, and ways to a limit of epsilon, in words.
-_ATTACKS: Final = {
-    "bounded-loss": "bounded loss",
-    "mean": "mean threshold",
-    "gaussian": "Gaussian residuals",
-    "one-standard-error": "one standard error",
-    "top-n": "top n",
-    "top-half": "top half",
-    "best-threshold": "best threshold",
-    "per-class": "class thresholds",
-}
-_WAYS: Final = {
-    "gdp": "if Gaussian",
-    "one-run": "guesses of one run",
-    "one-run gdp": "the same, if Gaussian",
-    "advantage": "from the advantage",
-    "clopper-pearson": "Clopper-Pearson",
-    "jeffreys": "Jeffreys",
-}
-# What the limits of a group's difference leave no doubt of.
-_DIFFERS: Final = {"increase": "higher", "decrease": "lower", "open": "not shown"}
-# What attackers of the literature learn, or are told.
-_KNOWS: Final = {
-    "bounded-loss": "the bound of the loss",
-    "mean": "the mean score of members",
-    "gaussian": "the standard errors of members and of holdout records",
-    "one-standard-error": "the standard error of members",
-    "top-n": "the score above which the members' share of all records lies",
-    "top-half": "the median of all scores",
-    "best-threshold": "the threshold that does best",
-    "per-class": "the threshold that does best in each class",
-}
-STATUS: Final = {
-    "met": "MET",
-    "waived": "WAIVED",
-    "not_met": "NOT MET",
-    "inconclusive": "INCONCLUSIVE",
-    "contradicted": "CONTRADICTED",
-    "consistent": "CONSISTENT",
-    "vacuous": "VACUOUS",
-    "not_comparable": "NOT COMPARABLE",
-}
-_TRUE_OF: Final = {
-    "blind_advantage": "advantage without the score (blind)",
-    "baseline": "  of guessing without looking (baseline)",
-    "excess": "  above that (excess)",
-    "eta": "accuracy above guessing (eta)",
-    "auc": "AUC",
-    "mu": "mu of Gaussian differential privacy",
-    "tpr": "TPR",
-    "tpr_at_fpr": "TPR",
-    "fpr": "FPR",
-    "tpr_minus_fpr": "TPR - FPR",
-    "sigma_1": "sigma_1 (mean distance from the median)",
-    "sigma_2": "sigma_2 (standard deviation)",
-    "sensitivity": "sensitivity (largest move when a record is exchanged)",
-    "swap_distance": "swap distance (mean move), of the record with the largest",
-    "swap_distance_average": "swap distance, of the average record",
-}
-_CHANGED: Final = {
-    "limits": "the limits",
-    "against": "the class of attackers",
-    "prior": "the prior",
-    "confidence": "the confidence",
-    "scores": "the scores",
-    "mipaudit": "the version of mipaudit",
-}
-_VERDICTS: Final = {**STATUS, "no_policy": "no limit", "none": "no verdict"}
-_FORMS: Final[Mapping[str, Callable[[Any, Values], str]]] = {
-    "name": lambda value, _: safe_name(value),
-    "quoted": lambda value, _: quoted_name(value),
+def _words(code: str) -> str:
+    return safe_name(code).replace("_", " ")
+
+
+# How a value is shown by itself; `words.WORDS` has those that stand for a word each.
+_FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "name": safe_name,
+    "quoted": quoted_name,
     "names": _names,
     # A list or a line whose names are safe already; of one that is not there, nothing.
-    "text": lambda value, _: _shown(value),
-    "after": lambda value, _: f" {_shown(value)}" if value else "",
-    "bracketed": lambda value, _: f" ({_shown(value)})" if value else "",
-    "of": lambda value, _: "" if value is None else f" of {quoted_name(value)}",
-    "part": lambda value, _: "" if value is None else told(value),
-    "chance": lambda value, _: upper_figure(value, digits=2),
-    "two_digits": lambda value, _: f"{value:.2g}",
-    "thousandths": lambda value, _: f"{value:.3f}",
-    "columns": lambda value, _: "Column" if value == 1 else f"{int(value)} columns",
-    "limits": lambda value, _: "one limit" if value == 1 else f"{int(value)} limits",
-    "others": lambda value, _: "named like scores" if value == "named" else safe_name(value),
-    "statistic": lambda value, _: _STATISTICS.get(value) or safe_name(value),
-    "class_records": lambda value, _: _CLASS_RECORDS[value],
-    "number": lambda value, _: number_text(value),
-    "count": lambda value, _: count_text(int(value)),
-    "members": lambda value, _: f"{count_text(value)} {'member' if value == 1 else 'members'}",
-    "holdout": lambda value, _: f"{count_text(value)} holdout record{'s' * (value != 1)}",
-    "percent": lambda value, _: percent_text(value),
-    "least": lambda value, _: lower_text(value),
-    "most": lambda value, _: upper_text(value),
-    "best": lambda value, _: value_text(value),
-    "figure": lambda value, _: lower_figure(value),
-    "above": lambda value, values: above_text(value, values.get("limit")),
-    "within": lambda value, values: within_text(value, values.get("limit")),
-    "known": _known,
-    "checked": _checked,
-    "limited": _limited,
-    "state": _state,
-    "class": lambda value, _: against_phrase(value),
-    "whom": lambda value, _: "" if value is None else f" {against_phrase(value)}",
-    "attackers": lambda value, _: _short(value),
-    "attacker": lambda value, _: _ATTACKS.get(value) or _short(value),
-    "way": lambda value, _: _WAYS.get(value) or safe_name(value),
-    "knows": lambda value, _: _KNOWS[value],
-    "differs": lambda value, _: _DIFFERS[value],
-    "change": lambda value, _: "not shown" if value == "open" else value,
-    "status": lambda value, _: safe_name(value).replace("_", " "),
-    "part_status": lambda value, _: value.upper() if value == "differs" else value,
-    "kept": lambda value, _: "are kept, or accepted by a waiver" if value else "are kept",
-    "capital": lambda value, _: value.capitalize(),
-    "sure": lambda value, _: lower_text(value).rstrip("0"),
-    "rough": lambda value, _: f"{value:.1g}",
+    "text": _shown,
+    "after": lambda value: f" {_shown(value)}" if value else "",
+    "bracketed": lambda value: f" ({_shown(value)})" if value else "",
+    "of": _or("", lambda value: f" of {quoted_name(value)}"),
+    "part": _or("", told),
+    "chance": partial(upper_figure, digits=2),
+    "two_digits": "{:.2g}".format,
+    "thousandths": "{:.3f}".format,
+    "columns": lambda value: "Column" if value == 1 else f"{int(value)} columns",
+    "limits": lambda value: "one limit" if value == 1 else f"{int(value)} limits",
+    "number": number_text,
+    "count": lambda value: count_text(int(value)),
+    "members": lambda value: f"{count_text(value)} {'member' if value == 1 else 'members'}",
+    "holdout": lambda value: f"{count_text(value)} holdout record{'s' * (value != 1)}",
+    "percent": percent_text,
+    "least": lower_text,
+    "most": upper_text,
+    "best": value_text,
+    "figure": lower_figure,
+    "class": against_phrase,
+    "whom": _or("", lambda value: f" {against_phrase(value)}"),
+    "attackers": _short,
+    "attacker": lambda value: WORDS["attack"].get(value) or _short(value),
+    "status": _words,
+    "part_status": lambda value: value.upper() if value == "differs" else value,
+    "kept": lambda value: "are kept, or accepted by a waiver" if value else "are kept",
+    "capital": str.capitalize,
+    "sure": lambda value: lower_text(value).rstrip("0"),
+    "rough": "{:.1g}".format,
     "multiple": _or("beyond floats", partial(upper_figure, digits=6)),
-    "exact": lambda value, _: upper_figure(value, digits=12),
-    "quantity": _quantity,
-    "short": lambda value, values: (values.get("names") or {}).get(value) or safe_name(value),
-    "points": lambda value, _: f"{100 * value:+.1f}",
-    "p_value": lambda value, _: p_text(value),
-    "of_kind": lambda value, _: named_quantity(value, None, None),
+    "exact": partial(upper_figure, digits=12),
+    "points": lambda value: f"{100 * value:+.1f}",
+    "p_value": p_text,
+    "of_kind": lambda value: named_quantity(value, None, None),
+    "of_whom": lambda value: "any attacker" if value == "any" else "a named kind",
+    "wrong": lambda value: number_text(float(f"{100 * (1 - value):.6g}")),
     # Of cells: a dash, or a word, where there is no figure.
-    "lower": _floor,
     "value": _or("-", value_text),
-    "upper": _bound,
     "counted_most": _or("none", count_text),
-    "drawn": lambda value, values: _DRAWN[value].format(values.get("runs")),
-    "of_whom": lambda value, _: "any attacker" if value == "any" else "a named kind",
-    "wrong": lambda value, _: number_text(float(f"{100 * (1 - value):.6g}")),
     "counted": _or("-", count_text),
     "size": _or("unknown", lambda size: f"{size / 2**30:.1f} GiB"),
     "most_figure": _or("-", upper_figure),
     "least_figure": _or("-", lower_figure),
-    "span": lambda value, _: "-" if value is None else span_text(*value),
-    "span_percent": lambda value, _: "-" if value is None else span_text(*value, percent=True),
+    "span": _or("-", lambda value: span_text(*value)),
+    "span_percent": _or("-", lambda value: span_text(*value, percent=True)),
     # Of right guesses in 100.
-    "right_least": lambda value, values: words.right_at_least(value, _marks(values)),
-    "right_most": lambda value, values: words.right_at_most(value, _marks(values)),
-    "compared": lambda value, values: words.compared(value, values.get("limit")),
-    "blind_guesser": lambda value, _: words.blind_guesser(value),
-    "more_least": lambda value, values: words.more_right_at_least(value, _limit(values)),
-    "more_most": lambda value, values: words.more_right_at_most(max(0.0, value), _limit(values)),
-    "more": lambda value, _: words.more_right_exactly(value),
-    "best_guessers": lambda value, _: words.guessers(value),
-    "cleverer": lambda value, _: words.of_cleverer(value),
-    "kind": lambda value, _: words.simple_kind(value),
-    "scale": lambda value, _: words.scale_words(value),
+    "blind_guesser": words.blind_guesser,
+    "more": words.more_right_exactly,
+    "best_guessers": words.guessers,
+    "cleverer": words.of_cleverer,
+    "kind": words.simple_kind,
+    "scale": words.scale_words,
+    "guessed": words.guess_words,
     # Of laws whose truth is known, and of reports over time.
-    "six_digits": lambda value, _: f"{value:.6g}",
-    "rounded": lambda value, _: number_text(round(value, 6)),
-    "share": lambda value, _: percent_text(round(value, 6)),
-    "rough_share": lambda value, _: number_text(round(value, 4)),
-    "true_of": lambda value, _: _TRUE_OF.get(value) or safe_name(value),
+    "six_digits": "{:.6g}".format,
+    "rounded": lambda value: number_text(round(value, 6)),
+    "share": lambda value: percent_text(round(value, 6)),
+    "rough_share": lambda value: number_text(round(value, 4)),
     "counts": _each(count_text),
     "numbers": _each(number_text),
     "each_least": _each(lower_text),
-    "each_value": _each(lambda value: "-" if value is None else value_text(value)),
+    "each_value": _each(_or("-", value_text)),
     "sizes": _each(_of_classes),
     "whose": _whose,
-    "day": lambda value, _: value[:10],
-    "verdict": lambda value, _: _VERDICTS[value or "none"],
-    "changed": lambda value, _: _CHANGED[value],
-    "guessed": lambda value, _: words.guess_words(value),
+    "day": lambda value: value[:10],
+    "verdict": lambda value: WORDS["no_verdict"].get(value or "none") or _words(value).upper(),
 }
-
-
-def _short(attackers: Any) -> str:  # noqa: ANN401 - a class of attackers
-    """Return a class for a narrow column: ``one threshold``."""
-    return class_words(attackers).removeprefix("attackers with ")
+# How it is shown by what stands beside it.
+_BESIDE: Final[Mapping[str, Callable[[Any, Values], str]]] = {
+    "quantity": _quantity,
+    "checked": _checked,
+    "limited": _limited,
+    "known": _known,
+    "state": _state,
+    "lower": _bound("-", lower_text),
+    "upper": _bound("none", upper_text),
+    "above": lambda value, values: above_text(value, values.get("limit")),
+    "within": lambda value, values: within_text(value, values.get("limit")),
+    "short": lambda value, values: (values.get("names") or {}).get(value) or safe_name(value),
+    "drawn": lambda value, values: WORDS["drawing"][value].format(values.get("runs")),
+    "right_least": lambda value, values: words.right_at_least(value, _marks(values)),
+    "right_most": lambda value, values: words.right_at_most(value, _marks(values)),
+    "compared": lambda value, values: words.compared(value, values.get("limit")),
+    "more_least": lambda value, values: words.more_right_at_least(value, _limit(values)),
+    "more_most": lambda value, values: words.more_right_at_most(max(0.0, value), _limit(values)),
+}
+FORMS: Final = frozenset((*_FORMS, *_BESIDE, *WORDS))

@@ -41,6 +41,77 @@ _PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
         "guesses": "for whoever made these guesses",
     }
 )
+# Closed vocabularies, by the form that shows their words.
+WORDS: Final[Mapping[str, Mapping[object, str]]] = {
+    # How the number of tuned runs came about: a condition of their guarantee.
+    "drawing": {
+        "fixed": "{}, chosen: all count as published",
+        "poisson": "{} on average, Poisson",
+        "geometric": "{} on average, geometric",
+        "logarithmic": "{} on average, logarithmic",
+    },
+    "class_records": {"members": "members", "holdout": "holdout records"},
+    "statistic": {"min": "minimum", "max": "maximum"},
+    "others": {"named": "named like scores"},
+    # Attackers of the literature, what they learn or are told, and ways to a limit of epsilon.
+    "attack": {
+        "bounded-loss": "bounded loss",
+        "mean": "mean threshold",
+        "gaussian": "Gaussian residuals",
+        "one-standard-error": "one standard error",
+        "top-n": "top n",
+        "top-half": "top half",
+        "best-threshold": "best threshold",
+        "per-class": "class thresholds",
+    },
+    "knows": {
+        "bounded-loss": "the bound of the loss",
+        "mean": "the mean score of members",
+        "gaussian": "the standard errors of members and of holdout records",
+        "one-standard-error": "the standard error of members",
+        "top-n": "the score above which the members' share of all records lies",
+        "top-half": "the median of all scores",
+        "best-threshold": "the threshold that does best",
+        "per-class": "the threshold that does best in each class",
+    },
+    "way": {
+        "gdp": "if Gaussian",
+        "one-run": "guesses of one run",
+        "one-run gdp": "the same, if Gaussian",
+        "advantage": "from the advantage",
+        "clopper-pearson": "Clopper-Pearson",
+        "jeffreys": "Jeffreys",
+    },
+    # What the limits of a difference leave no doubt of.
+    "differs": {"increase": "higher", "decrease": "lower", "open": "not shown"},
+    "change": {"open": "not shown"},
+    "true_of": {
+        "blind_advantage": "advantage without the score (blind)",
+        "baseline": "  of guessing without looking (baseline)",
+        "excess": "  above that (excess)",
+        "eta": "accuracy above guessing (eta)",
+        "auc": "AUC",
+        "mu": "mu of Gaussian differential privacy",
+        "tpr": "TPR",
+        "tpr_at_fpr": "TPR",
+        "fpr": "FPR",
+        "tpr_minus_fpr": "TPR - FPR",
+        "sigma_1": "sigma_1 (mean distance from the median)",
+        "sigma_2": "sigma_2 (standard deviation)",
+        "sensitivity": "sensitivity (largest move when a record is exchanged)",
+        "swap_distance": "swap distance (mean move), of the record with the largest",
+        "swap_distance_average": "swap distance, of the average record",
+    },
+    "changed": {
+        "limits": "the limits",
+        "against": "the class of attackers",
+        "prior": "the prior",
+        "confidence": "the confidence",
+        "scores": "the scores",
+        "mipaudit": "the version of mipaudit",
+    },
+    "no_verdict": {"no_policy": "no limit", "none": "no verdict"},
+}
 # Those that have limits; others are named by what they guess from.
 CLASSES: Final = frozenset(_PHRASES)
 

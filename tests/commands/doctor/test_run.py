@@ -71,21 +71,17 @@ def test_a_whole_installation_works(run):
     assert all(one["agrees"] for one in report["known_audit"])
     assert report["temporary_bytes"] > 0
     assert report["processors"] >= 1
+    status, text = run()
+    assert status == 0
+    assert text.startswith("Works: every library that is needed loads, and the known audit")
+    assert text.count("\n") <= 30
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_every_optional_part_is_known():
     extras = PROJECT["optional-dependencies"]
     assert set(looked.PARTS) == {name for name, needed in extras.items() if needed} - {"dev"}
     assert {one.of for one in doctor().libraries} == {None, *looked.PARTS}
-
-
-def test_a_screenful_says_it(run):
-    status, text = run()
-
-    assert status == 0
-    assert text.startswith("Works: every library that is needed loads, and the known audit")
-    assert text.count("\n") <= 30
-    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("form", ["table", "json", "html"])
@@ -116,38 +112,42 @@ class Absent(importlib.metadata.PackageNotFoundError):
     pass
 
 
-def test_a_library_that_is_missing_names_the_line_that_installs_it(run, monkeypatch):
+class Old:
+    version, files, requires = "0.1", None, None
+
+
+OTHERWISE = "{} 0.1 is installed, and mipaudit needs {}>="
+# What is there of a library (of all, from the source), the exit code, and what is said.
+DISTRIBUTIONS = [
+    ("jinja2", Absent, 2, "library_missing", 'Try: pip install --force-reinstall "jinja2>=3.1"'),
+    ("pandas", Old, 2, "library_other_version", OTHERWISE.format("pandas", "pandas")),
+    ("scikit-learn", Old, 0, "library_other_version", OTHERWISE.format(*["scikit-learn"] * 2)),
+    ("", Absent, 0, "not_installed", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "found", "status", "code", "said"), DISTRIBUTIONS)
+def test_a_library_that_is_missing_or_another_is_a_finding(
+    run, monkeypatch, name, found, status, code, said
+):
     real = looked.distribution
 
-    def none_of_it(name):
-        if name == "jinja2":
+    def distribution(one):
+        if one != (name or one):
+            return real(one)
+        if found is Absent:
             raise Absent
-        return real(name)
+        return found
 
-    monkeypatch.setattr(looked, "distribution", none_of_it)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    status, text = run("-f", "json")
+    monkeypatch.setattr(looked, "distribution", distribution)
+    if found is Absent and name:
+        monkeypatch.setitem(sys.modules, name, None)
+    ended, text = run("-f", "json")
 
-    assert status == 2
-    (found,) = json.loads(text)["findings"]
-    assert found["code"] == "library_missing"
-    assert found["text"].endswith('Try: pip install --force-reinstall "jinja2>=3.1"')
-
-
-@pytest.mark.parametrize(("name", "status"), [("pandas", 2), ("scikit-learn", 0)])
-def test_another_version_is_a_finding(run, monkeypatch, name, status):
-    real = looked.distribution
-
-    class Old:
-        version, files, requires = "0.1", None, None
-
-    monkeypatch.setattr(looked, "distribution", lambda one: Old if one == name else real(one))
-    found, text = run("-f", "json")
-    report = json.loads(text)
-
-    assert found == status
-    assert codes(report) == {"library_other_version"}
-    assert f"{name} 0.1 is installed, and mipaudit needs {name}>=" in report["findings"][0]["text"]
+    assert ended == status
+    (finding,) = json.loads(text)["findings"]
+    assert finding["code"] == code
+    assert said in finding["text"]
 
 
 def test_a_part_that_is_not_there_is_offered_and_no_finding(run, monkeypatch):
@@ -183,20 +183,17 @@ def test_without_a_place_for_temporary_files_it_does_not_work(run, monkeypatch):
     assert json.loads(text)["temporary_bytes"] is None
 
 
-def test_run_from_its_source_it_says_so(run, monkeypatch):
-    def none(name):
-        raise Absent(name)
-
-    monkeypatch.setattr(looked, "distribution", none)
-    status, text = run("-f", "json")
-
-    assert status == 0
-    assert codes(json.loads(text)) == {"not_installed"}
+# What is typed where the parser cannot be loaded, and how the answer begins.
+WITHOUT_PARSER = {
+    "doctor": ("Does NOT WORK: 1 finding.", ""),
+    "doctor -f json": ("{", ""),
+    "check x": ("", "Error: A library cannot be loaded (ModuleNotFoundError).\n"),
+}
 
 
-@pytest.mark.parametrize("words", [["doctor"], ["doctor", "-f", "json"]])
-def test_without_the_parser_it_answers_all_the_same(environment, words):
-    code = f"import sys; sys.modules['typer'] = None; sys.argv = ['mipaudit', *{words!r}]\n"
+@pytest.mark.parametrize("words", WITHOUT_PARSER)
+def test_without_the_parser_the_doctor_answers_and_others_send_there(environment, words):
+    code = f"import sys; sys.modules['typer'] = None; sys.argv = ['mipaudit', *{words.split()!r}]\n"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}from mipaudit.cli.app import main; main()"],
         env=environment,
@@ -204,22 +201,9 @@ def test_without_the_parser_it_answers_all_the_same(environment, words):
         text=True,
         check=False,
     )
-
-    assert (done.returncode, done.stderr) == (2, "")
-    assert "typer" in done.stdout
-    assert done.stdout.startswith("{" if "json" in words else "Does NOT WORK: 1 finding.")
-
-
-def test_any_other_command_sends_to_the_doctor(environment):
-    code = "import sys; sys.modules['typer'] = None; sys.argv = ['mipaudit', 'check', 'x']\n"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}from mipaudit.cli.app import main; main()"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
+    answer, error = WITHOUT_PARSER[words]
     assert done.returncode == 2
-    assert done.stderr.startswith("Error: A library cannot be loaded (ModuleNotFoundError).\n")
-    assert "mipaudit doctor" in done.stderr
+    assert done.stdout.startswith(answer)
+    assert done.stderr.startswith(error)
+    assert ("typer" if answer else "mipaudit doctor") in done.stdout + done.stderr
+    assert not (done.stderr if answer else done.stdout)

@@ -16,7 +16,7 @@ from mipaudit.commands.compare.reports.report import (
     ReportComparison,
     ScoreStatus,
 )
-from mipaudit.errors import InputError, MipauditError, UsageError
+from mipaudit.errors import InputError, MipauditError, UsageError, bad_report
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.metrics.names import LEAST_RECALL, parse_metric
 from mipaudit.model.message import Finding, Message
@@ -363,8 +363,7 @@ def _opened(given: NamedInput) -> tuple[Report, bytes]:
     design = found.design
     sound = 0 < design.prior < 1 and 0 < design.confidence < 1
     if not sound or abs(design.baseline - baseline(design.prior)) > 10**-_DIGITS:
-        raise InputError(
-            "bad_report",
+        raise bad_report(
             f"The report {name} contradicts itself: its prior, baseline or confidence cannot be.",
             hint="Make it again with `mipaudit estimate SCORES -f json`.",
         )
