@@ -1,18 +1,23 @@
-"""Parquet files: one piece per row group, only the columns that are needed."""
+"""Parquet files: one piece per row group, only the columns that are needed.
+
+pyarrow's accessors of row groups and of their columns end the process (C++ ``terminate``) where a
+footer contradicts itself, as one with a flipped bit may: nothing catches their exceptions. Opening
+a file and decoding it are safe. So the rows of a row group are learned by decoding none of its
+columns, and no more is asked about it.
+"""
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.data.column import CHUNK_ROWS, Chunk, Field
 from mipaudit.data.files.blob import Blob, FileBlob, encrypted, read_up_to
 from mipaudit.data.formats.arrow import arrow_fields, read_batches
-from mipaudit.data.formats.parquet_footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer
 from mipaudit.data.parts import Piece, input_changed
 from mipaudit.data.words import unique_names
 from mipaudit.errors import InputError
@@ -23,21 +28,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-# A larger column chunk is read through a buffer instead of at once: a file with
-# a single huge row group must not be held in memory.
+MAGIC: Final = b"PAR1"
+# The footer's length, and the magic bytes.
+_TRAILER: Final = 8
+# A larger row group is read through buffers instead of at once, which share so much: a file with a
+# single huge row group must not be held in memory.
 _READ_AT_ONCE: Final = 32 << 20
-_BUFFER: Final = 4 << 20
+_BUFFERS: Final = range(1 << 16, 4 << 20)
 # Of a file with more row groups than that, those of so many rows in all are read as one.
 _MANY_GROUPS: Final = 1 << 10
 _SMALL_TOGETHER: Final = 1 << 14
-# The same for all columns of a row group together, where there are many.
-_READ_TOGETHER: Final = 32 << 20
-_LEAST_BUFFER: Final = 1 << 16
-# Bytes of a dictionary that is worth keeping: with a large one every batch would
-# carry all words of its row group.
-_SMALL_DICTIONARY: Final = 1 << 14
 # What is read of a file's end at once, in the hope that it holds the footer.
 _LIKELY_FOOTER: Final = 1 << 16
+# Of so many rows, so many words are few.
+_PEEKED: Final = 1024
+_FEW_WORDS: Final = 512
+# In Arrow's words where a column takes a key.
+_ENCRYPTED: Final = "decrypt"
+# More rows than any row group has.
+_ALL_ROWS: Final = 1 << 40
 
 
 @contextmanager
@@ -77,15 +86,15 @@ class ParquetPart:
         fields: its columns.
         metadata: its footer as pyarrow reads it, to open the file with; never to be asked
             about row groups.
-        footer: its row groups.
-        leaves: the place of every column without parts in a row group.
+        rows: of each row group.
+        few: whether a column of text has few words, as far as somebody has looked.
     """
 
     blob: Blob
     fields: tuple[Field, ...]
     metadata: pq.FileMetaData
-    footer: Footer
-    leaves: Mapping[str, int]
+    rows: tuple[int, ...]
+    few: dict[str, bool] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -95,12 +104,7 @@ class ParquetPart:
     @property
     def rows_about(self) -> int:
         """The rows that the footer states."""
-        return sum(self.footer.rows)
-
-    def places(self, name: str, groups: range) -> list[ColumnPlace]:
-        """Return where a column is in some row groups; nowhere, if it has parts."""
-        leaf = self.leaves.get(name)
-        return [] if leaf is None else [self.footer.column(group, leaf) for group in groups]
+        return sum(self.rows)
 
     def load(
         self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
@@ -110,8 +114,8 @@ class ParquetPart:
     def pieces(self) -> Sequence[Piece]:
         """Return the row groups that have rows; of many, small ones together: each takes time."""
         found: list[RowGroup] = []
-        most = _SMALL_TOGETHER if len(self.footer.rows) > _MANY_GROUPS else 0
-        for group, rows in enumerate(self.footer.rows):
+        most = _SMALL_TOGETHER if len(self.rows) > _MANY_GROUPS else 0
+        for group, rows in enumerate(self.rows):
             last = found[-1] if found else None
             if last is not None and last.rows + rows <= most:
                 found[-1] = replace(last, count=group + 1 - last.first, rows=last.rows + rows)
@@ -164,7 +168,7 @@ class RowGroup:
                 run found it.
         """
         part = _opened_here(self.blob) if self.part is None else self.part
-        if sum(part.footer.rows[self.first : self.groups.stop]) != self.rows:
+        if sum(part.rows[self.first : self.groups.stop]) != self.rows:
             raise input_changed(self.blob)
         left = self.rows
         for rows, columns in read_batches(self._batches(part, names), names, part.name):
@@ -177,15 +181,10 @@ class RowGroup:
     def _batches(self, part: ParquetPart, names: Collection[str]) -> Iterator[pa.RecordBatch]:
         import pyarrow.parquet as pq
 
-        places = {name: part.places(name, self.groups) for name in names}
-        for name, found in places.items():
-            if any(place.encrypted for place in found):
-                raise encrypted(part.name, name)
-        # Each row group has words of its own: of small ones, every batch would be one of them
-        # alone. Of one, words are cheaper as they are where they are few.
-        few = [field.name for field in part.fields if field.kind == "string" and self.count == 1]
-        few = [name for name in few if any(map(_has_few_words, places.get(name, ())))]
-        buffer = _buffer_size([place.size for found in places.values() for place in found])
+        about = part.blob.size * self.rows // part.rows_about
+        buffer = 0
+        if about > _READ_AT_ONCE:
+            buffer = min(max(_READ_AT_ONCE // max(len(names), 1), _BUFFERS.start), _BUFFERS.stop)
         with arrow_errors(part.name), ExitStack() as stack:
             # Arrow reads a path without Python in between.
             source = (
@@ -193,35 +192,58 @@ class RowGroup:
                 if isinstance(part.blob, FileBlob)
                 else stack.enter_context(part.blob.open_ranges())
             )
-            file = pq.ParquetFile(
+            open_file = partial(
+                pq.ParquetFile,
                 source,
                 metadata=part.metadata,
                 # Neighbouring columns in one request. Of a file it would only take memory.
                 pre_buffer=buffer == 0 and part.blob.remote,
                 buffer_size=buffer,
-                read_dictionary=few or None,
                 page_checksum_verification=True,
             )
-            yield from file.iter_batches(
-                batch_size=CHUNK_ROWS,
-                row_groups=[*self.groups],
-                columns=list(names),
-                use_threads=False,
-            )
+            try:
+                file = open_file(read_dictionary=self._words(part, names, open_file))
+                yield from file.iter_batches(
+                    batch_size=CHUNK_ROWS,
+                    row_groups=[*self.groups],
+                    columns=list(names),
+                    use_threads=False,
+                )
+            except OSError as error:
+                if _ENCRYPTED in str(error):
+                    file = open_file()
+                    locked = (name for name in names if _takes_a_key(file, self.first, name))
+                    raise encrypted(part.name, next(locked, None)) from None
+                raise
+
+    def _words(
+        self, part: ParquetPart, names: Collection[str], open_file: Callable[..., pq.ParquetFile]
+    ) -> list[str]:
+        """Return the columns of few words: those are cheaper as they are stored.
+
+        With many, every batch would carry all words of its row group; of small row groups
+        together, every batch would be one of them alone.
+        """
+        texts = [one.name for one in part.fields if one.kind == "string" and one.name in names]
+        if self.count > 1 or not texts:
+            return []
+        unknown = [name for name in texts if name not in part.few]
+        if unknown:
+            file = open_file(read_dictionary=unknown)
+            for one in file.iter_batches(_PEEKED, row_groups=[self.first], columns=unknown):
+                sizes = {name: len(one.column(name).dictionary) for name in unknown}
+                part.few.update((name, size <= _FEW_WORDS) for name, size in sizes.items())
+                break
+        return [name for name in texts if part.few.get(name)]
 
 
-def _has_few_words(place: ColumnPlace) -> bool:
-    """Tell whether a string column has a small dictionary."""
-    return place.dictionary is not None and 0 < place.data - place.dictionary <= _SMALL_DICTIONARY
-
-
-def _buffer_size(sizes: Sequence[int]) -> int:
-    """Return the bytes to read of a column at once, 0 for all: many columns share the room."""
-    if max(sizes, default=0) > _READ_AT_ONCE:
-        return _BUFFER
-    if sum(sizes) > _READ_TOGETHER:
-        return max(_READ_TOGETHER // len(sizes), _LEAST_BUFFER)
-    return 0
+def _takes_a_key(file: pq.ParquetFile, group: int, name: str) -> bool:
+    """Tell whether a column of a row group cannot be decoded without a key."""
+    try:
+        next(file.iter_batches(1, row_groups=[group], columns=[name]), None)
+    except OSError as error:
+        return _ENCRYPTED in str(error)
+    return False
 
 
 def open_parquet(blob: Blob) -> ParquetPart:
@@ -240,32 +262,31 @@ def open_parquet(blob: Blob) -> ParquetPart:
         # The rows are not there, which nobody asks for yet.
         file = pq.ParquetFile(pa.BufferReader(MAGIC + data + trailer), pre_buffer=False)
         schema, metadata = file.schema_arrow, file.metadata
-        leaves = _leaves(metadata.schema)
+        rows = _rows_of_groups(file)
     unique_names(schema.names, blob.name)
-    try:
-        footer = Footer.parse(data, metadata.num_columns)
-    except BadFooterError:
-        raise _incomplete(blob.name) from None
-    for leaf in leaves.values():
-        # Columns that are not as long as the file says: rows of it would be lost. Of an
-        # encrypted column the footer may say nothing.
-        if footer.values(leaf) != footer.rows and not footer.column(0, leaf).encrypted:
-            raise _incomplete(blob.name)
-    return ParquetPart(
-        blob=blob, fields=arrow_fields(schema), metadata=metadata, footer=footer, leaves=leaves
-    )
+    # Of a row group that says less than it has, rows would be lost.
+    if min(rows, default=0) < 0 or sum(rows) != metadata.num_rows:
+        raise _incomplete(blob.name)
+    return ParquetPart(blob=blob, fields=arrow_fields(schema), metadata=metadata, rows=rows)
+
+
+def _rows_of_groups(file: pq.ParquetFile) -> tuple[int, ...]:
+    """Return the rows of each row group: of no columns, each is a batch, or none if it is empty."""
+    groups = range(file.num_row_groups)
+    batches = (file.iter_batches(_ALL_ROWS, row_groups=[group], columns=[]) for group in groups)
+    return tuple(sum(one.num_rows for one in found) for found in batches)
 
 
 def _footer_bytes(blob: Blob) -> bytes:
     """Return the footer of a file, read in one request if it is not large."""
     with blob.open_ranges() as stream:
         tail = _tail(stream, blob, _LIKELY_FOOTER)
-        size = int.from_bytes(tail[-TRAILER:-4], "little") + TRAILER
+        size = int.from_bytes(tail[-_TRAILER:-4], "little") + _TRAILER
         if not tail.endswith(MAGIC) or size + len(MAGIC) > blob.size:
             raise _incomplete(blob.name)
         if size > len(tail):
             tail = _tail(stream, blob, size)
-    return tail[-size:-TRAILER]
+    return tail[-size:-_TRAILER]
 
 
 def _tail(stream: IO[bytes] | RawIOBase, blob: Blob, size: int) -> bytes:
@@ -276,16 +297,6 @@ def _tail(stream: IO[bytes] | RawIOBase, blob: Blob, size: int) -> bytes:
     if len(tail) < size:  # somebody has cut it since
         raise _incomplete(blob.name)
     return tail
-
-
-def _leaves(schema: pq.ParquetSchema) -> dict[str, int]:
-    """Return the places of the columns without parts, which have one value in each row."""
-    columns = (schema.column(leaf) for leaf in range(len(schema)))
-    return {
-        column.path: leaf
-        for leaf, column in enumerate(columns)
-        if column.path == column.name and not column.max_repetition_level
-    }
 
 
 @lru_cache(maxsize=1)
