@@ -46,7 +46,7 @@ _FEW_WORDS: Final = 512
 # In Arrow's words where a column takes a key.
 _ENCRYPTED: Final = "decrypt"
 # More rows than any row group has.
-_ALL_ROWS: Final = 1 << 40
+_ALL_ROWS: Final = (1 << 63) - 1
 
 
 @contextmanager
