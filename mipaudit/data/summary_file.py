@@ -36,15 +36,10 @@ _SUFFIX: Final = ".npy"
 _NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
 _LARGEST_MEMBER: Final = 64 << 20
 _LARGEST: Final = 128 << 20
-# What the zip module raises over bytes that are not as they were written.
-_UNREADABLE: Final = (
-    zipfile.BadZipFile,
-    zlib.error,
-    OSError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    NotImplementedError,
+# What zip, numpy and msgspec raise over bytes that are not as they were written, and we.
+_DAMAGED: Final = (
+    *(zipfile.BadZipFile, zlib.error, OSError, EOFError),
+    *(RuntimeError, ValueError, TypeError, OverflowError),
 )
 
 
@@ -56,22 +51,20 @@ _HEADER: Final = re.compile(
 )
 
 
-class DamagedArchiveError(Exception):
-    """Not an archive of this kind, or one that was changed."""
-
-
 def pack(text: bytes, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the archive; the same bytes for the same content.
 
     The comment of the archive is the sha256 of its text, which holds those of the arrays.
     """
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        _store(archive, TEXT_NAME, text)
-        for name, array in arrays.items():
-            _store(archive, name + _SUFFIX, array_bytes(array))
-        archive.comment = sha256(text).hexdigest().encode()
-    return file.getvalue()
+    files = {TEXT_NAME: text} | {name + _SUFFIX: array_bytes(one) for name, one in arrays.items()}
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed:
+        for name, data in files.items():
+            info = zipfile.ZipInfo(name, _NO_TIME)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            packed.writestr(info, data)
+        packed.comment = sha256(text).hexdigest().encode()
+    return archive.getvalue()
 
 
 def array_bytes(array: NDArray[Any]) -> bytes:
@@ -83,65 +76,44 @@ def array_bytes(array: NDArray[Any]) -> bytes:
 
 def narrow(counts: NDArray[np.int64]) -> NDArray[Any]:
     """Return counts in the smallest type that holds them."""
-    most = int(counts.max()) if counts.size else 0
-    return counts.astype(np.min_scalar_type(most), copy=False)
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))), copy=False)
 
 
-def unpack(data: bytes) -> tuple[bytes, dict[str, bytes]]:
+def _unpacked(data: bytes) -> tuple[bytes, dict[str, bytes]]:
     """Return the text, and each array's file by its name.
 
     Raises:
-        DamagedArchiveError: no such archive, too large, or changed.
+        ValueError: what `pack` does not write: other compressions, names twice, great sizes; or
+            another text.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _check_members(archive.infolist())
-            files = {one.filename: archive.read(one) for one in archive.infolist()}
-            comment = archive.comment
-    except _UNREADABLE:
-        raise DamagedArchiveError from None
-    text = files.pop(TEXT_NAME, None)
-    if text is None or sha256(text).hexdigest().encode() != comment:
-        raise DamagedArchiveError
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        sizes = [one.file_size for one in members]
+        _require(
+            {one.compress_type for one in members} == {zipfile.ZIP_DEFLATED}
+            and len({one.filename for one in members}) == len(members)
+            and max(sizes) <= _LARGEST_MEMBER
+            and sum(sizes) <= _LARGEST
+        )
+        files = {one.filename: archive.read(one) for one in members}
+        text = files.pop(TEXT_NAME, b"")
+        _require(sha256(text).hexdigest().encode() == archive.comment)
     return text, {name.removesuffix(_SUFFIX): file for name, file in files.items()}
 
 
-def array_of(file: bytes) -> NDArray[Any]:
-    """Return the array of a numpy file.
-
-    Raises:
-        DamagedArchiveError: no such file.
-    """
+def _array_of(file: bytes) -> NDArray[Any]:
     header = _HEADER.match(file)
     if header is None:
-        raise DamagedArchiveError
-    try:
-        shape = tuple(int(one) for one in header["shape"].split(b",") if one.strip())
-        found = np.frombuffer(file, header["descr"].decode(), offset=header.end()).reshape(shape)
-    except (ValueError, TypeError, OverflowError):
-        raise DamagedArchiveError from None
-    if found.dtype == np.bool_ and found.view(np.uint8).max(initial=0) > 1:
-        raise DamagedArchiveError
+        raise ValueError
+    shape = tuple(int(one) for one in header["shape"].split(b",") if one.strip())
+    found = np.frombuffer(file, header["descr"].decode(), offset=header.end()).reshape(shape)
+    _require(found.dtype != np.bool_ or found.view(np.uint8).max(initial=0) <= 1)
     return found
 
 
-def _check_members(members: list[zipfile.ZipInfo]) -> None:
-    """Refuse what `pack` does not write: other compressions, names twice, great sizes."""
-    sizes = [one.file_size for one in members]
-    names = {one.filename for one in members}
-    if (
-        any(one.compress_type != zipfile.ZIP_DEFLATED for one in members)
-        or len(names) != len(members)
-        or max(sizes, default=0) > _LARGEST_MEMBER
-        or sum(sizes) > _LARGEST
-    ):
-        raise DamagedArchiveError
-
-
-def _store(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    info = zipfile.ZipInfo(name, _NO_TIME)
-    info.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(info, data)
+def _require(holds: bool) -> None:  # noqa: FBT001 - an assertion
+    if not holds:
+        raise ValueError
 
 
 # 1 had one public seed for all sites: its rows are counted by other coins. 2 had no names of sites,
@@ -291,40 +263,34 @@ def read_summary(name: str, data: bytes) -> SummaryFile:
     Raises:
         InputError: ``bad_summary`` or ``summary_version``.
     """
-    if len(data) > _LARGEST_FILE:
-        raise bad_summary(name)
-    try:
-        text, files = unpack(data)
-        manifest = _manifest(name, text)
-        arrays = {key: array_of(file) for key, file in files.items()}
-    except (DamagedArchiveError, ValueError, RecursionError):  # msgspec's own are ValueErrors
-        raise bad_summary(name) from None
-    sums = {key: sha256(file).hexdigest() for key, file in files.items()}
-    if sums != manifest.arrays or sum(one.size for one in arrays.values()) > _MOST_NUMBERS:
-        raise bad_summary(name)
-    return SummaryFile(
-        name=name,
-        manifest=manifest,
-        arrays=arrays,
-        size=len(data),
-        sha256=sha256(data).hexdigest(),
-    )
-
-
-def _manifest(name: str, text: bytes) -> Manifest:
     import msgspec
 
-    found = msgspec.json.decode(text)
-    schema = found.get("schema") if isinstance(found, dict) else None
-    if not isinstance(schema, str) or not schema.startswith(_FAMILY):
-        raise DamagedArchiveError
-    if schema != SCHEMA:
-        raise InputError(
-            "summary_version",
-            f"{name}: a summary of the format {safe_name(schema)}; this version reads {SCHEMA}.",
-            hint="Make it again with mipaudit summarize, or use the version that wrote it.",
-        )
-    return msgspec.convert(found, Manifest)
+    try:
+        _require(len(data) <= _LARGEST_FILE)
+        text, files = _unpacked(data)
+        said = msgspec.json.decode(text, type=dict)
+        schema = str(said.get("schema"))
+        _require(schema.startswith(_FAMILY))
+        if schema == SCHEMA:
+            manifest = msgspec.convert(said, Manifest)
+            arrays = {key: _array_of(file) for key, file in files.items()}
+            sums = {key: sha256(file).hexdigest() for key, file in files.items()}
+            _require(sums == manifest.arrays)
+            _require(sum(one.size for one in arrays.values()) <= _MOST_NUMBERS)
+            return SummaryFile(
+                name=name,
+                manifest=manifest,
+                arrays=arrays,
+                size=len(data),
+                sha256=sha256(data).hexdigest(),
+            )
+    except _DAMAGED:
+        raise bad_summary(name) from None
+    raise InputError(
+        "summary_version",
+        f"{name}: a summary of the format {safe_name(schema)}; this version reads {SCHEMA}.",
+        hint="Make it again with mipaudit summarize, or use the version that wrote it.",
+    )
 
 
 def bad_summary(name: str) -> InputError:

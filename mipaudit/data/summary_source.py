@@ -7,9 +7,10 @@ are of one plan, and of no row twice. Their arrays are checked, since anybody ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import product
 from math import log, pi
 from typing import Any, ClassVar, Final
 
@@ -74,12 +75,11 @@ def first_names(names: Sequence[str]) -> str:
 
 def sites_of(cuts: Iterable[SummaryFile]) -> tuple[SiteRows, ...]:
     """Return whose cuts these are, in an order that does not depend on theirs."""
-    told = [one.manifest for one in cuts]
-    sites = [
+    told = sorted((one.manifest for one in cuts), key=lambda one: same_name(one.site or ""))
+    return tuple(
         SiteRows(name=one.site or "", n_members=one.n_members, n_holdout=one.n_holdout)
         for one in told
-    ]
-    return tuple(sorted(sites, key=lambda one: same_name(one.name)))
+    )
 
 
 def uncounted(files: Sequence[SummaryFile], without: Sequence[str]) -> list[Finding]:
@@ -97,41 +97,43 @@ def uncounted(files: Sequence[SummaryFile], without: Sequence[str]) -> list[Find
     sites = {same_name(one.name): one for one in told}
     if len(sites) < len(told) or any(min(one.n_members, one.n_holdout) < 0 for one in told):
         raise bad_summary(files[0].name)
-    here = {same_name(one.manifest.site or "") for one in files}
+    here = set()
     for file in files:
-        own = file.manifest
-        known = sites.get(same_name(own.site or ""))
-        rows = (own.n_members, own.n_holdout)
-        if sites and (known is None or (known.n_members, known.n_holdout) != rows):
+        own, name = file.manifest, same_name(file.manifest.site or "")
+        known = sites.get(name)
+        if sites and (known is None or _sizes(known) != _sizes(own)):
             raise bad_summary(file.name)
+        here.add(name)
     for site in without:
-        _require_missing(site, sites, here=same_name(site) in here)
-    stated = [sites[name] for name in dict.fromkeys(map(same_name, without))]
-    missing = [one for name, one in sites.items() if name not in here and one not in stated]
+        _require_missing(site, sites, here)
+    left_out = dict.fromkeys(map(same_name, without))
+    missing = [one for name, one in sites.items() if name not in here and name not in left_out]
     found = []
     if missing:
-        found.append(
-            Finding.of(
-                SITES_MISSING, sites=len(sites), missing=len(missing), names=_with_rows(missing)
-            )
-        )
-    if stated:
-        found.append(Finding.of(SITES_LEFT_OUT, names=_with_rows(stated)))
+        names = _with_rows(missing)
+        counts = {"sites": len(sites), "missing": len(missing)}
+        found.append(Finding.of(SITES_MISSING, **counts, names=names))
+    if left_out:
+        found.append(Finding.of(SITES_LEFT_OUT, names=_with_rows([sites[one] for one in left_out])))
     return found
 
 
-def _require_missing(site: str, sites: Mapping[str, SiteRows], *, here: bool) -> None:
+def _sizes(one: Manifest | SiteRows) -> tuple[int, int]:
+    return one.n_members, one.n_holdout
+
+
+def _require_missing(site: str, sites: Mapping[str, SiteRows], here: Collection[str]) -> None:
     """Refuse to leave out what is there, or what nobody expects."""
     if same_name(site) not in sites:
         known = first_names([one.name for one in sites.values()])
+        hint = f"They are by those of {known}."
+        alone = "They are of one input, by its own cuts: leave out `without_site`."
         raise UsageError(
             "without_site",
             f"The counts are not by the cuts of a site {quoted_name(site)}.",
-            hint=f"They are by those of {known}."
-            if sites
-            else "They are of one input, by its own cuts: leave out `without_site`.",
+            hint=hint if sites else alone,
         )
-    if here:
+    if same_name(site) in here:
         raise UsageError(
             "without_site",
             f"The summary of {quoted_name(site)} is given, so that its records count.",
@@ -140,12 +142,9 @@ def _require_missing(site: str, sites: Mapping[str, SiteRows], *, here: bool) ->
 
 
 def _with_rows(sites: Sequence[SiteRows]) -> str:
-    rows = [
-        f"{quoted_name(one.name)} ({count_text(one.n_members)} members, "
-        f"{count_text(one.n_holdout)} holdout records)"
-        for one in sites
-    ]
-    return first_names(rows)
+    told = "{} ({} members, {} holdout records)"
+    counts = [(quoted_name(one.name), *map(count_text, _sizes(one))) for one in sites]
+    return first_names([told.format(*one) for one in counts])
 
 
 def check_alike(files: Sequence[SummaryFile]) -> None:
@@ -155,18 +154,15 @@ def check_alike(files: Sequence[SummaryFile]) -> None:
         InputError: ``summaries_differ``.
     """
     first = files[0]
-    for other in files[1:]:
-        for field, what, hint in _ALIKE:
-            if _said(first.manifest, field) != _said(other.manifest, field):
-                raise InputError(
-                    "summaries_differ", f"{first.name} and {other.name} {what}.", hint=hint
-                )
+    for other, (field, what, hint) in product(files[1:], _ALIKE):
+        if _said(first.manifest, field) != _said(other.manifest, field):
+            message = f"{first.name} and {other.name} {what}."
+            raise InputError("summaries_differ", message, hint=hint)
 
 
 def _said(manifest: Manifest, field: str) -> object:
-    if field == "scores":
-        return [(one.name, one.kind) for one in manifest.scores]
-    return getattr(manifest, field)
+    scores = [(one.name, one.kind) for one in manifest.scores]
+    return scores if field == "scores" else getattr(manifest, field)
 
 
 def check_apart(files: Sequence[SummaryFile]) -> None:
@@ -175,25 +171,14 @@ def check_apart(files: Sequence[SummaryFile]) -> None:
     Raises:
         InputError: ``same_site`` or ``same_rows``.
     """
-    seen: dict[str | None, int] = {}
-    named: dict[str, int] = {}
-    for at, file in enumerate(files):
-        contents = {one.sha256 or one.fingerprint for one in file.manifest.inputs}
-        for content in (contents | {file.sha256}) - {None}:
-            if seen.setdefault(content, at) != at:
-                raise InputError(
-                    "same_rows",
-                    f"{files[seen[content]].name} and {file.name} hold the same rows.",
-                    hint="Give every part once.",
-                )
-        site = file.manifest.site
-        if site is not None and named.setdefault(same_name(site), at) != at:
-            raise InputError(
-                "same_site",
-                f"{files[named[same_name(site)]].name} and {file.name} are both of the site "
-                f"{quoted_name(site)}.",
-                hint="Give every part once, and every site a name of its own, with `site`.",
-            )
+    inputs = [
+        {file.sha256, *(one.sha256 or one.fingerprint for one in file.manifest.inputs)} - {None}
+        for file in files
+    ]
+    _require_apart(files, inputs, "same_rows", "hold the same rows", "Give every part once.")
+    sites = [[same_name(one.manifest.site)] if one.manifest.site else [] for one in files]
+    hint = "Give every part once, and every site a name of its own, with `site`."
+    _require_apart(files, sites, "same_site", "are both of the site {site}", hint)
 
 
 def check_unlike(files: Sequence[SummaryFile], parts: Sequence[Summary]) -> None:
@@ -205,23 +190,36 @@ def check_unlike(files: Sequence[SummaryFile], parts: Sequence[Summary]) -> None
     Raises:
         InputError: ``same_rows``.
     """
-    seen: dict[bytes, int] = {}
-    for at, (file, part) in enumerate(zip(files, parts, strict=True)):
+    counted = []
+    for part in parts:
         totals = [
             np.stack([one.everyone.members, one.everyone.holdout], axis=1) for one in part.columns
         ]
         # Two of one law agree in a cell of n records with a chance of about 1 / sqrt(4 pi n).
         unlikely = max(0.5 * float(np.log(4 * pi * one[one > 0]).sum()) for one in totals)
-        digest = blake2b(digest_size=32)
-        for one in totals:
-            digest.update(np.ascontiguousarray(one, dtype="<i8").tobytes())
-        if unlikely > _NO_CHANCE and seen.setdefault(digest.digest(), at) != at:
-            raise InputError(
-                "same_rows",
-                f"{files[seen[digest.digest()]].name} and {file.name} hold the same rows: every "
-                "cell has as many of each class.",
-                hint="Give every part once, under one name.",
-            )
+        counted.append([_digest(b"", totals)] if unlikely > _NO_CHANCE else [])
+    what = "hold the same rows: every cell has as many of each class"
+    _require_apart(files, counted, "same_rows", what, "Give every part once, under one name.")
+
+
+def _require_apart(
+    files: Sequence[SummaryFile], marks: Sequence[Iterable[object]], code: str, what: str, hint: str
+) -> None:
+    """Refuse two files that have a mark in common: ``what`` says what that means."""
+    seen: dict[object, int] = {}
+    for at, (file, own) in enumerate(zip(files, marks, strict=True)):
+        for mark in own:
+            if seen.setdefault(mark, at) != at:
+                said = what.format(site=quoted_name(file.manifest.site or ""))
+                message = f"{files[seen[mark]].name} and {file.name} {said}."
+                raise InputError(code, message, hint=hint)
+
+
+def _digest(start: bytes, arrays: Iterable[NDArray[np.int64]]) -> bytes:
+    digest = blake2b(start, digest_size=32)
+    for one in arrays:
+        digest.update(np.ascontiguousarray(one, dtype="<i8").tobytes())
+    return digest.digest()
 
 
 def cuts_arrays(cuts: Cuts) -> dict[str, NDArray[Any]]:
@@ -300,76 +298,68 @@ def _checked(file: SummaryFile) -> Manifest:
 
 
 def _column_cuts(file: SummaryFile, at: int, score: ScoreName) -> ColumnCuts:
-    edges = _points(file, f"{at}/edges")
+    edges, atoms = (_array(file, f"{at}/{name}", "f") for name in ("edges", "atoms"))
+    for one in (edges, atoms):
+        # Differences of what is not a number are not above zero, either.
+        rising = bool((np.diff(one) > 0).all()) and not np.isnan(one).any()
+        _require(file, one.dtype == np.float64 and rising)
+    counts = _table(file, f"{at}/counts", (edges.size + 1, _CLASSES))
     return ColumnCuts(
-        kind=score.kind,
-        edges=edges,
-        atoms=_points(file, f"{at}/atoms"),
-        counts=_table(file, f"{at}/counts", (edges.size + 1, _CLASSES)),
-        discrete=score.discrete,
+        kind=score.kind, edges=edges, atoms=atoms, counts=counts, discrete=score.discrete
     )
 
 
 def _score_counts(file: SummaryFile, at: int, score: ScoreName) -> ScoreCounts:
-    single, step_single = _flags(file, f"{at}/single"), _flags(file, f"{at}/step_single")
+    single, step_single = (_array(file, f"{at}/{n}", "b") for n in ("single", "step_single"))
     blocks = _table(file, f"{at}/blocks", (MICRO_BLOCKS, single.size, _CLASSES))
     steps = _table(file, f"{at}/steps", (step_single.size, 2 * _CLASSES))
     one = file.manifest
     late, early = blocks[one.burn_in :], blocks[: one.burn_in]
     totals = np.concatenate([late.sum(axis=(0, 1)), early.sum(axis=(0, 1))])
-    sizes = (one.n_holdout, one.n_members)
     _require(
         file,
-        tuple(blocks.sum(axis=(0, 1))) == sizes
+        min(single.size, step_single.size) > 0
+        and tuple(blocks.sum(axis=(0, 1))) == _sizes(one)[::-1]
         and bool((steps.sum(axis=0) == totals).all())
-        and 0 <= score.infinite <= sum(sizes),
+        and 0 <= score.infinite <= sum(_sizes(one)),
     )
     places, times = occupied(blocks)
+    everyone, evaluated = (
+        Ladder(members=some[:, 1], holdout=some[:, 0], single=step_single)
+        for some in (steps[:, :_CLASSES] + steps[:, _CLASSES:], steps[:, :_CLASSES])
+    )
     return ScoreCounts(
         places=places,
         times=times,
         burn_in=one.burn_in,
         single=single,
-        everyone=_ladder(steps[:, :_CLASSES] + steps[:, _CLASSES:], step_single),
-        evaluated=_ladder(steps[:, :_CLASSES], step_single),
+        everyone=everyone,
+        evaluated=evaluated,
         infinite=score.infinite,
         discrete=score.discrete,
     )
 
 
-def _points(file: SummaryFile, name: str) -> NDArray[np.float64]:
-    found = _array(file, name)
-    _require(file, found.dtype == np.float64 and found.ndim == 1)
-    _require(file, not np.isnan(found).any() and bool((np.diff(found) > 0).all()))
-    return found
-
-
-def _flags(file: SummaryFile, name: str) -> NDArray[np.bool_]:
-    found = _array(file, name)
-    _require(file, found.dtype == np.bool_ and found.ndim == 1 and found.size > 0)
-    return found
-
-
 def _table(file: SummaryFile, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    found = _array(file, name)
-    _require(file, found.dtype.kind == "u" and found.shape == shape)
+    found = _array(file, name, "u", shape)
     # Totals are below 2^62 then, so that no sum of them wraps round.
     _require(file, float(found.sum(dtype=np.float64)) < float(1 << 62))
     return found.astype(np.int64)
 
 
-def _array(file: SummaryFile, name: str) -> NDArray[Any]:
-    _require(file, name in file.arrays)
-    return file.arrays[name]
+def _array(
+    file: SummaryFile, name: str, kind: str, shape: tuple[int, ...] | None = None
+) -> NDArray[Any]:
+    """Return an array of a kind of type, of this shape or of one dimension."""
+    found = file.arrays.get(name, np.empty((0, 0), dtype=np.void))
+    fits = found.ndim == 1 if shape is None else found.shape == shape
+    _require(file, found.dtype.kind == kind and fits)
+    return found
 
 
 def _require(file: SummaryFile, holds: bool) -> None:  # noqa: FBT001 - an assertion
     if not holds:
         raise bad_summary(file.name)
-
-
-def _ladder(steps: NDArray[np.int64], single: NDArray[np.bool_]) -> Ladder:
-    return Ladder(members=steps[:, 1], holdout=steps[:, 0], single=single)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,13 +369,13 @@ class SummarySource:
     Attributes:
         columns: the scores.
         member_column: where membership was read.
-        skipped: (column, why) for columns that were not taken.
+        passed_over: columns that might have been scores and were not taken.
         notes: what the reader must know about how the counts came about.
     """
 
     columns: tuple[ScoreColumn, ...]
     member_column: str | None
-    skipped: tuple[tuple[str, Message], ...]
+    passed_over: tuple[str, ...]
     notes: tuple[Finding, ...]
 
     # Every score is one number, every file was read, and counts do not tell of copies.
@@ -399,23 +389,16 @@ class SummarySource:
         """Every score is one number."""
         return tuple(range(len(self.columns)))
 
-    @property
-    def passed_over(self) -> tuple[str, ...]:
-        """The columns that might have been scores and were not taken."""
-        return tuple(name for name, _ in self.skipped)
-
     def findings(self) -> tuple[Finding, ...]:
         """Return what the reader must know."""
         return self.notes
 
-    def sentinels(self, name: str) -> dict[int, int]:
+    def sentinels(self, _: str) -> dict[int, int]:
         """Return nothing: the counts of sites hold no values."""
-        del name
         return {}
 
-    def infinite(self, names: Sequence[str]) -> int | None:
+    def infinite(self, _: Sequence[str]) -> int | None:
         """Return None: the counts tell."""
-        del names
         return None
 
 
@@ -446,7 +429,7 @@ def add_up(
     source = SummarySource(
         columns=tuple(ScoreColumn(name=one.name, kind=one.kind) for one in first.scores),
         member_column=first.member_column,
-        skipped=tuple((name, Message("not_taken")) for name in first.skipped_columns),
+        passed_over=first.skipped_columns,
         notes=(_origin(files), *uncounted(files, without), *_gathered(files)),
     )
     parts = [counts_of(one) for one in files]
@@ -464,16 +447,20 @@ def counts_content(files: Sequence[SummaryFile], total: Summary) -> Content:
         files: at least one, which belong together.
         total: their sum, whatever parts it came in.
     """
-    digest = blake2b(str(files[0].manifest.plan).encode(), digest_size=32)
-    for column in total.columns:
-        late, every = column.evaluated, column.everyone
-        for counts in (column.blocks, late.members, late.holdout, every.members, every.holdout):
-            digest.update(np.ascontiguousarray(counts, dtype="<i8").tobytes())
+    arrays = (
+        counts
+        for column in total.columns
+        for counts in (
+            column.blocks,
+            *(column.evaluated.members, column.evaluated.holdout),
+            *(column.everyone.members, column.everyone.holdout),
+        )
+    )
     return Content(
         kind="counts",
         n_members=total.n_members,
         n_holdout=total.n_holdout,
-        digest=digest.digest(),
+        digest=_digest(str(files[0].manifest.plan).encode(), arrays),
     )
 
 
