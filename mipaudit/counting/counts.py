@@ -8,7 +8,7 @@ where those do not serve, as in a file sorted by score.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
@@ -88,7 +88,7 @@ def row_meter(total: int | None, report: Progress | None) -> Callable[[int], Non
 class Counts:
     """The counts of every score, in the order of the source.
 
-    ``mace`` holds counts in MACE's bins, shape (columns, bins, 2), if asked for;
+    ``mace`` holds for each column counts in MACE's bins, shape (bins, 2), if asked for;
     ``kernel`` counts for kernel densities, likewise. ``vectors`` are the counts of the
     scores of several numbers, and ``mace_vectors`` the occupied bins of each, if asked for.
     ``seeds`` are in use for the columns, ``vector_seeds`` for the vectors; empty where others
@@ -98,8 +98,8 @@ class Counts:
     columns: tuple[ScoreCounts, ...]
     n_members: int
     n_holdout: int
-    mace: NDArray[np.int64] | None
-    kernel: tuple[GridColumn | None, ...] | None = None
+    mace: tuple[NDArray[np.int64], ...] = ()
+    kernel: tuple[GridColumn | None, ...] = ()
     vectors: tuple[VectorCounts, ...] = ()
     mace_vectors: tuple[NDArray[np.int64], ...] = ()
     seeds: tuple[int, ...] = ()
@@ -180,7 +180,8 @@ def count_over(
         tally = over(partial(Tally, plan))
     columns = tally.counts()
     require_spread(columns[0])
-    mace = grids = None
+    mace: Iterable[NDArray[np.int64]] = ()
+    grids: tuple[GridColumn | None, ...] = ()
     if how.mace:
         extent = over(partial(ScoreRange, len(kinds)))
         mace = over(partial(EqualWidthCounts, extent, _MACE_BINS)).counts
@@ -193,7 +194,7 @@ def count_over(
         columns=columns,
         n_members=sample.members.rows,
         n_holdout=sample.holdout.rows,
-        mace=mace,
+        mace=tuple(mace),
         kernel=grids,
         seeds=(seed,) * len(kinds),
     )
@@ -241,7 +242,6 @@ def count_vectors_over(
         columns=(),
         n_members=survey.sample.members.rows,
         n_holdout=survey.sample.holdout.rows,
-        mace=None,
         vectors=made.counted(counts, survey),
         mace_vectors=tuple(bins),
         vector_seeds=(seed,) * len(vectors),

@@ -8,9 +8,10 @@ row is known by its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -95,18 +96,6 @@ def count_all(
         kept = hold_input(source, workers=workers, progress=progress, only=places)
         parts += [_count_kept(kept, seed, how, one) for one in some]
     return _joined(parts)
-
-
-def count_columns(
-    source: ScoreSource,
-    *,
-    seed: SeedChoice,
-    workers: Workers | None = None,
-    progress: Progress | None = None,
-) -> Counts:
-    """Return the counts of every column by itself, also of those that make up vectors; as above."""
-    scores = [(at,) for at in range(len(source.columns))]
-    return count_all(source, How(), seed=seed, workers=workers, progress=progress, scores=scores)
 
 
 def _count_kept(kept: KeptInput, choice: SeedChoice, how: How, places: Places) -> Counts:
@@ -223,9 +212,7 @@ def _attempt(
         except BadPartsError as bad:
             # What changes is no damaged part: nothing else in it can be trusted either.
             source.opened.check_unchanged()
-            if not source.opened.rereadable:
-                raise bad.plain() from None
-            raise
+            raise (bad if source.opened.rereadable else bad.plain()) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -251,17 +238,10 @@ class KeptInput:
             places: of those columns, which need not stand in the order of their names.
             choice: of the seed.
         """
-        rows, columns = self.rows, self.source.columns
+        rows = self.rows
         if not fits(self.source):
             return OrderedRows(rows=rows.of_columns(places), seed=self.source.position_seed)
-        entering = [
-            ContentColumn(
-                name=columns[at].name,
-                values=rows.scores[at],
-                labels=columns[at].kind == "string",
-            )
-            for at in places
-        ]
+        entering = [self._column(at) for at in places]
         found, content = canonical_rows(entering, rows.member, rows.keys, units=self._units)
         return self._standing(found, choice.in_use(content))
 
@@ -275,15 +255,17 @@ class KeptInput:
             at: place of the column.
             choice: of the seed.
         """
-        rows, labels = self.rows, self.source.columns[at].kind == "string"
+        rows = self.rows
         assert rows.groups is not None  # noqa: S101 - the caller looked
-        entering = [
-            ContentColumn(name="1 score", values=rows.scores[at], labels=labels),
-            ContentColumn(name="2 group", values=rows.groups, labels=True),
-        ]
+        groups = ContentColumn(name="2 group", values=rows.groups, labels=True)
+        entering = [replace(self._column(at), name="1 score"), groups]
         found = canonical_order(entering, rows.member, rows.keys, units=self._units)
         ordered = rows.of_columns([at]).reordered(found.order)
         return self._standing(ordered, choice.in_use(found.content))
+
+    def _column(self, at: int) -> ContentColumn:
+        column, values = self.source.columns[at], self.rows.scores[at]
+        return ContentColumn(name=column.name, values=values, labels=column.kind == "string")
 
     @property
     def _units(self) -> bool:
@@ -295,11 +277,9 @@ class KeptInput:
         if not self._units:
             return OrderedRows(rows=rows, seed=seed)
         standing = one_of_each(rows, seed)
-        members, holdout = (
-            int(np.count_nonzero(rows.member == side) - np.count_nonzero(standing.member == side))
-            for side in (True, False)
-        )
-        self.source.unit_rows_dropped = members, holdout
+        members = np.count_nonzero(rows.member) - np.count_nonzero(standing.member)
+        dropped = rows.member.size - standing.member.size
+        self.source.unit_rows_dropped = int(members), int(dropped - members)
         return OrderedRows(rows=standing, seed=seed)
 
 
@@ -369,21 +349,9 @@ def _with_only(rows: Rows, *, places: frozenset[int]) -> Rows:
 
 def _joined(parts: Sequence[Counts]) -> Counts:
     """Return the counts of some scores and of others of the same rows, in order."""
-    if len(parts) == 1:
-        return parts[0]
-    tables = [one.mace for one in parts if one.mace is not None]
-    grids = [one.kernel for one in parts if one.kernel is not None]
-    return Counts(
-        columns=tuple(column for one in parts for column in one.columns),
-        n_members=parts[0].n_members,
-        n_holdout=parts[0].n_holdout,
-        mace=np.concatenate(tables) if tables else None,
-        kernel=tuple(grid for one in grids for grid in one) if grids else None,
-        vectors=tuple(vector for one in parts for vector in one.vectors),
-        mace_vectors=tuple(bins for one in parts for bins in one.mace_vectors),
-        seeds=tuple(seed for one in parts for seed in one.seeds),
-        vector_seeds=tuple(seed for one in parts for seed in one.vector_seeds),
-    )
+    lists = [one.name for one in fields(Counts) if not one.name.startswith("n_")]
+    found: Any = {name: tuple(chain(*(getattr(one, name) for one in parts))) for name in lists}
+    return replace(parts[0], **found)
 
 
 def fits(source: ScoreSource, columns: int = 1) -> bool:

@@ -26,8 +26,8 @@ def answer_check(asked: CheckOptions) -> CheckReport:
         UsageError: an argument is wrong.
         InputError: the input cannot be audited as it is.
     """
-    from mipaudit.counting.counts import require_information
-    from mipaudit.counting.scores import count_columns, read_input, settle_seed
+    from mipaudit.counting.counts import How, require_information
+    from mipaudit.counting.scores import count_all, read_input, settle_seed
     from mipaudit.data.request import read_request
     from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.evidence.scores.findings import score_findings, size_findings
@@ -36,7 +36,11 @@ def answer_check(asked: CheckOptions) -> CheckReport:
 
     def run(source: ScoreSource) -> CheckReport:
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
-        counts = count_columns(source, seed=seed, workers=workers, progress=asked.progress)
+        # Each column by itself, also those that make up vectors.
+        scores = [(at,) for at in range(len(source.columns))]
+        counts = count_all(
+            source, How(), seed=seed, workers=workers, progress=asked.progress, scores=scores
+        )
         source.opened.check_unchanged()
         require_information(counts)
         columns = list(zip(source.columns, counts.columns, strict=True))

@@ -424,11 +424,12 @@ def advantage_statements(
     source: ScoreSource, asked: EpsilonOptions, seed: SeedChoice
 ) -> tuple[EpsilonStatement, ...]:
     """Return the epsilon that the lower limit of each score's advantage implies."""
-    from mipaudit.counting.scores import count_columns
+    from mipaudit.counting.counts import How
+    from mipaudit.counting.scores import count_all
     from mipaudit.engine.workers import Engine, Workers
     from mipaudit.evidence.scores.evidence import Evidence
 
-    counts = count_columns(source, seed=seed, workers=Workers(Engine(jobs=asked.jobs)))
+    counts = count_all(source, How(), seed=seed, workers=Workers(Engine(jobs=asked.jobs)))
     confidence = asked.confidence_of_one(len(source.columns))
     return tuple(
         _advantage(Evidence(score=column.name, counts=one, prior=0.5, seed=used), asked, confidence)

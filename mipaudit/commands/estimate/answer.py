@@ -192,7 +192,7 @@ def audit(
         limitations=_limitations(
             [*estimates, *kernel_rows],
             columns=columns,
-            published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
+            published=bool(mace_rows or vector_mace_rows or counts.kernel),
             blind=blind,
             strict_seed="stated" if stated else _strict_seed(asked, provenance),
             joint=asked.joint,

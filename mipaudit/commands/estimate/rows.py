@@ -156,12 +156,12 @@ def vector_mace(
 
 
 def mace_estimates(
-    counts: NDArray[np.int64] | None, names: Sequence[str], asked: EstimateOptions
+    counts: Sequence[NDArray[np.int64]], names: Sequence[str], asked: EstimateOptions
 ) -> tuple[list[Row], tuple[Row, ...]]:
     """Return the published estimator's rows and cells; they never decide anything."""
     rows: list[Row] = []
     cells: list[Row] = []
-    for name, table in zip(names, () if counts is None else counts, strict=counts is not None):
+    for name, table in zip(names, counts, strict=bool(counts)):
         occupied = table.sum(axis=1).nonzero()[0]
         row, result = _as_published(name, _METHOD, _SELECTION, table[occupied], asked)
         rows.append(row)
@@ -237,7 +237,7 @@ def kernel_rows_of(
     counts: Counts, names: Sequence[str], share: ErrorShare, asked: EstimateOptions
 ) -> list[Row]:
     """Return the rows of the kernel densities, if asked for; they never decide anything."""
-    if counts.kernel is None:
+    if not counts.kernel:
         return []
     from mipaudit.evidence.kernel import kernel_estimates
 

@@ -103,7 +103,6 @@ def _of_summaries(asked: EstimateOptions, blind: Blind | None = None) -> Report:
         columns=summary.columns,
         n_members=summary.n_members,
         n_holdout=summary.n_holdout,
-        mace=None,
         seeds=(asked.chosen_seed.in_use(counts_content(files, summary)),) * len(summary.columns),
     )
     require_spread(counts.columns[0])

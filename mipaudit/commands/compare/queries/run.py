@@ -118,7 +118,7 @@ def _require_information(cohorts: Sequence[Cohort]) -> None:
     columns = tuple(one.counts for cohort in cohorts for one in cohort.evidence)
     sizes = columns[0].everyone
     require_information(
-        Counts(columns=columns, n_members=sizes.n_members, n_holdout=sizes.n_holdout, mace=None)
+        Counts(columns=columns, n_members=sizes.n_members, n_holdout=sizes.n_holdout)
     )
 
 
