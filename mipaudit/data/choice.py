@@ -12,34 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.data import words
 from mipaudit.data.parts import named_fault
 from mipaudit.data.rows.units import GroupColumns
-from mipaudit.data.words import (
-    CANDIDATES,
-    NUMBERS,
-    Label,
-    MemberRule,
-    Where,
-    candidate_columns,
-    distinct_labels,
-    empty_class_error,
-    ends_as_id,
-    find_column,
-    hints_score,
-    id_kind,
-    is_answer,
-    is_candidate,
-    is_doubtful,
-    is_id_like,
-    label_error,
-    name_words,
-    parse_where,
-    rule_from_labels,
-    rule_from_value,
-    says_score,
-    shown_names,
-    splits_audits,
-)
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding, Message
 from mipaudit.statements.copies import COPY_COLUMN
@@ -75,7 +50,7 @@ _WHY: Final = {
 UNUSED: Final = frozenset({"not_named", _ID_LIKE, "text_column"})
 # Beside so many columns of text, whole numbers are more likely ages and codes than scores.
 _FEWEST_TEXTS: Final = 2
-_COPY_KINDS: Final = NUMBERS | {"string"}
+_COPY_KINDS: Final = words.NUMBERS | {"string"}
 MOST_COORDINATES: Final = 100
 _LABELS_COUNTED: Final = 1000
 
@@ -108,7 +83,7 @@ class Choice:
     skipped: Skipped = ()
     unaudited: Skipped = ()
     members: tuple[str, ...] = ()
-    where: Where | None = None
+    where: words.Where | None = None
     copies: bool = False
     carried: frozenset[str] = frozenset()
     key: str | None = None
@@ -123,18 +98,6 @@ class Choice:
         """The score columns."""
         return [field.name for field in self.scores]
 
-    @property
-    def hashed(self) -> frozenset[str]:
-        """The columns that are needed as hashes alone."""
-        keys = () if self.key is None else (self.key,)
-        return frozenset(keys).union(self.ids, self.splits).difference(self._with_values)
-
-    @property
-    def _with_values(self) -> frozenset[str]:
-        filtered = () if self.where is None else (self.where.column,)
-        copies = (COPY_COLUMN,) if self.copies else ()
-        return self.carried.union(self.names, self.members, filtered, copies)
-
     def of_part(
         self, part: Part, beside: Collection[str]
     ) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -147,7 +110,10 @@ class Choice:
         Raises:
             InputError: ``columns_differ`` when the part lacks a column that is read.
         """
-        hashed, filtered = self.hashed, [] if self.where is None else [self.where.column]
+        filtered = [] if self.where is None else [self.where.column]
+        copies = [COPY_COLUMN] if self.copies else []
+        with_values = self.carried.union(self.names, self.members, filtered, copies)
+        hashed = {*self.ids, *self.splits, *([self.key] if self.key else [])} - with_values
         present = {field.name for field in part.fields}
         for name in (*self.names, *filtered, *sorted(hashed | self.carried)):
             if name not in present:
@@ -155,9 +121,12 @@ class Choice:
                     "columns_differ",
                     f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
                 )
-        every = self._with_values.union(hashed, beside)
         texts = self.carried.difference(self.names)
-        return every & present, hashed & present, texts & present
+        return (
+            with_values.union(hashed, beside) & present,
+            frozenset(hashed) & present,
+            texts & present,
+        )
 
 
 def choice_findings(choice: Choice, request: ReadRequest) -> tuple[Finding, ...]:
@@ -176,22 +145,19 @@ def _of_rules(choice: Choice) -> tuple[Finding, ...]:
     found = []
     names = sorted(choice.names)
     if len(names) > 1:
-        shown = shown_names(names, choice.scores)
+        shown = words.shown_names(names, choice.scores)
         found.append(Finding.of("scores_found", n=len(names), names=shown))
     texts = sum(why.code == "text_column" for _, why in choice.skipped)
-    measured = any(one.kind == "float" or says_score(one.name) for one in choice.scores)
+    measured = any(one.kind == "float" or words.says_score(one.name) for one in choice.scores)
     if texts >= _FEWEST_TEXTS and not measured:
         found.append(Finding.of("looks_like_records"))
     order = ["other_kind", *_WHY]
     reasons = {why for _, why in choice.unaudited}
     for why in sorted(reasons, key=lambda one: (order.index(one.code), str(one.values))):
         left = sorted(name for name, reason in choice.unaudited if reason == why)
-        lists = why.code == "lists"
-        case = "lists" if lists else "one" if len(left) == 1 else "several"
-        said = None if lists else why
-        found.append(
-            Finding.of(LEFT_OUT, case=case, n=len(left), names=shown_names(left), why=said)
-        )
+        case = "lists" if why.code == "lists" else "one" if len(left) == 1 else "several"
+        shown, said = words.shown_names(left), None if case == "lists" else why
+        found.append(Finding.of(LEFT_OUT, case=case, n=len(left), names=shown, why=said))
     return tuple(found)
 
 
@@ -207,7 +173,7 @@ def choose(fields: Sequence[Field], parts: Sequence[Part], request: ReadRequest)
         UsageError: a column is asked to play two roles.
         InputError: a named column is not there, or there is no score.
     """
-    where = None if request.where is None else parse_where(request.where)
+    where = None if request.where is None else words.parse_where(request.where)
     others = frozenset(one.name for part in parts for one in part.fields if one.kind == "other")
     roles = _roles(fields, where, request, others)
     if request.score_columns:
@@ -219,52 +185,51 @@ def choose(fields: Sequence[Field], parts: Sequence[Part], request: ReadRequest)
     if request.member_column in scores:
         raise UsageError("two_roles", "A column cannot be both score and membership.")
     named = request.member_column
-    members = candidate_columns(fields) if named is None else (named,)
+    members = words.candidate_columns(fields) if named is None else (named,)
     copies = any(tells_copies(part.fields) for part in parts)
     _require_copies_read(fields, told=copies)
-    key = request.key_column
-    carried = frozenset(request.group_columns).union([key] if request.named and key else ())
+    key, columns = request.key_column, request.group_columns
     common = set.intersection(*({field.name for field in part.fields} for part in parts))
     open_names = sorted(common.difference(others, scores, roles))
-    ids = tuple(name for name in open_names if id_kind(name) is not None)
+    ids = tuple(name for name in open_names if words.id_kind(name) is not None)
     split = bool(ids) or request.unit_column is not None
-    columns, required = request.group_columns, request.run_column is not None
-    option = request.group_option
-    groups = GroupColumns(columns=columns, option=option, required=required) if columns else None
+    groups = GroupColumns(
+        columns=columns, option=request.group_option, required=request.run_column is not None
+    )
     return replace(
         choice,
         members=tuple(name for name in members if name not in scores | others),
         where=where,
         copies=copies,
-        carried=carried,
+        carried=frozenset(columns).union([key] if request.named and key else ()),
         key=request.unit_column or key,
         named=request.named,
-        groups=groups,
+        groups=groups if columns else None,
         nan=request.nan,
         ids=ids,
-        splits=tuple(name for name in open_names if split and splits_audits(name)),
+        splits=tuple(name for name in open_names if split and words.splits_audits(name)),
     )
 
 
 def _roles(
     fields: Sequence[Field],
-    where: Where | None,
+    where: words.Where | None,
     request: ReadRequest,
     unreadable: Collection[str],
 ) -> frozenset[str]:
     """Return the columns that the request gives another role than score."""
     if request.unit_column is not None and request.key_column is not None:
         raise UsageError("two_keys", "Give `unit_col` or `key_col`, not both.")
-    named = (
-        ("`where`", None if where is None else where.column),
-        ("`unit_col`", request.unit_column),
-        ("`key_col`", request.key_column),
-        ("`member_col`", request.member_column),
-        *((request.group_option, name) for name in request.group_columns),
-    )
-    present = [(option, name) for option, name in named if name is not None]
+    named = {
+        "`where`": None if where is None else where.column,
+        "`unit_col`": request.unit_column,
+        "`key_col`": request.key_column,
+        "`member_col`": request.member_column,
+    }
+    present = [(option, name) for option, name in named.items() if name is not None]
+    present += [(request.group_option, name) for name in request.group_columns]
     for option, name in present:
-        find_column(fields, name, option=option)
+        words.find_column(fields, name, option=option)
         if name in unreadable:
             raise unreadable_column(name, option=option)
     return frozenset(name for _, name in present)
@@ -286,7 +251,7 @@ def _require_one_kind(fields: Sequence[Field], parts: Sequence[Part]) -> None:
     }
     for field in fields:
         clash = field.kind == "other" and field.name in numbers
-        if clash and not is_id_like(field.name) and not is_candidate(field.name):
+        if clash and not words.is_id_like(field.name) and not words.is_candidate(field.name):
             raise InputError(
                 "columns_differ",
                 f"Column {quoted_name(field.name)} holds numbers in one file and not in another.",
@@ -311,7 +276,7 @@ def _require_copies_read(fields: Sequence[Field], *, told: bool) -> None:
     """
     for field in fields:
         unread = field.name != COPY_COLUMN or (field.kind == "other" and not told)
-        if unread and name_words(field.name) == name_words(COPY_COLUMN):
+        if unread and words.name_words(field.name) == words.name_words(COPY_COLUMN):
             raise InputError(
                 "copies_unread",
                 f"Column {quoted_name(field.name)} is not read, and seems to say which records "
@@ -358,28 +323,27 @@ def choose_named(fields: Sequence[Field], names: Sequence[str], *, vectors: bool
         )
     several = tuple(dict.fromkeys(_coordinates(fields, name) for name in lists))
     scalars = frozenset(
-        find_column(fields, name, option="`score_col`").name for name in names if name not in lists
+        words.find_column(fields, name, option="`score_col`").name
+        for name in names
+        if name not in lists
     )
     wanted = scalars.union(*several)
-    for field in fields:
-        if field.name in wanted and field.kind not in _COPY_KINDS:
+    scores = tuple(field for field in fields if field.name in wanted)
+    for field in scores:
+        if field.kind not in _COPY_KINDS:
             raise InputError(
                 "not_a_score",
                 f"`score_col`: column {quoted_name(field.name)} holds no numbers or text.",
             )
-    return Choice(
-        scores=tuple(field for field in fields if field.name in wanted),
-        scalars=scalars,
-        vectors=several,
-        skipped=tuple((f.name, Message("not_named")) for f in fields if f.name not in wanted),
-    )
+    skipped = tuple((f.name, Message("not_named")) for f in fields if f.name not in wanted)
+    return Choice(scores=scores, scalars=scalars, vectors=several, skipped=skipped)
 
 
 def _coordinates(fields: Sequence[Field], listed: str) -> tuple[str, ...]:
     """Return the columns of a comma list."""
     present = {field.name for field in fields}
     names = (name if name in present else name.strip() for name in listed.split(","))
-    found = [find_column(fields, name, option="`score_col`") for name in names]
+    found = [words.find_column(fields, name, option="`score_col`") for name in names]
     coordinates = tuple(field.name for field in found)
     if len(set(coordinates)) < len(found):
         raise UsageError(
@@ -417,12 +381,12 @@ def choose_by_rules(fields: Sequence[Field], reserved: Collection[str]) -> Choic
     if not scores:
         raise InputError(
             "no_score_column",
-            f"No numeric score column among: {shown_names([f.name for f in fields], fields)}.",
+            f"No numeric score column among: {words.shown_names([*reasons], fields)}.",
             hint=f"{_why_none(fields, reasons)}Name one with `score_col`.",
         )
     taken, kinds = {field.name for field in scores}, {field.kind for field in scores}
     first: Kind = "float" if "float" in kinds else "integer" if "integer" in kinds else "bool"
-    others = "named" if any(map(says_score, taken)) else first
+    others = "named" if any(map(words.says_score, taken)) else first
     left = [field for field in fields if field.name not in taken]
     why = {
         one.name: Message(code)
@@ -441,7 +405,7 @@ def choose_by_rules(fields: Sequence[Field], reserved: Collection[str]) -> Choic
 def _best_kind(fields: Sequence[Field]) -> tuple[Field, ...]:
     """Return what is a score among columns that have no other role."""
     groups = (
-        [one for one in fields if one.kind == "float" or says_score(one.name)],
+        [one for one in fields if one.kind == "float" or words.says_score(one.name)],
         [one for one in fields if one.kind == "integer"],
         [one for one in fields if one.kind == "bool"],
     )
@@ -454,7 +418,7 @@ def _may_be_score(field: Field, why: Mapping[str, Message]) -> bool:
     if code in {"other_kind", "lists"}:
         return True
     doubted = code == _ID_LIKE or code in _UNREADABLE.values()
-    return doubted and (hints_score(field.name) or is_answer(field.name, field.kind))
+    return doubted and (words.hints_score(field.name) or words.is_answer(field.name, field.kind))
 
 
 def _reason(field: Field, reserved: Collection[str]) -> str | None:
@@ -464,36 +428,36 @@ def _reason(field: Field, reserved: Collection[str]) -> str | None:
     """
     name, kind = field.name, field.kind
     # Of ``conf_label``, the confidence in a label, or ``target_loss``: floats are no label.
-    measured = kind == "float" and says_score(name) and not ends_as_id(name)
+    measured = kind == "float" and words.says_score(name) and not words.ends_as_id(name)
     # Whole numbers of persons, such as ``patient``, are no measurements.
-    somebody = kind == "integer" and id_kind(name) is not None
+    somebody = kind == "integer" and words.id_kind(name) is not None
     rules = (
         ("role", name in reserved),
         ("folder_key", field.folder),
         ("copy_column", name == COPY_COLUMN),
-        ("membership_like", is_candidate(name)),
+        ("membership_like", words.is_candidate(name)),
         # No label or id is several numbers.
         ("lists", field.lists),
-        (_ID_LIKE, (is_id_like(name) and not measured) or somebody),
+        (_ID_LIKE, (words.is_id_like(name) and not measured) or somebody),
     )
     return next((code for code, applies in rules if applies), _UNREADABLE.get(kind))
 
 
 def _why_none(fields: Sequence[Field], reasons: Mapping[str, str | None]) -> str:
     """Return why each column is no score; nothing where their names may be a record's."""
-    if is_doubtful(list(reasons), fields):
+    if words.is_doubtful(list(reasons), fields):
         return ""
     by_reason: dict[str, list[str]] = {}
     for name, why in reasons.items():
         if why is not None:
             by_reason.setdefault(why, []).append(name)
-    told = (f"{shown_names(names)} ({_WHY[why]})" for why, names in by_reason.items())
+    told = (f"{words.shown_names(names)} ({_WHY[why]})" for why, names in by_reason.items())
     return f"Left out: {'; '.join(told)}. "
 
 
 def member_rule(
     parts: Sequence[Part], candidates: Sequence[str], request: ReadRequest, *, required: bool
-) -> MemberRule | None:
+) -> words.MemberRule | None:
     """Return how the parts tell members from holdout.
 
     Args:
@@ -514,21 +478,21 @@ def member_rule(
         return None
     if request.member_value is not None:
         _require_one(present)
-        return rule_from_value(present[0], request.member_value)
+        return words.rule_from_value(present[0], request.member_value)
     labels = {name: _labels(parts, name, enough=2) for name in present}
-    rules = [rule for name in present if (rule := rule_from_labels(name, labels[name]))]
+    rules = [rule for name in present if (rule := words.rule_from_labels(name, labels[name]))]
     _require_one([rule.column for rule in rules])
     if not rules:
         name = present[0]
-        others = [other for other in candidate_columns(parts[0].fields) if other != name]
-        raise label_error(
+        others = [other for other in words.candidate_columns(parts[0].fields) if other != name]
+        raise words.label_error(
             name,
             len(_labels(parts, name, enough=_LABELS_COUNTED)),
             measured=columns[0][name] == "float",
-            likely=shown_names(others, parts[0].fields) if others else None,
+            likely=words.shown_names(others, parts[0].fields) if others else None,
         )
     if required and len(labels[rules[0].column]) == 1:
-        raise empty_class_error(members=not rules[0].members)
+        raise words.empty_class_error(members=not rules[0].members)
     return rules[0]
 
 
@@ -536,22 +500,22 @@ def _require_one(names: Sequence[str]) -> None:
     if len(names) > 1:
         raise InputError(
             "ambiguous_membership",
-            f"Several columns may say who is a member: {shown_names(names)}.",
+            f"Several columns may say who is a member: {words.shown_names(names)}.",
             hint="Choose one with `member_col`.",
         )
 
 
-def _labels(parts: Sequence[Part], name: str, *, enough: int) -> set[Label]:
+def _labels(parts: Sequence[Part], name: str, *, enough: int) -> set[words.Label]:
     """Return the labels in column ``name``, in row order until there are ``enough``."""
     kinds = {field.kind for part in parts for field in part.fields if field.name == name}
     if kinds == {"bool"}:
         return {0.0, 1.0}
-    labels: set[Label] = set()
+    labels: set[words.Label] = set()
     for part in parts:
         for piece in part.pieces():
             try:
                 for chunk in piece.chunks((name,), 0):
-                    labels |= distinct_labels(chunk.columns[name])
+                    labels |= words.distinct_labels(chunk.columns[name])
                     if len(labels) >= enough:
                         return labels
             except InputError as error:
@@ -567,7 +531,7 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
         hint = "There is a single column: CSV cells are separated by comma, semicolon, tab or bar."
     return InputError(
         "no_member_column",
-        f"No membership column ({', '.join(CANDIDATES)}) among: "
-        f"{shown_names([field.name for field in fields], fields)}.",
+        f"No membership column ({', '.join(words.CANDIDATES)}) among: "
+        f"{words.shown_names([field.name for field in fields], fields)}.",
         hint=hint,
     )

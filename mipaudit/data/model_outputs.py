@@ -257,7 +257,7 @@ class ModelOutputs:
         self._sides, self._fields, self._request = sides, fields, request
         self._label = _true_class(fields, {request.member_column, *choice.members})
         scores = set(choice.names)
-        roles = choice.hashed.union(request.group_columns, {request.member_column})
+        roles = {*choice.ids, *choice.splits, *request.group_columns, request.member_column}
         roles |= {request.key_column, request.unit_column}
         free = [
             one.name
