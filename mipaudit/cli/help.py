@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import typer
 
 from mipaudit.cli.program import Groups, application, declared_command
 from mipaudit.errors import UsageError
 from mipaudit.options.commands import TABLE
-from mipaudit.options.declare import Free, Options
+from mipaudit.options.declare import Options, free
 from mipaudit.output import exit_code
 from mipaudit.version import __version__
 
@@ -54,14 +54,11 @@ Examples:
       The same as mipaudit estimate --help.
 """
 
-    topic: Annotated[
-        str | None,
-        Free(
-            "[TOPIC]",
-            "A topic, a page, a command or a code. Default: list them.",
-            complete=_complete,
-        ),
-    ] = None
+    topic: str | None = free(
+        "A topic, a page, a command or a code. Default: list them.",
+        flag="[TOPIC]",
+        complete=_complete,
+    )
 
 
 def run_help(asked: HelpOptions, shown: Options) -> int:

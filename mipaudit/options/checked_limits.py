@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Finding
 from mipaudit.model.row import Limited, Waiver
 from mipaudit.options.commands import near
-from mipaudit.options.declare import REQUIRED, Choice, Free, Options, declared
+from mipaudit.options.declare import REQUIRED, Options, choice, declared, free, required
 from mipaudit.options.values import PROBABILITY, Given, percent_hint, require
 from mipaudit.statements.choices import Against
 from mipaudit.statements.policy import Limit, Policy, restatement
@@ -54,19 +54,19 @@ def _day(given: Given) -> str:
 
 
 class _Of(Options):
-    quantity: Annotated[Limited, Free(None, "What it is about.")]
-    score: Annotated[str | None, Free(None, "The only score that it is about.")] = None
-    metric: Annotated[str | None, Free(None, "The name of the metric.")] = None
-    fpr: Annotated[float | None, Free(None, "Of tpr_at_fpr.", within=PROBABILITY)] = None
-    group: Annotated[str | None, Free(None, "A group of records, '*' for every one.")] = None
+    quantity: Limited = required(free("What it is about.", flag=None))
+    score: str | None = free("The only score that it is about.", flag=None)
+    metric: str | None = free("The name of the metric.", flag=None)
+    fpr: float | None = free("Of tpr_at_fpr.", flag=None, within=PROBABILITY)
+    group: str | None = free("A group of records, '*' for every one.", flag=None)
 
 
 class ListedLimit(_Of):
     """What a limit in a list may say: the fields of `Limit`."""
 
-    max: Annotated[float, Free(None, "The largest value that is accepted.", read=_number)]
-    against: Annotated[Against | None, Free(None, "The attackers to withstand.")] = None
-    prior: Annotated[float | None, Free(None, "At which it is judged.", within=PROBABILITY)] = None
+    max: float = required(free("The largest value that is accepted.", flag=None, read=_number))
+    against: Against | None = free("The attackers to withstand.", flag=None)
+    prior: float | None = free("At which it is judged.", flag=None, within=PROBABILITY)
 
     def check(self) -> None:
         """Refuse what makes no sense beside the quantity."""
@@ -101,9 +101,9 @@ class ListedLimit(_Of):
 class ListedWaiver(_Of):
     """What a waiver may say: the fields of `Waiver`."""
 
-    reason: Annotated[str, Choice(None, "Why the limit need not be shown to be kept.")]
-    person: Annotated[str, Choice(None, "Who says so.")]
-    expires: Annotated[str, Choice(None, "The last day on which it holds.", read=_day)]
+    reason: str = required(choice("Why the limit need not be shown to be kept.", flag=None))
+    person: str = required(choice("Who says so.", flag=None))
+    expires: str = required(choice("The last day on which it holds.", flag=None, read=_day))
 
     def check(self) -> None:
         """Refuse a waiver that says nothing, or that would be of no score."""

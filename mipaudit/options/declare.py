@@ -4,17 +4,14 @@ The command line, the Python function, the keys of policy files, the names in th
 and what a report records all derive from the field::
 
     class AttackOptions(Scores, Game):
-        loss_bound: Annotated[
-            float | None,
-            Choice("--loss-bound", "The loss is at most X.", within=above(0)),
-        ] = None
+        loss_bound: float | None = choice("The loss is at most X.", within=above(0))
 
-A policy file may have what is `Free`, a `Choice` if the answer says so, and never an `Act`.
+A policy file may have what is `free`, a `choice` if the answer says so, and never an `act`.
 
-What several commands ask each in its own way stands once, too, as a type with its option, and
-a command says what it has otherwise::
+What several commands ask each in its own way stands once, and a command says what it has
+otherwise::
 
-    min_cell: Annotated[MinCellOption[int], but("Fewest records of a class shown.")] = 10
+    min_cell: int = MIN_CELL_OPTION.but("Fewest records of a class shown.", default=10)
 
 Annotations are objects in such files, not texts: no ``from __future__ import annotations``.
 """
@@ -35,7 +32,6 @@ from typing import (
     NamedTuple,
     NoReturn,
     Self,
-    TypeVar,
     Union,
     dataclass_transform,
     get_args,
@@ -49,10 +45,9 @@ if TYPE_CHECKING:
     from mipaudit.statements.provenance import Setting
 
 
-# The type of an option that commands have of several types.
-T = TypeVar("T")
 # The default of an option that has to be given.
 REQUIRED: Final = Parameter.empty
+_OF_ITS_NAME: Final = ""
 _ANOTHER: Final = "must be another value"
 Steers = Literal["free", "choice", "act"]
 # What stands for a value in help, unless an option says it: of Python's data it is a file.
@@ -63,10 +58,11 @@ class Option(NamedTuple):
     """How an option is given, and what it may be.
 
     Attributes:
-        flag: as it is typed: ``--prior``, ``-o/--output`` with a letter, ``--a`` with
-            ``off`` for its opposite; a word in capitals for what is given by its place; None
-            for what only Python and policy files have.
         help: a sentence or two, for the command line and for Python alike.
+        default: where nobody gives it, or `REQUIRED`.
+        flag: as it is typed, where that is not ``--`` and its name: ``-o/--output`` with a
+            letter, ``--a`` with ``off`` for its opposite; a word in capitals for what is given
+            by its place; None for what only Python and policy files have.
         metavar: what stands for the value in help; None for that of its type.
         within: its range, of the value once it is read; None for any of its type.
         read: makes the value, from what is typed and from what Python gives alike. It raises
@@ -89,8 +85,9 @@ class Option(NamedTuple):
         near: whether, of policy files, one of the working folder alone may have it.
     """
 
-    flag: str | None
     help: str
+    default: Any = None
+    flag: str | None = _OF_ITS_NAME
     metavar: str | None = None
     within: Range | None = None
     read: Callable[[Any], Any] | None = None
@@ -110,23 +107,28 @@ class Option(NamedTuple):
     needs_word: Callable[[Any], bool] | None = None
     near: bool = False
 
+    def but(self, help: str | None = None, **changes: Given) -> Any:  # noqa: A002, ANN401
+        """Return what a class has otherwise of an option that stands elsewhere.
 
-Free: Final = partial(Option, steers="free")
-Choice: Final = partial(Option, steers="choice")
-Act: Final = partial(Option, steers="act", recorded=False)
+        Args:
+            help: its words here; None for the same.
+            changes: other attributes that differ.
+        """
+        return self._replace(help=self.help if help is None else help, **changes)
+
+
+# Each returns an option; of any type, as it stands where a value of the field's type would.
+free: Any = partial(Option, steers="free")
+choice: Any = partial(Option, steers="choice")
+act: Any = partial(Option, steers="act", recorded=False)
 # What changes no answer, as how it is shown; and what names a file or data to read.
-Manner: Final = partial(Option, steers="free", recorded=False)
-Input: Final = partial(Option, steers="choice", recorded=False, is_input=True)
+manner: Any = partial(Option, steers="free", recorded=False)
+reads: Any = partial(Option, steers="choice", recorded=False, is_input=True)
 
 
-def but(help: str | None = None, **changes: Given) -> dict[str, Any]:  # noqa: A002
-    """Return what a class has otherwise of an option that stands elsewhere.
-
-    Args:
-        help: its words here; None for the same.
-        changes: more attributes of the `Option`.
-    """
-    return changes if help is None else {"help": help, **changes}
+def required(option: Option) -> Any:  # noqa: ANN401 - as above
+    """Return the option as one that has to be given."""
+    return option.but(default=REQUIRED)
 
 
 class Declared(NamedTuple):
@@ -196,27 +198,30 @@ class Declared(NamedTuple):
         return f"{self.option.help.rstrip('.')} ({within.text})."
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True)
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(required,))
 class Options:
     """Checked settings that do not change: each is within its range, and all go together.
 
-    Subclasses declare fields ``name: Annotated[type, Option(...)] = default``, in the order
-    in which help lists them, after those of their bases. One without a default is required.
+    Subclasses declare fields ``name: type = free(help, ...)``, in the order in which help lists
+    them, after those of their bases.
     ``GROUP`` is the heading in help of what a class itself declares.
     """
 
     HELP: ClassVar[str] = ""
     GROUP: ClassVar[str] = "Options"
-    _OWN: ClassVar[dict[str, tuple[Any, Any, bool]]] = {}
+    _OWN: ClassVar[dict[str, tuple[Any, Option, bool]]] = {}
 
     def __init_subclass__(cls, *, kw_only: bool = True) -> None:
         """Gather the fields of the bases, and then those of the class."""
-        found: dict[str, tuple[Any, Any, bool]] = {}
+        found: dict[str, tuple[Any, Option, bool]] = {}
         for base in cls.__bases__:
             found |= getattr(base, "_OWN", {})
         for name, annotation in get_annotations(cls).items():
-            if hasattr(annotation, "__metadata__"):
-                found[name] = (annotation, cls.__dict__.get(name, REQUIRED), not kw_only)
+            option = cls.__dict__.get(name)
+            if isinstance(option, Option):
+                if option.flag == _OF_ITS_NAME:
+                    option = option.but(flag=f"--{name.replace('_', '-')}")
+                found[name] = (annotation, option, not kw_only)
         cls._OWN = found
 
     def __init__(self, *given: object, **named: object) -> None:
@@ -320,11 +325,8 @@ def _told(option: Option, value: object) -> object:
     return value if option.told is None else option.told(value)
 
 
-def _declared(name: str, annotation: Given, default: Given, by_place: bool) -> Declared:  # noqa: FBT001
-    option, *changes = annotation.__metadata__
-    for change in changes:
-        option = option._replace(**change)
-    whole = kind = annotation.__origin__
+def _declared(name: str, annotation: Given, option: Option, by_place: bool) -> Declared:  # noqa: FBT001
+    kind: Any = annotation
     optional = get_origin(kind) in {Union, UnionType} and NoneType in get_args(kind)
     if optional:
         rest = [one for one in get_args(kind) if one is not NoneType]
@@ -332,7 +334,7 @@ def _declared(name: str, annotation: Given, default: Given, by_place: bool) -> D
     many = get_origin(kind) is Sequence
     if many:
         (kind,) = get_args(kind)
-    return Declared(name, option, kind, optional, many, default, by_place, whole)
+    return Declared(name, option, kind, optional, many, option.default, by_place, annotation)
 
 
 def checked(one: Declared, value: object) -> Given:

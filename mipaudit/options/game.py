@@ -5,9 +5,9 @@ Few modules are read for it: `noise` and `bounds` ask for no more.
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from mipaudit.options.declare import Act, Choice, Free, Input, Manner, Options, T
+from mipaudit.options.declare import Options, act, choice, free, manner, reads, required
 from mipaudit.options.values import (
     CONFIDENCE,
     NOT_NEGATIVE,
@@ -26,62 +26,34 @@ if TYPE_CHECKING:
 # With less, more answers are untrue than readers expect.
 USUAL_CONFIDENCE = 0.95
 
-PriorOption = Annotated[
-    T,
-    Free(
-        "--prior",
-        "Probability that a challenged record is a member.",
-        metavar="P",
-        within=PROBABILITY,
-    ),
-]
-ConfidenceOption = Annotated[
-    T,
-    Choice(
-        "--confidence",
-        "Confidence of every pair of limits: 1 - alpha.",
-        metavar="C",
-        within=CONFIDENCE,
-        needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
-    ),
-]
-StrictOption = Annotated[
-    bool,
-    Free(
-        "--strict",
-        "Finite-sample limits where there are any; only the AUC stays approximate, and all do with "
-        "a stated seed.",
-        in_python="Without a `seed` one is drawn.",
-    ),
-]
-DeltaOption = Annotated[T, Free("--delta", "Of every epsilon.", metavar="D", within=SHARE)]
-ClaimedEpsilonOption = Annotated[
-    float | None,
-    Free("--claimed-epsilon", "A claim to refute, at `delta`.", metavar="E", within=NOT_NEGATIVE),
-]
-SensitivityOption = Annotated[
-    float | None,
-    Choice(
-        "--sensitivity",
-        "How far a neighbour moves what gets the noise; 1 by default.",
-        metavar="S",
-        within=above(0),
-    ),
-]
-EtaOption = Annotated[T, Free("--eta", "Accuracy above guessing that is left to an attacker.")]
+PRIOR_OPTION = free(
+    "Probability that a challenged record is a member.", metavar="P", within=PROBABILITY
+)
+CONFIDENCE_OPTION = choice(
+    "Confidence of every pair of limits: 1 - alpha.",
+    metavar="C",
+    within=CONFIDENCE,
+    needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
+)
+STRICT_OPTION = free(
+    "Finite-sample limits where there are any; only the AUC stays approximate, and all do with "
+    "a stated seed.",
+    in_python="Without a `seed` one is drawn.",
+)
+DELTA_OPTION = free("Of every epsilon.", metavar="D", within=SHARE)
+CLAIMED_EPSILON_OPTION = free("A claim to refute, at `delta`.", metavar="E", within=NOT_NEGATIVE)
+SENSITIVITY_OPTION = choice(
+    "How far a neighbour moves what gets the noise; 1 by default.", metavar="S", within=above(0)
+)
+ETA_OPTION = free("Accuracy above guessing that is left to an attacker.")
 # Beyond it a rate next to 1 has too few digits left of its complement.
 COUNT = Range(lambda n: 0 <= n <= 10**9, "at least 0 and at most 1e9")
-Count = partial(Choice, within=COUNT, read=whole_number)
-TruePositivesOption = Annotated[int | None, Count("--tp", "Members that it called members.")]
-FalseNegativesOption = Annotated[int | None, Count("--fn", "Members that it did not.")]
-FalsePositivesOption = Annotated[
-    int | None, Count("--fp", "Holdout records that it called members.")
-]
-TrueNegativesOption = Annotated[int | None, Count("--tn", "Holdout records that it did not.")]
-AdjacencyOption = Annotated[
-    Literal["substitution", "add-remove"] | None,
-    Free("--adjacency", "The claim's neighbouring data sets."),
-]
+count: Any = partial(choice, within=COUNT, read=whole_number)
+TRUE_POSITIVES_OPTION = count("Members that it called members.")
+FALSE_NEGATIVES_OPTION = count("Members that it did not.")
+FALSE_POSITIVES_OPTION = count("Holdout records that it called members.")
+TRUE_NEGATIVES_OPTION = count("Holdout records that it did not.")
+ADJACENCY_OPTION = free("The claim's neighbouring data sets.")
 
 
 class Prior(Options):
@@ -89,7 +61,7 @@ class Prior(Options):
 
     GROUP = "Statistics"
 
-    prior: PriorOption[float] = 0.5
+    prior: float = PRIOR_OPTION.but(default=0.5)
 
 
 class Confidence(Options):
@@ -97,7 +69,7 @@ class Confidence(Options):
 
     GROUP = "Statistics"
 
-    confidence: ConfidenceOption[float] = USUAL_CONFIDENCE
+    confidence: float = CONFIDENCE_OPTION.but(default=USUAL_CONFIDENCE)
 
 
 class Game(Prior, Confidence):
@@ -109,61 +81,36 @@ class Neighbours(Options):
 
     GROUP = "Claim"
 
-    adjacency: AdjacencyOption = None
+    adjacency: Literal["substitution", "add-remove"] | None = ADJACENCY_OPTION
 
 
-MembersOption = Annotated[Any, Input("--members", "The members' scores, with `holdout`.")]
-HoldoutOption = Annotated[Any, Input("--holdout", "The holdout records' scores, with `members`.")]
-SyntheticOption = Annotated[Any, Input("--synthetic", "The records that were released.")]
-ReferenceOption = Annotated[
-    Any, Input("--reference", "Records of neither class, for density and classifier.")
-]
-ClaimedCurveOption = Annotated[
-    Any,
-    Free(
-        "--claimed-curve",
-        "A claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
-        "curve that mipaudit bounds writes.",
-        is_input=True,
-        in_python="Or a pair of sequences, FPR and TPR.",
-    ),
-]
-ColumnsOption = Annotated[
-    Sequence[str],
-    Choice(
-        "--columns",
-        "Compare these. Default: all but row labels.",
-        metavar="COL,COL",
-        read=column_list,
-        repeated=True,
-    ),
-]
-IgnoreOption = Annotated[
-    Sequence[str],
-    Choice("--ignore", "Leave these out.", metavar="COL,COL", read=column_list, repeated=True),
-]
-ByOption = Annotated[
-    Sequence[str],
-    Free(
-        "--by",
-        "Tell groups apart by these columns; repeat for several. A name with a comma: '\"a,b\"'.",
-        metavar="COL,COL",
-        read=column_list,
-        repeated=True,
-    ),
-]
-KeyColumnOption = Annotated[
-    str | None,
-    Choice(
-        "--key-col",
-        "Identifies a row. Default: its position in the input.",
-        recorded_as="key_column",
-    ),
-]
-MinCellOption = Annotated[
-    T,
-    Choice("--min-cell", "Fewest records of a cell or a group that is shown.", within=at_least(1)),
-]
+MEMBERS_OPTION = reads("The members' scores, with `holdout`.")
+HOLDOUT_OPTION = reads("The holdout records' scores, with `members`.")
+SYNTHETIC_OPTION = reads("The records that were released.")
+REFERENCE_OPTION = reads("Records of neither class, for density and classifier.")
+CLAIMED_CURVE_OPTION = free(
+    "A claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
+    "curve that mipaudit bounds writes.",
+    is_input=True,
+    in_python="Or a pair of sequences, FPR and TPR.",
+)
+COLUMNS_OPTION = choice(
+    "Compare these. Default: all but row labels.",
+    metavar="COL,COL",
+    read=column_list,
+    repeated=True,
+)
+IGNORE_OPTION = choice("Leave these out.", metavar="COL,COL", read=column_list, repeated=True)
+BY_OPTION = free(
+    "Tell groups apart by these columns; repeat for several. A name with a comma: '\"a,b\"'.",
+    metavar="COL,COL",
+    read=column_list,
+    repeated=True,
+)
+KEY_COLUMN_OPTION = choice(
+    "Identifies a row. Default: its position in the input.", recorded_as="key_column"
+)
+MIN_CELL_OPTION = choice("Fewest records of a cell or a group that is shown.", within=at_least(1))
 
 
 def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays
@@ -173,30 +120,23 @@ def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arr
     return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
-SeedOption = Annotated[
-    T, Choice("--seed", "Fixes every random choice.", metavar="INTEGER", within=at_least(0))
-]
+SEED_OPTION = choice("Fixes every random choice.", metavar="INTEGER", within=at_least(0))
 
-SubjectOption = Annotated[
-    Sequence[Any],
-    Act(
-        "--subject",
-        "A file that is released, named in the statement or annex by its sha256; repeat for each.",
-        read=several,
-        repeated=True,
-        is_input=True,
-        in_python="A path, or several in a list.",
-    ),
-]
+SUBJECT_OPTION = act(
+    "A file that is released, named in the statement or annex by its sha256; repeat for each.",
+    read=several,
+    repeated=True,
+    is_input=True,
+    in_python="A path, or several in a list.",
+)
 
 
 class Recorded(Options):
     """What a report says of the settings."""
 
-    settings: Annotated[
-        "tuple[Setting, ...] | None",
-        Manner(None, "Recorded in the provenance; None records the arguments."),
-    ] = None
+    settings: "tuple[Setting, ...] | None" = manner(
+        "Recorded in the provenance; None records the arguments.", flag=None
+    )
 
 
 class PolicyFile(Options):
@@ -204,15 +144,11 @@ class PolicyFile(Options):
 
     GROUP = "Policy"
 
-    no_config: Annotated[bool, Act("--no-config", "Use no policy file.")] = False
-    config: Annotated[
-        str | None,
-        Act(
-            "--config",
-            "Settings and limits. Default: mipaudit.toml or pyproject.toml, here or above.",
-            metavar="FILE",
-        ),
-    ] = None
+    no_config: bool = act("Use no policy file.", default=False)
+    config: str | None = act(
+        "Settings and limits. Default: mipaudit.toml or pyproject.toml, here or above.",
+        metavar="FILE",
+    )
 
 
 class Stores(Options):
@@ -220,26 +156,17 @@ class Stores(Options):
 
     GROUP = "Input"
 
-    allow_scheme: Annotated[
-        Sequence[str],
-        Act(
-            "--allow-scheme",
-            "Read addresses of this scheme too, as sftp, with what fsspec has installed for it; "
-            "repeat for several.",
-        ),
-    ] = ()
-    anonymous: Annotated[
-        bool,
-        Manner("--anonymous", "Read s3://, gs:// and az:// without credentials: what is public."),
-    ] = False
-    store_timeout: Annotated[
-        str | None,
-        Manner(
-            "--store-timeout",
-            "How long a store may take to connect, and send no byte. [default: 30]",
-            metavar="SECONDS",
-        ),
-    ] = None
+    allow_scheme: Sequence[str] = act(
+        "Read addresses of this scheme too, as sftp, with what fsspec has installed for it; "
+        "repeat for several.",
+        default=(),
+    )
+    anonymous: bool = manner(
+        "Read s3://, gs:// and az:// without credentials: what is public.", default=False
+    )
+    store_timeout: str | None = manner(
+        "How long a store may take to connect, and send no byte. [default: 30]", metavar="SECONDS"
+    )
 
 
 class FixedSeed(Options):
@@ -247,17 +174,16 @@ class FixedSeed(Options):
 
     GROUP = "Statistics"
 
-    seed: SeedOption[int] = 0
+    seed: int = SEED_OPTION.but(default=0)
 
 
 class StoredReport(Options, kw_only=False):
     """What a command wrote, or returned."""
 
-    report: Annotated[
-        Any,
-        Input(
-            "REPORT",
+    report: Any = required(
+        reads(
             "A report as JSON or as a page (.html), or - for standard input.",
+            flag="REPORT",
             in_python="Or its bytes, or what a command returned.",
-        ),
-    ]
+        )
+    )

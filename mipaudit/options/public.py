@@ -10,7 +10,6 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Final,
-    ForwardRef,
     ParamSpec,
     Protocol,
     TypeAlias,
@@ -124,8 +123,8 @@ def spelled(annotation: Made) -> str:
     """Return a type as one writes it: ``float | None``."""
     if get_origin(annotation) in {Union, UnionType}:
         return " | ".join(map(spelled, get_args(annotation)))
-    if isinstance(annotation, ForwardRef):  # of a type that is not loaded for it
-        return annotation.__forward_arg__
+    if isinstance(annotation, str):  # of a type that is not loaded for it
+        return annotation
     if annotation is NoneType:
         return "None"
     if isinstance(annotation, type) and not get_args(annotation):

@@ -4,18 +4,18 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Act, Choice, Free, Input, Manner, Options, but
+from mipaudit.options.declare import Options, act, choice, free, manner, reads
 from mipaudit.options.game import (
+    HOLDOUT_OPTION,
+    KEY_COLUMN_OPTION,
+    MEMBERS_OPTION,
+    SEED_OPTION,
+    STRICT_OPTION,
     Game,
-    HoldoutOption,
-    KeyColumnOption,
-    MembersOption,
     Recorded,
-    SeedOption,
-    StrictOption,
 )
 from mipaudit.options.values import (
     OPERATING_POINT,
@@ -42,35 +42,29 @@ UnitRule = Literal["one", "mean", "max", "min", "sum"]
 class Scores(Options, kw_only=False):
     """One input, or the two classes apart."""
 
-    data: Annotated[
-        Data,
-        Input(
-            "SCORES",
-            "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, an address "
-            "(s3://, gs://, az://, https://), or - for standard input.",
-        ),
-    ] = None
+    data: Data = reads(
+        "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, an address "
+        "(s3://, gs://, az://, https://), or - for standard input.",
+        flag="SCORES",
+    )
 
 
 class Classes(Options):
     """The members and the holdout records apart."""
 
-    members: MembersOption = None
-    holdout: HoldoutOption = None
+    members: Any = MEMBERS_OPTION
+    holdout: Any = HOLDOUT_OPTION
 
 
 class ScoreColumns(Options):
     """Which columns are scores."""
 
-    score_col: Annotated[
-        Sequence[str],
-        Choice(
-            "--score-col",
-            "A score column; repeat for several. A comma list (d1,d2) is one score of several "
-            "numbers. Default: found by name and type.",
-            recorded_as="score_columns",
-        ),
-    ] = ()
+    score_col: Sequence[str] = choice(
+        "A score column; repeat for several. A comma list (d1,d2) is one score of several "
+        "numbers. Default: found by name and type.",
+        default=(),
+        recorded_as="score_columns",
+    )
 
 
 class Membership(Options):
@@ -78,50 +72,26 @@ class Membership(Options):
 
     GROUP = "Input"
 
-    member_col: Annotated[
-        str | None,
-        Choice(
-            "--member-col",
-            "The membership column. Default: found by name.",
-            first=True,
-            recorded_as="member_column",
-        ),
-    ] = None
-    member_value: Annotated[
-        str | None,
-        Choice("--member-value", "Rows with this membership are the members.", metavar="VALUE"),
-    ] = None
-    where: Annotated[
-        str | None,
-        Choice(
-            "--where", "Read only the rows where this holds.", metavar="'COL = VALUE'", near=True
-        ),
-    ] = None
-    unit_col: Annotated[
-        str | None,
-        Choice(
-            "--unit-col",
-            "The person behind a row; each counts once, in one class.",
-            first=True,
-            recorded_as="unit_column",
-        ),
-    ] = None
-    unit_rows: Annotated[
-        UnitRule | None,
-        Choice(
-            "--unit-rows",
-            "With `unit_col`: what of a person's rows counts. Choose before you look.",
-            only_with="unit_col",
-            default_text="one",
-        ),
-    ] = None
-    rows_are: Annotated[
-        Literal["independent"] | None,
-        Choice(
-            "--rows-are",
-            "Take rows for independent although ids or files repeat; it is said with the result.",
-        ),
-    ] = None
+    member_col: str | None = choice(
+        "The membership column. Default: found by name.", first=True, recorded_as="member_column"
+    )
+    member_value: str | None = choice("Rows with this membership are the members.", metavar="VALUE")
+    where: str | None = choice(
+        "Read only the rows where this holds.", metavar="'COL = VALUE'", near=True
+    )
+    unit_col: str | None = choice(
+        "The person behind a row; each counts once, in one class.",
+        first=True,
+        recorded_as="unit_column",
+    )
+    unit_rows: UnitRule | None = choice(
+        "With `unit_col`: what of a person's rows counts. Choose before you look.",
+        only_with="unit_col",
+        default_text="one",
+    )
+    rows_are: Literal["independent"] | None = choice(
+        "Take rows for independent although ids or files repeat; it is said with the result."
+    )
 
 
 class Columns(ScoreColumns, Membership):
@@ -129,8 +99,8 @@ class Columns(ScoreColumns, Membership):
 
     GROUP = "Input"
 
-    key_col: KeyColumnOption = None
-    nan: Annotated[NanPolicy, Choice("--nan", "What to do with a missing score.")] = "error"
+    key_col: str | None = KEY_COLUMN_OPTION
+    nan: NanPolicy = choice("What to do with a missing score.", default="error")
 
     @property
     def missing_kept(self) -> bool:
@@ -143,15 +113,12 @@ class Discreteness(Options):
 
     GROUP = "Statistics"
 
-    discrete: Annotated[
-        bool, Choice("--discrete", "The score has few values, all known: limit all attackers.")
-    ] = False
+    discrete: bool = choice(
+        "The score has few values, all known: limit all attackers.", default=False
+    )
 
 
-MemberSideOption = Annotated[
-    Literal["auto", "high", "low"],
-    Choice("--member-side", "Where members score, for TPR at FPR; auto looks first."),
-]
+MEMBER_SIDE_OPTION = choice("Where members score, for TPR at FPR; auto looks first.")
 
 
 class Sides(Options):
@@ -159,7 +126,7 @@ class Sides(Options):
 
     GROUP = "Statistics"
 
-    member_side: MemberSideOption = "auto"
+    member_side: Literal["auto", "high", "low"] = MEMBER_SIDE_OPTION.but(default="auto")
 
     @property
     def side(self) -> Side | None:
@@ -204,30 +171,19 @@ def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
     )
 
 
-MaxAdvantageOption = Annotated[
-    float | None, Free("--max-advantage", "Policy: the advantage is at most X.")
-]
-AgainstOption = Annotated[
-    Against | None,
-    Free(
-        "--against",
-        "The attackers that the policy must withstand; the last two are for scores of several "
-        "numbers.",
-    ),
-]
-MaxCopiesOption = Annotated[
-    int | None,
-    Free(
-        "--max-copies",
-        "Policy: at most N members are released word for word, as column exact_copy tells. Without "
-        "it nothing is met where some are, unless as many others are.",
-        within=at_least(0),
-    ),
-]
+MAX_ADVANTAGE_OPTION = free("Policy: the advantage is at most X.")
+AGAINST_OPTION = free(
+    "The attackers that the policy must withstand; the last two are for scores of several numbers."
+)
+MAX_COPIES_OPTION = free(
+    "Policy: at most N members are released word for word, as column exact_copy tells. Without "
+    "it nothing is met where some are, unless as many others are.",
+    within=at_least(0),
+)
 
 
 class _MaxAdvantage(Options):
-    max_advantage: MaxAdvantageOption = None
+    max_advantage: float | None = MAX_ADVANTAGE_OPTION
 
 
 class AdvantageLimit(Game, _MaxAdvantage):
@@ -246,63 +202,47 @@ class ListedPolicy(Options):
 
     GROUP = "Policy"
 
-    limits: Annotated[
-        Sequence[Mapping[str, Any]],
-        Free(
-            None,
-            "Policy limits on any quantity, as the policy file lists them: "
-            "{'quantity': 'auc', 'max': 0.6, 'score': 'loss'} (mipaudit help policy-files).",
-            read=partial(listed, "limits"),
-        ),
-    ] = ()
-    waivers: Annotated[
-        Sequence[Mapping[str, Any]],
-        Choice(
-            None,
-            "Of limits that are not shown to be kept, as the policy file lists them.",
-            read=partial(listed, "waivers"),
-        ),
-    ] = ()
-    on_inconclusive: Annotated[
-        Literal["fail", "review", "pass"],
-        Choice(
-            "--on-inconclusive",
-            "What an open answer counts as: exit code 1, 3 or 0. The report says what it is.",
-            needs_word=lambda given: given == "pass",
-        ),
-    ] = "review"
+    limits: Sequence[Mapping[str, Any]] = free(
+        "Policy limits on any quantity, as the policy file lists them: "
+        "{'quantity': 'auc', 'max': 0.6, 'score': 'loss'} (mipaudit help policy-files).",
+        default=(),
+        flag=None,
+        read=partial(listed, "limits"),
+    )
+    waivers: Sequence[Mapping[str, Any]] = choice(
+        "Of limits that are not shown to be kept, as the policy file lists them.",
+        default=(),
+        flag=None,
+        read=partial(listed, "waivers"),
+    )
+    on_inconclusive: Literal["fail", "review", "pass"] = choice(
+        "What an open answer counts as: exit code 1, 3 or 0. The report says what it is.",
+        default="review",
+        needs_word=lambda given: given == "pass",
+    )
 
 
 class _ScoreLimits(_MaxAdvantage):
     GROUP = "Policy"
 
-    max_eta: Annotated[
-        float | None, Free("--max-eta", "Policy: accuracy is at most X above guessing (MIP's eta).")
-    ] = None
-    max_tpr_at_fpr: Annotated[
-        tuple[float, float] | None,
-        Free(
-            "--max-tpr-at-fpr",
-            "Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
-            metavar="T@F",
-            read=operating_point,
-            in_python="Or (0.02, 0.001).",
-            within=OPERATING_POINT,
-        ),
-    ] = None
-    max_copies: MaxCopiesOption = None
-    against: AgainstOption = None
-    max_metric: Annotated[
-        Mapping[str, float] | Sequence[str],
-        Free(
-            "--max-metric",
-            "Policy: the metric is at most X, as ppv=0.6; repeat for several.",
-            metavar="NAME=X",
-            in_python="Or {'ppv': 0.6}.",
-            read=limits_of,
-            repeated=True,
-        ),
-    ] = ()
+    max_eta: float | None = free("Policy: accuracy is at most X above guessing (MIP's eta).")
+    max_tpr_at_fpr: tuple[float, float] | None = free(
+        "Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
+        metavar="T@F",
+        read=operating_point,
+        in_python="Or (0.02, 0.001).",
+        within=OPERATING_POINT,
+    )
+    max_copies: int | None = MAX_COPIES_OPTION
+    against: Against | None = AGAINST_OPTION
+    max_metric: Mapping[str, float] | Sequence[str] = free(
+        "Policy: the metric is at most X, as ppv=0.6; repeat for several.",
+        default=(),
+        metavar="NAME=X",
+        in_python="Or {'ppv': 0.6}.",
+        read=limits_of,
+        repeated=True,
+    )
 
 
 class ScorePolicy(_ScoreLimits, ListedPolicy):
@@ -328,7 +268,7 @@ class ScorePolicy(_ScoreLimits, ListedPolicy):
 
 HOW_TO_START: Final = (
     "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then "
-    "give --scheduler tcp://HOST:8786. In Python, a cluster on this machine: "
+    "give `scheduler` tcp://HOST:8786. In Python, a cluster on this machine: "
     "executor=distributed.LocalCluster().get_client().get_executor()."
 )
 Progress: TypeAlias = Callable[[int, int | None], None]
@@ -360,22 +300,16 @@ def seed_given(value: Given) -> SeedGiven | SeedChoice:
     return number
 
 
-ChosenSeedOption = Annotated[
-    SeedOption[SeedGiven],
-    but(
-        "Decides with the scores which rows train; fresh draws one that is recorded. "
-        "Default: the scores alone decide.",
-        metavar="INTEGER|fresh",
-        within=None,
-        read=seed_given,
-    ),
-]
-JobsOption = Annotated[
-    int | None,
-    Manner(
-        "--jobs", "Workers. Default: one per processor; the answer is the same.", within=at_least(1)
-    ),
-]
+CHOSEN_SEED_OPTION: Any = SEED_OPTION.but(
+    "Decides with the scores which rows train; fresh draws one that is recorded. "
+    "Default: the scores alone decide.",
+    metavar="INTEGER|fresh",
+    within=None,
+    read=seed_given,
+)
+JOBS_OPTION = manner(
+    "Workers. Default: one per processor; the answer is the same.", within=at_least(1)
+)
 
 
 def seed_choice(given: SeedGiven | SeedChoice, *, strict: bool = False) -> SeedChoice:
@@ -406,7 +340,7 @@ class ChosenSeed(Options):
 
     GROUP = "Statistics"
 
-    seed: ChosenSeedOption = None
+    seed: SeedGiven = CHOSEN_SEED_OPTION
 
     @cached_property
     def chosen_seed(self) -> SeedChoice:
@@ -419,15 +353,13 @@ class Seeded(ChosenSeed):
 
     GROUP = "Work"
 
-    hash_inputs: Annotated[
-        bool, Free("--hash-inputs", "Record the sha256 of inputs over 64 MiB in all, too.")
-    ] = False
+    hash_inputs: bool = free("Record the sha256 of inputs over 64 MiB in all, too.", default=False)
 
 
 class _Strict(Options):
     GROUP = "Statistics"
 
-    strict: StrictOption = False
+    strict: bool = STRICT_OPTION.but(default=False)
 
 
 class StrictlySeeded(_Strict, Seeded):
@@ -447,9 +379,9 @@ class StrictlySeeded(_Strict, Seeded):
 class Followed(Options):
     """Who is told how far the work is."""
 
-    progress: Annotated[
-        Progress | None, Manner(None, "Called with (rows or other work done, and in all or None).")
-    ] = None
+    progress: Progress | None = manner(
+        "Called with (rows or other work done, and in all or None).", flag=None
+    )
 
 
 class Jobs(Options):
@@ -457,7 +389,7 @@ class Jobs(Options):
 
     GROUP = "Work"
 
-    jobs: JobsOption = None
+    jobs: int | None = JOBS_OPTION
 
 
 class Work(Recorded, Jobs, Followed):
@@ -469,17 +401,15 @@ class Engines(Work):
 
     GROUP = "Work"
 
-    engine: Annotated[
-        Literal["auto", "threads", "processes", "dask"],
-        Act("--engine", "Who does the work; the answer is the same."),
-    ] = "auto"
-    scheduler: Annotated[
-        str | None,
-        Act("--scheduler", "Scheduler of a Dask cluster to work on.", metavar="tcp://HOST:PORT"),
-    ] = None
-    executor: Annotated[
-        "Executor | None", Act(None, "What runs the work instead: a pool, or a cluster's.")
-    ] = None
+    engine: Literal["auto", "threads", "processes", "dask"] = act(
+        "Who does the work; the answer is the same.", default="auto"
+    )
+    scheduler: str | None = act(
+        "Scheduler of a Dask cluster to work on.", metavar="tcp://HOST:PORT"
+    )
+    executor: "Executor | None" = act(
+        "What runs the work instead: a pool, or a cluster's.", flag=None
+    )
 
     def check(self) -> None:
         """Refuse settings that contradict each other."""
@@ -505,11 +435,7 @@ class BadParts(Options):
 
     GROUP = "Input"
 
-    on_bad_part: Annotated[
-        Literal["error", "skip"],
-        Choice(
-            "--on-bad-part",
-            "A file that cannot be read ends the run, or is left out and named; no policy is "
-            "met then.",
-        ),
-    ] = "error"
+    on_bad_part: Literal["error", "skip"] = choice(
+        "A file that cannot be read ends the run, or is left out and named; no policy is met then.",
+        default="error",
+    )

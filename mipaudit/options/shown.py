@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import PurePath
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Act, Free, Manner, Options, T, but, declared
+from mipaudit.options.declare import Options, act, declared, free, manner
 from mipaudit.options.values import Range, between, whole_number
 from mipaudit.statements.choices import SeenBy
 
@@ -17,39 +17,25 @@ _NO_PDF: Final = Range(
 )
 # Of what is no report.
 NO_PDF: Final = Range(_NO_PDF.holds, "of another form than PDF", in_help=False)
-OutputOption = Annotated[
-    T,
-    Act(
-        "-o/--output",
-        "Write the report there, all of it or nothing, in the form of its ending: .html, .json, "
-        ".csv, .md, .xml (JUnit) or .txt.",
-        metavar="FILE",
-    ),
-]
-CurveOption = Annotated[
-    str | None,
-    Act("--curve", "Write the curves there, as .csv or .json.", metavar="FILE", recorded=True),
-]
-QuietOption = Annotated[
-    bool,
-    Manner(
-        "-q/--quiet",
-        "The answer in a line, also beside a file; no progress bar and no notes on stderr, except "
-        "on a policy file that is elsewhere or not yours, and on variables that excuse.",
-    ),
-]
-FormatOption = Annotated[
-    T,
-    Act(
-        "-f/--format",
-        "The form of the report, where the ending of its file does not say it. csv has the "
-        "figures alone; errors follow json.",
-    ),
-]
-ListOption = Annotated[bool, Free("--list", "Show all there are.")]
-ExitZeroOption = Annotated[
-    bool, Act("--exit-zero", "Exit 0 also when the policy is not met or unclear.")
-]
+OUTPUT_OPTION = act(
+    "Write the report there, all of it or nothing, in the form of its ending: .html, .json, "
+    ".csv, .md, .xml (JUnit) or .txt.",
+    flag="-o/--output",
+    metavar="FILE",
+)
+CURVE_OPTION = act("Write the curves there, as .csv or .json.", metavar="FILE", recorded=True)
+QUIET_OPTION = manner(
+    "The answer in a line, also beside a file; no progress bar and no notes on stderr, except "
+    "on a policy file that is elsewhere or not yours, and on variables that excuse.",
+    flag="-q/--quiet",
+)
+FORMAT_OPTION = act(
+    "The form of the report, where the ending of its file does not say it. csv has the "
+    "figures alone; errors follow json.",
+    flag="-f/--format",
+)
+LIST_OPTION = free("Show all there are.", flag="--list")
+EXIT_ZERO_OPTION = act("Exit 0 also when the policy is not met or unclear.")
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 # What an ending says. Tables also have the endings in `_OF_TABLES`, and numbers, as those of dates.
 _ENDINGS: Final[dict[str, Format]] = {
@@ -102,7 +88,7 @@ class Quiet(Options):
 
     GROUP = "Output"
 
-    quiet: QuietOption = False
+    quiet: bool = QUIET_OPTION.but(default=False)
 
 
 class Said(Quiet):
@@ -110,13 +96,13 @@ class Said(Quiet):
 
     GROUP = "Output"
 
-    verbose: Annotated[
-        bool, Manner("-v/--verbose", "Say more on stderr, also when something fails.")
-    ] = False
+    verbose: bool = manner(
+        "Say more on stderr, also when something fails.", default=False, flag="-v/--verbose"
+    )
 
 
 _NAME: Final = Range(lambda name: 0 < len(name) <= 200, "of 1 to 200 characters")  # noqa: PLR2004
-_Text = partial(Manner, metavar="TEXT", within=_NAME._replace(in_help=False))
+_text: Any = partial(manner, metavar="TEXT", within=_NAME._replace(in_help=False))
 
 
 class Declared(Options):
@@ -127,38 +113,23 @@ class Declared(Options):
 
     GROUP = "Declared, and not checked"
 
-    title: Annotated[
-        str | None,
-        _Text(
-            "--title", "The title of the report. Default: the names of what was read.", within=_NAME
-        ),
-    ] = None
-    release_name: Annotated[
-        str | None,
-        _Text("--release-name", "What is to be released, and its version.", recorded_as="release"),
-    ] = None
-    author: Annotated[str | None, _Text("--author", "Who answers for the report.")] = None
-    data_name: Annotated[
-        str | None, _Text("--data-name", "What it was trained on.", recorded_as="data")
-    ] = None
-    data_subjects: Annotated[
-        int | None,
-        Manner(
-            "--data-subjects",
-            "How many people may be asked about, members or not: limits are told in people, too.",
-            within=between(1, 10**10),  # more than live
-            read=whole_number,
-            recorded_as="subjects",
-        ),
-    ] = None
-    data_sensitivity: Annotated[
-        str | None,
-        _Text("--data-sensitivity", "How sensitive the data are.", recorded_as="sensitivity"),
-    ] = None
-    controller: Annotated[
-        str | None, _Text("--controller", "Who decides on the data, and answers for them.")
-    ] = None
-    seen_by: Annotated[SeenBy | None, Manner("--seen-by", "Who may see the release.")] = None
+    title: str | None = _text(
+        "The title of the report. Default: the names of what was read.", within=_NAME
+    )
+    release_name: str | None = _text(
+        "What is to be released, and its version.", recorded_as="release"
+    )
+    author: str | None = _text("Who answers for the report.")
+    data_name: str | None = _text("What it was trained on.", recorded_as="data")
+    data_subjects: int | None = manner(
+        "How many people may be asked about, members or not: limits are told in people, too.",
+        within=between(1, 10**10),  # more than live
+        read=whole_number,
+        recorded_as="subjects",
+    )
+    data_sensitivity: str | None = _text("How sensitive the data are.", recorded_as="sensitivity")
+    controller: str | None = _text("Who decides on the data, and answers for them.")
+    seen_by: SeenBy | None = manner("Who may see the release.")
 
     def declaration(self) -> dict[str, Any]:
         """Return what is declared, by its name in reports."""
@@ -169,10 +140,10 @@ class Declared(Options):
 class Form(Declared):
     """The form of the report."""
 
-    full: Annotated[
-        bool, Manner("--full", "Show all of it in the terminal: every table, every limitation.")
-    ] = False
-    format: FormatOption[Format | None] = None
+    full: bool = manner(
+        "Show all of it in the terminal: every table, every limitation.", default=False
+    )
+    format: Format | None = FORMAT_OPTION
 
     @classmethod
     def report_file(cls, given: Mapping[str, Any]) -> str | None:
@@ -197,15 +168,9 @@ class Form(Declared):
 class Beside(Form):
     """Where the report goes, of a command whose `output` is data."""
 
-    report: Annotated[
-        str | None,
-        Act(
-            "--report",
-            "Write the report there; without it, it is shown.",
-            metavar="FILE",
-            within=_NO_PDF,
-        ),
-    ] = None
+    report: str | None = act(
+        "Write the report there; without it, it is shown.", metavar="FILE", within=_NO_PDF
+    )
 
     @classmethod
     def report_file(cls, given: Mapping[str, Any]) -> str | None:
@@ -216,20 +181,17 @@ class Beside(Form):
 class _Digest(Options):
     GROUP = "Output"
 
-    sha256: Annotated[
-        bool,
-        Act(
-            "--sha256",
-            "With `output` also write FILE.sha256, which sha256sum -c checks.",
-            off="--no-sha256",
-        ),
-    ] = True
+    sha256: bool = act(
+        "With `output` also write FILE.sha256, which sha256sum -c checks.",
+        default=True,
+        off="--no-sha256",
+    )
 
 
 class Written(Form, _Digest):
     """The form of the report, and where it goes."""
 
-    output: Annotated[OutputOption[str | None], but(within=_NO_PDF)] = None
+    output: str | None = OUTPUT_OPTION.but(within=_NO_PDF)
 
 
 class ExitZero(Options):
@@ -237,7 +199,7 @@ class ExitZero(Options):
 
     GROUP = "Policy"
 
-    exit_zero: ExitZeroOption = False
+    exit_zero: bool = EXIT_ZERO_OPTION.but(default=False)
 
 
 class RequirePolicy(Options):
@@ -245,10 +207,9 @@ class RequirePolicy(Options):
 
     GROUP = "Policy"
 
-    require_policy: Annotated[
-        bool,
-        Manner("--require-policy", "Fail where no limit and no claim is in force: exit 2, not 0."),
-    ] = False
+    require_policy: bool = manner(
+        "Fail where no limit and no claim is in force: exit 2, not 0.", default=False
+    )
 
 
 class Shown(Written, Said):
@@ -260,13 +221,10 @@ class Judged(Shown, ExitZero, RequirePolicy):
 
 
 class _ScoreFile(Options):
-    output: Annotated[
-        OutputOption[str | None],
-        but(
-            "Write the scores there (.csv, .csv.gz, .parquet), all or nothing. Default: CSV "
-            "to standard output, the report to stderr."
-        ),
-    ] = None
+    output: str | None = OUTPUT_OPTION.but(
+        "Write the scores there (.csv, .csv.gz, .parquet), all or nothing. Default: CSV "
+        "to standard output, the report to stderr."
+    )
 
 
 class ScoresShown(Beside, _ScoreFile, Said):

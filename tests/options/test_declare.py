@@ -1,22 +1,20 @@
 """Options declared once: what goes with what."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, declared
+from mipaudit.options.declare import Options, declared, free, required
 from mipaudit.options.values import Range
 
 
 class Asked(Options):
     """A noise on a table, or none."""
 
-    truth: Annotated[float | None, Option("--truth", "The probability of the truth.")] = None
-    answers: Annotated[
-        int | None, Option("--answers", "How many there are.", only_with="truth")
-    ] = None
-    table: Annotated[Any, Option(None, "What is read.", only_with="truth")] = None
+    truth: float | None = free("The probability of the truth.")
+    answers: int | None = free("How many there are.", only_with="truth")
+    table: Any = free("What is read.", flag=None, only_with="truth")
 
 
 class Table:
@@ -45,7 +43,7 @@ def test_a_range_is_said_in_help_unless_it_is_for_errors_alone(in_help):
     range_ = Range(lambda name: not name.endswith(".x"), "of another form", in_help=in_help)
 
     class Written(Options):
-        file: Annotated[str, Option("--file", "Write it there.", within=range_)]
+        file: str = required(free("Write it there.", within=range_))
 
     (one,) = declared(Written)
 

@@ -3,14 +3,14 @@
 import inspect
 from collections.abc import Sequence
 from keyword import iskeyword
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pytest
 
 import mipaudit
 from mipaudit import InputError, UsageError
 from mipaudit.options.commands import TABLE
-from mipaudit.options.declare import Option, Options, declared
+from mipaudit.options.declare import Options, declared, free
 from mipaudit.options.public import public, public_of_several
 from mipaudit.statements.kinds import named
 
@@ -18,8 +18,8 @@ from mipaudit.statements.kinds import named
 class Asked(Options):
     """Several files, and how often."""
 
-    files: Annotated[Sequence[Any], Option("FILES...", "What is read.")] = ()
-    times: Annotated[int, Option("--times", "How often.")] = 1
+    files: Sequence[Any] = free("What is read.", default=(), flag="FILES...")
+    times: int = free("How often.", default=1)
 
 
 def answer_count(asked: Asked) -> int:
@@ -53,11 +53,9 @@ def test_a_function_says_what_its_options_say():
 class Given(Options):
     """What is read, one thing with words of its own, and a number."""
 
-    data: Annotated[Any, Option("--data", "What is read.", is_input=True)] = None
-    other: Annotated[
-        Any, Option("--other", "What is read beside.", is_input=True, in_python="Or its bytes.")
-    ] = None
-    times: Annotated[int, Option("--times", "How often.")] = 1
+    data: Any = free("What is read.", is_input=True)
+    other: Any = free("What is read beside.", is_input=True, in_python="Or its bytes.")
+    times: int = free("How often.", default=1)
 
 
 def answer_read(asked: Given) -> int:
@@ -76,11 +74,9 @@ def test_what_is_read_may_be_in_memory_and_nothing_else():
 class Otherwise(Options):
     """What reports call otherwise."""
 
-    score_col: Annotated[
-        str | None, Option("--score-col", "Which.", metavar="NAME", recorded_as="score_columns")
-    ] = None
-    side: Annotated[Literal["low", "high"], Option("--side", "Which end.")] = "low"
-    by: Annotated[str | None, Option("--by", "Of groups.", only_with="score_col")] = None
+    score_col: str | None = free("Which.", metavar="NAME", recorded_as="score_columns")
+    side: Literal["low", "high"] = free("Which end.", default="low")
+    by: str | None = free("Of groups.", only_with="score_col")
 
 
 def answer_refuse(asked: Otherwise) -> int:

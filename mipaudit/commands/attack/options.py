@@ -1,48 +1,32 @@
 """What ``mipaudit attack`` may be asked."""
 
-from typing import Annotated
+from collections.abc import Sequence
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Choice, but
-from mipaudit.options.game import ByOption, MinCellOption
+from mipaudit.options.declare import choice
+from mipaudit.options.game import BY_OPTION, MIN_CELL_OPTION
 from mipaudit.options.scores import AdvantageLimit, Classes, Columns, Scores, Seeded, Sides, Work
 from mipaudit.options.values import FINITE, NOT_NEGATIVE, above
 
 
 class _Attack(Sides):
-    residuals: Annotated[
-        bool, Choice("--residuals", "The scores are residuals: attack their size.")
-    ] = False
-    loss_bound: Annotated[
-        float | None,
-        Choice("--loss-bound", "The loss is at most X; above it counts as X.", within=above(0)),
-    ] = None
-    mean_loss: Annotated[
-        float | None,
-        Choice("--mean-loss", "The mean loss of the members, as published.", within=FINITE),
-    ] = None
-    sigma_members: Annotated[
-        float | None,
-        Choice(
-            "--sigma-members",
-            "Standard error on members, as published.",
-            within=NOT_NEGATIVE,
-            only_with="residuals",
-        ),
-    ] = None
-    sigma_holdout: Annotated[
-        float | None,
-        Choice(
-            "--sigma-holdout",
-            "Standard error on others, as published.",
-            within=NOT_NEGATIVE,
-            only_with="residuals",
-        ),
-    ] = None
-    by: Annotated[ByOption, but("Give each value of these columns a threshold of its own.")] = ()
-    min_cell: Annotated[
-        MinCellOption[int], but("Fewest records of a class, or behind a mean, shown.")
-    ] = 10
+    residuals: bool = choice("The scores are residuals: attack their size.", default=False)
+    loss_bound: float | None = choice(
+        "The loss is at most X; above it counts as X.", within=above(0)
+    )
+    mean_loss: float | None = choice("The mean loss of the members, as published.", within=FINITE)
+    sigma_members: float | None = choice(
+        "Standard error on members, as published.", within=NOT_NEGATIVE, only_with="residuals"
+    )
+    sigma_holdout: float | None = choice(
+        "Standard error on others, as published.", within=NOT_NEGATIVE, only_with="residuals"
+    )
+    by: Sequence[str] = BY_OPTION.but(
+        "Give each value of these columns a threshold of its own.", default=()
+    )
+    min_cell: int = MIN_CELL_OPTION.but(
+        "Fewest records of a class, or behind a mean, shown.", default=10
+    )
 
     def check(self) -> None:
         """Refuse what residuals already say."""

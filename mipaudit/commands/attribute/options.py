@@ -1,14 +1,14 @@
 """What ``mipaudit attribute`` may be asked."""
 
-from typing import Annotated
+from typing import Any
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Choice, Free, Input, Options, but
-from mipaudit.options.game import HoldoutOption, MembersOption, MinCellOption
+from mipaudit.options.declare import Options, choice, free, reads
+from mipaudit.options.game import HOLDOUT_OPTION, MEMBERS_OPTION, MIN_CELL_OPTION
 from mipaudit.options.scores import (
+    MAX_ADVANTAGE_OPTION,
     AdvantageLimit,
     Data,
-    MaxAdvantageOption,
     Membership,
     Scores,
     Seeded,
@@ -18,43 +18,32 @@ from mipaudit.options.values import ABOVE_NOTHING
 
 
 class _Guesses(Scores, kw_only=False):
-    data: Annotated[
-        Data,
-        Input(
-            "GUESSES",
-            "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, or - for "
-            "standard input.",
-        ),
-    ] = None
+    data: Data = reads(
+        "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, or - for "
+        "standard input.",
+        flag="GUESSES",
+    )
 
 
 class _Attribute(Options):
-    members: Annotated[MembersOption, but("Guesses of members, with `holdout`.")] = None
-    holdout: Annotated[HoldoutOption, but("Guesses of others, with `members`.")] = None
-    attribute_col: Annotated[
-        str,
-        Choice("--attribute-col", "Holds the attribute as it is.", recorded_as="attribute_column"),
-    ] = "attribute"
-    guess_col: Annotated[
-        str, Choice("--guess-col", "Holds what was guessed.", recorded_as="guess_column")
-    ] = "guess"
+    members: Any = MEMBERS_OPTION.but("Guesses of members, with `holdout`.")
+    holdout: Any = HOLDOUT_OPTION.but("Guesses of others, with `members`.")
+    attribute_col: str = choice(
+        "Holds the attribute as it is.", default="attribute", recorded_as="attribute_column"
+    )
+    guess_col: str = choice("Holds what was guessed.", default="guess", recorded_as="guess_column")
 
 
 class _Limits(AdvantageLimit):
-    min_cell: Annotated[
-        MinCellOption[int], but("Fewest members and holdout records of a value shown.")
-    ] = 10
-    max_attribute_advantage: Annotated[
-        float | None,
-        Free(
-            "--max-attribute-advantage",
-            "Policy: the attribute advantage of these guesses is at most X.",
-            within=ABOVE_NOTHING,
-        ),
-    ] = None
-    max_advantage: Annotated[
-        MaxAdvantageOption, but("Policy: the membership advantage of these guesses is at most X.")
-    ] = None
+    min_cell: int = MIN_CELL_OPTION.but(
+        "Fewest members and holdout records of a value shown.", default=10
+    )
+    max_attribute_advantage: float | None = free(
+        "Policy: the attribute advantage of these guesses is at most X.", within=ABOVE_NOTHING
+    )
+    max_advantage: float | None = MAX_ADVANTAGE_OPTION.but(
+        "Policy: the membership advantage of these guesses is at most X."
+    )
 
 
 class AttributeOptions(_Guesses, _Attribute, Membership, _Limits, Seeded, Work):

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from mipaudit.options import game
-from mipaudit.options.declare import Free, Options, but
+from mipaudit.options.declare import Options, free
 from mipaudit.options.values import SHARE, Range, above, numbers, operating_point, swapped
 
 _LARGEST: Final = 1e6
@@ -160,108 +160,61 @@ class Guarantee(Options):
 
     GROUP = "What a guarantee allows"
 
-    epsilon: Annotated[
-        float | None, Free("--epsilon", "Differential privacy.", metavar="E", within=_LOSS)
-    ] = None
-    delta: Annotated[
-        game.DeltaOption[float | None],
-        but("The delta of an epsilon; by default 0, or 1e-5 where epsilon is derived."),
-    ] = None
-    mu: Annotated[
-        float | None, Free("--mu", "Gaussian differential privacy.", metavar="MU", within=_LOSS)
-    ] = None
-    rho: Annotated[
-        float | None,
-        Free("--rho", "Zero-concentrated differential privacy.", metavar="RHO", within=_LOSS),
-    ] = None
-    rdp: Annotated[
-        Sequence[tuple[float, float]] | None,
-        Free(
-            "--rdp",
-            "Renyi differential privacy: the most at each order.",
-            metavar="ORDER:E,...",
-            read=renyi_limits,
-            repeated=False,
-        ),
-    ] = None
-    noise_sd: Annotated[
-        float | None,
-        Free("--noise-sd", "Gaussian noise: its standard deviation.", metavar="SD", within=_SIZE),
-    ] = None
-    scale: Annotated[
-        float | None,
-        Free("--scale", "Laplace noise on one number: its scale.", metavar="B", within=_SIZE),
-    ] = None
-    geometric_scale: Annotated[
-        float | None,
-        Free(
-            "--geometric-scale",
-            "Geometric noise on one whole number: its scale.",
-            metavar="B",
-            within=_SIZE,
-        ),
-    ] = None
-    sensitivity: game.SensitivityOption = None
-    randomized_response: Annotated[
-        float | None,
-        Free("--randomized-response", "Probability of the true answer.", metavar="P", within=SHARE),
-    ] = None
-    categories: Annotated[
-        int | None,
-        Free(
-            "--categories",
-            "How many answers there are; 2 by default.",
-            metavar="K",
-            within=Range(lambda n: 2 <= n <= LARGEST_WHOLE, "at least 2 and at most 1e15"),  # noqa: PLR2004 - two answers
-            only_with="randomized_response",
-        ),
-    ] = None
-    dp_sgd: Annotated[
-        Mapping[str, float] | None,
-        Free(
-            "--dp-sgd",
-            "DP-SGD with Poisson sampling.",
-            metavar="noise_multiplier=,q=,steps=",
-            read=dp_sgd_numbers,
-        ),
-    ] = None
-    compose: Annotated[
-        Sequence[tuple[str, Mapping[str, float]]],
-        Free(
-            "--compose",
-            "A part of a composition; repeat. KIND: gaussian, laplace, approximate-dp, "
-            "randomized-response, dp-sgd.",
-            metavar="KIND:NAME=X,...",
-            read=parts_of,
-            repeated=True,
-        ),
-    ] = ()
-    best_of: Annotated[
-        int | None,
-        Free(
-            "--best-of",
-            "Only the best of K such runs is published, as after tuning.",
-            metavar="K",
-            within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
-        ),
-    ] = None
-    drawn: Annotated[
-        Literal["fixed", "poisson", "geometric", "logarithmic"],
-        Free(
-            "--drawn",
-            "How the number of runs came about: K by choice, or drawn beforehand with mean K.",
-            only_with="best_of",
-        ),
-    ] = "fixed"
-    counting_queries: Annotated[
-        Mapping[str, float] | None,
-        Free(
-            "--counting-queries",
-            "Averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
-            metavar="k=,n=",
-            read=counts_by_name,
-        ),
-    ] = None
+    epsilon: float | None = free("Differential privacy.", metavar="E", within=_LOSS)
+    delta: float | None = game.DELTA_OPTION.but(
+        "The delta of an epsilon; by default 0, or 1e-5 where epsilon is derived."
+    )
+    mu: float | None = free("Gaussian differential privacy.", metavar="MU", within=_LOSS)
+    rho: float | None = free("Zero-concentrated differential privacy.", metavar="RHO", within=_LOSS)
+    rdp: Sequence[tuple[float, float]] | None = free(
+        "Renyi differential privacy: the most at each order.",
+        metavar="ORDER:E,...",
+        read=renyi_limits,
+        repeated=False,
+    )
+    noise_sd: float | None = free(
+        "Gaussian noise: its standard deviation.", metavar="SD", within=_SIZE
+    )
+    scale: float | None = free("Laplace noise on one number: its scale.", metavar="B", within=_SIZE)
+    geometric_scale: float | None = free(
+        "Geometric noise on one whole number: its scale.", metavar="B", within=_SIZE
+    )
+    sensitivity: float | None = game.SENSITIVITY_OPTION
+    randomized_response: float | None = free(
+        "Probability of the true answer.", metavar="P", within=SHARE
+    )
+    categories: int | None = free(
+        "How many answers there are; 2 by default.",
+        metavar="K",
+        within=Range(lambda n: 2 <= n <= LARGEST_WHOLE, "at least 2 and at most 1e15"),  # noqa: PLR2004 - two answers
+        only_with="randomized_response",
+    )
+    dp_sgd: Mapping[str, float] | None = free(
+        "DP-SGD with Poisson sampling.", metavar="noise_multiplier=,q=,steps=", read=dp_sgd_numbers
+    )
+    compose: Sequence[tuple[str, Mapping[str, float]]] = free(
+        "A part of a composition; repeat. KIND: gaussian, laplace, approximate-dp, "
+        "randomized-response, dp-sgd.",
+        default=(),
+        metavar="KIND:NAME=X,...",
+        read=parts_of,
+        repeated=True,
+    )
+    best_of: int | None = free(
+        "Only the best of K such runs is published, as after tuning.",
+        metavar="K",
+        within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
+    )
+    drawn: Literal["fixed", "poisson", "geometric", "logarithmic"] = free(
+        "How the number of runs came about: K by choice, or drawn beforehand with mean K.",
+        default="fixed",
+        only_with="best_of",
+    )
+    counting_queries: Mapping[str, float] | None = free(
+        "Averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
+        metavar="k=,n=",
+        read=counts_by_name,
+    )
 
 
 class Target(Options):
@@ -269,52 +222,34 @@ class Target(Options):
 
     GROUP = "What a target needs"
 
-    advantage: Annotated[
-        float | None, Free("--advantage", "Target: the advantage is at most X.")
-    ] = None
-    accuracy: Annotated[float | None, Free("--accuracy", "Target: the accuracy is at most X.")] = (
-        None
+    advantage: float | None = free("Target: the advantage is at most X.")
+    accuracy: float | None = free("Target: the accuracy is at most X.")
+    eta: float | None = game.ETA_OPTION.but("Target: accuracy at most X above guessing (MIP).")
+    success: tuple[float, float] | None = free(
+        "Target: what is guessed right in a share B of cases without the record, in at most S.",
+        metavar="S@B",
+        read=success_at,
+        within=Range(
+            lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
+            "a success from the baseline up to 1, the baseline above 0 and below 1",
+        ),
     )
-    eta: Annotated[
-        game.EtaOption[float | None], but("Target: accuracy at most X above guessing (MIP).")
-    ] = None
-    success: Annotated[
-        tuple[float, float] | None,
-        Free(
-            "--success",
-            "Target: what is guessed right in a share B of cases without the record, in at most S.",
-            metavar="S@B",
-            read=success_at,
-            within=Range(
-                lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
-                "a success from the baseline up to 1, the baseline above 0 and below 1",
-            ),
+    gaussian_noise_for: Mapping[str, float] | None = free(
+        "Target: this guarantee, by noise on what has the `sensitivity`.",
+        metavar="epsilon=,delta=",
+        read=wanted_guarantee,
+    )
+    tpr_at_fpr: tuple[float, float] | None = free(
+        "Target: TPR at most T at FPR F.",
+        metavar="T@F",
+        read=operating_point,
+        # Random guessing reaches TPR = FPR.
+        within=Range(
+            lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
+            "a TPR from the FPR up to 1, the FPR above 0 and below 1",
+            meant=swapped,
         ),
-    ] = None
-    gaussian_noise_for: Annotated[
-        Mapping[str, float] | None,
-        Free(
-            "--gaussian-noise-for",
-            "Target: this guarantee, by noise on what has the `sensitivity`.",
-            metavar="epsilon=,delta=",
-            read=wanted_guarantee,
-        ),
-    ] = None
-    tpr_at_fpr: Annotated[
-        tuple[float, float] | None,
-        Free(
-            "--tpr-at-fpr",
-            "Target: TPR at most T at FPR F.",
-            metavar="T@F",
-            read=operating_point,
-            # Random guessing reaches TPR = FPR.
-            within=Range(
-                lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
-                "a TPR from the FPR up to 1, the FPR above 0 and below 1",
-                meant=swapped,
-            ),
-        ),
-    ] = None
+    )
 
 
 class Attack(Options):
@@ -322,39 +257,29 @@ class Attack(Options):
 
     GROUP = "What an attack rules out"
 
-    tpr: Annotated[float | None, Free("--tpr", "An attack's true-positive rate.", within=SHARE)] = (
-        None
-    )
-    fpr: Annotated[
-        float | None, Free("--fpr", "An attack's false-positive rate.", within=SHARE)
-    ] = None
-    tp: game.TruePositivesOption = None
-    fn: game.FalseNegativesOption = None
-    fp: game.FalsePositivesOption = None
-    tn: game.TrueNegativesOption = None
+    tpr: float | None = free("An attack's true-positive rate.", within=SHARE)
+    fpr: float | None = free("An attack's false-positive rate.", within=SHARE)
+    tp: int | None = game.TRUE_POSITIVES_OPTION
+    fn: int | None = game.FALSE_NEGATIVES_OPTION
+    fp: int | None = game.FALSE_POSITIVES_OPTION
+    tn: int | None = game.TRUE_NEGATIVES_OPTION
 
 
 class Answer(Options):
     """What is answered beside."""
 
-    baseline: Annotated[
-        Sequence[float],
-        Free(
-            "--baseline",
-            "How often something about a person is guessed right without their record: re-"
-            "identification, an attribute, a reconstruction. Says how often with it.",
-            metavar="B,B,...",
-            read=shares,
-            within=Range(lambda shares: all(0 <= b <= 1 for b in shares), "each from 0 to 1"),
-        ),
-    ] = ()
-    recall_floor: Annotated[
-        float,
-        Free(
-            "--recall-floor",
-            "Precision is bounded at this recall or more.",
-            metavar="R",
-            within=Range(lambda r: 0 < r <= 1, "above 0 and at most 1"),
-        ),
-    ] = 0.01
-    curves: Annotated[bool, Free(None, "Add the points of the curves to the report.")] = False
+    baseline: Sequence[float] = free(
+        "How often something about a person is guessed right without their record: re-"
+        "identification, an attribute, a reconstruction. Says how often with it.",
+        default=(),
+        metavar="B,B,...",
+        read=shares,
+        within=Range(lambda shares: all(0 <= b <= 1 for b in shares), "each from 0 to 1"),
+    )
+    recall_floor: float = free(
+        "Precision is bounded at this recall or more.",
+        default=0.01,
+        metavar="R",
+        within=Range(lambda r: 0 < r <= 1, "above 0 and at most 1"),
+    )
+    curves: bool = free("Add the points of the curves to the report.", default=False, flag=None)

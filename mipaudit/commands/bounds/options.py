@@ -3,15 +3,15 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from mipaudit.commands.bounds.groups import LARGEST_WHOLE, Answer, Attack, Guarantee, Target
 from mipaudit.errors import UsageError
 from mipaudit.maths.advantage import baseline
 from mipaudit.options import game
-from mipaudit.options.declare import Act
+from mipaudit.options.declare import act
 from mipaudit.options.game import Recorded
-from mipaudit.options.shown import CurveOption, Shown
+from mipaudit.options.shown import CURVE_OPTION, Shown
 
 Question = Literal["guarantee", "target", "attack"]
 
@@ -144,13 +144,10 @@ Examples:
 class BoundsShown(Shown):
     """The report, and the curves beside it."""
 
-    curve: CurveOption = None
-    plot: Annotated[
-        str | None,
-        Act(
-            "--plot", "Draw bounds and ROC there (.png, .pdf, .svg).", metavar="FILE", recorded=True
-        ),
-    ] = None
+    curve: str | None = CURVE_OPTION
+    plot: str | None = act(
+        "Draw bounds and ROC there (.png, .pdf, .svg).", metavar="FILE", recorded=True
+    )
 
 
 def _given(asked: BoundsOptions, names: Sequence[str]) -> list[str]:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.advantage import baseline
-from mipaudit.options.declare import Choice, Free, Input, Options, but, declared, is_left_out
-from mipaudit.options.game import Game, KeyColumnOption
+from mipaudit.options.declare import Options, choice, declared, free, is_left_out, reads
+from mipaudit.options.game import KEY_COLUMN_OPTION, Game
 from mipaudit.options.scores import (
-    AgainstOption,
+    AGAINST_OPTION,
     Classes,
     Columns,
     Data,
@@ -20,6 +20,7 @@ from mipaudit.options.scores import (
     Work,
 )
 from mipaudit.options.values import path_of, require
+from mipaudit.statements.choices import Against
 
 _SUFFIXES: Final = frozenset({".csv", ".gz", ".zst", ".parquet", ".pq", ".tsv", ".txt", ".json"})
 # The options of a comparison of reports, and what applies to any input.
@@ -100,49 +101,34 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
 
 
 class _Several(Options):
-    scores: Annotated[
-        Sequence[Data],
-        Input(
-            "SCORES...",
-            "Score files, directories, globs or -, or reports of estimate (.json), each as PATH "
-            "or NAME=PATH.",
-            in_python="Or data frames, Arrow tables, or reports that estimate returned.",
-        ),
-    ] = ()
+    scores: Sequence[Data] = reads(
+        "Score files, directories, globs or -, or reports of estimate (.json), each as PATH "
+        "or NAME=PATH.",
+        default=(),
+        flag="SCORES...",
+        in_python="Or data frames, Arrow tables, or reports that estimate returned.",
+    )
 
 
 class _Matching(Options):
-    key_col: Annotated[
-        KeyColumnOption, but("Identifies a record; the rows of several files are matched by it.")
-    ] = None
+    key_col: str | None = KEY_COLUMN_OPTION.but(
+        "Identifies a record; the rows of several files are matched by it."
+    )
 
 
 class _Compare(Options):
-    independent: Annotated[bool, Choice("--independent", "The files hold different records.")] = (
-        False
+    independent: bool = choice("The files hold different records.", default=False)
+    baseline: str | None = choice(
+        "Compare all others with this query, not every pair; of reports, the old one."
     )
-    baseline: Annotated[
-        str | None,
-        Choice(
-            "--baseline",
-            "Compare all others with this query, not every pair; of reports, the old one.",
-        ),
-    ] = None
-    max_increase: Annotated[
-        float | None,
-        Free(
-            "--max-increase",
-            "Policy: no query, or no score of a new report, leaks more than the baseline by more "
-            "than X.",
-        ),
-    ] = None
-    against: Annotated[
-        AgainstOption,
-        but(
-            "The attackers of the ranking and the policy. Default: any where every score is "
-            "discrete, else thresholds. The last two are for reports on scores of several numbers."
-        ),
-    ] = None
+    max_increase: float | None = free(
+        "Policy: no query, or no score of a new report, leaks more than the baseline by more "
+        "than X."
+    )
+    against: Against | None = AGAINST_OPTION.but(
+        "The attackers of the ranking and the policy. Default: any where every score is "
+        "discrete, else thresholds. The last two are for reports on scores of several numbers."
+    )
 
 
 class CompareOptions(

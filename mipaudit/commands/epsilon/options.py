@@ -5,16 +5,16 @@ An option belongs to a design by the class that it stands in.
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.errors import UsageError
 from mipaudit.maths.epsilon.conditional import GuessCounts
 from mipaudit.options import game
-from mipaudit.options.declare import Choice, Free, Options, but, declared
-from mipaudit.options.game import ClaimedCurveOption
-from mipaudit.options.scores import Classes, Columns, MemberSideOption, Scores, Seeded, Work
-from mipaudit.options.shown import CurveOption, ExitZeroOption, RequirePolicy, Shown
+from mipaudit.options.declare import Options, choice, declared, free
+from mipaudit.options.game import CLAIMED_CURVE_OPTION
+from mipaudit.options.scores import MEMBER_SIDE_OPTION, Classes, Columns, Scores, Seeded, Work
+from mipaudit.options.shown import CURVE_OPTION, EXIT_ZERO_OPTION, RequirePolicy, Shown
 from mipaudit.options.values import NOT_NEGATIVE, Range, one_or_two, path_of
 from mipaudit.statements.printable_names import safe_name
 
@@ -66,110 +66,74 @@ def _called(given: str | tuple[Rates, Rates] | None) -> str | None:
 
 
 class _Any(Options):
-    design: Annotated[
-        DesignKind | None, Choice("--design", "How the scores came about. No default.")
-    ] = None
-    delta: game.DeltaOption[float] = 1e-5
-    confidence: Annotated[game.ConfidenceOption[float], but("Of the limit.")] = 0.95
-    claimed_epsilon: game.ClaimedEpsilonOption = None
+    design: DesignKind | None = choice("How the scores came about. No default.")
+    delta: float = game.DELTA_OPTION.but(default=1e-5)
+    confidence: float = game.CONFIDENCE_OPTION.but("Of the limit.", default=0.95)
+    claimed_epsilon: float | None = game.CLAIMED_EPSILON_OPTION
 
 
 class _Certifying(Options):
     GROUP = "Claim"
 
-    claimed_mu: Annotated[
-        float | None,
-        Free(
-            "--claimed-mu",
-            "A claim of Gaussian differential privacy.",
-            metavar="MU",
-            within=NOT_NEGATIVE,
-        ),
-    ] = None
-    claimed_curve: Annotated[ClaimedCurveOption, but(read=_points_or_path, told=_called)] = None
-    true_epsilon: Annotated[
-        float | None,
-        Choice(
-            "--true-epsilon",
-            "Plan for this truth. Default: twice the claim.",
-            metavar="E",
-            within=NOT_NEGATIVE,
-            only_with="claimed_epsilon",
-        ),
-    ] = None
-    assume_gdp: Annotated[
-        bool, Choice("--assume-gdp", "Add what holds only if the mechanism is Gaussian.")
-    ] = False
+    claimed_mu: float | None = free(
+        "A claim of Gaussian differential privacy.", metavar="MU", within=NOT_NEGATIVE
+    )
+    claimed_curve: Any = CLAIMED_CURVE_OPTION.but(read=_points_or_path, told=_called)
+    true_epsilon: float | None = choice(
+        "Plan for this truth. Default: twice the claim.",
+        metavar="E",
+        within=NOT_NEGATIVE,
+        only_with="claimed_epsilon",
+    )
+    assume_gdp: bool = choice("Add what holds only if the mechanism is Gaussian.", default=False)
 
 
 class _Runs(Options):
     GROUP = "Independent runs"
 
-    method: Annotated[
-        MethodName, Choice("--method", "Independent runs: how. gdp needs `assume_gdp`.")
-    ] = "conditional"
-    tp: Annotated[game.TruePositivesOption, but("Runs with the record called so.")] = None
-    fn: Annotated[game.FalseNegativesOption, but("Runs with the record not called so.")] = None
-    fp: Annotated[
-        game.FalsePositivesOption, but("Runs without the record called runs with it.")
-    ] = None
-    tn: Annotated[game.TrueNegativesOption, but("Runs without the record not called so.")] = None
-    numerator: Annotated[
-        NumeratorChoice | None,
-        Choice(
-            "--numerator",
-            "Whose right guesses count, of these counts. Default: either class, at half the error "
-            "each.",
-            only_with="tp",
-        ),
-    ] = None
-    curve: Annotated[
-        bool, Free(None, "Add epsilon at many deltas to the report, jointly valid.")
-    ] = False
+    method: MethodName = choice(
+        "Independent runs: how. gdp needs `assume_gdp`.", default="conditional"
+    )
+    tp: int | None = game.TRUE_POSITIVES_OPTION.but("Runs with the record called so.")
+    fn: int | None = game.FALSE_NEGATIVES_OPTION.but("Runs with the record not called so.")
+    fp: int | None = game.FALSE_POSITIVES_OPTION.but("Runs without the record called runs with it.")
+    tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record not called so.")
+    numerator: NumeratorChoice | None = choice(
+        "Whose right guesses count, of these counts. Default: either class, at half the error "
+        "each.",
+        only_with="tp",
+    )
+    curve: bool = free(
+        "Add epsilon at many deltas to the report, jointly valid.", default=False, flag=None
+    )
 
 
 class _OneRun(Options):
     GROUP = "One run"
 
-    guesses: Annotated[
-        int | tuple[int, int] | None,
-        Choice(
-            "--guesses",
-            "One run: how many canaries to guess, or how many in and how many out, fixed "
-            "beforehand. Default: several numbers that share the error.",
-            metavar="R|K+,K-",
-            read=one_or_two,
-        ),
-    ] = None
-    member_side: Annotated[
-        MemberSideOption, but("One run: where included score, if known beforehand.")
-    ] = "auto"
-    canaries: Annotated[
-        int | None, game.Count("--canaries", "Canaries of one run, with `guesses`.", metavar="M")
-    ] = None
-    correct: Annotated[
-        int | None, game.Count("--correct", "How many of the guesses are right.", metavar="V")
-    ] = None
-    inclusion_rate: Annotated[
-        float | None,
-        Choice(
-            "--inclusion-rate",
-            "One run: with what probability each coin included its canary, if that is known, say "
-            "0.5. Default: every rate that the canaries included do not speak against.",
-            metavar="S",
-            within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
-        ),
-    ] = None
-    run_col: Annotated[
-        str | None,
-        Choice(
-            "--run-col",
-            "The run of a row: several runs, each with coins of its own and their number fixed "
-            "beforehand, are one audit. Needs `key_col`, the canary.",
-            recorded_as="run_column",
-            only_with="key_col",
-        ),
-    ] = None
+    guesses: int | tuple[int, int] | None = choice(
+        "One run: how many canaries to guess, or how many in and how many out, fixed "
+        "beforehand. Default: several numbers that share the error.",
+        metavar="R|K+,K-",
+        read=one_or_two,
+    )
+    member_side: Literal["auto", "high", "low"] = MEMBER_SIDE_OPTION.but(
+        "One run: where included score, if known beforehand.", default="auto"
+    )
+    canaries: int | None = game.count("Canaries of one run, with `guesses`.", metavar="M")
+    correct: int | None = game.count("How many of the guesses are right.", metavar="V")
+    inclusion_rate: float | None = choice(
+        "One run: with what probability each coin included its canary, if that is known, say "
+        "0.5. Default: every rate that the canaries included do not speak against.",
+        metavar="S",
+        within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
+    )
+    run_col: str | None = choice(
+        "The run of a row: several runs, each with coins of its own and their number fixed "
+        "beforehand, are one audit. Needs `key_col`, the canary.",
+        recorded_as="run_column",
+        only_with="key_col",
+    )
 
 
 # What has no meaning with a design.
@@ -402,7 +366,5 @@ Examples:
 class EpsilonShown(Shown, RequirePolicy):
     """The report with its verdict on a claim, and the curve beside it."""
 
-    curve: Annotated[CurveOption, but("Write epsilon at many deltas there, as .csv or .json.")] = (
-        None
-    )
-    exit_zero: Annotated[ExitZeroOption, but("Exit 0 also when the claim is refuted.")] = False
+    curve: str | None = CURVE_OPTION.but("Write epsilon at many deltas there, as .csv or .json.")
+    exit_zero: bool = EXIT_ZERO_OPTION.but("Exit 0 also when the claim is refuted.", default=False)

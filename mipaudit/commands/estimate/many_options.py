@@ -1,62 +1,55 @@
 """What ``mipaudit.estimate_many`` may be asked: of one score, what ``estimate`` may be."""
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Any
 
-from mipaudit.commands.estimate.options import JointOption
+from mipaudit.commands.estimate.options import JOINT_OPTION
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Manner, Options, but
-from mipaudit.options.game import ByOption, Game
+from mipaudit.options.declare import Options, manner, required
+from mipaudit.options.game import BY_OPTION, Game
 from mipaudit.options.scores import (
-    AgainstOption,
+    AGAINST_OPTION,
     ChosenSeed,
     Columns,
     Discreteness,
     Followed,
     Sides,
 )
+from mipaudit.statements.choices import Against
 
 _OF_SEVERAL = frozenset({"product-grid", "learned"})
 
 
 class _Audits(Options, kw_only=False):
-    scores: Annotated[
-        Any,
-        Manner(
-            None,
+    scores: Any = required(
+        manner(
             "An array of shape (audits, rows), or a data frame or an Arrow table of the rows of "
             "all audits, which `by` splits.",
-        ),
-    ]
+            flag=None,
+        )
+    )
 
 
 class _Split(Options):
-    member: Annotated[
-        Any,
-        Manner(
-            None,
-            "With an array: who is a member, of shape (rows,) or (audits, rows), bool or 0 and 1.",
-        ),
-    ] = None
-    by: Annotated[
-        ByOption, but("With a frame: each combination of these columns is an audit.")
-    ] = ()
+    member: Any = manner(
+        "With an array: who is a member, of shape (rows,) or (audits, rows), bool or 0 and 1.",
+        flag=None,
+    )
+    by: Sequence[str] = BY_OPTION.but(
+        "With a frame: each combination of these columns is an audit.", default=()
+    )
 
 
 class _Joint(Options):
-    joint: Annotated[
-        JointOption,
-        but(
-            "Share the error over the audits: all limits of the advantage hold together, and all "
-            "of the AUC."
-        ),
-    ] = False
-    against: Annotated[
-        AgainstOption,
-        but(
-            "The attackers whose upper limit is shown. Default: any for a score of few values, "
-            "else the class with the highest limit."
-        ),
-    ] = None
+    joint: bool = JOINT_OPTION.but(
+        "Share the error over the audits: all limits of the advantage hold together, and all "
+        "of the AUC.",
+        default=False,
+    )
+    against: Against | None = AGAINST_OPTION.but(
+        "The attackers whose upper limit is shown. Default: any for a score of few values, "
+        "else the class with the highest limit."
+    )
 
 
 class EstimateManyOptions(

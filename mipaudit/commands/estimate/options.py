@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Choice, Free, Input, Options, but
+from mipaudit.options.declare import Options, choice, free, reads
 from mipaudit.options.game import (
-    AdjacencyOption,
-    ClaimedEpsilonOption,
-    DeltaOption,
+    ADJACENCY_OPTION,
+    CLAIMED_EPSILON_OPTION,
+    DELTA_OPTION,
     Game,
     Neighbours,
 )
@@ -37,60 +37,51 @@ def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a
 
 
 class _Data(Options, kw_only=False):
-    data: Annotated[
-        Data,
-        Input(
-            "SCORES...",
-            "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, - for "
-            "standard input, or summaries that mipaudit summarize made (*.summary).",
-            repeated=True,
-        ),
-    ] = None
+    data: Data = reads(
+        "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, - for "
+        "standard input, or summaries that mipaudit summarize made (*.summary).",
+        flag="SCORES...",
+        repeated=True,
+    )
 
 
 class _Sites(Options):
     GROUP = "Input"
 
-    without_site: Annotated[
-        Sequence[str],
-        Choice(
-            "--without-site",
-            "A site whose cuts were used and that has no record in the release: its summary is "
-            "not needed. Repeat for several.",
-            read=site_names,
-        ),
-    ] = ()
+    without_site: Sequence[str] = choice(
+        "A site whose cuts were used and that has no record in the release: its summary is "
+        "not needed. Repeat for several.",
+        default=(),
+        read=site_names,
+    )
 
 
-JointOption = Annotated[
-    bool, Free("--joint", "Share the error over all rows: their limits hold together.")
-]
+JOINT_OPTION = free("Share the error over all rows: their limits hold together.")
 
 
 class _Limits(Options):
     GROUP = "Statistics"
 
-    joint: JointOption = False
-    method: Annotated[
-        Literal["prequential", "mace", "kde"],
-        Choice(
-            "--method",
-            "With mace the published estimator is added, labelled, and with kde kernel densities "
-            "with limits for a noised score; they decide no verdict.",
-        ),
-    ] = "prequential"
+    joint: bool = JOINT_OPTION.but(default=False)
+    method: Literal["prequential", "mace", "kde"] = choice(
+        "With mace the published estimator is added, labelled, and with kde kernel densities "
+        "with limits for a noised score; they decide no verdict.",
+        default="prequential",
+    )
 
 
 class _Claim(Neighbours):
     GROUP = "Claim"
 
-    adjacency: Annotated[AdjacencyOption, but(only_with="claimed_epsilon")] = None
-    claimed_epsilon: Annotated[
-        ClaimedEpsilonOption, but("Compare with this differential privacy claim.")
-    ] = None
-    delta: Annotated[
-        DeltaOption[float], but("The claim's delta.", within=BELOW_ONE, only_with="claimed_epsilon")
-    ] = 0.0
+    adjacency: Literal["substitution", "add-remove"] | None = ADJACENCY_OPTION.but(
+        only_with="claimed_epsilon"
+    )
+    claimed_epsilon: float | None = CLAIMED_EPSILON_OPTION.but(
+        "Compare with this differential privacy claim."
+    )
+    delta: float = DELTA_OPTION.but(
+        "The claim's delta.", default=0.0, within=BELOW_ONE, only_with="claimed_epsilon"
+    )
 
     @property
     def claim(self) -> "EpsilonClaim | None":
@@ -107,59 +98,40 @@ class _Claim(Neighbours):
 class _Metrics(Options):
     GROUP = "Metrics"
 
-    metric: Annotated[
-        Sequence[str],
-        Free(
-            "--metric",
-            "Add a metric: ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:B, wa:w1,w2,w3,w4, "
-            "cost:fp=C,fn=C or custom:a11=..,b0=..; repeat for several.",
-        ),
-    ] = ()
-    min_recall: Annotated[
-        float,
-        Choice(
-            "--min-recall",
-            "Metrics that need it, as ppv, count attackers with a recall of at least R.",
-            metavar="R",
-            within=PROBABILITY,
-        ),
-    ] = 0.01
+    metric: Sequence[str] = free(
+        "Add a metric: ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:B, wa:w1,w2,w3,w4, "
+        "cost:fp=C,fn=C or custom:a11=..,b0=..; repeat for several.",
+        default=(),
+    )
+    min_recall: float = choice(
+        "Metrics that need it, as ppv, count attackers with a recall of at least R.",
+        default=0.01,
+        metavar="R",
+        within=PROBABILITY,
+    )
 
 
 class _Blind(Options):
     GROUP = "The records alone"
 
-    blind: Annotated[
-        Any,
-        Choice(
-            "--blind",
-            "A JSON report of mipaudit shift on the same records: what the records alone may "
-            "tell is not held against the model, and clears nothing.",
-            told=_blind_name,
-            is_input=True,
-            in_python="Or its bytes, or what shift returned.",
-        ),
-    ] = None
-    blind_against: Annotated[
-        Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
-        Choice(
-            "--blind-against",
-            "The attackers on the records whose upper limit is shown; it decides nothing. "
-            "Default: the widest.",
-            only_with="blind",
-        ),
-    ] = None
-    blind_bound: Annotated[
-        float | None,
-        Choice(
-            "--blind-bound",
-            "With `blind`, your assertion: nobody who sees the records alone has an advantage "
-            "above T.",
-            metavar="T",
-            within=BELOW_ONE,
-            only_with="blind",
-        ),
-    ] = None
+    blind: Any = choice(
+        "A JSON report of mipaudit shift on the same records: what the records alone may "
+        "tell is not held against the model, and clears nothing.",
+        told=_blind_name,
+        is_input=True,
+        in_python="Or its bytes, or what shift returned.",
+    )
+    blind_against: Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None = choice(
+        "The attackers on the records whose upper limit is shown; it decides nothing. "
+        "Default: the widest.",
+        only_with="blind",
+    )
+    blind_bound: float | None = choice(
+        "With `blind`, your assertion: nobody who sees the records alone has an advantage above T.",
+        metavar="T",
+        within=BELOW_ONE,
+        only_with="blind",
+    )
 
 
 class EstimateOptions(

@@ -1,21 +1,19 @@
 """What ``mipaudit history`` may be asked."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from mipaudit.options.declare import Input, Options
+from mipaudit.options.declare import Options, reads
 from mipaudit.options.game import Recorded
 
 
 class _Reports(Options, kw_only=False):
-    reports: Annotated[
-        Sequence[Any],
-        Input(
-            "REPORTS...",
-            "Reports as JSON or as pages (.html), or folders of them.",
-            in_python="Or what commands returned.",
-        ),
-    ] = ()
+    reports: Sequence[Any] = reads(
+        "Reports as JSON or as pages (.html), or folders of them.",
+        default=(),
+        flag="REPORTS...",
+        in_python="Or what commands returned.",
+    )
 
 
 class HistoryOptions(_Reports, Recorded):

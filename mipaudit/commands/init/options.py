@@ -1,9 +1,9 @@
 """What ``mipaudit init`` may be asked."""
 
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from mipaudit.options.declare import Free, Options, but
-from mipaudit.options.shown import NO_PDF, OutputOption, Quiet
+from mipaudit.options.declare import Options, free
+from mipaudit.options.shown import NO_PDF, OUTPUT_OPTION, Quiet
 
 # The name by which a policy file is used without being named.
 FOUND: Final = "mipaudit.toml"
@@ -29,19 +29,15 @@ Examples:
       A file of another name is used where it is named.
 """
 
-    policy: Annotated[
-        Literal["release", "synthetic", "research"],
-        Free(
-            "--policy",
-            "For what leaves the house, likewise for a synthetic table, or for work in progress.",
-        ),
-    ] = "release"
+    policy: Literal["release", "synthetic", "research"] = free(
+        "For what leaves the house, likewise for a synthetic table, or for work in progress.",
+        default="release",
+    )
 
 
 class InitShown(Quiet):
     """Where the file goes."""
 
-    output: Annotated[
-        OutputOption[str],
-        but("Write the file there; one that exists is never written over.", within=NO_PDF),
-    ] = FOUND
+    output: str = OUTPUT_OPTION.but(
+        "Write the file there; one that exists is never written over.", default=FOUND, within=NO_PDF
+    )

@@ -1,13 +1,13 @@
 """What ``mipaudit noise`` may be asked."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.noise_scales import Mechanism
 from mipaudit.options import game
-from mipaudit.options.declare import Act, Choice, Options, but
-from mipaudit.options.game import ColumnsOption, IgnoreOption, Recorded, SeedOption
+from mipaudit.options.declare import Options, act, choice, required
+from mipaudit.options.game import COLUMNS_OPTION, IGNORE_OPTION, SEED_OPTION, Recorded
 from mipaudit.options.shown import Shown
 from mipaudit.options.values import PROBABILITY, Range, above, file_path, path_of
 
@@ -25,153 +25,109 @@ _ONLY_ESTIMATED: Final = frozenset({"moment", "swap", "paper"})
 # Its shares must still be told from 0 beside 1.
 _LEAST_ERROR: Final = 0.999e-12
 _SIZE: Final = above(0)
+# Below the least the answer is no longer a float.
+_ETA: Final = Range(lambda x: 1e-12 <= x < 0.5, "at least 1e-12 and below 0.5")  # noqa: PLR2004
 
 
 def _path_alone(given: object) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _named(help: str) -> dict[str, Any]:  # noqa: A002
-    """Return what an option of several columns is that each are a text of their own."""
-    return but(help, metavar="NAME", only_with="splits", read=None, repeated=None)
+# What an option of several columns is that each are a text of their own.
+_APART: Final[Mapping[str, Any]] = {
+    "default": (),
+    "metavar": "NAME",
+    "only_with": "splits",
+    "read": None,
+    "repeated": None,
+}
 
 
 class _Promise(Options):
-    eta: Annotated[
-        game.EtaOption[float],
-        # Below it the answer is no longer a float.
-        but(within=Range(lambda x: 1e-12 <= x < 0.5, "at least 1e-12 and below 0.5")),  # noqa: PLR2004 - one half
-    ]
-    k: Annotated[
-        float,
-        Choice(
-            "--k",
-            "Order of the published moment.",
-            metavar="K",
-            within=Range(lambda k: k >= 1, "at least 1; it may be inf"),
-        ),
-    ] = 2.0
-    train_fraction: Annotated[
-        float,
-        Choice(
-            "--train-fraction",
-            "Share of the records that is trained on.",
-            metavar="Q",
-            within=PROBABILITY,
-        ),
-    ] = 0.5
+    eta: float = required(game.ETA_OPTION.but(within=_ETA))
+    k: float = choice(
+        "Order of the published moment.",
+        default=2.0,
+        metavar="K",
+        within=Range(lambda k: k >= 1, "at least 1; it may be inf"),
+    )
+    train_fraction: float = choice(
+        "Share of the records that is trained on.", default=0.5, metavar="Q", within=PROBABILITY
+    )
 
 
 class _Known(Options):
     GROUP = "Known moments"
 
-    moment: Annotated[
-        float | None,
-        Choice(
-            "--moment",
-            "Sigma_k: k-th root of the release's k-th central moment.",
-            metavar="SIGMA",
-            within=_SIZE,
-        ),
-    ] = None
-    swap_distance: Annotated[
-        float | None,
-        Choice(
-            "--swap-distance",
-            "Mean move of the release when one record is exchanged.",
-            metavar="D",
-            within=_SIZE,
-        ),
-    ] = None
-    sensitivity: Annotated[
-        game.SensitivityOption, but("Largest move when one record is exchanged, for any data.")
-    ] = None
-    dimension: Annotated[
-        int | None,
-        Choice(
-            "--dimension",
-            "How many numbers are released; 1 by default.",
-            within=Range(lambda n: 1 <= n <= 10**12, "at least 1 and at most 1e12"),
-        ),
-    ] = None
+    moment: float | None = choice(
+        "Sigma_k: k-th root of the release's k-th central moment.", metavar="SIGMA", within=_SIZE
+    )
+    swap_distance: float | None = choice(
+        "Mean move of the release when one record is exchanged.", metavar="D", within=_SIZE
+    )
+    sensitivity: float | None = game.SENSITIVITY_OPTION.but(
+        "Largest move when one record is exchanged, for any data."
+    )
+    dimension: int | None = choice(
+        "How many numbers are released; 1 by default.",
+        within=Range(lambda n: 1 <= n <= 10**12, "at least 1 and at most 1e12"),
+    )
 
 
 class _Tables(Options):
-    splits: Annotated[
-        Any,
-        Choice(
-            "--from",
-            "A table: one row per random split, one column per released number.",
-            metavar="SPLITS",
-            read=path_of,
-            told=_path_alone,
-            is_input=True,
-        ),
-    ] = None
-    pairs: Annotated[
-        str | None,
-        Choice(
-            "--pairs",
-            "Releases before and after a swap: pair_id, side, maybe record.",
-            metavar="PAIRS",
-            read=file_path,
-            only_with="splits",
-            is_input=True,
-            in_python="",
-        ),
-    ] = None
-    columns: Annotated[
-        ColumnsOption, _named("A released number; repeat. Default: all but row labels.")
-    ] = ()
-    ignore: Annotated[IgnoreOption, _named("A column that is no released number; repeat.")] = ()
+    splits: Any = choice(
+        "A table: one row per random split, one column per released number.",
+        flag="--from",
+        metavar="SPLITS",
+        read=path_of,
+        told=_path_alone,
+        is_input=True,
+    )
+    pairs: str | None = choice(
+        "Releases before and after a swap: pair_id, side, maybe record.",
+        metavar="PAIRS",
+        read=file_path,
+        only_with="splits",
+        is_input=True,
+        in_python="",
+    )
+    columns: Sequence[str] = COLUMNS_OPTION.but(
+        "A released number; repeat. Default: all but row labels.", **_APART
+    )
+    ignore: Sequence[str] = IGNORE_OPTION.but(
+        "A column that is no released number; repeat.", **_APART
+    )
 
 
 class _Calibration(Options):
     GROUP = "Calibration"
 
-    confidence: Annotated[
-        game.ConfidenceOption[float], but("Of the limits.", within=PROBABILITY, only_with="splits")
-    ] = 0.95
-    strict: Annotated[
-        game.StrictOption,
-        but(
-            "Limits that hold at every number of splits; takes more of them.",
-            only_with="splits",
-            in_python=None,
-        ),
-    ] = False
-    calibration: Annotated[
-        CalibrationKind | None,
-        Choice("--calibration", "Choose only among these.", only_with="splits"),
-    ] = None
-    mechanism: Annotated[
-        Mechanism | None, Choice("--mechanism", "Choose only this noise.", only_with="splits")
-    ] = None
-    shape: Annotated[
-        ShapeKind | None, Choice("--shape", "Choose only noise of this shape.", only_with="splits")
-    ] = None
-    protect: Annotated[
-        Protects,
-        Choice(
-            "--protect",
-            "Every record, the records that `pairs` exchanges, or records on average.",
-            only_with="splits",
-        ),
-    ] = "every-record"
-    error_units: Annotated[
-        Literal["standardised", "given"],
-        Choice("--error-units", "In what units the total error is made least.", only_with="splits"),
-    ] = "standardised"
-    scaled_by: Annotated[
-        Literal["upper", "value"],
-        Choice(
-            "--scaled-by", "The upper limit of what is estimated, or its value.", only_with="splits"
-        ),
-    ] = "upper"
-    seed: Annotated[
-        SeedOption[int | None],
-        but("Experiments only: who knows it can undo the noise.", only_with="splits"),
-    ] = None
+    confidence: float = game.CONFIDENCE_OPTION.but(
+        "Of the limits.", default=0.95, within=PROBABILITY, only_with="splits"
+    )
+    strict: bool = game.STRICT_OPTION.but(
+        "Limits that hold at every number of splits; takes more of them.",
+        default=False,
+        only_with="splits",
+        in_python=None,
+    )
+    calibration: CalibrationKind | None = choice("Choose only among these.", only_with="splits")
+    mechanism: Mechanism | None = choice("Choose only this noise.", only_with="splits")
+    shape: ShapeKind | None = choice("Choose only noise of this shape.", only_with="splits")
+    protect: Protects = choice(
+        "Every record, the records that `pairs` exchanges, or records on average.",
+        default="every-record",
+        only_with="splits",
+    )
+    error_units: Literal["standardised", "given"] = choice(
+        "In what units the total error is made least.", default="standardised", only_with="splits"
+    )
+    scaled_by: Literal["upper", "value"] = choice(
+        "The upper limit of what is estimated, or its value.", default="upper", only_with="splits"
+    )
+    seed: int | None = SEED_OPTION.but(
+        "Experiments only: who knows it can undo the noise.", only_with="splits"
+    )
 
 
 class NoiseOptions(_Promise, _Known, _Tables, _Calibration, Recorded):
@@ -237,9 +193,9 @@ Examples:
         _refuse_shared_stdin(self.splits, self.pairs)
 
 
-_RELEASE: Final = Act(
-    "--apply",
+_RELEASE: Any = act(
     "A vector to add the noise to; `output` names the result.",
+    flag="--apply",
     metavar="RELEASE",
     read=file_path,
     is_input=True,
@@ -250,16 +206,13 @@ _RELEASE: Final = Act(
 
 
 class _Release(Options, kw_only=False):
-    release: Annotated[str, _RELEASE]
+    release: str = required(_RELEASE)
 
 
 class _Unlike(Options):
-    release_unlike_splits: Annotated[
-        Unlike,
-        Choice(
-            "--release-unlike-splits", "What to do with a release that lies far beyond all splits."
-        ),
-    ] = "refuse"
+    release_unlike_splits: Unlike = choice(
+        "What to do with a release that lies far beyond all splits.", default="refuse"
+    )
 
 
 class AddNoiseOptions(_Release, _Unlike, NoiseOptions):
@@ -274,7 +227,7 @@ class AddNoiseOptions(_Release, _Unlike, NoiseOptions):
 class NoiseShown(_Unlike, Shown):
     """The report, or the noised release with the report beside it."""
 
-    release: Annotated[str | None, _RELEASE] = None
+    release: str | None = _RELEASE
 
     @classmethod
     def report_file(cls, given: Mapping[str, Any]) -> str | None:

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Annotated, Any, Final, Literal, get_args
+from functools import cached_property, partial
+from typing import Any, Final, Literal, get_args
 
 from mipaudit.options import game
-from mipaudit.options.declare import Act, Choice, Free, Option, Options, but
+from mipaudit.options.declare import Options, act, choice, free
 from mipaudit.options.game import Recorded
-from mipaudit.options.scores import ChosenSeed, ChosenSeedOption, Followed
-from mipaudit.options.shown import Beside, OutputOption, Said
+from mipaudit.options.scores import CHOSEN_SEED_OPTION, ChosenSeed, Followed, SeedGiven
+from mipaudit.options.shown import OUTPUT_OPTION, Beside, Said
 from mipaudit.options.values import column_list, path_of, require
 from mipaudit.output.rows import RowFormat, record_format
 
@@ -115,12 +115,7 @@ def _radius(kind: Kind, text: str) -> float:
     return radius
 
 
-def _table(help: str | None = None) -> dict[str, Any]:  # noqa: A002
-    return but(help, read=path_of, in_python="Or a data frame or an Arrow table.")
-
-
-def _columns(flag: str, help: str) -> Option:  # noqa: A002
-    return Choice(flag, help, metavar="COL,COL", read=column_list, repeated=True)
+_columns: Any = partial(choice, default=(), metavar="COL,COL", read=column_list, repeated=True)
 
 
 def _size(given: object) -> object:
@@ -168,95 +163,77 @@ def _complete(incomplete: str) -> list[str]:
 
 
 class _Kinds(Options, kw_only=False):
-    kinds: Annotated[
-        Sequence[str],
-        Free(
-            "QUERY...",
-            "Which: nn, kth:K, lnr:K, mc:R, share:R, density or classifier.",
-            complete=_complete,
-        ),
-    ] = ()
+    kinds: Sequence[str] = free(
+        "Which: nn, kth:K, lnr:K, mc:R, share:R, density or classifier.",
+        default=(),
+        flag="QUERY...",
+        complete=_complete,
+    )
+
+
+_TABLE: Final = {"read": path_of, "in_python": "Or a data frame or an Arrow table."}
 
 
 class _Tables(Options):
-    members: Annotated[
-        game.MembersOption, _table("Records of the training data: CSV or Parquet.")
-    ] = None
-    holdout: Annotated[
-        game.HoldoutOption, _table("Records of the same source that were not trained on.")
-    ] = None
-    synthetic: Annotated[game.SyntheticOption, _table()] = None
-    reference: Annotated[game.ReferenceOption, _table()] = None
+    members: Any = game.MEMBERS_OPTION.but(
+        "Records of the training data: CSV or Parquet.", **_TABLE
+    )
+    holdout: Any = game.HOLDOUT_OPTION.but(
+        "Records of the same source that were not trained on.", **_TABLE
+    )
+    synthetic: Any = game.SYNTHETIC_OPTION.but(**_TABLE)
+    reference: Any = game.REFERENCE_OPTION.but(**_TABLE)
 
-    output: Annotated[
-        OutputOption[Any],
-        but(
-            "Write the scores there (.csv, .csv.gz, .parquet), all of it or nothing.",
-            read=path_of,
-            in_python="Or an open binary file; None writes nothing.",
-        ),
-    ] = None
-    output_format: Annotated[
-        RowFormat | None, Act(None, "The form of the scores. Default: by the name of the file.")
-    ] = None
-    columns: game.ColumnsOption = ()
-    ignore: game.IgnoreOption = ()
-    categorical: Annotated[
-        Sequence[str], _columns("--categorical", "Numbers that are categories, such as codes.")
-    ] = ()
-    range: Annotated[
-        Mapping[str, tuple[float, float]] | None,
-        Choice(
-            "--range",
-            "The range of a column of numbers, known beforehand; repeat for several.",
-            metavar="COL=LOW:HIGH",
-            recorded_as="ranges",
-            read=_ranges,
-            repeated=True,
-            in_python="As {'age': (17, 90)}.",
-        ),
-    ] = None
+    output: Any = OUTPUT_OPTION.but(
+        "Write the scores there (.csv, .csv.gz, .parquet), all of it or nothing.",
+        read=path_of,
+        in_python="Or an open binary file; None writes nothing.",
+    )
+    output_format: RowFormat | None = act(
+        "The form of the scores. Default: by the name of the file.", flag=None
+    )
+    columns: Sequence[str] = game.COLUMNS_OPTION.but(default=())
+    ignore: Sequence[str] = game.IGNORE_OPTION.but(default=())
+    categorical: Sequence[str] = _columns("Numbers that are categories, such as codes.")
+    range: Mapping[str, tuple[float, float]] | None = choice(
+        "The range of a column of numbers, known beforehand; repeat for several.",
+        metavar="COL=LOW:HIGH",
+        recorded_as="ranges",
+        read=_ranges,
+        repeated=True,
+        in_python="As {'age': (17, 90)}.",
+    )
     # The last name is the key in a policy file, where `metric` is that of `estimate`.
-    metric: Annotated[
-        Metric,
-        Choice(
-            "--metric/--distance-metric", "Of the distances; categories are one-hot, or mismatches."
-        ),
-    ] = "euclidean"
-    scale: Annotated[
-        Scale,
-        Choice(
-            "--scale/--number-scale", "A difference of 1 in numbers: 5% to 95%, or the full range."
-        ),
-    ] = "robust"
-    encode_on: Annotated[
-        Literal["synthetic", "reference"],
-        Choice("--encode-on", "The table that the scales come from."),
-    ] = "synthetic"
-    memory: Annotated[
-        str | int,
-        Free(
-            "--memory",
-            "About how much to use, as 500M.",
-            metavar="SIZE",
-            read=_size,
-            in_python="Or in bytes.",
-        ),
-    ] = "4G"
+    metric: Metric = choice(
+        "Of the distances; categories are one-hot, or mismatches.",
+        default="euclidean",
+        flag="--metric/--distance-metric",
+    )
+    scale: Scale = choice(
+        "A difference of 1 in numbers: 5% to 95%, or the full range.",
+        default="robust",
+        flag="--scale/--number-scale",
+    )
+    encode_on: Literal["synthetic", "reference"] = choice(
+        "The table that the scales come from.", default="synthetic"
+    )
+    memory: str | int = free(
+        "About how much to use, as 500M.",
+        default="4G",
+        metavar="SIZE",
+        read=_size,
+        in_python="Or in bytes.",
+    )
 
 
 class _Search(ChosenSeed):
-    seed: Annotated[
-        ChosenSeedOption,
-        but(
-            "Decides with the rows what density and classifier draw; fresh draws one that is "
-            "recorded. Default: the rows alone decide."
-        ),
-    ] = None
-    keep: Annotated[
-        Sequence[str],
-        _columns("--keep", "Carry these of members and holdout to the score file: keys, groups."),
-    ] = ()
+    seed: SeedGiven = CHOSEN_SEED_OPTION.but(
+        "Decides with the rows what density and classifier draw; fresh draws one that is "
+        "recorded. Default: the rows alone decide."
+    )
+    keep: Sequence[str] = _columns(
+        "Carry these of members and holdout to the score file: keys, groups."
+    )
 
 
 class QueryShown(Beside, Said):

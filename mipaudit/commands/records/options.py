@@ -1,8 +1,8 @@
 """What ``mipaudit records`` may be asked, and ``record_table``."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from mipaudit.model.row import Waiver
 from mipaudit.options.checked_limits import (
@@ -11,20 +11,20 @@ from mipaudit.options.checked_limits import (
     of_records,
     require_possible,
 )
-from mipaudit.options.declare import Act, Choice, Free, Options, but
-from mipaudit.options.game import ByOption, Game, MinCellOption
+from mipaudit.options.declare import Options, act, choice, free
+from mipaudit.options.game import BY_OPTION, MIN_CELL_OPTION, Game
 from mipaudit.options.scores import (
+    MAX_COPIES_OPTION,
     BadParts,
     Classes,
     Columns,
     Discreteness,
     Engines,
     ListedPolicy,
-    MaxCopiesOption,
     Scores,
     Seeded,
 )
-from mipaudit.options.shown import Beside, ExitZero, OutputOption, RequirePolicy, Said
+from mipaudit.options.shown import OUTPUT_OPTION, Beside, ExitZero, RequirePolicy, Said
 from mipaudit.options.values import BELOW_ONE, PROBABILITY, at_least, between
 from mipaudit.output.rows import RowFormat, record_format, require_csv
 from mipaudit.statements.policy import Limit
@@ -35,52 +35,31 @@ MOST_CELLS: Final = 1024
 
 
 class _Risks(Options):
-    cells: Annotated[
-        int | None,
-        Choice(
-            "--cells",
-            "About how many cells. Default: what the rows bear.",
-            within=between(2, MOST_CELLS),
-        ),
-    ] = None
-    min_cell: MinCellOption[int] = 10
-    tau: Annotated[float, Choice("--tau", "List cells with a risk above X.", within=BELOW_ONE)] = (
-        0.5
+    cells: int | None = choice(
+        "About how many cells. Default: what the rows bear.", within=between(2, MOST_CELLS)
     )
-    fdr: Annotated[
-        float,
-        Choice(
-            "--fdr",
-            "False-discovery rate of the list, over cells.",
-            metavar="Q",
-            within=PROBABILITY,
-        ),
-    ] = 0.05
-    top: Annotated[
-        int,
-        Free(
-            "--top",
-            "Name the N most exposed records: by row, and by `key_col`.",
-            within=between(0, 10_000),
-        ),
-    ] = 0
-    by: ByOption = ()
-    small_groups: Annotated[
-        Literal["merge", "refuse"],
-        Choice("--small-groups", "Of fewer than `min_cell` of a class.", only_with="by"),
-    ] = "merge"
-    member_population: Annotated[
-        int | None,
-        Choice(
-            "--member-population",
-            "The members are a sample of N training records.",
-            within=at_least(1),
-        ),
-    ] = None
-    max_risk: Annotated[
-        float | None, Free("--max-risk", "Policy: the largest risk is at most X.")
-    ] = None
-    max_copies: MaxCopiesOption = None
+    min_cell: int = MIN_CELL_OPTION.but(default=10)
+    tau: float = choice("List cells with a risk above X.", default=0.5, within=BELOW_ONE)
+    fdr: float = choice(
+        "False-discovery rate of the list, over cells.",
+        default=0.05,
+        metavar="Q",
+        within=PROBABILITY,
+    )
+    top: int = free(
+        "Name the N most exposed records: by row, and by `key_col`.",
+        default=0,
+        within=between(0, 10_000),
+    )
+    by: Sequence[str] = BY_OPTION.but(default=())
+    small_groups: Literal["merge", "refuse"] = choice(
+        "Of fewer than `min_cell` of a class.", default="merge", only_with="by"
+    )
+    member_population: int | None = choice(
+        "The members are a sample of N training records.", within=at_least(1)
+    )
+    max_risk: float | None = free("Policy: the largest risk is at most X.")
+    max_copies: int | None = MAX_COPIES_OPTION
 
 
 class _RiskPolicy(Game, Discreteness, _Risks, ListedPolicy):
@@ -121,20 +100,16 @@ class RecordTableOptions(Scores, Classes, Columns, _RiskPolicy, BadParts, Seeded
 
 
 class _Written(Options):
-    output: Annotated[
-        OutputOption[RecordFile],
-        but(
-            "Write a row for each record there (.csv, .csv.gz, .parquet), all or nothing.",
-            in_python="Or an open binary file.",
-        ),
-    ] = None
-    output_format: Annotated[
-        RowFormat | None, Act(None, "The form of that file; None goes by its name.")
-    ] = None
-    safe_csv: Annotated[
-        bool,
-        Choice("--safe-csv", "Put an apostrophe before keys in CSV that a spreadsheet would run."),
-    ] = False
+    output: RecordFile = OUTPUT_OPTION.but(
+        "Write a row for each record there (.csv, .csv.gz, .parquet), all or nothing.",
+        in_python="Or an open binary file.",
+    )
+    output_format: RowFormat | None = act(
+        "The form of that file; None goes by its name.", flag=None
+    )
+    safe_csv: bool = choice(
+        "Put an apostrophe before keys in CSV that a spreadsheet would run.", default=False
+    )
 
     @cached_property
     def form(self) -> RowFormat | None:

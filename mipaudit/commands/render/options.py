@@ -1,7 +1,7 @@
 """What ``mipaudit render`` may be asked."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from mipaudit.commands.render.forms import (
     ANNEX,
@@ -11,30 +11,28 @@ from mipaudit.commands.render.forms import (
     exchange_form,
 )
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Act, Options, but
+from mipaudit.options.declare import Options, act
 from mipaudit.options.game import (
-    ConfidenceOption,
-    PriorOption,
+    CONFIDENCE_OPTION,
+    PRIOR_OPTION,
+    SUBJECT_OPTION,
     Recorded,
     StoredReport,
-    SubjectOption,
     several,
 )
 from mipaudit.options.scores import ScorePolicy
-from mipaudit.options.shown import ExitZero, Format, FormatOption, Shown, form_of
+from mipaudit.options.shown import FORMAT_OPTION, ExitZero, Format, Shown, form_of
 from mipaudit.options.values import require
 from mipaudit.report.exchange.annex_points import AnnexName
 
 
 class _MeantFor(Options):
-    prior: Annotated[
-        PriorOption[float | None],
-        but("The prior that the limits are meant for: an error if it is not the report's."),
-    ] = None
-    confidence: Annotated[
-        ConfidenceOption[float | None],
-        but("That the limits are meant for; more than the report's is an error.", flag=None),
-    ] = None
+    prior: float | None = PRIOR_OPTION.but(
+        "The prior that the limits are meant for: an error if it is not the report's."
+    )
+    confidence: float | None = CONFIDENCE_OPTION.but(
+        "That the limits are meant for; more than the report's is an error.", flag=None
+    )
 
 
 class RejudgeOptions(StoredReport, ScorePolicy, _MeantFor, Recorded):
@@ -66,35 +64,27 @@ Examples:
 
 
 class _AnyForm(Shown):
-    format: Annotated[
-        FormatOption[Literal[Format, ExchangeName, "annex"] | None],
-        but(
-            "The form, where the ending of its file does not say it. For others: in-toto (.intoto."
-            "json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics (MLflow, "
-            "DVC), github and gitlab (annotations of a change), annex (`for`)."
-        ),
-    ] = None  # type: ignore[assignment] # more forms than other commands have
-    subject: SubjectOption = ()
-    annex: Annotated[
-        AnnexName | None,
-        Act(
-            "--for",
-            "An annex for who signs: each point of this source, with what the report shows of it, "
-            "or that nothing does (.html, .md, .json, text).",
-        ),
-    ] = None
-    others: Annotated[
-        Sequence[Any],
-        Act(
-            "--with",
-            "A report of another command on the same release, for points of the annex; repeat for "
-            "each.",
-            read=several,
-            repeated=True,
-            only_with="annex",
-            is_input=True,
-        ),
-    ] = ()
+    format: Literal[Format, ExchangeName, "annex"] | None = FORMAT_OPTION.but(
+        "The form, where the ending of its file does not say it. For others: in-toto (.intoto."
+        "json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics (MLflow, "
+        "DVC), github and gitlab (annotations of a change), annex (`for`)."
+    )  # type: ignore[assignment] # more forms than other commands have
+    subject: Sequence[Any] = SUBJECT_OPTION.but(default=())
+    annex: AnnexName | None = act(
+        "An annex for who signs: each point of this source, with what the report shows of it, "
+        "or that nothing does (.html, .md, .json, text).",
+        flag="--for",
+    )
+    others: Sequence[Any] = act(
+        "A report of another command on the same release, for points of the annex; repeat for "
+        "each.",
+        default=(),
+        flag="--with",
+        read=several,
+        repeated=True,
+        only_with="annex",
+        is_input=True,
+    )
 
     @property
     def exchange(self) -> ExchangeForm | None:
@@ -137,11 +127,6 @@ class _AnyForm(Shown):
 class RenderShown(_AnyForm, ExitZero):
     """How the report is shown, and the file of its limits."""
 
-    policy: Annotated[
-        str | None,
-        Act(
-            "--policy",
-            "Judge by the limits of this policy file; none is looked for.",
-            metavar="FILE",
-        ),
-    ] = None
+    policy: str | None = act(
+        "Judge by the limits of this policy file; none is looked for.", metavar="FILE"
+    )

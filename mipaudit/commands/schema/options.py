@@ -1,9 +1,7 @@
 """What ``mipaudit schema`` may be asked."""
 
-from typing import Annotated
-
-from mipaudit.options.declare import Options, but
-from mipaudit.options.shown import NO_PDF, OutputOption, Quiet
+from mipaudit.options.declare import Options
+from mipaudit.options.shown import NO_PDF, OUTPUT_OPTION, Quiet
 
 
 class SchemaOptions(Options):
@@ -24,6 +22,4 @@ Examples:
 class SchemaShown(Quiet):
     """Where the schema goes."""
 
-    output: Annotated[OutputOption[str | None], but("Write the schema there.", within=NO_PDF)] = (
-        None
-    )
+    output: str | None = OUTPUT_OPTION.but("Write the schema there.", within=NO_PDF)

@@ -1,56 +1,49 @@
 """What ``mipaudit shift`` may be asked."""
 
-from typing import Annotated
+from collections.abc import Sequence
 
-from mipaudit.options.declare import Choice, Free, Input, Options, but
-from mipaudit.options.game import ColumnsOption, ConfidenceOption, IgnoreOption
+from mipaudit.options.declare import Options, choice, free, reads, required
+from mipaudit.options.game import COLUMNS_OPTION, CONFIDENCE_OPTION, IGNORE_OPTION
 from mipaudit.options.scores import Data, StrictlySeeded, Work
 from mipaudit.options.values import ABOVE_NOTHING, path_of, require
 
 
 class _Tables(Options, kw_only=False):
-    members: Annotated[
-        Data,
-        Input(
-            "MEMBERS",
+    members: Data = required(
+        reads(
             "The members' records: a CSV (also .gz, .zst) or Parquet file, a directory or glob of "
             "parts, or - for standard input.",
+            flag="MEMBERS",
             read=path_of,
-        ),
-    ]
-    holdout: Annotated[Data, Input("HOLDOUT", "The holdout's records, likewise.", read=path_of)]
+        )
+    )
+    holdout: Data = required(
+        reads("The holdout's records, likewise.", flag="HOLDOUT", read=path_of)
+    )
 
 
 class _Features(Options):
-    columns: Annotated[ColumnsOption, but("Compare these. Default: all but ids.")] = ()
-    ignore: IgnoreOption = ()
-    id_col: Annotated[
-        str | None,
-        Choice(
-            "--id-col",
-            "The person behind a row; one row per person and class is kept.",
-            recorded_as="id_column",
-        ),
-    ] = None
+    columns: Sequence[str] = COLUMNS_OPTION.but("Compare these. Default: all but ids.", default=())
+    ignore: Sequence[str] = IGNORE_OPTION.but(default=())
+    id_col: str | None = choice(
+        "The person behind a row; one row per person and class is kept.", recorded_as="id_column"
+    )
 
 
 class _Sure(Options):
     GROUP = "Statistics"
 
-    confidence: Annotated[
-        ConfidenceOption[float],
-        but(
-            "Confidence of every pair of limits: above that of the audit that takes the report, "
-            "whose error pays for theirs."
-        ),
-    ] = 0.975  # half of the error of an audit at 0.95
+    confidence: float = CONFIDENCE_OPTION.but(
+        "Confidence of every pair of limits: above that of the audit that takes the report, "
+        "whose error pays for theirs.",
+        default=0.975,  # half of the error of an audit at 0.95
+    )  # half of the error of an audit at 0.95
 
 
 class _BlindLimit(Options):
-    max_blind: Annotated[
-        float | None,
-        Free("--max-blind", "Policy: the blind advantage is at most X.", within=ABOVE_NOTHING),
-    ] = None
+    max_blind: float | None = free(
+        "Policy: the blind advantage is at most X.", within=ABOVE_NOTHING
+    )
 
 
 class ShiftOptions(_Tables, _Features, _Sure, _BlindLimit, StrictlySeeded, Work):

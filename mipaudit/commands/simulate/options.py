@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from mipaudit.options.declare import Free, Options, but
+from mipaudit.options.declare import Options, free
 from mipaudit.options.game import FixedSeed, Prior, Recorded
-from mipaudit.options.shown import ListOption, OutputOption, QuietOption, Shown
+from mipaudit.options.shown import LIST_OPTION, OUTPUT_OPTION, QUIET_OPTION, Shown
 from mipaudit.options.values import Range
 from mipaudit.validation.truth import LARGEST, Order
 
@@ -22,31 +22,20 @@ def _complete(incomplete: str) -> list[str]:
 
 
 class _Scenario(Options, kw_only=False):
-    scenario: Annotated[
-        str | None,
-        Free(
-            "SCENARIO",
-            "Its name, from the list.",
-            complete=_complete,
-            in_python="`list_scenarios` has them all; some names carry parameters: laplace-2.5.",
-        ),
-    ] = None
+    scenario: str | None = free(
+        "Its name, from the list.",
+        flag="SCENARIO",
+        complete=_complete,
+        in_python="`list_scenarios` has them all; some names carry parameters: laplace-2.5.",
+    )
 
 
 class _Drawing(Options):
-    n_members: Annotated[
-        int | None, Free("--n-members", "Members; 1,000 by default.", within=_SIZE)
-    ] = None
-    n_holdout: Annotated[
-        int | None, Free("--n-holdout", "Holdout records; 1,000 by default.", within=_SIZE)
-    ] = None
-    n_canaries: Annotated[
-        int | None, Free("--n-canaries", "Canaries, in one run; 1,000 by default.", within=_SIZE)
-    ] = None
-    n_splits: Annotated[
-        int | None, Free("--n-splits", "Random splits; 256 by default.", within=_SIZE)
-    ] = None
-    order: Annotated[Order, Free("--order", "Of the rows; sorted is by score.")] = "shuffled"
+    n_members: int | None = free("Members; 1,000 by default.", within=_SIZE)
+    n_holdout: int | None = free("Holdout records; 1,000 by default.", within=_SIZE)
+    n_canaries: int | None = free("Canaries, in one run; 1,000 by default.", within=_SIZE)
+    n_splits: int | None = free("Random splits; 256 by default.", within=_SIZE)
+    order: Order = free("Of the rows; sorted is by score.", default="shuffled")
 
 
 class SimulateOptions(_Scenario, _Drawing, Prior, FixedSeed, Recorded):
@@ -75,16 +64,13 @@ Examples:
 class SimulateShown(Shown):
     """What is made of the scenario, and where it goes."""
 
-    show_list: Annotated[ListOption, but("Show all scenarios.")] = False
-    truth_only: Annotated[bool, Free("--truth-only", "Say what is true, and draw nothing.")] = False
-    output: Annotated[
-        OutputOption[str | None],
-        but(
-            "Write the scores there (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
-            "Default: CSV to standard output, the truth to stderr."
-        ),
-    ] = None
-    quiet: Annotated[QuietOption, but("No notes, and no truth on stderr.")] = False
+    show_list: bool = LIST_OPTION.but("Show all scenarios.", default=False)
+    truth_only: bool = free("Say what is true, and draw nothing.", default=False)
+    output: str | None = OUTPUT_OPTION.but(
+        "Write the scores there (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
+        "Default: CSV to standard output, the truth to stderr."
+    )
+    quiet: bool = QUIET_OPTION.but("No notes, and no truth on stderr.", default=False)
 
     @classmethod
     def report_file(cls, given: Mapping[str, Any]) -> str | None:

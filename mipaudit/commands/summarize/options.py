@@ -1,59 +1,41 @@
 """What ``mipaudit summarize`` may be asked."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from mipaudit.options.declare import Free, Input, Manner, Options, but
-from mipaudit.options.game import MinCellOption, Prior
+from mipaudit.options.declare import Options, free, manner, reads
+from mipaudit.options.game import MIN_CELL_OPTION, Prior
 from mipaudit.options.scores import Classes, Columns, Data, Discreteness, Engines, Seeded
-from mipaudit.options.shown import NO_PDF, OutputOption, Said
+from mipaudit.options.shown import NO_PDF, OUTPUT_OPTION, Said
 from mipaudit.options.values import at_least, between, require, site_name, whole_number
 
 
 class _Data(Options, kw_only=False):
-    data: Annotated[
-        Data,
-        Input(
-            "SCORES...",
-            "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, or - for "
-            "standard input.",
-            repeated=True,
-        ),
-    ] = None
+    data: Data = reads(
+        "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, or - for "
+        "standard input.",
+        flag="SCORES...",
+        repeated=True,
+    )
 
 
 class _Site(Options):
-    cuts: Annotated[
-        Sequence[Any],
-        Input(
-            "--cuts",
-            "Count by the cells of these cuts; repeat, with those of every site.",
-            in_python="Or what summarize returned with `cuts_only`.",
-        ),
-    ] = ()
-    cuts_only: Annotated[
-        bool,
-        Free(
-            "--cuts-only",
-            "Write where scores of a sample lie, in few round cells; all rows are counted later, "
-            "with `cuts`.",
-        ),
-    ] = False
-    site: Annotated[
-        str | None,
-        Free(
-            "--site",
-            "What this site, or part, is called: a name that no other has.",
-            read=site_name,
-        ),
-    ] = None
-    min_cell: Annotated[
-        MinCellOption[int | None],
-        but(
-            "Fewest records of any count in the file, where it must have a bound.",
-            within=at_least(2),
-        ),
-    ] = None
+    cuts: Sequence[Any] = reads(
+        "Count by the cells of these cuts; repeat, with those of every site.",
+        default=(),
+        in_python="Or what summarize returned with `cuts_only`.",
+    )
+    cuts_only: bool = free(
+        "Write where scores of a sample lie, in few round cells; all rows are counted later, "
+        "with `cuts`.",
+        default=False,
+    )
+    site: str | None = free(
+        "What this site, or part, is called: a name that no other has.", read=site_name
+    )
+    min_cell: int | None = MIN_CELL_OPTION.but(
+        "Fewest records of any count in the file, where it must have a bound.", within=at_least(2)
+    )
 
 
 class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seeded, Engines):
@@ -120,16 +102,10 @@ Examples:
 class SummarizeShown(Said):
     """Where the summary goes, or what each site has to run."""
 
-    plan: Annotated[
-        int | None,
-        Manner(
-            "--plan",
-            "Count nothing: print the commands for each of so many sites and the centre.",
-            metavar="SITES",
-            read=whole_number,
-            within=between(2, 99),
-        ),
-    ] = None
-    output: Annotated[OutputOption[str | None], but("Where to write. Needed.", within=NO_PDF)] = (
-        None
+    plan: int | None = manner(
+        "Count nothing: print the commands for each of so many sites and the centre.",
+        metavar="SITES",
+        read=whole_number,
+        within=between(2, 99),
     )
+    output: str | None = OUTPUT_OPTION.but("Where to write. Needed.", within=NO_PDF)

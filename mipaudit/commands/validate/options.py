@@ -1,11 +1,11 @@
 """What ``mipaudit validate`` may be asked."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Final
 
-from mipaudit.options.declare import Act, Choice, Options, but
-from mipaudit.options.game import FixedSeed, Recorded, StrictOption
-from mipaudit.options.scores import Followed, JobsOption
+from mipaudit.options.declare import Options, act, choice
+from mipaudit.options.game import STRICT_OPTION, FixedSeed, Recorded
+from mipaudit.options.scores import JOBS_OPTION, Followed
 from mipaudit.options.values import Range, between, file_path, numbers, whole_numbers
 
 _FEWEST_RECORDS: Final = 20
@@ -15,72 +15,48 @@ _MOST_JOBS: Final = 1_024
 
 
 class _Cells(Options):
-    long: Annotated[bool, Choice("--long", "The long form, or the short one.", off="--quick")] = (
-        False
+    long: bool = choice("The long form, or the short one.", default=False, off="--quick")
+    estimand: Sequence[str] = choice(
+        "Only limits of this; repeat. Default: all.", default=(), recorded_as="estimands"
     )
-    estimand: Annotated[
-        Sequence[str],
-        Choice("--estimand", "Only limits of this; repeat. Default: all.", recorded_as="estimands"),
-    ] = ()
-    scenario: Annotated[
-        Sequence[str],
-        Choice("--scenario", "Only this distribution; repeat.", recorded_as="scenarios"),
-    ] = ()
-    replications: Annotated[
-        int | None,
-        Choice(
-            "--replications",
-            "Files per cell; 1,000 by default, or 4,000 in the long form.",
-            metavar="R",
-            within=between(1, _MOST_REPLICATIONS),
+    scenario: Sequence[str] = choice(
+        "Only this distribution; repeat.", default=(), recorded_as="scenarios"
+    )
+    replications: int | None = choice(
+        "Files per cell; 1,000 by default, or 4,000 in the long form.",
+        metavar="R",
+        within=between(1, _MOST_REPLICATIONS),
+    )
+    sizes: Sequence[int] = choice(
+        "Records per file, half of them members.",
+        default=(),
+        metavar="N,N,...",
+        within=Range(
+            lambda sizes: all(_FEWEST_RECORDS <= n <= _MOST_RECORDS for n in sizes),
+            f"each from {_FEWEST_RECORDS} to {_MOST_RECORDS:,}",
         ),
-    ] = None
-    sizes: Annotated[
-        Sequence[int],
-        Choice(
-            "--sizes",
-            "Records per file, half of them members.",
-            metavar="N,N,...",
-            within=Range(
-                lambda sizes: all(_FEWEST_RECORDS <= n <= _MOST_RECORDS for n in sizes),
-                f"each from {_FEWEST_RECORDS} to {_MOST_RECORDS:,}",
-            ),
-            read=whole_numbers,
-        ),
-    ] = ()
-    priors: Annotated[
-        Sequence[float],
-        Choice(
-            "--priors",
-            "Probabilities that a challenged record is a member.",
-            metavar="P,P,...",
-            within=Range(lambda priors: all(0 < p < 1 for p in priors), "each above 0 and below 1"),
-            read=numbers,
-        ),
-    ] = ()
-    strict: Annotated[
-        StrictOption,
-        but("Check the finite-sample methods, those of strict audits.", in_python=None),
-    ] = False
+        read=whole_numbers,
+    )
+    priors: Sequence[float] = choice(
+        "Probabilities that a challenged record is a member.",
+        default=(),
+        metavar="P,P,...",
+        within=Range(lambda priors: all(0 < p < 1 for p in priors), "each above 0 and below 1"),
+        read=numbers,
+    )
+    strict: bool = STRICT_OPTION.but(
+        "Check the finite-sample methods, those of strict audits.", default=False, in_python=None
+    )
 
 
 class _Run(Options):
-    jobs: Annotated[
-        JobsOption,
-        but(
-            "Processes. Default: one per processor; the answer is the same.",
-            within=between(1, _MOST_JOBS),
-        ),
-    ] = None
-    resume: Annotated[
-        str | None,
-        Act(
-            "--resume",
-            "Keep finished cells there, and go on from it.",
-            metavar="FILE",
-            read=file_path,
-        ),
-    ] = None
+    jobs: int | None = JOBS_OPTION.but(
+        "Processes. Default: one per processor; the answer is the same.",
+        within=between(1, _MOST_JOBS),
+    )
+    resume: str | None = act(
+        "Keep finished cells there, and go on from it.", metavar="FILE", read=file_path
+    )
 
 
 class ValidateOptions(_Cells, FixedSeed, _Run, Followed, Recorded):

@@ -1,49 +1,46 @@
 """What ``mipaudit verify`` may be asked."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from mipaudit.options.declare import Choice, Options, but
+from mipaudit.options.declare import Options, choice
 from mipaudit.options.game import (
-    ClaimedCurveOption,
-    ReferenceOption,
+    CLAIMED_CURVE_OPTION,
+    REFERENCE_OPTION,
+    SUBJECT_OPTION,
+    SYNTHETIC_OPTION,
     StoredReport,
-    SubjectOption,
-    SyntheticOption,
     several,
 )
 from mipaudit.options.scores import Classes, Followed, Jobs
-from mipaudit.options.shown import ExitZeroOption, Shown
+from mipaudit.options.shown import EXIT_ZERO_OPTION, Shown
 
 
 class _Inputs(Options):
-    input: Annotated[
-        Sequence[Any],
-        Choice(
-            "--input",
-            "What was audited; repeat for compare, as PATH or NAME=PATH.",
-            metavar="SCORES",
-            read=several,
-            repeated=True,
-            is_input=True,
-            in_python="As the command took it, alone or several in a list.",
-        ),
-    ] = ()
+    input: Sequence[Any] = choice(
+        "What was audited; repeat for compare, as PATH or NAME=PATH.",
+        default=(),
+        metavar="SCORES",
+        read=several,
+        repeated=True,
+        is_input=True,
+        in_python="As the command took it, alone or several in a list.",
+    )
 
 
 class _Beside(Options):
-    claimed_curve: Annotated[
-        ClaimedCurveOption, but("The claimed ROC of a report of epsilon.", in_python="")
-    ] = None
-    synthetic: Annotated[SyntheticOption, but("The released records of a report of query.")] = None
-    reference: Annotated[ReferenceOption, but("The reference records of a report of query.")] = None
+    claimed_curve: Any = CLAIMED_CURVE_OPTION.but(
+        "The claimed ROC of a report of epsilon.", in_python=""
+    )
+    synthetic: Any = SYNTHETIC_OPTION.but("The released records of a report of query.")
+    reference: Any = REFERENCE_OPTION.but("The reference records of a report of query.")
 
 
 class _Released(Options):
-    subject: Annotated[
-        SubjectOption,
-        but("A released file of a statement, where it is not beside it by its name; repeatable."),
-    ] = ()
+    subject: Sequence[Any] = SUBJECT_OPTION.but(
+        "A released file of a statement, where it is not beside it by its name; repeatable.",
+        default=(),
+    )
 
 
 class VerifyOptions(StoredReport, _Inputs, _Released, Classes, _Beside, Jobs, Followed):
@@ -84,4 +81,4 @@ Examples:
 class VerifyShown(Shown):
     """How what agrees is shown."""
 
-    exit_zero: Annotated[ExitZeroOption, but("Exit 0 also when the report differs.")] = False
+    exit_zero: bool = EXIT_ZERO_OPTION.but("Exit 0 also when the report differs.", default=False)

@@ -1,9 +1,10 @@
 """What the queries of models may be asked: files of outputs, and where the scores go."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from functools import partial
+from typing import Any, Final, Literal
 
-from mipaudit.options.declare import Choice, Option, Options
+from mipaudit.options.declare import Options, choice
 from mipaudit.options.game import Recorded
 from mipaudit.options.values import column_list, path_of, require
 
@@ -17,60 +18,43 @@ Values = Literal["phi", "probability", "loss"]
 Variance = Literal["fixed", "per-record"]
 
 
-def outputs_file(flag: str, help: str, in_python: str | None = None) -> Option:  # noqa: A002
-    """Return the option of a file, or an array, with one row for each record."""
-    return Choice(flag, help, read=path_of, told=_name, is_input=True, in_python=in_python)
-
-
 def _name(given: object) -> str | None:
     return given if given is None or isinstance(given, str) else "in memory"
 
 
+# A file, or an array, with one row for each record.
+outputs_file: Any = partial(choice, read=path_of, told=_name, is_input=True)
+
+
 class _Model(Options):
-    logits: Annotated[
-        Any,
-        outputs_file(
-            "--logits",
-            "Outputs before softmax.",
-            "A .npy, .npz, CSV or Parquet file, or an array (n, c): of all records, or of the "
-            "members where a holdout is given.",
-        ),
-    ] = None
-    probabilities: Annotated[Any, outputs_file("--probabilities", "Outputs after softmax.")] = None
-    labels: Annotated[
-        Any,
-        outputs_file("--labels", "The true class of each record.", "Classes from 0, shape (n,)."),
-    ] = None
-    membership: Annotated[
-        Any, outputs_file("--membership", "1 for members, 0 for holdout records.", "Of shape (n,).")
-    ] = None
-    holdout_logits: Annotated[Any, outputs_file("--holdout-logits", _HOLDOUT)] = None
-    holdout_probabilities: Annotated[Any, outputs_file("--holdout-probabilities", _HOLDOUT)] = None
-    holdout_labels: Annotated[Any, outputs_file("--holdout-labels", "The holdout's.")] = None
-
-    reference_logits: Annotated[
-        Any, outputs_file("--reference-logits", "Of a reference model, for the same records.")
-    ] = None
-    reference_probabilities: Annotated[
-        Any, outputs_file("--reference-probabilities", "In place of its logits.")
-    ] = None
-    holdout_reference_logits: Annotated[Any, outputs_file("--holdout-reference-logits", _ALSO)] = (
-        None
+    logits: Any = outputs_file(
+        "Outputs before softmax.",
+        in_python="A .npy, .npz, CSV or Parquet file, or an array (n, c): of all records, or of "
+        "the members where a holdout is given.",
     )
-    holdout_reference_probabilities: Annotated[
-        Any, outputs_file("--holdout-reference-probabilities", _ALSO)
-    ] = None
+    probabilities: Any = outputs_file("Outputs after softmax.")
+    labels: Any = outputs_file(
+        "The true class of each record.", in_python="Classes from 0, shape (n,)."
+    )
+    membership: Any = outputs_file(
+        "1 for members, 0 for holdout records.", in_python="Of shape (n,)."
+    )
+    holdout_logits: Any = outputs_file(_HOLDOUT)
+    holdout_probabilities: Any = outputs_file(_HOLDOUT)
+    holdout_labels: Any = outputs_file("The holdout's.")
 
-    scores: Annotated[
-        Sequence[str],
-        Choice(
-            "--scores",
-            "Which: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, correct, "
-            "loss_calibrated. Default: all but phi.",
-            metavar="NAME,NAME",
-            read=column_list,
-        ),
-    ] = ()
+    reference_logits: Any = outputs_file("Of a reference model, for the same records.")
+    reference_probabilities: Any = outputs_file("In place of its logits.")
+    holdout_reference_logits: Any = outputs_file(_ALSO)
+    holdout_reference_probabilities: Any = outputs_file(_ALSO)
+
+    scores: Sequence[str] = choice(
+        "Which: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, correct, "
+        "loss_calibrated. Default: all but phi.",
+        default=(),
+        metavar="NAME,NAME",
+        read=column_list,
+    )
 
 
 class LossesOptions(_Model, Recorded):
@@ -157,48 +141,27 @@ Examples:
 
 
 class _Shadow(Options, kw_only=False):
-    shadow: Annotated[
-        Any,
-        outputs_file(
-            "--shadow",
-            "Confidences of the shadow models.",
-            "A .npy, .npz, CSV or Parquet file, or an array, of shape (models, records) or "
-            "(records, models). An .npz archive may hold all inputs: shadow, inclusion, target, "
-            "member.",
-        ),
-    ] = None
+    shadow: Any = outputs_file(
+        "Confidences of the shadow models.",
+        in_python="A .npy, .npz, CSV or Parquet file, or an array, of shape (models, records) or "
+        "(records, models). An .npz archive may hold all inputs: shadow, inclusion, target, "
+        "member.",
+    )
 
 
 class _Lira(Options):
-    inclusion: Annotated[
-        Any,
-        outputs_file(
-            "--inclusion",
-            "Which model was trained with which record, 0 or 1.",
-            "Of the same shape.",
-        ),
-    ] = None
-    target: Annotated[
-        Any, outputs_file("--target", "Confidences of the target model.", "Of shape (records,).")
-    ] = None
-    membership: Annotated[
-        Any,
-        outputs_file(
-            "--membership",
-            "Whether the target was trained with each record.",
-            "Of shape (records,).",
-        ),
-    ] = None
-    values: Annotated[
-        Values, Choice("--values", "What the confidences are: phi is log(p / (1-p)).")
-    ] = "phi"
-    variance: Annotated[
-        Variance, Choice("--variance", "One for all records, or each record's own.")
-    ] = "fixed"
-    rows: Annotated[
-        Literal["models", "records"] | None,
-        Choice("--rows", "What a row of SHADOW is, where its shape leaves it open."),
-    ] = None
+    inclusion: Any = outputs_file(
+        "Which model was trained with which record, 0 or 1.", in_python="Of the same shape."
+    )
+    target: Any = outputs_file("Confidences of the target model.", in_python="Of shape (records,).")
+    membership: Any = outputs_file(
+        "Whether the target was trained with each record.", in_python="Of shape (records,)."
+    )
+    values: Values = choice("What the confidences are: phi is log(p / (1-p)).", default="phi")
+    variance: Variance = choice("One for all records, or each record's own.", default="fixed")
+    rows: Literal["models", "records"] | None = choice(
+        "What a row of SHADOW is, where its shape leaves it open."
+    )
 
 
 class LiraOptions(_Shadow, _Lira, Recorded):
