@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.options import QueryOptions, Scale
-from mipaudit.commands.query.points import Geometry, Points
+from mipaudit.commands.query.points import Floats, Geometry, Points, SameRecords, same_records
+from mipaudit.commands.query.report import QueriedColumn
 from mipaudit.data.column import are_days, number_word, word_days
 from mipaudit.data.formats.csv_cells import FALSE, TRUE, is_number
 from mipaudit.data.tables.records import DOUBLE_BITS, RecordColumn, Role, rounded_to_bits
@@ -18,11 +19,14 @@ from mipaudit.statements.printable_names import quoted_name
 
 Treated = Literal["number", "date", "category"]
 Spelling = Callable[[str], str]
-Table = dict[str, RecordColumn]
+# Different words, and the place of each row's among them, -1 where missing.
+Worded = tuple[list[str], NDArray[Any]]
+Held = Mapping[Role, RecordColumn]
 
+_RELEASED: Final[set[Role]] = {"synthetic", "reference"}
 # The robust range lies between these quantiles.
 _QUANTILES: Final = (0.05, 0.95)
-_FORMS: Final = {"date": "days", "time": "times of day", "duration": "durations"}
+_FORMS: Final = {"string": "words", "date": "days", "time": "times of day", "duration": "durations"}
 # In units of the scale: squares of more would swamp the other columns, and single precision.
 _FARTHEST: Final = 1e12
 # A code such as 007 is no number, unless another table holds it as one.
@@ -30,173 +34,130 @@ _NUMBER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+(\.0*)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ColumnCode:
-    """How one column is encoded.
+class _Coded(NamedTuple):
+    """One column, of the rows of all tables: numbers, codes, or both where some are missing.
 
     Attributes:
-        name: of the column.
-        treated: as what.
-        scale: what a difference of 1 is, in words.
+        told: how it is compared.
+        constant: whether the table of the fit has one value alone.
+        levels: how many codes there are once those of words are levels; none without codes.
+        numbers: not scaled, 0 where missing.
+        codes: of words, each its own and -1 where missing; or which numbers are missing.
+        level: of each word, and at the end of what is missing: words that were not released
+            share one.
         centre: of numbers, in the column's unit.
         width: of numbers: a difference of so much is 1.
-        words: levels of a category; numbers for columns of numbers.
-        blanks: whether a cell of any table is missing.
-        constant: whether the table of the fit has one value alone.
-        bits: to which numbers are rounded, 53 for none: those of the coarsest table.
-        plain: of a category, how a word that says the same otherwise is written.
     """
 
-    name: str
-    treated: Treated
-    scale: str
+    told: QueriedColumn
+    constant: bool = False
+    levels: tuple[int, ...] = ()
+    numbers: Floats | None = None
+    codes: NDArray[np.int32] | None = None
+    level: NDArray[np.int32] | None = None
     centre: float = 0.0
     width: float = 1.0
-    words: tuple[str, ...] = ()
-    blanks: bool = False
-    constant: bool = False
-    bits: int = DOUBLE_BITS
-    plain: Spelling = str
 
-    @property
-    def levels(self) -> tuple[int, ...]:
-        """Of the columns of codes: known words, one for others, perhaps one for missing."""
-        if self.treated == "category":
-            return (len(self.words) + 1 + self.blanks,)
-        return (2,) if self.blanks else ()
-
-    def numbers(self, column: RecordColumn) -> NDArray[np.float64]:
-        """Return numbers or days, anything where missing."""
-        if column.words is None:
-            return rounded_to_bits(column.values, self.bits)
-        days = word_days(column.words)
-        table = np.append(np.empty(0) if days is None else days, 0.0)
-        return np.asarray(table[column.values], dtype=np.float64)
-
-    def scaled(self, column: RecordColumn) -> NDArray[np.float64]:
-        """Return numbers in units of the scale, 0 where missing.
+    def scaled(self, numbers: Floats, missing: NDArray[np.bool_]) -> Floats:
+        """Return numbers of one table in units of the scale, 0 where missing.
 
         Raises:
             InputError: ``too_far``.
         """
         with np.errstate(over="ignore"):
-            found = (self.numbers(column) - self.centre) / self.width
-        found = np.where(column.missing, 0.0, found)
+            found = np.where(missing, 0.0, (numbers - self.centre) / self.width)
         far = np.flatnonzero(~(np.abs(found) < _FARTHEST))
         if far.size:
             raise InputError(
                 "too_far",
-                f"Column {quoted_name(self.name)}: {far.size:,} cells of a table lie more than "
-                f"10^12 times the column's range away, the first in row {far[0] + 1:,}: no "
+                f"Column {quoted_name(self.told.column)}: {far.size:,} cells of a table lie more "
+                f"than 10^12 times the column's range away, the first in row {far[0] + 1:,}: no "
                 "distance is exact.",
                 hint="Is it a code for a missing value? Mend it, give `range`, or use `ignore`.",
             )
-        return found
-
-    def said(self, column: RecordColumn) -> tuple[str, ...]:
-        """Return the words of a category, numbers written out."""
-        if column.words is not None:
-            return tuple(map(self.plain, column.words))
-        held = rounded_to_bits(column.values[~column.missing], self.bits)
-        return tuple(map(number_word, np.unique(held).tolist()))
-
-    def coded(
-        self, column: RecordColumn, words: Mapping[str, int], *, other: int, missing: int
-    ) -> NDArray[np.int32]:
-        """Return the level of each row, given those of the words."""
-        codes = column.values
-        if column.words is None:
-            numbers, codes = np.unique(
-                rounded_to_bits(column.values, self.bits), return_inverse=True
-            )
-            codes[column.missing] = -1
-            said = map(number_word, numbers.tolist())
-        else:
-            said = map(self.plain, column.words)
-        levels = np.array([*(words.get(word, other) for word in said), missing])
-        return np.asarray(levels[codes], dtype=np.int32)
+        return found + 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Encoding:
-    """How all columns are encoded, and how records are compared."""
+class Encoded(NamedTuple):
+    """The records of all tables as points.
 
-    columns: tuple[ColumnCode, ...]
+    Attributes:
+        columns: how each was compared.
+        constant: those with one value alone in the table of the fit.
+        geometry: how records are compared.
+        same: which records are in which other table.
+        points: by table.
+    """
+
+    columns: tuple[QueriedColumn, ...]
+    constant: tuple[str, ...]
     geometry: Geometry
-
-    def exact(self, tables: Mapping[Role, Table]) -> dict[str, Points]:
-        """Return the tables as they are, not scaled, every word a level of its own.
-
-        Records are equal in all columns just where these points are: scaling can make
-        different numbers the same, and words that were not released share a level.
-        """
-        words = {}
-        for code in self.columns:
-            if code.treated == "category":
-                every = (code.said(table[code.name]) for table in tables.values())
-                known = dict.fromkeys(word for said in every for word in said)
-                words[code.name] = {word: at for at, word in enumerate(known)}
-        return {role: self._stacked(table, words) for role, table in tables.items()}
-
-    def points(self, table: Table) -> Points:
-        """Return a table's records as points."""
-        return self._stacked(table)
-
-    def _stacked(self, table: Table, words: Mapping[str, dict[str, int]] | None = None) -> Points:
-        """Return records, scaled and by the words that were released unless words are given."""
-        rows = len(next(iter(table.values())).missing)
-        numbers, codes = [], []
-        for code in self.columns:
-            column = table[code.name]
-            if code.treated == "category" and words is not None:
-                codes.append(code.coded(column, words[code.name], other=-1, missing=-2))
-            elif code.treated == "category":
-                known = {word: at for at, word in enumerate(code.words)}
-                codes.append(code.coded(column, known, other=len(known), missing=len(known) + 1))
-            else:
-                values = code.scaled(column) if words is None else code.numbers(column)
-                numbers.append(np.where(column.missing, 0.0, values) + 0.0)
-                codes += [column.missing.astype(np.int32)] if code.blanks else []
-        return Points(
-            numbers=np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
-            codes=np.stack(codes, axis=1) if codes else np.empty((rows, 0), dtype=np.int32),
-        )
-
-    def unseen(self, points: Points) -> dict[str, int]:
-        """Return by column how many records hold a word that the released tables lack."""
-        found, at = {}, 0
-        for code in self.columns:
-            if code.treated == "category":
-                found[code.name] = int(np.count_nonzero(points.codes[:, at] == len(code.words)))
-            at += len(code.levels)
-        return found
+    same: SameRecords
+    points: Mapping[Role, Points]
 
 
-def fit_encoding(tables: Mapping[Role, Table], asked: QueryOptions) -> Encoding:
-    """Return the encoding of tables with the same columns.
+def encode(tables: Mapping[Role, dict[str, RecordColumn]], asked: QueryOptions) -> Encoded:
+    """Return tables with the same columns as points; their columns are let go one by one.
 
-    Scales come from the table `encode_on` alone; levels from it, the synthetic and the
-    reference table. Of members and holdout nothing is looked at but the kinds of their
-    columns, and whether cells are missing.
+    Scales come from the table `encode_on` alone; levels from the synthetic and the reference
+    table. Of members and holdout nothing is looked at but the kinds of their columns, and
+    whether cells are missing.
+
+    Records are compared for equality before numbers are scaled and words share a level:
+    scaling can make different numbers the same.
 
     Args:
         tables: by role.
         asked: which metric, scales and categories.
 
     Raises:
-        InputError: ``types_differ``, ``all_missing``, ``not_a_date``; ``not_a_number``, a range
-            for a column that holds none.
+        InputError: ``types_differ``, ``all_missing``, ``not_a_date``; ``too_far``;
+            ``not_a_number``, a range for a column that holds none.
     """
     names = list(tables[asked.encode_on])
-    codes = tuple(
-        _fit(name, {role: table[name] for role, table in tables.items()}, asked) for name in names
+    rows = {role: len(next(iter(table.values())).missing) for role, table in tables.items()}
+    coded = [
+        _coded(name, {role: table.pop(name) for role, table in tables.items()}, asked)
+        for name in names
+    ]
+    points: dict[Role, Points] = {}
+    first = 0
+    for role, count in rows.items():
+        some = slice(first, first + count)
+        numbers = [one.numbers[some] for one in coded if one.numbers is not None]
+        codes = [one.codes[some] for one in coded if one.codes is not None]
+        points[role] = Points(
+            numbers=np.stack(numbers, axis=1) if numbers else np.empty((count, 0)),
+            codes=np.stack(codes, axis=1) if codes else np.empty((count, 0), dtype=np.int32),
+        )
+        first += count
+    levels = tuple(count for one in coded for count in one.levels)
+    same = same_records(points)
+    for one in points.values():
+        _scale(coded, one)
+    return Encoded(
+        columns=tuple(one.told for one in coded),
+        constant=tuple(one.told.column for one in coded if one.constant),
+        geometry=Geometry(metric=asked.metric, levels=levels, columns=len(names)),
+        same=same,
+        points=points,
     )
-    levels = tuple(count for code in codes for count in code.levels)
-    geometry = Geometry(metric=asked.metric, levels=levels, columns=len(names))
-    return Encoding(columns=codes, geometry=geometry)
 
 
-def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> ColumnCode:
+def _scale(coded: list[_Coded], points: Points) -> None:
+    """Scale the numbers of a table, and make levels of its words, where they stand."""
+    none = np.zeros(len(points), dtype=np.bool_)
+    number, code = iter(points.numbers.T), iter(points.codes.T)
+    for one in coded:
+        codes = None if one.codes is None else next(code)
+        if one.level is not None and codes is not None:
+            codes[:] = one.level[codes]
+        else:
+            numbers = next(number)
+            numbers[:] = one.scaled(numbers, none if codes is None else codes == 1)
+
+
+def _coded(name: str, held: Held, asked: QueryOptions) -> _Coded:
     for role, column in held.items():
         if column.missing.all():
             raise InputError(
@@ -204,21 +165,35 @@ def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> C
                 f"The {role} table: column {quoted_name(name)} has no value at all.",
                 hint="Leave it out with `ignore`.",
             )
-    fit, named = held[asked.encode_on], name in asked.categorical
-    given = (asked.range or {}).get(name)
+    named, given = name in asked.categorical, (asked.range or {}).get(name)
+    treated = _treated(name, held, category=named)
     kept = {column.bits for column in held.values() if column.kind != "empty"}
-    code = ColumnCode(
-        name=name,
-        treated=_treated(name, held, category=named),
+    # Numbers are rounded to those of the coarsest table.
+    bits = min(kept) if len(kept) > 1 else DOUBLE_BITS
+    missing = np.concatenate([column.missing for column in held.values()])
+    told = QueriedColumn(
+        column=name,
+        treated=treated,
         scale="equal or not",
-        blanks=any(bool(column.missing.any()) for column in held.values()),
-        bits=min(kept) if len(kept) > 1 else DOUBLE_BITS,
+        levels=None,
+        missing=int(missing.sum()),
+        unseen=0,
+        rounded=bits < DOUBLE_BITS,
     )
-    if code.treated != "category":
-        values = code.numbers(fit)[~fit.missing]
-        centre, width, said = _range(values, asked.scale, given)
+    if treated != "category":
+        numbers = {role: _numbers(column, bits) for role, column in held.items()}
+        fit = numbers[asked.encode_on][~held[asked.encode_on].missing]
+        centre, width, said = _range(fit, asked.scale, given)
         if width > 0:
-            return replace(code, scale=said, centre=centre, width=width)
+            blanks = bool(missing.any())
+            return _Coded(
+                told=replace(told, scale=said),
+                levels=(2,) * blanks,
+                numbers=np.where(missing, 0.0, np.concatenate([*numbers.values()])) + 0.0,
+                codes=missing.astype(np.int32) if blanks else None,
+                centre=centre,
+                width=width,
+            )
         # Other values are mismatches: there is no unit to measure them in.
     elif given is not None:
         raise InputError(
@@ -226,23 +201,61 @@ def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> C
             f"`range`: column {quoted_name(name)} holds no numbers.",
             hint="A range is for columns of numbers or days.",
         )
-    plain = _spelling({column.kind for column in held.values()}, named=named, bits=code.bits)
-    code = replace(code, treated="category", plain=plain)
-    released = [column for role, column in held.items() if role in {"synthetic", "reference"}]
-    return replace(
-        code,
-        words=tuple(sorted({word for column in released for word in code.said(column)})),
-        constant=len(set(code.said(fit))) == 1,
+    plain = _spelling({column.kind for column in held.values()}, named=named, bits=bits)
+    words = {role: _words(column, plain, bits) for role, column in held.items()}
+    return _category(told, words, asked.encode_on)
+
+
+def _numbers(column: RecordColumn, bits: int) -> Floats:
+    """Return numbers or days, anything where missing."""
+    if column.words is None:
+        return rounded_to_bits(column.values, bits)
+    days = word_days(column.words)
+    table = np.append(np.empty(0) if days is None else days, 0.0)
+    return np.asarray(table[column.values], dtype=np.float64)
+
+
+def _words(column: RecordColumn, plain: Spelling, bits: int) -> Worded:
+    """Return the words of a column, numbers written out, and the place of each row's."""
+    if column.words is not None:
+        return [*map(plain, column.words)], column.values
+    known, codes = np.unique(
+        rounded_to_bits(column.values[~column.missing], bits), return_inverse=True
+    )
+    places = np.full(column.values.size, -1)
+    places[~column.missing] = codes
+    return [*map(number_word, known.tolist())], places
+
+
+def _category(told: QueriedColumn, held: Mapping[Role, Worded], fit: Role) -> _Coded:
+    """Return a column of words, its levels those that were released."""
+    every = dict.fromkeys(word for said, _ in held.values() for word in said)
+    codes = {word: at for at, word in enumerate(every)}
+    released = {word for role in _RELEASED & held.keys() for word in held[role][0]}
+    level = {word: at for at, word in enumerate(sorted(released))}
+    levels = np.array([*(level.get(word, len(level)) for word in every), len(level) + 1], np.int32)
+    # A missing cell's code -1 finds the entry at the end, of words and of levels.
+    own = {role: np.array([*map(codes.get, said), -1])[at] for role, (said, at) in held.items()}
+    unseen = {role: int(np.count_nonzero(levels[one] == len(level))) for role, one in own.items()}
+    return _Coded(
+        told=replace(
+            told,
+            treated="category",
+            levels=len(level),
+            unseen=unseen["members"] + unseen["holdout"],
+            unseen_members=unseen["members"],
+        ),
+        constant=len(set(held[fit][0])) == 1,
+        levels=(len(level) + 1 + bool(told.missing),),
+        codes=np.concatenate([*own.values()]).astype(np.int32),
+        level=levels,
     )
 
 
 def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) -> Treated:
     if category or {column.kind for column in held.values()} == {"bool"}:
         return "category"
-    forms = {
-        role: "words" if column.kind == "string" else _FORMS.get(column.kind, "numbers")
-        for role, column in held.items()
-    }
+    forms = {role: _FORMS.get(column.kind, "numbers") for role, column in held.items()}
     texts = {role: held[role].words or () for role, form in forms.items() if form == "words"}
     # Words may be days, beside days or alone; anything else is one thing in all tables.
     first = next(iter(texts or forms))

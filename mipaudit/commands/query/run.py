@@ -5,17 +5,15 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, BinaryIO, Final, NamedTuple, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mipaudit.commands.query.encoding import Encoding, fit_encoding
-from mipaudit.commands.query.options import Query, QueryOptions, QueryShown
-from mipaudit.commands.query.points import Points, SameRecords, same_records
+from mipaudit.commands.query.encoding import Encoded, encode
+from mipaudit.commands.query.options import NEEDS_REFERENCE, Kind, Query, QueryOptions, QueryShown
+from mipaudit.commands.query.points import Floats, parts
 from mipaudit.commands.query.report import (
     ExactCopies,
     QueriedColumn,
@@ -24,9 +22,8 @@ from mipaudit.commands.query.report import (
     QueryReport,
     QueryRun,
 )
-from mipaudit.commands.query.scores import Scored, Scoring
+from mipaudit.commands.query.scores import Scoring
 from mipaudit.data.tables.records import (
-    DOUBLE_BITS,
     RecordColumn,
     RecordTable,
     Role,
@@ -41,7 +38,7 @@ from mipaudit.options.public import public
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination, report_beside, row_file
 from mipaudit.output.presentation import present
-from mipaudit.output.rows import RowFormat, write_rows
+from mipaudit.output.rows import write_rows
 from mipaudit.output.terminal import note_written, progress_bar
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.printable_names import quoted_name, safe_name
@@ -51,9 +48,36 @@ _CHUNK: Final = 1 << 17
 # Bytes of a cell: as it is read, and as it is encoded.
 _CELL: Final = 24
 _BESIDE: Final = 8 << 20  # blocks and buffers
+_FEW: Final = 20
+_MANY_LEVELS: Final = 1000
+# Whoever is as near as this is copied, but for the rounding of distances.
+_OF_COPIES: Final = 1e-6
+# What the scores do not say.
+LIMITATIONS: Final = (
+    Message("query_only_scores"),
+    Message("query_these"),
+    Message("query_encoding"),
+    Message("query_copies"),
+)
+# What a query's number is.
+_SAYS: Final[Mapping[Kind, str]] = {
+    "nn": "distance to the nearest synthetic record (Liu et al. 2021, eq. 19)",
+    "kth": "distance to synthetic neighbour number {0.neighbours}",
+    "lnr": "distance to the nearest synthetic record over that to number {0.neighbours}",
+    "mc": "Monte-Carlo: minus the mean log distance within a ball (Liu et al. 2021, eq. 18)",
+    "share": "share of the synthetic records that lie within a ball",
+    "density": "log of the density of the synthetic over that of the reference records "
+    "(DOMIAS), on {0.components} main directions at most",
+    "classifier": "log odds of being synthetic, by a classifier taught on synthetic and "
+    "reference records",
+}
+_WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
+# What a CSV score file takes for whole, and so for a label: 19 digits are read as a fraction.
+_LABEL: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def answer_query(asked: QueryOptions) -> "QueryReport":
+def answer_query(asked: QueryOptions) -> QueryReport:
     """Score members and holdout records by queries against synthetic records.
 
     The score file has one row for each record, members first, in the order of the tables:
@@ -64,11 +88,11 @@ def answer_query(asked: QueryOptions) -> "QueryReport":
         InputError: the tables cannot be compared.
         OutputError: the score file cannot be written.
     """
-    answer = _query_tables(asked)
+    columns, report = _query_tables(asked)
     if asked.form is not None:
         with row_file(asked.output, inputs=asked.inputs()) as file:
-            answer.write(file, asked.form)
-    return answer.report
+            _write(file, columns, asked)
+    return report
 
 
 def run_query(asked: QueryOptions, shown: QueryShown) -> int:
@@ -78,8 +102,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
         UsageError: it is not said where the scores go.
         OutputError: a place cannot be written to, before anything is read.
     """
-    form = asked.form
-    if form is None:
+    if asked.form is None:
         raise UsageError(
             "output", "Say where the scores go.", hint="For example: `output` scores.parquet"
         )
@@ -89,55 +112,27 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
         progress_bar(quiet=shown.quiet, doing="comparing", estimate=True) as progress,
         scores.stream() as file,
     ):
-        answer = _query_tables(asked.but(progress=progress))
-        answer.write(file, form)
-    present(answer.report, shown, place)
-    note_written(answer.report, place, ("the scores", scores), quiet=shown.quiet)
+        columns, report = _query_tables(asked.but(progress=progress))
+        _write(file, columns, asked)
+    present(report, shown, place)
+    note_written(report, place, ("the scores", scores), quiet=shown.quiet)
     return exit_code.OK
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answer:
-    """The score file, and the report of the run.
-
-    Attributes:
-        columns: of the file, members first.
-        kept: names of those that were carried there.
-        report: what they are.
-    """
-
-    columns: Mapping[str, Any]
-    kept: tuple[str, ...]
-    report: QueryReport
-
-    def write(self, file: BinaryIO, form: RowFormat) -> None:
-        """Write the score file."""
-        chunks = (
-            {name: values[start : start + _CHUNK] for name, values in self.columns.items()}
-            for start in range(0, len(self.columns["member"]), _CHUNK)
-        )
-        names = tuple(self.columns)
-        quoted = bool(self.kept)
-        write_rows(file, chunks, form, columns=names, repeating=self.kept, quoted=quoted)
+def _write(file: BinaryIO, columns: Mapping[str, Any], asked: QueryOptions) -> None:
+    """Write the score file."""
+    assert asked.form is not None  # noqa: S101 - there is a file
+    kept = tuple(asked.keep)
+    chunks = (
+        {name: values[some] for name, values in columns.items()}
+        for some in parts(len(columns["member"]), _CHUNK)
+    )
+    names = tuple(columns)
+    write_rows(file, chunks, asked.form, columns=names, repeating=kept, quoted=bool(kept))
 
 
-class _Found(NamedTuple):
-    """What the tables hold, and what the queries said of it."""
-
-    encoding: Encoding
-    missing: Mapping[str, int]
-    points: Mapping[Role, Points]
-    same: SameRecords
-    scored: Scored
-
-    @property
-    def member(self) -> NDArray[np.bool_]:
-        """Which of the records scored are members: they stand first."""
-        return np.arange(self.same.copied.size) < len(self.points["members"])
-
-
-def _query_tables(asked: QueryOptions) -> Answer:
-    """Read the tables, encode them and ask the queries.
+def _query_tables(asked: QueryOptions) -> tuple[dict[str, Any], QueryReport]:
+    """Read the tables, encode them and ask the queries; return the score file and the report.
 
     Raises:
         InputError: the tables cannot be compared, or there is too little memory.
@@ -148,155 +143,99 @@ def _query_tables(asked: QueryOptions) -> Answer:
         opened = open_records(asked.tables)
         for one in opened.values():
             held.callback(one.close)
-        tables = [RecordTable.of(cast("Role", role), one) for role, one in opened.items()]
-        common, skipped = common_columns(tables, columns=asked.columns, ignore=asked.ignore)
+        tables = {
+            cast("Role", role): RecordTable.of(cast("Role", role), one)
+            for role, one in opened.items()
+        }
+        common, skipped = common_columns(
+            [*tables.values()], columns=asked.columns, ignore=asked.ignore
+        )
         _check_named(asked, common)
+        scored = [tables["members"], tables["holdout"]]
         own = {"member", COPY_COLUMN, *(query.column for query in asked.queries)}
-        scored = tables[:2]  # members and holdout
         _check_kept(scored, asked.keep, scores=own)
-        _check_memory(tables, len(common), asked.memory_bytes)
-        mixed = len(set[bool]().union(*(table.texts for table in tables))) > 1
+        _check_memory(tables.values(), len(common), asked.memory_bytes)
+        mixed = len(set[bool]().union(*(table.texts for table in tables.values()))) > 1
         read = {
-            table.role: table.read(common, categorical=asked.categorical, mixed=mixed)
-            for table in tables
+            role: table.read(common, categorical=asked.categorical, mixed=mixed)
+            for role, table in tables.items()
         }
         kept = _read_kept(scored, asked.keep)
-        found = _found(asked, read)
-        report = _report(asked, tables, skipped, found, begun)
-    columns = {**kept, **found.scored.columns, COPY_COLUMN: found.same.copied}
-    return Answer(columns={"member": found.member, **columns}, kept=(*kept,), report=report)
-
-
-def _found(asked: QueryOptions, read: dict[Role, dict[str, RecordColumn]]) -> _Found:
-    """Return what the tables hold; they are let go."""
-    encoding = fit_encoding(read, asked)
-    missing = {
-        code.name: sum(int(table[code.name].missing.sum()) for table in read.values())
-        for code in encoding.columns
-    }
-    same = same_records(encoding.exact(read))
-    points = {role: encoding.points(read.pop(role)) for role in list(read)}
-    synthetic = points["synthetic"]
-    for query in asked.queries:
-        if query.neighbours > len(synthetic):
-            raise UsageError(
-                "query",
-                f"The query {query.column} looks at {query.neighbours} neighbours, and there are "
-                f"{len(synthetic):,} synthetic records.",
-                hint="Name a smaller number.",
-            )
-    scored = Scoring(
-        records=points["members"].and_then(points["holdout"]),
-        synthetic=synthetic,
-        reference=points.get("reference"),
-        geometry=encoding.geometry,
-        memory=asked.memory_bytes // 2,
-        seed=asked.chosen_seed,
-        progress=asked.progress,
-    ).run(asked.queries)
-    return _Found(encoding, missing, points, same, scored)
+        found = encode(read, asked)
+        scoring = _scored(asked, found)
+        report = _report(asked, tables, skipped, found, scoring, begun)
+    member = np.arange(found.same.copied.size) < len(found.points["members"])
+    columns = {"member": member, **kept, **scoring.columns, COPY_COLUMN: found.same.copied}
+    return columns, report
 
 
 def _report(
     asked: QueryOptions,
-    tables: Sequence[RecordTable],
+    tables: Mapping[Role, RecordTable],
     skipped: tuple[tuple[str, str], ...],
-    found: _Found,
+    found: Encoded,
+    scoring: Scoring,
     begun: float,
 ) -> QueryReport:
     rows = {role: len(points) for role, points in found.points.items()}
-    member, copied, scored = found.member, found.same.copied, found.scored
-    copies = (
-        ExactCopies(role="members", copied=int(copied[member].sum()), rows=rows["members"]),
-        ExactCopies(role="holdout", copied=int(copied[~member].sum()), rows=rows["holdout"]),
-    )
-    columns = _described(found)
-    scores = tuple(_score(query, scored) for query in asked.queries)
+    member = np.arange(found.same.copied.size) < rows["members"]
+    copies = _copies(found)
+    scores = tuple(_score(query, scoring) for query in asked.queries)
     # Whoever sets it wants equal bytes of equal runs.
     untimed = os.environ.get("SOURCE_DATE_EPOCH")
     return QueryReport(
         command="query",
         copies=copies,
         tables=tuple(
-            QueriedTable(role=one.role, rows=rows[one.role], columns=len(one.fields))
-            for one in tables
+            QueriedTable(role=role, rows=rows[role], columns=len(one.fields))
+            for role, one in tables.items()
         ),
-        columns=columns,
+        columns=found.columns,
         skipped=skipped,
         metric=asked.metric,
         encoded_on=asked.encode_on,
         scores=scores,
-        findings=tuple(
-            _query_findings(
-                copies,
-                columns,
-                scores,
-                constant=[code.name for code in found.encoding.columns if code.constant],
-                same=found.same,
-                flat=[name for name, one in scored.columns.items() if (one == one[0]).all()],
-            )
-        ),
+        findings=(*_findings(found, copies, scores), *_of_scores(scores, scoring.columns)),
         curves=tuple(
-            spread_alone(query.column, scored.columns[query.column], member, query.side)
+            spread_alone(query.column, scoring.columns[query.column], member, query.side)
             for query in asked.queries
         ),
         limitations=LIMITATIONS,
         following=_following(asked, scores),
         run=QueryRun(
-            search=scored.search,
-            classifier=scored.classifier,
+            search=scoring.search,
+            classifier=scoring.classifier,
             seconds=None if untimed else round(time.perf_counter() - begun, 3),
         ),
         provenance=provenance(
             seed=asked.chosen_seed,
-            seeds={} if scored.seed is None else {None: scored.seed},
-            inputs=[one for table in tables for one in table.described(rows[table.role])],
+            seeds={} if scoring.drawn is None else {None: scoring.drawn},
+            inputs=[one for role in tables for one in tables[role].described(rows[role])],
             settings=asked.recorded(),
         ),
     )
 
 
-def _described(found: _Found) -> tuple[QueriedColumn, ...]:
-    members, holdout = (
-        found.encoding.unseen(found.points[role]) for role in ("members", "holdout")
-    )
-    return tuple(
-        QueriedColumn(
-            column=code.name,
-            treated=code.treated,
-            scale=code.scale,
-            levels=len(code.words) if code.treated == "category" else None,
-            missing=found.missing[code.name],
-            unseen=members.get(code.name, 0) + holdout.get(code.name, 0),
-            unseen_members=members.get(code.name, 0),
-            rounded=code.bits < DOUBLE_BITS,
-        )
-        for code in found.encoding.columns
-    )
-
-
-def _score(query: Query, scored: Scored) -> QueriedScore:
-    ball = query.column in scored.radii
-    values = np.ascontiguousarray(scored.columns[query.column], dtype="<f8")
-    return QueriedScore(
-        score=query.column,
-        query=query.kind,
-        says=_query_says(query),
-        side=query.side,
-        radius=scored.radii.get(query.column),
-        radius_from=None if not ball else "median" if query.radius is None else "given",
-        sha256=sha256(values.tobytes()).hexdigest(),
-    )
-
-
-def _following(asked: QueryOptions, scores: Sequence[QueriedScore]) -> str:
-    name = safe_name(asked.output, longest=400) if isinstance(asked.output, str) else "SCORES"
-    # Beside kept columns of numbers the scores are named.
-    text = f"mipaudit estimate {name}"
-    if asked.keep:
-        flag = as_typed("`score_col`")
-        text += "".join(f" {flag} {score.score}" for score in scores)
-    return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
+def _scored(asked: QueryOptions, found: Encoded) -> Scoring:
+    """Return what the queries say of members and holdout."""
+    points = found.points
+    for query in asked.queries:
+        if query.neighbours > len(points["synthetic"]):
+            raise UsageError(
+                "query",
+                f"The query {query.column} looks at {query.neighbours} neighbours, and there are "
+                f"{len(points['synthetic']):,} synthetic records.",
+                hint="Name a smaller number.",
+            )
+    return Scoring(
+        records=points["members"].and_then(points["holdout"]),
+        synthetic=points["synthetic"],
+        reference=points.get("reference"),
+        geometry=found.geometry,
+        memory=asked.memory_bytes // 2,
+        seed=asked.chosen_seed,
+        progress=asked.progress,
+    ).run(asked.queries)
 
 
 def _check_named(asked: QueryOptions, common: Sequence[str]) -> None:
@@ -310,7 +249,7 @@ def _check_named(asked: QueryOptions, common: Sequence[str]) -> None:
                 )
 
 
-def _check_memory(tables: Sequence[RecordTable], columns: int, memory: int) -> None:
+def _check_memory(tables: Iterable[RecordTable], columns: int, memory: int) -> None:
     needed = sum(table.rows_about for table in tables) * columns * _CELL + _BESIDE
     if needed > memory:
         raise InputError(
@@ -321,56 +260,22 @@ def _check_memory(tables: Sequence[RecordTable], columns: int, memory: int) -> N
         )
 
 
-query = public(QueryOptions, answer_query)
+def _copies(found: Encoded) -> tuple[ExactCopies, ExactCopies]:
+    """Return how many members and how many holdout records were released as they are."""
+    first = len(found.points["members"])
+    inside, outside = found.same.copied[:first], found.same.copied[first:]
+    return (
+        ExactCopies(role="members", copied=int(inside.sum()), rows=inside.size),
+        ExactCopies(role="holdout", copied=int(outside.sum()), rows=outside.size),
+    )
 
 
-_FEW: Final = 20
-_MANY_LEVELS: Final = 1000
-# Whoever is as near as this is copied, but for the rounding of distances.
-_OF_COPIES: Final = 1e-6
-# What the scores do not say.
-LIMITATIONS: Final = (
-    Message("query_only_scores"),
-    Message("query_these"),
-    Message("query_encoding"),
-    Message("query_copies"),
-)
-
-
-def _query_says(query: Query) -> str:
-    """Return what a query's number is."""
-    return {
-        "nn": "distance to the nearest synthetic record (Liu et al. 2021, eq. 19)",
-        "kth": f"distance to synthetic neighbour number {query.neighbours}",
-        "lnr": f"distance to the nearest synthetic record over that to number {query.neighbours}",
-        "mc": "Monte-Carlo: minus the mean log distance within a ball (Liu et al. 2021, eq. 18)",
-        "share": "share of the synthetic records that lie within a ball",
-        "density": "log of the density of the synthetic over that of the reference records "
-        f"(DOMIAS), on {query.components} main directions at most",
-        "classifier": "log odds of being synthetic, by a classifier taught on synthetic and "
-        "reference records",
-    }[query.kind]
-
-
-def _query_findings(
-    copies: Sequence[ExactCopies],
-    columns: Sequence[QueriedColumn],
+def _findings(
+    found: Encoded,
+    copies: tuple[ExactCopies, ExactCopies],
     scores: Sequence[QueriedScore],
-    *,
-    constant: Iterable[str],
-    same: SameRecords,
-    flat: Iterable[str],
 ) -> Iterator[Finding]:
-    """Yield what the reader must know.
-
-    Args:
-        copies: by class.
-        columns: that were compared.
-        scores: that were made.
-        constant: columns with one value in the table of the fit.
-        same: which records are in which other table.
-        flat: scores that are the same for all records.
-    """
+    """Yield what the reader must know of the tables."""
     members, holdout = copies
     if members.copied:
         case = "released_of_both" if holdout.copied else "released"
@@ -380,22 +285,26 @@ def _query_findings(
     for one in copies:
         if one.rows < _FEW:
             yield Finding.of("few_records", case=one.role, rows=one.rows)
-    if same.shared:
-        yield Finding.of("shared_records", members=same.shared)
-    taught = _named(one for one in scores if one.query in {"density", "classifier"})
-    if taught and any(same.referenced):
-        inside, outside = same.referenced
+    if found.same.shared:
+        yield Finding.of("shared_records", members=found.same.shared)
+    taught = _named(one for one in scores if one.query in NEEDS_REFERENCE)
+    if taught and any(found.same.referenced):
+        inside, outside = found.same.referenced
         yield Finding.of("reference_overlap", members=inside, holdout=outside, names=taught)
-    for name in constant:
+    for name in found.constant:
         yield Finding.of("constant_column", case="scale", column=name)
-    for column in columns:
+    for column in found.columns:
         yield from _of_column(column)
+
+
+def _of_scores(scores: Sequence[QueriedScore], columns: Mapping[str, Floats]) -> Iterator[Finding]:
     balls = [one for one in scores if one.radius_from == "median"]
     if balls:
         radius = float(f"{balls[0].radius or 0.0:.4g}")
         yield Finding.of("radius_from_records", names=_named(balls), radius=radius)
-    for name in flat:
-        yield Finding.of("constant_query", score=name)
+    for name, values in columns.items():
+        if (values == values[0]).all():
+            yield Finding.of("constant_query", score=name)
 
 
 def _named(scores: Iterable[QueriedScore]) -> str:
@@ -413,10 +322,28 @@ def _of_column(column: QueriedColumn) -> Iterator[Finding]:
         yield Finding.of("many_words", column=name, words=column.levels)
 
 
-_WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
-# What a CSV score file takes for whole, and so for a label: 19 digits are read as a fraction.
-_LABEL: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+def _score(query: Query, scoring: Scoring) -> QueriedScore:
+    radius = scoring.radii.get(query.column)
+    values = np.ascontiguousarray(scoring.columns[query.column], dtype="<f8")
+    return QueriedScore(
+        score=query.column,
+        query=query.kind,
+        says=_SAYS[query.kind].format(query),
+        side=query.side,
+        radius=radius,
+        radius_from=None if radius is None else "median" if query.radius is None else "given",
+        sha256=sha256(values.tobytes()).hexdigest(),
+    )
+
+
+def _following(asked: QueryOptions, scores: Sequence[QueriedScore]) -> str:
+    name = safe_name(asked.output, longest=400) if isinstance(asked.output, str) else "SCORES"
+    # Beside kept columns of numbers the scores are named.
+    text = f"mipaudit estimate {name}"
+    if asked.keep:
+        flag = as_typed("`score_col`")
+        text += "".join(f" {flag} {score.score}" for score in scores)
+    return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
 
 
 def _check_kept(
@@ -499,3 +426,6 @@ def _is_number(word: str) -> bool:
 def _day(days: float) -> str:
     moment = _EPOCH + timedelta(days=days)
     return str(moment.date()) if days == int(days) else moment.replace(tzinfo=None).isoformat()
+
+
+query = public(QueryOptions, answer_query)

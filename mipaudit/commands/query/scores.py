@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -31,28 +31,9 @@ _FLAT: Final = 1e-10
 _JUDGED: Final = 1 << 14
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scored:
-    """What the queries say of each record.
-
-    Attributes:
-        columns: of shape (n,) each, finite, by the query's column.
-        radii: of the balls, by the query's column.
-        search: how neighbours were found; ``none`` where nothing asked for them.
-        classifier: what was fitted, None for nothing.
-        seed: in use for all draws; None where nothing was drawn.
-    """
-
-    columns: dict[str, Floats]
-    radii: dict[str, float]
-    search: str
-    classifier: str | None
-    seed: int | None = None
-
-
 @dataclass(slots=True, kw_only=True)
 class Scoring:
-    """The tables of a run, and what was found already.
+    """The tables of a run, and what the queries say of each record.
 
     Attributes:
         records: members, then holdout.
@@ -62,6 +43,10 @@ class Scoring:
         memory: bytes that a search may take.
         seed: of all draws: what was asked for.
         progress: told how much of how much is done.
+        columns: finite scores of shape (n,) each, by the query's column.
+        radii: of the balls, by the query's column.
+        search: how neighbours were found; ``none`` where nothing asked for them.
+        classifier: what was fitted, None for nothing.
     """
 
     records: Points
@@ -71,14 +56,22 @@ class Scoring:
     memory: int
     seed: SeedChoice
     progress: Progress | None = None
+    columns: dict[str, Floats] = field(default_factory=dict)
+    radii: dict[str, float] = field(default_factory=dict)
+    search: str = "none"
+    classifier: str | None = None
     _released: tuple[Points, Points, int] | None = None
     _balls: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
-    _classifier: str | None = None
     _done: int = 0
     _total: int = 0
 
-    def run(self, queries: Sequence[Query]) -> Scored:
-        """Return the scores of all queries."""
+    @property
+    def drawn(self) -> int | None:
+        """The seed in use for all draws; None where nothing was drawn."""
+        return None if self._released is None else self._released[2]
+
+    def run(self, queries: Sequence[Query]) -> Self:
+        """Find the scores of all queries."""
         neighbours = Neighbours(self.synthetic, self.geometry, self.memory)
         self._total = self._steps(queries, neighbours)
         ranks = _ranks(queries)
@@ -86,22 +79,13 @@ class Scoring:
         if ranks:
             distances = neighbours.nearest(self.records, ranks, self._tick)
             near = dict(zip(ranks, distances.T, strict=True))
-        radii = {
-            query.column: float(np.median(near[1])) if query.radius is None else query.radius
-            for query in queries
-            if query.kind in BALLS
-        }
-        columns = {
-            query.column: self._one(query, neighbours, near, radii.get(query.column, 0.0))
-            for query in queries
-        }
-        return Scored(
-            columns=columns,
-            radii=radii,
-            search=neighbours.method,
-            classifier=self._classifier,
-            seed=None if self._released is None else self._released[2],
-        )
+        for query in queries:
+            if query.kind in BALLS:
+                radius = float(np.median(near[1])) if query.radius is None else query.radius
+                self.radii[query.column] = radius
+            self.columns[query.column] = self._one(query, neighbours, near)
+        self.search = neighbours.method
+        return self
 
     def _steps(self, queries: Sequence[Query], neighbours: Neighbours) -> int:
         """Return how many pairs are ahead."""
@@ -117,9 +101,7 @@ class Scoring:
         if self.progress is not None:
             self.progress(min(self._done, self._total), self._total)
 
-    def _one(
-        self, query: Query, neighbours: Neighbours, near: Mapping[int, Floats], radius: float
-    ) -> Floats:
+    def _one(self, query: Query, neighbours: Neighbours, near: Mapping[int, Floats]) -> Floats:
         match query.kind:
             case "nn" | "kth":
                 return near[query.neighbours].copy()
@@ -128,6 +110,7 @@ class Scoring:
                 zeros = np.zeros(len(self.records))
                 return np.divide(near[1], near[query.neighbours], out=zeros, where=near[1] > 0)
             case "mc" | "share":
+                radius = self.radii[query.column]
                 if radius not in self._balls:
                     self._balls[radius] = neighbours.ball(self.records, radius, self._tick)
                 return self._balls[radius][query.kind == "share"]
@@ -136,7 +119,7 @@ class Scoring:
                 return self._judged(density_ratio(ours, theirs, components=query.components))
             case "classifier":
                 ours, theirs, rng = self._learned_from(2)
-                judge, self._classifier = synthetic_odds(ours, theirs, rng=rng)
+                judge, self.classifier = synthetic_odds(ours, theirs, rng=rng)
                 return self._judged(judge)
 
     def _learned_from(self, stream: int) -> tuple[Floats, Floats, np.random.Generator]:
