@@ -9,8 +9,8 @@ pairs in double precision, at the speed of the products.
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +19,18 @@ from mipaudit.commands.query.points import (
     Floats,
     Geometry,
     NearestRows,
+    Places,
     Points,
     Tick,
     bucket_count,
     dense_features,
     distinct_places,
     parts,
-    write_indicators,
 )
 
 Singles = NDArray[np.float32]
-Visit = Callable[[NDArray[np.intp], NDArray[np.intp], Floats], None]
-
+# Pairs of a record and a row, and their figures.
+Pairs = tuple[Places, Places, Floats]
 
 _RECORDS: Final = 512
 _ROWS: Final = 4096
@@ -67,19 +67,8 @@ _ROOM: Final = 1e-12
 LEAST_DISTANCE: Final = 1e-6
 
 
-class _Side(NamedTuple):
-    """Features of some rows.
-
-    Attributes:
-        features: for ``euclidean`` numbers and indicators, for ``gower`` numbers alone; and
-            one column more.
-        indicators: for ``gower``; no columns otherwise.
-        squares: sum of squares of the numbers, in double precision.
-    """
-
-    features: Singles
-    indicators: Singles
-    squares: Floats
+def _no_tick(_: int) -> None:
+    """Tell nobody."""
 
 
 class MatrixSearch:
@@ -87,14 +76,15 @@ class MatrixSearch:
 
     name = "matrix products"
 
-    def __init__(self, points: Points, geometry: Geometry) -> None:
+    def __init__(self, points: Points, geometry: Geometry, tick: Tick = _no_tick) -> None:
         """Put the rows in an order in which large ones do not spoil the bounds of others."""
-        self._geometry = geometry
+        self._geometry, self._tick = geometry, tick
         self._centre = _centre(points)
         self._order = _size_order(points)
         # In order already, they are not copied.
-        sorted_ = bool((np.diff(self._order) > 0).all())
-        self._points = points if sorted_ else points.take(self._order)
+        ordered = bool((np.diff(self._order) > 0).all())
+        self._points = points if ordered else points.take(self._order)
+        # Of ``euclidean`` numbers and indicators are one vector, of ``gower`` they are two.
         self._joint = geometry.metric == "euclidean"
         self._margin = self._least = 0.0
         if points.numbers.shape[1]:
@@ -102,68 +92,70 @@ class MatrixSearch:
             self._margin = 2.0 * (width + _SLACK) * _UNIT
             self._least = _LEAST
 
-    def nearest(self, records: Points, k: int, tick: Tick | None = None) -> NearestRows:
+    def nearest(self, records: Points, k: int) -> NearestRows:
         """Return the k nearest rows of each record, k at most the number of rows."""
         found = NearestRows(len(records), k)
-        for part, block, bound in self._blocks(records, tick):
-            self._improve(records, found, part, bound, block)
+        for part, block, bound in self._blocks(records):
+            # The k-th figure of each record: what a new row has to stay below.
+            bar = found.figures[part, -1]
+            new = bool(np.isinf(bar).any())
+            if new:
+                bar = np.minimum(bar, self._first_bar(records, part, block, bound, k))
+            # A tie with what is known improves nothing, but in the first block all of it is new.
+            bar = np.nextafter(bar, np.inf) if new else bar
+            some = np.flatnonzero(bound.min(axis=1) < bar)
+            i, j = np.nonzero(bound[some] < bar[some, None])
+            i, j = some[i] + part.start, j + block.start
+            exact = self._geometry.figures(records, i, self._points, j)
+            kept = exact < bar[i - part.start]
+            found.insert(i[kept], j[kept], exact[kept])
         found.rows = self._order[found.rows]
         return found
 
-    def within(
-        self, records: Points, figure: float, visit: Visit, tick: Tick | None = None
-    ) -> None:
-        """Call ``visit`` with records, rows and figures of all pairs up to ``figure``.
-
-        The rows of a record come in the order of ``_size_order``.
-        """
-        for part, block, bound in self._blocks(records, tick):
+    def within(self, records: Points, figure: float) -> Iterator[Pairs]:
+        """Yield all pairs up to a figure; the rows of a record are in the order of their size."""
+        for part, block, bound in self._blocks(records):
             i, j = np.nonzero(bound <= figure)
             i, j = i + part.start, j + block.start
             exact = self._geometry.figures(records, i, self._points, j)
             near = exact <= figure
-            visit(i[near], self._order[j[near]], exact[near])
+            yield i[near], self._order[j[near]], exact[near]
 
-    def _blocks(self, records: Points, tick: Tick | None) -> Iterator[tuple[slice, slice, Singles]]:
+    def _blocks(self, records: Points) -> Iterator[tuple[slice, slice, Singles]]:
         """Yield records, rows and a lower bound of the figure of each of their pairs."""
-        for first in range(0, len(records), _TOGETHER):
-            some = records.take(slice(first, first + _TOGETHER))
-            left = self._side(some, left=True)
+        for some in parts(len(records), _TOGETHER):
+            features, own, squares = self._side(records.take(some), left=True)
             for block in parts(len(self._points), _ROWS):
                 right = self._side(self._points.take(block), left=False)
-                for part in parts(len(some), _RECORDS):
-                    bound = self._bound(left, part, right)
-                    yield slice(first + part.start, first + part.stop), block, bound
-                if tick is not None:
-                    tick(len(some) * (block.stop - block.start))
+                for part in parts(some.stop - some.start, _RECORDS):
+                    bound = self._bound((features[part], own[part], squares[part]), right)
+                    yield slice(some.start + part.start, some.start + part.stop), block, bound
+                self._tick((some.stop - some.start) * (block.stop - block.start))
 
-    def _side(self, points: Points, *, left: bool) -> _Side:
-        numbers = points.numbers - self._centre
-        squares = _squares(numbers)
-        p, buckets = numbers.shape[1], bucket_count(self._geometry.levels)
-        joint = buckets if self._joint else 0
-        features = np.zeros((len(points), p + joint + 1), dtype=np.float32)
-        indicators = np.zeros((len(points), 0 if self._joint else buckets), dtype=np.float32)
-        target = features[:, p : p + joint] if self._joint else indicators
-        write_indicators(target, points, self._geometry.levels)
-        features[:, :p] = numbers
+    def _side(self, points: Points, *, left: bool) -> tuple[Singles, Singles, Floats]:
+        """Return what is multiplied, the indicators of ``gower``, and the numbers' squares."""
+        centred = Points(numbers=points.numbers - self._centre, codes=points.codes)
+        squares = _squares(centred.numbers)
+        dense = dense_features(centred, self._geometry.levels, before=1, dtype=np.float32)
+        joint = dense.shape[1] if self._joint else 1 + centred.numbers.shape[1]
         if left:
-            features *= np.float32(-2.0)
-            features[:, -1] = 1.0
-        else:
-            features[:, -1] = squares
-        return _Side(features=features, indicators=indicators, squares=squares)
+            dense[:, :joint] *= np.float32(-2.0)
+        dense[:, 0] = 1.0 if left else squares
+        features, indicators = map(np.ascontiguousarray, np.split(dense, [joint], axis=1))
+        return features, indicators, squares
 
-    def _bound(self, left: _Side, part: slice, right: _Side) -> Singles:
+    def _bound(
+        self, left: tuple[Singles, Singles, Floats], right: tuple[Singles, Singles, Floats]
+    ) -> Singles:
         c = len(self._geometry.levels)
-        squares = left.squares[part]
+        features, indicators, squares = left
         # (|a| + |b|)^2 bounds the sum of the terms' sizes; each category adds up to 2.
-        reach = (np.sqrt(squares + c) + np.sqrt(right.squares.max() + c)) ** 2
+        reach = (np.sqrt(squares + c) + np.sqrt(right[2].max() + c)) ** 2
         shift = squares - self._margin * reach - self._least
         if self._joint:
             # Matches are taken off; without any, every category counts 2.
             shift = shift + 2.0 * c
-        products = left.features[part] @ right.features.T
+        products = features @ right[0].T
         products += self._rounded(shift)[:, None]
         if self._joint:
             return products
@@ -171,8 +163,7 @@ class MatrixSearch:
         np.sqrt(products, out=products)
         # The root and the sum round once each.
         products *= np.float32(1 - 4 * _UNIT)
-        mismatches = c - left.indicators[part] @ right.indicators.T
-        products += mismatches
+        products += c - indicators @ right[1].T
         products *= np.float32(1 - 4 * _UNIT) if self._margin else np.float32(1.0)
         return products
 
@@ -181,45 +172,19 @@ class MatrixSearch:
         # Without numbers all are small whole numbers, and ties stay ties.
         return np.nextafter(found, np.float32(-np.inf)) if self._margin else found
 
-    def _improve(
-        self, records: Points, found: NearestRows, part: slice, bound: Singles, block: slice
-    ) -> None:
-        """Take in the rows of a block that are among the k nearest."""
-        # The k-th figure of each record: what a new row has to stay below.
-        bar = found.figures[part, -1]
-        start = np.isinf(bar)
-        if start.any():
-            bar = np.where(start, self._first_bar(records, found, part, bound, block), bar)
-        least = bound.min(axis=1)
-        # A tie with what is known improves nothing, but in the first block all of it is new.
-        rows = np.flatnonzero(np.where(start, least <= bar, least < bar))
-        if not rows.size:
-            return
-        below = bound[rows] <= bar[rows, None]
-        if not start.any():
-            below &= bound[rows] < bar[rows, None]
-        i, j = np.nonzero(below)
-        i, j = rows[i] + part.start, j + block.start
-        exact = self._geometry.figures(records, i, self._points, j)
-        kept = exact <= bar[i - part.start]
-        found.insert(i[kept], j[kept], exact[kept])
-
     def _first_bar(
-        self, records: Points, found: NearestRows, part: slice, bound: Singles, block: slice
+        self, records: Points, part: slice, block: slice, bound: Singles, k: int
     ) -> Floats:
         """Return a figure that k rows of the block stay within, infinite where it has fewer."""
-        k = found.figures.shape[1]
-        size = bound.shape[1]
-        if size < k:
+        if bound.shape[1] < k:
             return np.full(len(bound), np.inf)
-        lowest = np.argpartition(bound, k - 1, axis=1)[:, :k] if size > k else np.arange(k)
-        j = np.broadcast_to(lowest, (len(bound), k)).ravel() + block.start
+        lowest = np.argpartition(bound, k - 1, axis=1)[:, :k]
         i = np.repeat(np.arange(part.start, part.stop), k)
-        exact = self._geometry.figures(records, i, self._points, j)
+        exact = self._geometry.figures(records, i, self._points, lowest.ravel() + block.start)
         return np.asarray(exact.reshape(-1, k).max(axis=1))
 
 
-def _size_order(points: Points) -> NDArray[np.intp]:
+def _size_order(points: Points) -> Places:
     """Return the rows by how far they are from the middle, the nearest first."""
     return np.argsort(_squares(points.numbers - _centre(points)), kind="stable")
 
@@ -232,73 +197,57 @@ def _squares(numbers: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", numbers, numbers))
 
 
-def _tree_columns(points: Points, geometry: Geometry) -> int:
-    """Return how many columns a tree of these rows would have: no levels are merged."""
-    most = max(geometry.levels, default=0)
-    return int(points.numbers.shape[1]) + bucket_count(geometry.levels, most=most)
-
-
 class TreeSearch:
     """Searches through rows that stay the same."""
 
     name = "k-d tree"
 
-    def __init__(self, points: Points, geometry: Geometry) -> None:
+    def __init__(self, points: Points, geometry: Geometry, tick: Tick = _no_tick) -> None:
         """Grow the tree."""
         from scipy.spatial import cKDTree
 
-        self._points, self._geometry = points, geometry
+        self._points, self._geometry, self._tick = points, geometry, tick
         self._power = 2 if geometry.metric == "euclidean" else 1
         self._tree: Any = cKDTree(self._features(points))
 
     def _features(self, points: Points) -> Floats:
+        """Return a table of features; no levels share a column."""
         levels, value = self._geometry.levels, self._geometry.indicator
         return dense_features(points, levels, value=value, most=max(levels, default=0))
 
-    def nearest(self, records: Points, k: int, tick: Tick | None = None) -> NearestRows:
+    def nearest(self, records: Points, k: int) -> NearestRows:
         """Return the k nearest rows of each record, k at most the number of rows."""
         found = NearestRows(len(records), k)
-        size = max(1, min(_RECORDS_OF_TREE, _PAIRS // (k + _SPARE)))
-        for some in parts(len(records), size):
-            self._nearest(records, some, found)
-            if tick is not None:
-                tick((some.stop - some.start) * len(self._points))
+        looked = min(k + _SPARE, len(self._points))
+        for some in parts(len(records), max(1, min(_RECORDS_OF_TREE, _PAIRS // (k + _SPARE)))):
+            features = self._features(records.take(some))
+            far, rows = self._tree.query(features, k=looked, p=self._power, workers=-1)
+            far, rows = far.reshape(-1, looked), rows.reshape(-1, looked)
+            i = np.repeat(np.arange(some.start, some.stop), looked)
+            figures = self._geometry.figures(records, i, self._points, rows.ravel())
+            found.keep(some, rows, figures.reshape(rows.shape))
+            # The tree's distances round otherwise: rows beyond those looked at may be as near.
+            reach = self._radius(found.figures[some, -1])
+            tied = (far[:, -1] <= reach) & (looked < len(self._points))
+            for at in np.flatnonzero(tied).tolist():
+                near = self._tree.query_ball_point(
+                    features[at], float(reach[at]), p=self._power, return_sorted=True
+                )
+                here, own = np.array([some.start + at]), np.array([near])
+                found.figures[here] = np.inf
+                i = np.repeat(here, own.size)
+                exact = self._geometry.figures(records, i, self._points, own[0])
+                found.keep(here, own, exact[None])
+            self._tick((some.stop - some.start) * len(self._points))
         return found
 
-    def _nearest(self, records: Points, some: slice, found: NearestRows) -> None:
-        k = found.figures.shape[1]
-        looked = min(k + _SPARE, len(self._points))
-        features = self._features(records.take(some))
-        far, rows = self._tree.query(features, k=looked, p=self._power, workers=-1)
-        far, rows = far.reshape(-1, looked), rows.reshape(-1, looked)
-        i = np.repeat(np.arange(some.start, some.stop), looked)
-        figures = self._geometry.figures(records, i, self._points, rows.ravel()).reshape(rows.shape)
-        found.put(some, rows, figures)
-        if looked == len(self._points):
-            return
-        # The tree's distances round otherwise: rows beyond those looked at may be as near.
-        reach = self._radius(found.figures[some, -1])
-        for at in np.flatnonzero(far[:, -1] <= reach):
-            near = self._tree.query_ball_point(
-                features[at], float(reach[at]), p=self._power, return_sorted=True
-            )
-            rows, here = np.array(near), some.start + int(at)
-            exact = self._geometry.figures(records, np.full(rows.size, here), self._points, rows)
-            order = np.argsort(exact, kind="stable")[:k]
-            found.figures[here], found.rows[here] = exact[order], rows[order]
-
-    def _radius(self, figures: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _radius(self, figures: Floats) -> Floats:
         """Return the tree's distances that surely hold all rows up to these figures."""
         radius = figures if self._power == 1 else np.sqrt(figures)
         return np.asarray(radius + _MARGIN * (1.0 + radius))
 
-    def within(
-        self, records: Points, figure: float, visit: Visit, tick: Tick | None = None
-    ) -> None:
-        """Call ``visit`` with records, rows and figures of all pairs up to ``figure``.
-
-        The rows of a record come in ascending order.
-        """
+    def within(self, records: Points, figure: float) -> Iterator[Pairs]:
+        """Yield all pairs up to a figure; the rows of a record come in ascending order."""
         radius = float(self._radius(np.array(figure)))
         for some in parts(len(records), _RECORDS_OF_TREE):
             features = self._features(records.take(some))
@@ -313,15 +262,13 @@ class TreeSearch:
                 i = np.repeat(np.arange(few.start, few.stop) + some.start, sizes[few])
                 exact = self._geometry.figures(records, i, self._points, j)
                 near = exact <= figure
-                visit(i[near], j[near], exact[near])
-            if tick is not None:
-                tick((some.stop - some.start) * len(self._points))
+                yield i[near], j[near], exact[near]
+            self._tick((some.stop - some.start) * len(self._points))
 
 
-def _groups(sizes: NDArray[np.intp]) -> Iterator[slice]:
+def _groups(sizes: Places) -> Iterator[slice]:
     """Yield records whose lists are not too long together; one alone may be."""
-    start = 0
-    held = np.cumsum(sizes)
+    start, held = 0, np.cumsum(sizes)
     while start < sizes.size:
         before = held[start - 1] if start else 0
         stop = max(int(np.searchsorted(held, before + _PAIRS, side="right")), start + 1)
@@ -335,20 +282,23 @@ Search = MatrixSearch | TreeSearch
 class Neighbours:
     """Synthetic records that are searched, repetitions counted."""
 
-    def __init__(self, points: Points, geometry: Geometry, memory: int) -> None:
+    def __init__(
+        self, points: Points, geometry: Geometry, memory: int, tick: Tick = _no_tick
+    ) -> None:
         """Drop repetitions; what searches is chosen at the first search.
 
         Args:
             points: that are searched.
             geometry: of the distances.
             memory: bytes that a search may take beside the records.
+            tick: told how many pairs more are behind us.
         """
         first, inverse = distinct_places(points)
         distinct = points.take(first)
         # One order for every search: sums over a ball round alike.
         order = _size_order(distinct)
         self._points, self._counts = distinct.take(order), np.bincount(inverse)[order]
-        self._geometry, self._memory = geometry, memory
+        self._geometry, self._memory, self._tick = geometry, memory, tick
         self._rows = len(points)
         self._search: Search | None = None
 
@@ -362,9 +312,7 @@ class Neighbours:
         """What searched."""
         return "none" if self._search is None else self._search.name
 
-    def nearest(
-        self, records: Points, ranks: Sequence[int], tick: Tick | None = None
-    ) -> NDArray[np.float64]:
+    def nearest(self, records: Points, ranks: Sequence[int]) -> Floats:
         """Return the distances to some of the nearest, a column for each rank.
 
         A synthetic record that is there several times is as many neighbours.
@@ -372,72 +320,53 @@ class Neighbours:
         Args:
             records: n of them.
             ranks: ascending; at least 1 and at most the number of synthetic records.
-            tick: told how many pairs more are behind us.
         """
-        search = self._chosen(records)
-        wanted = np.array(ranks) - 1
-        k = int(wanted[-1]) + 1
-        size = min(_SEARCHED, max(_FEWEST, self._memory // (_NEIGHBOUR * k)))
-        distances = np.empty((len(records), wanted.size))
-        for part in parts(len(records), size):
-            distances[part] = self._distances(search, records.take(part), k, tick)[:, wanted]
+        self._search = self._search or self._chosen(records)
+        k = ranks[-1]
+        distances = np.empty((len(records), len(ranks)))
+        for part in parts(
+            len(records), min(_SEARCHED, max(_FEWEST, self._memory // (_NEIGHBOUR * k)))
+        ):
+            found = self._search.nearest(records.take(part), min(k, len(self._points)))
+            own = self._geometry.distance(found.figures)
+            reached = np.cumsum(self._counts[found.rows], axis=1)
+            for at, rank in enumerate(ranks):
+                place = (reached >= rank).argmax(axis=1)
+                distances[part, at] = own[np.arange(len(own)), place]
         return distances
 
-    def _distances(
-        self, search: Search, records: Points, k: int, tick: Tick | None
-    ) -> NDArray[np.float64]:
-        found = search.nearest(records, min(k, len(self._points)), tick)
-        distances = self._geometry.distance(found.figures)
-        if (self._counts == 1).all():
-            return distances
-        reached = np.cumsum(self._counts[found.rows], axis=1)
-        spread = np.empty((len(records), k))
-        for at in range(k):
-            place = (reached > at).argmax(axis=1)
-            spread[:, at] = distances[np.arange(len(records)), place]
-        return spread
-
-    def ball(
-        self, records: Points, radius: float, tick: Tick | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def ball(self, records: Points, radius: float) -> tuple[Floats, Floats]:
         """Return equation 18 of Liu et al. and the share within the same ball, each of shape (n,).
 
         The first is -1/n times the sum of log d over the n synthetic records within
         ``radius``, their distances d taken as at least 1e-6.
         """
-        search = self._chosen(records)
+        self._search = self._search or self._chosen(records)
         logs, counts = np.zeros(len(records)), np.zeros(len(records))
-
-        def visit(i: NDArray[np.intp], j: NDArray[np.intp], figures: NDArray[np.float64]) -> None:
+        # A radius that is some record's distance holds that record: no figure says so.
+        figure = self._geometry.figure(radius) * (1.0 + _ROOM)
+        for i, j, figures in self._search.within(records, figure):
             distances = self._geometry.distance(figures)
-            # A radius that is some record's distance holds that record: no figure says so.
             near = distances <= radius
             weights = self._counts[j[near]]
             logged = np.log(np.maximum(distances[near], LEAST_DISTANCE))
             np.add.at(logs, i[near], weights * logged)
             np.add.at(counts, i[near], weights)
-
-        search.within(records, self._geometry.figure(radius) * (1.0 + _ROOM), visit, tick)
         return -logs / self._rows, counts / self._rows
 
     def _chosen(self, records: Points) -> Search:
-        if self._search is None:
-            self._search = self._choose(records)
-        return self._search
-
-    def _choose(self, records: Points) -> Search:
         """Return the search that a sample shows to be the faster."""
         points, geometry = self._points, self._geometry
-        matrix = MatrixSearch(points, geometry)
-        columns = _tree_columns(points, geometry)
+        matrix = MatrixSearch(points, geometry, self._tick)
+        most = max(geometry.levels, default=0)
+        columns = points.numbers.shape[1] + bucket_count(geometry.levels, most)
         pairs = len(records) * len(points)
         grown = 3 * 8 * columns * len(points)
         if columns > MOST_COLUMNS or grown > self._memory or pairs * columns < _SMALL:
             return matrix
         # No answer depends on the rows that are timed.
         rng = np.random.default_rng(0)
-        some = records.take(_some(len(records), _SAMPLED_RECORDS, rng))
-        rows = points.take(_some(len(points), _SAMPLED_ROWS, rng))
+        some, rows = _some(records, _SAMPLED_RECORDS, rng), _some(points, _SAMPLED_ROWS, rng)
         products = _seconds(MatrixSearch(rows, geometry), some)
         products *= pairs / (len(some) * len(rows))
         begun = time.perf_counter()
@@ -445,18 +374,17 @@ class Neighbours:
         growth = (time.perf_counter() - begun) * len(points) / len(rows)
         growth *= math.log(len(points)) / math.log(len(rows))
         # A tree of more rows takes no less for each record.
-        walks = _seconds(small, some) * len(records) / len(some)
-        if growth > _GROWTH * products or walks > products:
+        walks = len(records) / len(some)
+        if growth > _GROWTH * products or walks * _seconds(small, some) > products:
             return matrix
-        tree = TreeSearch(points, geometry)
-        walks = _seconds(tree, some) * len(records) / len(some)
-        return tree if walks < products else matrix
+        tree = TreeSearch(points, geometry, self._tick)
+        return tree if walks * _seconds(tree, some) < products else matrix
 
 
-def _some(count: int, wanted: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    if count <= wanted:
-        return np.arange(count)
-    return np.sort(rng.choice(count, wanted, replace=False))
+def _some(points: Points, wanted: int, rng: np.random.Generator) -> Points:
+    if len(points) <= wanted:
+        return points
+    return points.take(np.sort(rng.choice(len(points), wanted, replace=False)))
 
 
 def _seconds(search: Search, records: Points) -> float:

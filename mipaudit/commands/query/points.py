@@ -8,7 +8,7 @@ in it: what a query says of a record must not depend on whom it is asked of.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,46 +123,33 @@ def bucket_count(levels: Sequence[int], most: int = MOST_BUCKETS) -> int:
     return sum(min(count, most) for count in levels)
 
 
-def write_indicators(
-    target: NDArray[np.floating],
+def dense_features(
     points: Points,
     levels: Sequence[int],
     *,
     value: float = 1.0,
     most: int = MOST_BUCKETS,
-) -> None:
-    """Write the indicators of all categories into ``target``, zeros of shape (n, buckets).
-
-    Args:
-        target: ``bucket_count(levels, most)`` columns.
-        points: n records.
-        levels: of each category.
-        value: of the one that is set.
-        most: columns for each category; its levels share them.
-    """
-    rows = np.arange(len(points))
-    first = 0
-    for codes, count in zip(points.codes.T, levels, strict=True):
-        width = min(count, most)
-        target[rows, first + codes % width] = value
-        first += width
-
-
-def dense_features(
-    points: Points, levels: Sequence[int], *, value: float = 1.0, most: int = MOST_BUCKETS
-) -> Floats:
-    """Return numbers and indicators side by side, shape (n, p + buckets).
+    before: int = 0,
+    dtype: type[np.floating[Any]] = np.float64,
+) -> NDArray[Any]:
+    """Return numbers and indicators side by side, shape (n, before + p + buckets).
 
     Args:
         points: n records.
         levels: of each category.
         value: of the indicator that is set.
-        most: columns for each category.
+        most: columns for each category; its levels share them.
+        before: columns of zeros in front.
+        dtype: of all.
     """
-    p = points.numbers.shape[1]
-    found = np.zeros((len(points), p + bucket_count(levels, most)))
-    found[:, :p] = points.numbers
-    write_indicators(found[:, p:], points, levels, value=value, most=most)
+    at = before + points.numbers.shape[1]
+    found = np.zeros((len(points), at + bucket_count(levels, most)), dtype=dtype)
+    found[:, before:at] = points.numbers
+    rows = np.arange(len(points))
+    for codes, count in zip(points.codes.T, levels, strict=True):
+        width = min(count, most)
+        found[rows, at + codes % width] = value
+        at += width
     return found
 
 
@@ -174,32 +161,25 @@ class NearestRows:
         self.figures = np.full((records, k), np.inf)
         self.rows = np.zeros((records, k), dtype=np.intp)
 
-    def put(self, records: slice, rows: Places, figures: Floats) -> None:
-        """Keep the nearest of some rows for each of these records, each of shape (n, m)."""
+    def keep(self, records: Places | slice, rows: Places, figures: Floats) -> None:
+        """Keep the nearest of what is known and of new rows for these records, shape (n, m)."""
+        figures = np.concatenate([self.figures[records], figures], axis=1)
+        rows = np.concatenate([self.rows[records], rows], axis=1)
         best = np.argsort(figures, axis=1, kind="stable")[:, : self.figures.shape[1]]
         self.figures[records] = np.take_along_axis(figures, best, axis=1)
         self.rows[records] = np.take_along_axis(rows, best, axis=1)
 
     def insert(self, records: Places, rows: Places, figures: Floats) -> None:
-        """Take in pairs of a record and a new row."""
+        """Take in pairs of a record and a new row, the records in order."""
         if not records.size:
             return
-        k = self.figures.shape[1]
-        order = np.lexsort((figures, records))
-        records, rows, figures = records[order], rows[order], figures[order]
         touched, first, sizes = np.unique(records, return_index=True, return_counts=True)
-        rank = np.arange(records.size) - np.repeat(first, sizes)
-        place = np.repeat(np.arange(touched.size), sizes)
-        kept = rank < k
-        new = np.full((touched.size, k), np.inf)
-        new_rows = np.zeros((touched.size, k), dtype=np.intp)
-        new[place[kept], rank[kept]] = figures[kept]
-        new_rows[place[kept], rank[kept]] = rows[kept]
-        both = np.concatenate([self.figures[touched], new], axis=1)
-        both_rows = np.concatenate([self.rows[touched], new_rows], axis=1)
-        best = np.argsort(both, axis=1, kind="stable")[:, :k]
-        self.figures[touched] = np.take_along_axis(both, best, axis=1)
-        self.rows[touched] = np.take_along_axis(both_rows, best, axis=1)
+        line = np.repeat(np.arange(touched.size), sizes)
+        place = np.arange(records.size) - first[line]
+        new = np.full((touched.size, int(sizes.max())), np.inf)
+        new_rows = np.zeros(new.shape, dtype=np.intp)
+        new[line, place], new_rows[line, place] = figures, rows
+        self.keep(touched, new_rows, new)
 
 
 def row_hashes(points: Points) -> NDArray[np.uint64]:

@@ -72,12 +72,12 @@ class Scoring:
 
     def run(self, queries: Sequence[Query]) -> Self:
         """Find the scores of all queries."""
-        neighbours = Neighbours(self.synthetic, self.geometry, self.memory)
+        neighbours = Neighbours(self.synthetic, self.geometry, self.memory, self._tick)
         self._total = self._steps(queries, neighbours)
         ranks = _ranks(queries)
         near: dict[int, Floats] = {}
         if ranks:
-            distances = neighbours.nearest(self.records, ranks, self._tick)
+            distances = neighbours.nearest(self.records, ranks)
             near = dict(zip(ranks, distances.T, strict=True))
         for query in queries:
             if query.kind in BALLS:
@@ -112,7 +112,7 @@ class Scoring:
             case "mc" | "share":
                 radius = self.radii[query.column]
                 if radius not in self._balls:
-                    self._balls[radius] = neighbours.ball(self.records, radius, self._tick)
+                    self._balls[radius] = neighbours.ball(self.records, radius)
                 return self._balls[radius][query.kind == "share"]
             case "density":
                 ours, theirs, _ = self._learned_from(1)

@@ -214,9 +214,8 @@ def test_lists_of_a_ball_stay_short(make, monkeypatch):
     rng = np.random.default_rng(0)
     records, rows = make(rng, 40, 2, ()), make(rng, 70, 2, (), digits=6)
     tree = TreeSearch(rows, Geometry(metric="euclidean", levels=(), columns=2))
-    sizes = []
 
-    tree.within(records, 1e9, lambda i, _j, _f: sizes.append(i.size))
+    sizes = [i.size for i, _, _ in tree.within(records, 1e9)]
 
     assert sum(sizes) == 40 * 70
     assert max(sizes) == 70
