@@ -93,7 +93,7 @@ class Encoded(NamedTuple):
     constant: tuple[str, ...]
     geometry: Geometry
     same: SameRecords
-    points: Mapping[Role, Points]
+    points: Mapping[str, Points]
 
 
 def encode(tables: Mapping[Role, dict[str, RecordColumn]], asked: QueryOptions) -> Encoded:
@@ -120,7 +120,7 @@ def encode(tables: Mapping[Role, dict[str, RecordColumn]], asked: QueryOptions) 
         _coded(name, {role: table.pop(name) for role, table in tables.items()}, asked)
         for name in names
     ]
-    points: dict[Role, Points] = {}
+    points: dict[str, Points] = {}
     first = 0
     for role, count in rows.items():
         some = slice(first, first + count)

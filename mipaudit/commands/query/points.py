@@ -13,7 +13,6 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.tables.records import Role
 from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.rows import splitmix64
 from mipaudit.summaries.seed import SeedChoice
@@ -236,7 +235,7 @@ class SameRecords(NamedTuple):
     referenced: tuple[int, ...]
 
 
-def same_records(tables: Mapping[Role, Points]) -> SameRecords:
+def same_records(tables: Mapping[str, Points]) -> SameRecords:
     """Return which records are in which other table.
 
     Args:
