@@ -79,26 +79,18 @@ def achieved(
     Returns:
         None where a class has no row.
     """
-    mine, theirs = guesses[member], guesses[~member]
+    mine, theirs = (guesses[rows].astype(np.float64) for rows in (member, ~member))
     if min(mine.size, theirs.size) == 0:
         return None
     tpr, fpr = float(mine.mean()), float(theirs.mean())
-    value = advantage(tpr, fpr, prior)
-    if guesses.dtype == np.bool_:
-        found = difference_of_shares(
-            (int(mine.sum()), mine.size), (int(theirs.sum()), theirs.size), prior, alpha
-        )
-    else:
-        found = _difference_of_means(
-            mine.astype(np.float64), theirs.astype(np.float64), prior, alpha
-        )
+    lower, upper = mean_difference(mine, theirs, alpha, prior)
     return Achieved(
-        advantage=Limits(value=value, lower=found[0], upper=found[1]),
+        advantage=Limits(value=advantage(tpr, fpr, prior), lower=lower, upper=upper),
         tpr=tpr,
         fpr=fpr,
-        n_members=int(mine.size),
-        n_holdout=int(theirs.size),
-        counted=guesses.dtype == np.bool_ or _binary(guesses.astype(np.float64)),
+        n_members=mine.size,
+        n_holdout=theirs.size,
+        counted=_binary(mine) and _binary(theirs),
     )
 
 
@@ -119,36 +111,19 @@ def difference_of_shares(
 
 
 def mean_difference(
-    one: NDArray[np.float64], other: NDArray[np.float64], alpha: float
+    one: NDArray[np.float64], other: NDArray[np.float64], alpha: float, prior: float = 0.5
 ) -> tuple[float, float]:
-    """Return two-sided limits of the mean of one less that of other, terms in [0, 1].
+    """Return two-sided limits of the advantage of two means of terms in [0, 1].
 
-    Four limits, each at a quarter of the error. Where all terms are 0 or 1, melded limits.
+    At a prior of one half it is the mean of one less that of other. Four limits, each at a
+    quarter of the error. Where all terms are 0 or 1, melded limits.
     """
     if _binary(one) and _binary(other):
-        up = [
-            Term(weight=1.0, successes=int(one.sum()), trials=one.size),
-            Term(weight=-1.0, successes=int(other.sum()), trials=other.size),
-        ]
-        down = [Term(weight=-t.weight, successes=t.successes, trials=t.trials) for t in up]
-        return melded_lower(up, alpha / 2), -melded_lower(down, alpha / 2)
+        counts = ((int(terms.sum()), terms.size) for terms in (one, other))
+        return difference_of_shares(*counts, prior, alpha)
     each = alpha / 4
-    return (
-        mean_lower(one, each) - mean_upper(other, each),
-        mean_upper(one, each) - mean_lower(other, each),
-    )
-
-
-def _difference_of_means(
-    mine: NDArray[np.float64], theirs: NDArray[np.float64], prior: float, alpha: float
-) -> tuple[float, float]:
-    if _binary(mine) and _binary(theirs):
-        return difference_of_shares(
-            (int(mine.sum()), mine.size), (int(theirs.sum()), theirs.size), prior, alpha
-        )
-    each = alpha / 4
-    lower = advantage(mean_lower(mine, each), mean_upper(theirs, each), prior)
-    upper = advantage(mean_upper(mine, each), mean_lower(theirs, each), prior)
+    lower = advantage(mean_lower(one, each), mean_upper(other, each), prior)
+    upper = advantage(mean_upper(one, each), mean_lower(other, each), prior)
     return max(lower, -1.0), min(upper, 1.0)
 
 

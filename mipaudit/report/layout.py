@@ -139,7 +139,30 @@ SHORT_LIMITS: Final = (
     Column("best", "{value:value}"),
     Column("at most", "{upper:upper}"),
 )
+# Of a difference: a lower limit below 0 says that there is none.
+_LEAST_DIFFERENCE: Final = "[{lower:least}][none{lower:unless}]"
+CHANGE: Final = (
+    Column("at least", _LEAST_DIFFERENCE, "lower_reason"),
+    Column("best estimate", "{value:value}", "value_reason"),
+    Column("at most", "{upper:upper}", "upper_reason"),
+)
+SHORT_CHANGE: Final = (
+    Column("at least", _LEAST_DIFFERENCE),
+    Column("best", "{value:value}"),
+    Column("at most", "{upper:upper}"),
+)
+CHANGE_CHECK: Final = (SHORT_CHANGE[0], SHORT_CHANGE[2])
 CHECK: Final = (Column("at least", "{lower:lower}"), Column("at most", "{upper:upper}"))
+SHORT_SCORE: Final = Column("score", "{short}")
+ATTACKERS: Final = Column("attackers", "{attackers:attackers}")
+SIZES: Final = (Column("members", "{n_members:count}"), Column("holdout", "{n_holdout:count}"))
+# Where a table draws its rows.
+AXIS: Final = Column("", "{axis}")
+STATUS: Final = Column("status", "{status:state}")
+LIMIT_NUMBER: Final = Column("limit", "{limit:number}")
+WHY: Final = Column("why", "{reason}")
+# Of a table of limits, the rows that matter more.
+UNKEPT: Final = ("status", ("not_met", "inconclusive"))
 
 LIMIT: Final = Column("limit", "{limit:limited}")
 WAIVER: Final = (
@@ -174,7 +197,7 @@ POLICY: Final = Table(
     ),
     words=4,
     prose=True,
-    marked=("status", ("not_met", "inconclusive")),
+    marked=UNKEPT,
 )
 POLICY_CASES: Final = Cases("policy", "{score}", "{limit:limited}", "{reason}" + WAIVER)
 

@@ -6,11 +6,19 @@ from typing import Final
 
 from mipaudit.report.layout import (
     ADVANTAGE_WORDS,
+    ATTACKERS,
+    AXIS,
     CHECK,
+    LIMIT_NUMBER,
     LIMIT_WORDS,
     LIMITS,
     SCORE,
     SHORT_LIMITS,
+    SHORT_SCORE,
+    SIZES,
+    STATUS,
+    UNKEPT,
+    WHY,
     Cases,
     Column,
     Layout,
@@ -29,12 +37,7 @@ LAYOUT: Final = Layout(
         Table(
             "The best attacker, and each named attack",
             "lines",
-            (
-                Column("attacker", "{attackers:attacker}"),
-                Column("score", "{short}"),
-                Column("", "{axis}"),
-                *SHORT_LIMITS,
-            ),
+            (Column("attacker", "{attackers:attacker}"), SHORT_SCORE, AXIS, *SHORT_LIMITS),
             words=3,
             caption=(
                 "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
@@ -49,24 +52,12 @@ LAYOUT: Final = Layout(
         Table(
             "The limits of the policy, and what was found",
             "policy",
-            (
-                Column("attack", "{against}"),
-                SCORE,
-                Column("status", "{status:state}"),
-                Column("limit", "{limit:number}"),
-                *CHECK,
-                Column("why", "{reason}"),
-            ),
+            (Column("attack", "{against}"), SCORE, STATUS, LIMIT_NUMBER, *CHECK, WHY),
             words=3,
             prose=True,
-            marked=("status", ("not_met", "inconclusive")),
+            marked=UNKEPT,
         ),
-        Table(
-            "The best attacker: advantage",
-            "optimum",
-            (SCORE, Column("attackers", "{attackers:attackers}"), *LIMITS),
-            words=2,
-        ),
+        Table("The best attacker: advantage", "optimum", (SCORE, ATTACKERS, *LIMITS), words=2),
         Table(
             "All limits together: advantage of any attacker",
             "together",
@@ -129,13 +120,7 @@ LAYOUT: Final = Layout(
         Table(
             "The attack with a threshold for each class, within each class",
             "groups",
-            (
-                Column("class", "{group}"),
-                SCORE,
-                Column("members", "{n_members:count}"),
-                Column("holdout", "{n_holdout:count}"),
-                *LIMITS,
-            ),
+            (Column("class", "{group}"), SCORE, *SIZES, *LIMITS),
             words=2,
             note="{design.confidence:percent} confidence for all classes together.",
         ),

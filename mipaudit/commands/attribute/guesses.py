@@ -63,26 +63,10 @@ class ValueGuesses(NamedTuple):
         """Tell whether both classes have the value."""
         return min(self.n_members, self.n_holdout) > 0
 
-    @property
-    def difference(self) -> float:
-        """Return how much more of the members is guessed right; both classes have the value."""
-        return self.right_members / self.n_members - self.right_holdout / self.n_holdout
-
 
 def summed(values: Iterable[ValueGuesses]) -> ValueGuesses:
     """Return the counts of several values together."""
     return ValueGuesses(*map(sum, zip(ValueGuesses(), *values, strict=True)))
-
-
-def value_advantage(one: ValueGuesses, alpha: float) -> Limits | None:
-    """Return Pr[right | member] - Pr[right | holdout] of one value, two-sided alpha.
-
-    None where a class has no record with the value.
-    """
-    if not one.complete:
-        return None
-    lower, upper = difference_of_shares(one.members, one.holdout, _EVEN, alpha)
-    return Limits(value=one.difference, lower=lower, upper=upper)
 
 
 def attribute_advantage(values: Sequence[ValueGuesses], alpha: float) -> Limits | None:
@@ -90,7 +74,8 @@ def attribute_advantage(values: Sequence[ValueGuesses], alpha: float) -> Limits 
 
     Given each record's value, the right guesses of a class are independent binomials, so
     melded limits of their weighted sum hold whatever the shares are. Of a value that one class
-    lacks, nothing is known there: it adds its whole share to either limit.
+    lacks, nothing is known there: it adds its whole share to either limit. Of one value alone it
+    is Pr[right | member] - Pr[right | holdout].
 
     Args:
         values: one for each value of the attribute.
@@ -106,10 +91,11 @@ def attribute_advantage(values: Sequence[ValueGuesses], alpha: float) -> Limits 
     unknown = sum(one.records for one in values if not one.complete) / total
     up, value = [], 0.0
     for one in known:
-        share = one.records / total
-        up.append(Term(weight=share, successes=one.right_members, trials=one.n_members))
-        up.append(Term(weight=-share, successes=one.right_holdout, trials=one.n_holdout))
-        value += share * one.difference
+        share, rates = one.records / total, []
+        for weight, (right, records) in ((share, one.members), (-share, one.holdout)):
+            up.append(Term(weight=weight, successes=right, trials=records))
+            rates.append(right / records)
+        value += share * (rates[0] - rates[1])
     down = [Term(weight=-t.weight, successes=t.successes, trials=t.trials) for t in up]
     return Limits(
         value=value,
@@ -129,7 +115,7 @@ def membership_advantage(whole: ValueGuesses, prior: float, alpha: float) -> Lim
         prior: p in (0, 1).
         alpha: two-sided error in (0, 1).
     """
-    tpr, fpr = whole.right_members / whole.n_members, whole.right_holdout / whole.n_holdout
+    tpr, fpr = (right / records for right, records in (whole.members, whole.holdout))
     lower, upper = difference_of_shares(whole.members, whole.holdout, prior, alpha)
     return Limits(value=advantage(tpr, fpr, prior), lower=lower, upper=upper)
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.layout import CHECK, LIMITS, SHORT_LIMITS, Cases, Column, Layout, Table
-
-_CHECK: Final = (
-    Column("limit on", "{quantity:status}"),
-    Column("status", "{status:state}"),
-    Column("limit", "{limit:number}"),
-    *CHECK,
+from mipaudit.report.layout import (
+    AXIS,
+    CHECK,
+    LIMIT_NUMBER,
+    LIMITS,
+    SHORT_LIMITS,
+    SIZES,
+    STATUS,
+    UNKEPT,
+    WHY,
+    Cases,
+    Column,
+    Layout,
+    Table,
 )
-_AXIS: Final = Column("", "{axis}")
+
+_CHECK: Final = (Column("limit on", "{quantity:status}"), STATUS, LIMIT_NUMBER, *CHECK)
 _ZERO: Final = ("", "")
 _NO_MODEL: Final = (
     "[No model: always {commonest.name:quoted}, the commonest value, is right for "
@@ -32,18 +40,15 @@ LAYOUT: Final = Layout(
         Table(
             "The limits of the policy, and what was found",
             "policy",
-            (
-                *_CHECK,
-                Column("why", "{reason}"),
-            ),
+            (*_CHECK, WHY),
             words=2,
             prose=True,
-            marked=("status", ("not_met", "inconclusive")),
+            marked=UNKEPT,
         ),
         Table(
             "All values together",
             "figures",
-            (Column("", "{quantity:status}"), _AXIS, *SHORT_LIMITS),
+            (Column("", "{quantity:status}"), AXIS, *SHORT_LIMITS),
             words=2,
             caption=_NO_MODEL + "[ ┃ is the limit{drawn:said}.]",
             short=None,
@@ -51,18 +56,11 @@ LAYOUT: Final = Layout(
             of="advantage, or share of right guesses",
             axis=("", "marks"),
         ),
-        Table(
-            "The limits of the policy",
-            "limits",
-            (*_CHECK,),
-            words=2,
-            short=None,
-            whole=False,
-        ),
+        Table("The limits of the policy", "limits", (*_CHECK,), words=2, short=None, whole=False),
         Table(
             "How much better each value is guessed of members",
             "by_value",
-            (Column("value", "{group:short}[ ({selection})]"), _AXIS, *SHORT_LIMITS),
+            (Column("value", "{group:short}[ ({selection})]"), AXIS, *SHORT_LIMITS),
             words=2,
             caption="How much better each value is guessed of members, limits for all together.",
             short=None,
@@ -76,8 +74,7 @@ LAYOUT: Final = Layout(
             "by_value",
             (
                 Column("value", "{group}[ ({selection} together)]"),
-                Column("members", "{n_members:count}"),
-                Column("holdout", "{n_holdout:count}"),
+                *SIZES,
                 Column("right", "{also.right_of_members.value:value}"),
                 Column("of holdout", "{also.right_of_holdout.value:value}"),
                 *LIMITS,

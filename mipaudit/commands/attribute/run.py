@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.attribute.guesses import (
@@ -16,7 +17,6 @@ from mipaudit.commands.attribute.guesses import (
     right_share,
     summed,
     surely_shifted,
-    value_advantage,
 )
 from mipaudit.commands.attribute.options import AttributeOptions
 from mipaudit.commands.attribute.report import AttributeDesign, AttributeReport, CommonestValue
@@ -87,6 +87,10 @@ _LIMITATIONS: Final = (
     Message("attribute_alike"),
     Message("attribute_melded"),
 )
+# What is said of all values.
+_FIGURES: Final[tuple[Quantity, ...]] = (
+    *("attribute_advantage", "membership_advantage", "right_of_members", "right_of_holdout"),
+)
 # A shift that is found by chance would only alarm.
 _SHIFT_ERROR: Final = 0.01
 
@@ -95,57 +99,69 @@ def attribute_report(
     source: ScoreSource, guesses: Guesses, asked: AttributeOptions, provenance: Provenance
 ) -> AttributeReport:
     """Return the report."""
-    alpha = 1 - asked.confidence
-    whole = summed(guesses.values.values())
-    rare = [
-        name
-        for name, one in sorted(guesses.values.items())
-        if min(one.n_members, one.n_holdout) < asked.min_cell
-    ]
     # In a fixed order: which thread read what must not show in the last digit.
-    every = [one for _, one in sorted(guesses.values.items())]
-    found: dict[Quantity, Limits | None] = {
-        "attribute_advantage": attribute_advantage(every, alpha),
-        "membership_advantage": membership_advantage(whole, asked.prior, alpha),
-        "right_of_members": right_share(whole.right_members, whole.n_members, alpha),
-        "right_of_holdout": right_share(whole.right_holdout, whole.n_holdout, alpha),
-    }
-    values = sorted(_values(guesses.values, rare, asked.confidence), key=_place)
-    checks = _checks(every, asked)
+    values = dict(sorted(guesses.values.items()))
+    whole, alpha = summed(values.values()), 1 - asked.confidence
+    common = {name: one for name, one in values.items() if _least(one) >= asked.min_cell}
+    limits = partial(_limits, [*values.values()], whole, asked.prior)
+    checks = tuple(_checks(asked, limits))
+    by_value = _by_value(values, common, asked.confidence)
     unread = (one for one in source.findings() if one.code == UNREAD)
     told = (*copy_findings(source.copies), *unread, *source.assumed)
-    design = AttributeDesign(
-        n_members=whole.n_members,
-        n_holdout=whole.n_holdout,
-        attribute_column=asked.attribute_col,
-        guess_column=asked.guess_col,
-        n_values=len(guesses.values),
-        prior=asked.prior,
-        baseline=baseline(asked.prior),
-        confidence=asked.confidence,
-        member_column=source.member_column,
-    )
     return AttributeReport(
         command="attribute",
-        design=design,
-        figures=tuple(_row(name, asked.confidence, one) for name, one in found.items()),
-        by_value=tuple(row for row, _ in values),
-        shares=tuple(share for _, shares in values for share in shares),
-        findings=(*told, *_findings(guesses, whole, len(rare))),
+        design=AttributeDesign(
+            n_members=whole.n_members,
+            n_holdout=whole.n_holdout,
+            attribute_column=asked.attribute_col,
+            guess_column=asked.guess_col,
+            n_values=len(values),
+            prior=asked.prior,
+            baseline=baseline(asked.prior),
+            confidence=asked.confidence,
+            member_column=source.member_column,
+        ),
+        figures=tuple(_row(one, asked.confidence, limits(one, alpha)) for one in _FIGURES),
+        by_value=tuple(row for row, _ in by_value),
+        shares=tuple(share for of in by_value for share in _shares(*of)),
+        findings=(*told, *_findings(guesses, whole, len(values) - len(common))),
         limitations=_LIMITATIONS,
         provenance=provenance,
         policy=checks,
         verdict=settled(named_verdict(checks), told),
-        commonest=_commonest(guesses.values, asked.min_cell),
+        commonest=_commonest(values, whole, asked.min_cell),
     )
 
 
-def _commonest(values: dict[str, ValueGuesses], least: int) -> CommonestValue | None:
+def _limits(
+    values: Sequence[ValueGuesses],
+    whole: ValueGuesses,
+    prior: float,
+    quantity: Quantity,
+    alpha: float,
+) -> Limits | None:
+    """Return a figure on all values with limits, two-sided alpha; None where none is known."""
+    match quantity:
+        case "attribute_advantage":
+            return attribute_advantage(values, alpha)
+        case "membership_advantage":
+            return membership_advantage(whole, prior, alpha)
+        case "right_of_members":
+            return right_share(*whole.members, alpha)
+        case _:
+            return right_share(*whole.holdout, alpha)
+
+
+def _least(one: ValueGuesses) -> int:
+    return min(one.n_members, one.n_holdout)
+
+
+def _commonest(
+    values: dict[str, ValueGuesses], whole: ValueGuesses, least: int
+) -> CommonestValue | None:
     """Return what always saying the commonest value reaches; of equals the first by name."""
-    whole = summed(values.values())
-    name = max(sorted(values), key=lambda one: values[one].records)
-    one = values[name]
-    if min(one.n_members, one.n_holdout) < least:
+    name, one = max(values.items(), key=lambda value: value[1].records)
+    if _least(one) < least:
         return None
     return CommonestValue(
         name=name,
@@ -154,64 +170,56 @@ def _commonest(values: dict[str, ValueGuesses], least: int) -> CommonestValue | 
     )
 
 
-def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[Check, ...]:
+def _checks(
+    asked: AttributeOptions, limits: Callable[[Quantity, float], Limits | None]
+) -> Iterator[Check]:
     """Judge every limit: 'not met' shares the error, each 'met' has the whole of it."""
-    whole, alpha = summed(values), 1 - asked.confidence
     given: dict[Quantity, float | None] = {
         "attribute_advantage": asked.max_attribute_advantage,
         "membership_advantage": asked.max_advantage,
     }
-    limits = {quantity: limit for quantity, limit in given.items() if limit is not None}
-
-    def found(quantity: Quantity, error: float) -> Limits | None:
-        if quantity == "attribute_advantage":
-            return attribute_advantage(values, error)
-        return membership_advantage(whole, asked.prior, error)
-
-    checks = []
-    for quantity, limit in limits.items():
-        shared, alone = found(quantity, alpha / len(limits)), found(quantity, alpha)
-        checks.append(
-            named_check(
-                quantity,
-                Message(quantity),
-                limit,
-                (shared.lower, alone.upper) if shared and alone else (None, None),
-                against="guesses",
-                why=None if alone else Message("no_common_value"),
-            )
+    limited = {quantity: limit for quantity, limit in given.items() if limit is not None}
+    alpha = 1 - asked.confidence
+    for quantity, limit in limited.items():
+        shared, alone = limits(quantity, alpha / len(limited)), limits(quantity, alpha)
+        yield named_check(
+            quantity,
+            Message(quantity),
+            limit,
+            (shared.lower, alone.upper) if shared and alone else (None, None),
+            against="guesses",
+            why=None if alone else Message("no_common_value"),
         )
-    return tuple(checks)
 
 
-def _values(
-    values: dict[str, ValueGuesses], rare: Sequence[str], confidence: float
-) -> Iterator[tuple[Row, tuple[Row, ...]]]:
-    """Yield each value with its shares, and the rare ones together; limits share the error."""
-    parts = len(values) - len(rare) + bool(rare)
-    for name, one in values.items():
-        if name not in rare:
-            yield _value(name, one, confidence, parts)
-    if rare:
-        both = summed([values[name] for name in rare])
-        together, shares = _value(_OTHER, both, confidence, parts)
-        yield replace(together, selection="rare values"), shares
+def _by_value(
+    values: Mapping[str, ValueGuesses], common: Mapping[str, ValueGuesses], confidence: float
+) -> list[tuple[Row, ValueGuesses]]:
+    """Return each common value, and the rare ones together; their limits share the error."""
+    rare = [one for name, one in values.items() if name not in common]
+    parts = [(*of, "") for of in common.items()]
+    parts += [(_OTHER, summed(rare), "rare values")] * bool(rare)
+    found = []
+    for name, one, selection in parts:
+        limits = attribute_advantage([one], (1 - confidence) / len(parts))
+        row = replace(
+            _row("more_right_of_members", confidence, limits),
+            group=name,
+            n_members=one.n_members,
+            n_holdout=one.n_holdout,
+            selection=selection,
+        )
+        found.append((row, one))
+    return sorted(found, key=_place)
 
 
-def _value(
-    name: str, one: ValueGuesses, confidence: float, parts: int
-) -> tuple[Row, tuple[Row, ...]]:
-    limits = value_advantage(one, (1 - confidence) / parts)
-    found = _row("more_right_of_members", confidence, limits)
-    row = replace(found, group=name, n_members=one.n_members, n_holdout=one.n_holdout)
-    alone = replace(row, value=None, lower=None, upper=None)
-    shares: tuple[tuple[Quantity, int, int], ...] = (
-        ("right_of_members", one.right_members, one.n_members),
-        ("right_of_holdout", one.right_holdout, one.n_holdout),
-    )
-    return row, tuple(
-        replace(alone, quantity=quantity, value=right / n) for quantity, right, n in shares if n
-    )
+def _shares(row: Row, one: ValueGuesses) -> Iterator[Row]:
+    """Yield the shares of right guesses of a value, without limits."""
+    alone = replace(row, value=None, lower=None, upper=None, selection="")
+    if one.n_members:
+        yield replace(alone, quantity="right_of_members", value=one.right_members / one.n_members)
+    if one.n_holdout:
+        yield replace(alone, quantity="right_of_holdout", value=one.right_holdout / one.n_holdout)
 
 
 def _row(quantity: Quantity, confidence: float, found: Limits | None) -> Row:
@@ -220,8 +228,8 @@ def _row(quantity: Quantity, confidence: float, found: Limits | None) -> Row:
     return Row(quantity=quantity, attackers="guesses", confidence=confidence, **limits)
 
 
-def _place(one: tuple[Row, object]) -> tuple[bool, float, str]:
-    row, _ = one
+def _place(of: tuple[Row, ValueGuesses]) -> tuple[bool, float, str]:
+    row, _ = of
     return bool(row.selection), -2.0 if row.lower is None else -row.lower, row.group or ""
 
 

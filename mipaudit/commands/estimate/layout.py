@@ -6,6 +6,8 @@ from typing import Final
 
 from mipaudit.report.layout import (
     ADVANTAGE_WORDS,
+    ATTACKERS,
+    AXIS,
     LIMIT_WORDS,
     LIMITS,
     OPEN_LIMITS,
@@ -13,6 +15,8 @@ from mipaudit.report.layout import (
     POLICY_CASES,
     SCORE,
     SHORT_LIMITS,
+    SHORT_SCORE,
+    STATUS,
     Cases,
     Column,
     Layout,
@@ -43,8 +47,8 @@ LAYOUT: Final = Layout(
             "Every score, the strongest first",
             "lines",
             (
-                Column("score", "{short}"),
-                Column("", "{axis}"),
+                SHORT_SCORE,
+                AXIS,
                 *SHORT_LIMITS,
                 Column("AUC", "{auc:span}"),
                 Column("TPR 1%", "{tpr:span_percent}"),
@@ -60,7 +64,7 @@ LAYOUT: Final = Layout(
             "Metrics (larger: a better attacker)",
             "metric_lines",
             (
-                Column("score", "{short}"),
+                SHORT_SCORE,
                 Column("metric", "{metric}"),
                 *SHORT_LIMITS,
                 Column("against", "{attackers:attackers}"),
@@ -76,7 +80,7 @@ LAYOUT: Final = Layout(
             (
                 SCORE,
                 _CLAIM,
-                Column("status", "{status:state}"),
+                STATUS,
                 Column("at least", "{lower:lower}"),
                 Column("the claim allows", "{allowed_advantage:upper}"),
             ),
@@ -111,7 +115,7 @@ LAYOUT: Final = Layout(
             "What it means for the people declared",
             "people",
             (
-                Column("attackers", "{attackers:attackers}"),
+                ATTACKERS,
                 Column("at least", "{lower:counted}"),
                 Column("best estimate", "{value:counted}"),
                 Column("at most", "{upper:counted_most}"),
@@ -126,12 +130,7 @@ LAYOUT: Final = Layout(
         Table(
             "Metrics (larger: a better attacker)",
             "estimates",
-            (
-                SCORE,
-                Column("metric", "{metric}"),
-                Column("attackers", "{attackers:attackers}"),
-                *LIMITS,
-            ),
+            (SCORE, Column("metric", "{metric}"), ATTACKERS, *LIMITS),
             words=3,
             where=(("quantity", ("metric",)),),
             unless=_NO_INTERVAL,
@@ -141,7 +140,7 @@ LAYOUT: Final = Layout(
             "estimates",
             (
                 SCORE,
-                Column("attackers", "{attackers:attackers}"),
+                ATTACKERS,
                 *LIMITS,
                 Column("same rows", "{plugin:value}"),
                 Column("judged on", "{n_members:count} + {n_holdout:count}"),

@@ -9,8 +9,8 @@ from mipaudit.commands.attribute.guesses import (
     membership_advantage,
     right_share,
     surely_shifted,
-    value_advantage,
 )
+from mipaudit.evidence.named_attack import difference_of_shares
 
 
 def counts(right_members, n_members, right_holdout, n_holdout):
@@ -31,10 +31,8 @@ def test_definition_5_weighs_each_value_by_its_share():
 
 
 def test_one_value_is_its_own_difference():
-    one = counts(30, 40, 20, 60)
-    assert attribute_advantage([one], 0.1).lower == pytest.approx(
-        value_advantage(one, 0.1).lower, abs=1e-9
-    )
+    found = attribute_advantage([counts(30, 40, 20, 60)], 0.1)
+    assert (found.lower, found.upper) == difference_of_shares((30, 40), (20, 60), 0.5, 0.1)
 
 
 def test_of_a_value_that_a_class_lacks_nothing_is_known():
@@ -45,7 +43,7 @@ def test_of_a_value_that_a_class_lacks_nothing_is_known():
     assert found.lower == pytest.approx(share * alone.lower - 0.2, abs=1e-4)
     assert found.upper == pytest.approx(share * alone.upper + 0.2, abs=1e-4)
     assert attribute_advantage([counts(1, 2, 0, 0), counts(0, 0, 1, 2)], 0.05) is None
-    assert value_advantage(counts(1, 2, 0, 0), 0.05) is None
+    assert attribute_advantage([counts(1, 2, 0, 0)], 0.05) is None
 
 
 def test_the_reduction_is_one_attacker_on_membership():

@@ -6,9 +6,18 @@ from typing import Final
 
 from mipaudit.report.layout import (
     ADVANTAGE_WORDS,
+    ATTACKERS,
+    AXIS,
+    CHANGE,
+    CHANGE_CHECK,
+    LIMIT_NUMBER,
     LIMIT_WORDS,
     LIMITS,
+    SHORT_CHANGE,
     SHORT_LIMITS,
+    STATUS,
+    UNKEPT,
+    WHY,
     Cases,
     Column,
     Layout,
@@ -16,10 +25,8 @@ from mipaudit.report.layout import (
 )
 
 _QUERY: Final = Column("query", "{score}")
-_ATTACKERS: Final = Column("attackers", "{attackers:attackers}")
 _DIFFERENCE: Final = Column("difference", "{score:short} - {versus:short}")
-_NONE: Final = "[{lower:least}][none{lower:unless}]"
-_AT_LEAST, _BEST, _AT_MOST = LIMITS
+_AT_LEAST, _BEST, _ = LIMITS
 
 LAYOUT: Final = Layout(
     about=(
@@ -33,7 +40,7 @@ LAYOUT: Final = Layout(
             (
                 Column("place", "{place:count}[-{down_to:count}]"),
                 Column("query", "{query:short}"),
-                Column("", "{axis}"),
+                AXIS,
                 *SHORT_LIMITS,
             ),
             words=3,
@@ -49,12 +56,7 @@ LAYOUT: Final = Layout(
         Table(
             "How much more the first leaks",
             "own_differences",
-            (
-                _DIFFERENCE,
-                Column("at least", _NONE),
-                Column("best", "{value:value}"),
-                Column("at most", "{upper:upper}"),
-            ),
+            (_DIFFERENCE, *SHORT_CHANGE),
             caption="How much more the first leaks, {design.against:class}.",
             short=None,
             whole=False,
@@ -65,17 +67,10 @@ LAYOUT: Final = Layout(
         Table(
             "How much more than the baseline each query may leak, and what was found",
             "policy",
-            (
-                _QUERY,
-                Column("limit", "{limit:number}"),
-                Column("status", "{status:state}"),
-                Column("at least", _NONE),
-                Column("at most", "{upper:upper}"),
-                Column("why", "{reason}"),
-            ),
+            (_QUERY, LIMIT_NUMBER, STATUS, *CHANGE_CHECK, WHY),
             words=3,
             prose=True,
-            marked=("status", ("not_met", "inconclusive")),
+            marked=UNKEPT,
         ),
         Table(
             "What is certain of the order",
@@ -87,19 +82,13 @@ LAYOUT: Final = Layout(
         Table(
             "Advantage of each query, each row over all queries",
             "advantages",
-            (_QUERY, _ATTACKERS, *LIMITS),
+            (_QUERY, ATTACKERS, *LIMITS),
             words=2,
         ),
         Table(
             "Difference of advantage, the best attacker of the class on either query",
             "differences",
-            (
-                _DIFFERENCE,
-                _ATTACKERS,
-                Column("at least", _NONE, "lower_reason"),
-                _BEST,
-                _AT_MOST,
-            ),
+            (_DIFFERENCE, ATTACKERS, *CHANGE),
             words=2,
             note=(
                 "{design.confidence:percent} confidence for each class, over all pairs "

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
-from mipaudit.report.layout import ADVANTAGE_WORDS, LIMIT_WORDS, Cases, Column, Layout, Table
+from mipaudit.report.layout import (
+    ADVANTAGE_WORDS,
+    ATTACKERS,
+    CHANGE,
+    CHANGE_CHECK,
+    LIMIT_NUMBER,
+    LIMIT_WORDS,
+    SHORT_CHANGE,
+    SIZES,
+    STATUS,
+    UNKEPT,
+    WHY,
+    Cases,
+    Column,
+    Layout,
+    Table,
+)
 
 _SCORE: Final = Column("score", "{score:short}")
 _REPORT: Final = Column("report", "{report:short}")
-_FIGURE: Final = (
-    _SCORE,
-    _REPORT,
-    Column("figure", "{quantity:quantity}"),
-    Column("attackers", "{attackers:attackers}"),
-)
+_FIGURE: Final = (_SCORE, _REPORT, Column("figure", "{quantity:quantity}"), ATTACKERS)
 _CHANGE: Final = Column("change", "{shown:change}")
-_NONE: Final = "[{lower:least}][none{lower:unless}]"
-_SHORT_LIMITS: Final = (
-    Column("at least", _NONE),
-    Column("best", "{value:value}"),
-    Column("at most", "{upper:upper}"),
-)
+_AT_LEAST, *_ = CHANGE
+_, _AT_MOST = CHANGE_CHECK
 
 LAYOUT: Final = Layout(
     about=(
@@ -31,7 +38,7 @@ LAYOUT: Final = Layout(
         Table(
             "Change of the advantage since {design.baseline:quoted}, {design.against:class}",
             "decisive",
-            (_SCORE, _REPORT, _CHANGE, *_SHORT_LIMITS),
+            (_SCORE, _REPORT, _CHANGE, *SHORT_CHANGE),
             words=3,
             short=None,
             picture="intervals",
@@ -53,8 +60,7 @@ LAYOUT: Final = Layout(
                 Column("made", "{created}"),
                 Column("verdict", "{verdict:status}"),
                 Column("confidence", "{confidence:percent}"),
-                Column("members", "{n_members:count}"),
-                Column("holdout", "{n_holdout:count}"),
+                *SIZES,
             ),
             words=3,
             short=3,
@@ -62,29 +68,15 @@ LAYOUT: Final = Layout(
         Table(
             "How much the advantage of each score may have grown, and what was found",
             "policy",
-            (
-                _SCORE,
-                _REPORT,
-                Column("limit", "{limit:number}"),
-                Column("status", "{status:state}"),
-                Column("at least", _NONE),
-                Column("at most", "{upper:upper}"),
-                Column("why", "{reason}"),
-            ),
+            (_SCORE, _REPORT, LIMIT_NUMBER, STATUS, *CHANGE_CHECK, WHY),
             words=4,
             prose=True,
-            marked=("status", ("not_met", "inconclusive")),
+            marked=UNKEPT,
         ),
         Table(
             "Changes: the new report less {design.baseline:quoted}",
             "shown_changes",
-            (
-                *_FIGURE,
-                _CHANGE,
-                Column("at least", _NONE, "lower_reason"),
-                Column("best estimate", "{value:value}"),
-                Column("at most", "{upper:upper}", "upper_reason"),
-            ),
+            (*_FIGURE, _CHANGE, *CHANGE),
             words=5,
             marked=("shown", ("increase",)),
             note=(
@@ -95,12 +87,7 @@ LAYOUT: Final = Layout(
         Table(
             "The limits that the changes follow from",
             "shown_figures",
-            (
-                *_FIGURE,
-                Column("at least", _NONE, "lower_reason"),
-                Column("best estimate", "{value:value}"),
-                Column("at most", "{upper:upper}"),
-            ),
+            (*_FIGURE, _AT_LEAST, Column("best estimate", "{value:value}"), _AT_MOST),
             words=4,
         ),
         Table(
@@ -109,7 +96,7 @@ LAYOUT: Final = Layout(
             (
                 _SCORE,
                 _REPORT,
-                Column("attackers", "{attackers:attackers}"),
+                ATTACKERS,
                 Column("compared", "{quantity:quantity}"),
                 Column("at least", "{lower:lower}"),
                 Column("at most", "{upper:upper}"),
