@@ -239,14 +239,14 @@ def require_possible(
         UsageError: ``code``.
     """
     guessing = baseline(prior)
-    scale, shift = restatement(quantity, prior)
+    units = restatement(quantity, prior)
     ends = {
         "auc": (_HALF, 1.0),
         "tpr_at_fpr": (fpr or 0.0, 1.0),
         "risk": (guessing, 1.0),
         "difference": (0.0, _LARGEST_DIFFERENCE),
     }
-    lowest, highest = ends.get(quantity, (scale * guessing + shift, scale + shift))
+    lowest, highest = ends.get(quantity, (units.of(guessing), units.of(1.0)))
     require(
         limit is None or lowest < limit <= highest,
         code,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
@@ -11,7 +11,7 @@ from mipaudit.model.row import Check, Checked, CheckStatus, Waiver
 from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from mipaudit.model.row import Attackers, Limited, Row
 
@@ -144,21 +144,81 @@ def check_status(limit: float, lower: float | None, upper: float | None) -> Chec
     return "inconclusive"
 
 
-def restatement(quantity: Checked, prior: float) -> tuple[float, float]:
-    """Return scale and shift that make a quantity of the advantage at a prior.
+class Units(NamedTuple):
+    """In what units a quantity says the advantage at a prior: ``scale`` times it plus ``shift``."""
+
+    scale: float
+    shift: float
+
+    def advantage(self, value: float) -> float:
+        """Return the advantage that a value of the quantity says."""
+        return (value - self.shift) / self.scale
+
+    def of(self, advantage: float) -> float:
+        """Return the quantity of an advantage."""
+        return self.scale * advantage + self.shift
+
+
+def restatement(quantity: Checked, prior: float) -> Units:
+    """Return the units of a quantity at a prior.
 
     The quantities that say the same as the advantage are excess, eta and accuracy.
     """
     guessing = baseline(prior)
     match quantity:
         case "excess":
-            return 1.0, -guessing
+            return Units(1.0, -guessing)
         case "eta":
-            return 0.5, -guessing / 2
+            return Units(0.5, -guessing / 2)
         case "accuracy":
-            return 0.5, 0.5
+            return Units(0.5, 0.5)
         case _:
-            return 1.0, 0.0
+            return Units(1.0, 0.0)
+
+
+def applied(function: Callable[..., float], limit: float | None, *others: float) -> float | None:
+    """Return a function of a limit; None of one that there is not."""
+    return None if limit is None else function(limit, *others)
+
+
+def limit_check(
+    limit: Limit,
+    score: str,
+    against: Attackers,
+    lower: float | None,
+    upper: float | None,
+    *,
+    status: CheckStatus | None = None,
+    prior: float | None = None,
+    records_to_settle: int | None = None,
+) -> Check:
+    """Return a limit of a policy beside what was found of a score.
+
+    Args:
+        limit: of the policy.
+        score: its name.
+        against: as in `Check`, as are both limits.
+        lower: lower limit of the quantity.
+        upper: upper limit of it.
+        status: whether it is kept; None for what the two limits say.
+        prior: as in `Check`.
+        records_to_settle: likewise.
+    """
+    check = Check(
+        quantity=limit.quantity,
+        metric=limit.metric,
+        fpr=limit.fpr,
+        score=score,
+        limit=limit.max,
+        against=against,
+        lower=lower,
+        upper=upper,
+        status=status or check_status(limit.max, lower, upper),
+        reason=UNDECIDED,
+        records_to_settle=records_to_settle,
+        prior=prior,
+    )
+    return replace(check, reason=check_reason(check))
 
 
 def check_reason(check: Check) -> Message:

@@ -25,7 +25,13 @@ from mipaudit.model.row import Check, Row
 from mipaudit.statements.any_report import AnyReport, Design
 from mipaudit.statements.claim import Claim, gravest_claim
 from mipaudit.statements.copies import COMMON, COPIES, Copies
-from mipaudit.statements.policy import RESTATED, SHARES_ERROR, differs_from_rows, restatement
+from mipaudit.statements.policy import (
+    RESTATED,
+    SHARES_ERROR,
+    applied,
+    differs_from_rows,
+    restatement,
+)
 from mipaudit.statements.verdict import Rejudged, Verdict, limits_shown, verdict_answer
 
 if TYPE_CHECKING:
@@ -459,10 +465,9 @@ def _judged_plainly(report: Report) -> Message | None:
     if check.quantity == "copies" or check.quantity not in RESTATED:
         return None
     prior = report.design.prior if check.prior is None else check.prior
-    scale, shift = restatement(check.quantity, prior)
-    lower = ((check.lower or 0.0) - shift) / scale
-    upper = None if check.upper is None else (check.upper - shift) / scale
-    limit = (check.limit - shift) / scale
+    units = restatement(check.quantity, prior)
+    lower, limit = units.advantage(check.lower or 0.0), units.advantage(check.limit)
+    upper = applied(units.advantage, check.upper)
     if report.verdict.status == "not_met":
         return Message.of("right_above", score=check.score, lower=lower, limit=limit, prior=prior)
     most = _right_most(upper, check.against, prior, limit)

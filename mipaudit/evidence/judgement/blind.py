@@ -35,7 +35,7 @@ from mipaudit.maths.class_limits.shared_part import (
 )
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import RESTATED, check_reason, check_status, restatement
+from mipaudit.statements.policy import RESTATED, applied, check_reason, check_status, restatement
 from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
@@ -211,27 +211,19 @@ def beside_records(
 def _shared(
     check: Check, lower: float | None, upper: float | None, most: float, prior: float
 ) -> tuple[float | None, float | None]:
+    """Return the limits of a quantity among records as likely in either class."""
     match check.quantity:
         case "tpr_at_fpr":
-            fpr = check.fpr or 0.0
-            return (
-                None if lower is None else shared_tpr_lower(lower, most, fpr),
-                None if upper is None else shared_tpr_upper(upper, most),
-            )
+            lower = applied(shared_tpr_lower, lower, most, check.fpr or 0.0)
+            return lower, applied(shared_tpr_upper, upper, most)
         case "auc":
-            return (
-                None if lower is None else shared_auc_lower(lower, most),
-                None if upper is None else shared_auc_upper(upper, most),
-            )
+            return applied(shared_auc_lower, lower, most), applied(shared_auc_upper, upper, most)
         case quantity if quantity in RESTATED:
-            scale, shift = restatement(quantity, prior)
-            guessing = baseline(prior)
-            if lower is not None:
-                lower = shared_advantage_lower((lower - shift) / scale, most, guessing)
-                lower = lower * scale + shift
-            if upper is not None:
-                upper = shared_advantage_upper((upper - shift) / scale, most) * scale + shift
-            return lower, upper
+            units = restatement(quantity, prior)
+            lower = applied(units.advantage, lower)
+            lower = applied(shared_advantage_lower, lower, most, baseline(prior))
+            upper = applied(shared_advantage_upper, applied(units.advantage, upper), most)
+            return applied(units.of, lower), applied(units.of, upper)
         case _:
             # How much the records explain of other quantities is not known.
             return None, None if most > 0 else upper
@@ -239,16 +231,10 @@ def _shared(
 
 def _nothing(check: Check, prior: float) -> float | None:
     """Return a quantity's value where nothing leaks; None where that is not known."""
-    match check.quantity:
-        case "tpr_at_fpr":
-            return check.fpr
-        case "auc":
-            return 0.5  # of the better side
-        case quantity if quantity in RESTATED:
-            scale, shift = restatement(quantity, prior)
-            return scale * baseline(prior) + shift
-        case _:
-            return None
+    if check.quantity in RESTATED:
+        return restatement(check.quantity, prior).of(baseline(prior))
+    # Of the AUC it is that of the better side.
+    return check.fpr if check.quantity == "tpr_at_fpr" else 0.5 if check.quantity == "auc" else None
 
 
 def _reason(check: Check, plain: Check, allowance: Allowance, prior: float) -> Message:
@@ -274,9 +260,10 @@ def _accused(check: Check, plain: Check, allowance: Allowance, prior: float) -> 
         return said.with_values(code, most=allowance.most, beyond=check.lower)
     if plain.quantity not in RESTATED:
         return said.with_values("unbounded_records_or_assert")
-    scale, shift = restatement(plain.quantity, prior)
-    most = most_apart_above(((plain.lower or 0.0) - shift) / scale, (plain.limit - shift) / scale)
-    shown = _below(most)
+    units = restatement(plain.quantity, prior)
+    shown = _below(
+        most_apart_above(units.advantage(plain.lower or 0.0), units.advantage(plain.limit))
+    )
     if shown <= allowance.least:
         return said.with_values("unbounded_records")
     return said.with_values("unbounded_records_or_assert_under", under=shown)
@@ -291,9 +278,8 @@ def _cleared(check: Check, plain: Check, allowance: Allowance, prior: float) -> 
         return said.with_values(code, most=allowance.most, alike=check.upper)
     if plain.quantity not in RESTATED or plain.upper is None:
         return said
-    scale, shift = restatement(plain.quantity, prior)
-    most = most_apart_within((plain.upper - shift) / scale, (plain.limit - shift) / scale)
-    shown = _below(most)
+    units = restatement(plain.quantity, prior)
+    shown = _below(most_apart_within(units.advantage(plain.upper), units.advantage(plain.limit)))
     if shown <= allowance.least:
         return said
     return said.with_values("hidden_by_difference_or_assert", up_to=shown)

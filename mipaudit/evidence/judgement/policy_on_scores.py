@@ -19,16 +19,15 @@ from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
 from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
 from mipaudit.model.message import Message
-from mipaudit.model.row import Check
 from mipaudit.statements.claim import Claim, EpsilonClaim, judge_claim
-from mipaudit.statements.policy import UNDECIDED, Limit, check_reason, check_status, restatement
+from mipaudit.statements.policy import Limit, Units, applied, check_status, limit_check, restatement
 from mipaudit.summaries.rows import MICRO_BLOCKS
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics import MetricEvidence
     from mipaudit.evidence.scores.averaged_lower import Averaged
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.model.row import Attackers
+    from mipaudit.model.row import Attackers, Check
     from mipaudit.statements.policy import Limit, Policy
 
 
@@ -238,7 +237,7 @@ def judge_limit(
         upper_error: of the upper limit.
     """
     at = evidence if limit.prior is None else evidence.at_prior(limit.prior)
-    errors, bound, scale, shift = (lower_error, upper_error), limit.max, 1.0, 0.0
+    errors, units = (lower_error, upper_error), Units(1.0, 0.0)
     match limit.quantity:
         case "tpr_at_fpr":
             found = _tpr(at, limit, *errors)
@@ -250,27 +249,22 @@ def judge_limit(
             found = _difference(evidence, lower_error)
         case quantity:
             # The advantage, or what says the same in other units: judged as the advantage.
-            scale, shift = restatement(quantity, at.prior)
-            bound = (limit.max - shift) / scale
-            found = _advantage(at, bound, limit.against, *errors)
-    against, lower, upper, stands = found
-    status = check_status(bound, lower, upper)
-    standing = stands() if status == "inconclusive" else None
-    check = Check(
-        quantity=limit.quantity,
-        metric=limit.metric,
-        fpr=limit.fpr,
-        score=evidence.score,
-        limit=limit.max,
-        against=against,
-        lower=None if lower is None else scale * lower + shift,
-        upper=None if upper is None else scale * upper + shift,
+            units = restatement(quantity, at.prior)
+            found = _advantage(at, units.advantage(limit.max), limit.against, *errors)
+    against, lower, upper, standing = found
+    # Compared as an advantage: in other units a limit may round to the other side.
+    status = check_status(units.advantage(limit.max), lower, upper)
+    stands = standing() if status == "inconclusive" else None
+    return limit_check(
+        limit,
+        evidence.score,
+        against,
+        applied(units.of, lower),
+        applied(units.of, upper),
         status=status,
-        reason=UNDECIDED,
-        records_to_settle=None if standing is None else records_to_settle(standing),
         prior=None if at.prior == evidence.prior else at.prior,
+        records_to_settle=None if stands is None else records_to_settle(stands),
     )
-    return replace(check, reason=check_reason(check))
 
 
 def deciding_upper(

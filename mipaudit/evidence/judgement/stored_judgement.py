@@ -14,21 +14,12 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.blind import Allowance, beside_records
 from mipaudit.evidence.scores.rows import difference_shown
-from mipaudit.model.row import Check
-from mipaudit.statements.policy import (
-    RESTATED,
-    UNDECIDED,
-    Limit,
-    Policy,
-    check_reason,
-    check_status,
-    restatement,
-)
+from mipaudit.statements.policy import RESTATED, Limit, Policy, applied, limit_check, restatement
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
-    from mipaudit.model.row import Attackers, Row
+    from mipaudit.model.row import Attackers, Check, Row
 
 _ONE_CLASS: Final = ("auc", "tpr_at_fpr", "any_difference")
 _LEAST: Final = 0.5
@@ -132,38 +123,24 @@ def _check(stored: Stored, score: str, limit: Limit) -> Check:
     against, upper = _deciding_upper(stored, rows, score, limit)
     lower = next((e.lower for e in rows if e.lower is not None), None)
     if limit.quantity in RESTATED:
-        scale, shift = restatement(limit.quantity, stored.prior)
-        lower = None if lower is None else lower * scale + shift
-        upper = None if upper is None else upper * scale + shift
+        units = restatement(limit.quantity, stored.prior)
+        lower, upper = applied(units.of, lower), applied(units.of, upper)
     elif limit.quantity == "auc" and not stored.side_given and None not in {lower, upper}:
         upper = max(float(upper or 0), 1 - float(lower or 0))
     elif limit.quantity == "any_difference":
         # At the error of a stored limit.
         error = (1 - rows[0].confidence) / 2 / len(stored.scores)
         against, lower = "any", difference_shown(rows[0].value, error)
-    status = check_status(limit.max, lower, upper)
-    check = Check(
-        quantity=limit.quantity,
-        score=score,
-        limit=limit.max,
-        against=against,
-        lower=lower,
-        upper=upper,
-        status=status,
-        reason=UNDECIDED,
-        fpr=limit.fpr,
-        metric=limit.metric,
-    )
-    if stored.allowance is None:
-        reason = check_reason(check)
-        if status == "inconclusive" and upper is not None:
-            # The report cannot tell how many records would settle it.
-            reason = replace(reason, code="open_in_report")
-        return replace(check, reason=reason)
-    # A report holds no limit of the TPR at the larger FPR that a difference may lead to.
-    elsewhere = limit.quantity == "tpr_at_fpr" and bool(stored.allowance.most)
-    shared = lower, None if elsewhere else upper
-    return beside_records(check, shared, stored.allowance, stored.prior)
+    check = limit_check(limit, score, against, lower, upper)
+    if stored.allowance is not None:
+        # A report holds no limit of the TPR at the larger FPR that a difference may lead to.
+        elsewhere = limit.quantity == "tpr_at_fpr" and bool(stored.allowance.most)
+        shared = lower, None if elsewhere else upper
+        return beside_records(check, shared, stored.allowance, stored.prior)
+    if check.status == "inconclusive" and upper is not None:
+        # The report cannot tell how many records would settle it.
+        return replace(check, reason=replace(check.reason, code="open_in_report"))
+    return check
 
 
 def _deciding_upper(
@@ -182,22 +159,17 @@ def _deciding_upper(
                 hint=f"It has: {', '.join(uppers)}.",
             )
         return limit.against, uppers[limit.against]
-    if _discrete(stored, score):
-        return "any", uppers.get("any")
-    named = [(upper, one) for one, upper in uppers.items() if upper is not None and one != "any"]
-    if not named:
-        return "any", uppers.get("any")
-    upper, attackers = max(named)
-    return attackers, upper
-
-
-def _discrete(stored: Stored, score: str) -> bool:
-    """Tell whether the advantage of all attackers has an upper limit: so it is for few values."""
-    return any(
+    # Of few values the advantage of all attackers has an upper limit.
+    discrete = any(
         e.quantity == "advantage" and e.attackers == "any" and e.upper is not None
         for e in stored.estimates
         if _counts(e, score)
     )
+    named = [(upper, one) for one, upper in uppers.items() if upper is not None and one != "any"]
+    if discrete or not named:
+        return "any", uppers.get("any")
+    upper, attackers = max(named)
+    return attackers, upper
 
 
 def _counts(estimate: Row, score: str) -> bool:

@@ -26,7 +26,7 @@ _SCORE: Final = Column("score", "{score:short}")
 _REPORT: Final = Column("report", "{report:short}")
 _FIGURE: Final = (_SCORE, _REPORT, Column("figure", "{quantity:quantity}"), ATTACKERS)
 _CHANGE: Final = Column("change", "{shown:change}")
-_AT_LEAST, *_ = CHANGE
+_AT_LEAST, _, _ = CHANGE
 _, _AT_MOST = CHANGE_CHECK
 
 LAYOUT: Final = Layout(
