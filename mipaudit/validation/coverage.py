@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +24,6 @@ from mipaudit.validation.replications import (
     Choice,
     Form,
     Panel,
-    Task,
     cells_of,
     control_cell,
     joined,
@@ -45,7 +44,7 @@ _HINT: Final = "Name another file for `resume`, or delete this one to start anew
 
 
 class Ledger:
-    """The rows of finished cells, by what identifies a task."""
+    """The rows of finished cells, by what identifies the work."""
 
     def __init__(
         self, name: str | None = None, identity: Mapping[str, object] | None = None
@@ -64,77 +63,66 @@ class Ledger:
         """
         self._finished: dict[str, Rows] = {}
         self._path = None if name is None else Path(name)
+        if self._path is None:
+            return
+        head = {"schema": _SCHEMA, **(identity or {})}
         with _refusals():
-            lines = [] if self._path is None else _whole_lines(self._path)
-            head = {"schema": _SCHEMA, **(identity or {})}
-            if lines:
-                _require_same_run(lines[0], head)
+            data = self._path.read_bytes() if self._path.exists() else b""
+            whole = data[: data.rfind(b"\n") + 1]
+            if whole:
+                self._finished = _entries(whole.splitlines(), head)
+            elif data:
+                raise _foreign()
             else:
                 self._append(head)
-            self._finished.update(_entry(line) for line in lines[1:])
+            if len(whole) < len(data):
+                os.truncate(self._path, len(whole))
 
-    def find(self, task: Task) -> Rows | None:
-        """Return the rows of a task that is finished."""
-        return self._finished.get(_key(task))
+    def find(self, cell: Cell, methods: Panel) -> Rows | None:
+        """Return the rows of a cell that is finished."""
+        return self._finished.get(repr((cell, methods)))
 
-    def add(self, task: Task, rows: Rows) -> None:
-        """Keep the rows of a task, on disk before this returns.
+    def add(self, cell: Cell, methods: Panel, rows: Rows) -> None:
+        """Keep the rows of a cell, on disk before this returns.
 
         Raises:
             OutputError: the file cannot be written.
         """
-        self._finished[_key(task)] = rows
+        key = repr((cell, methods))
+        self._finished[key] = rows
         with _refusals():
-            self._append({"cell": _key(task), "rows": [asdict(row) for row in rows]})
+            self._append((key, rows))
 
-    def _append(self, entry: Mapping[str, object]) -> None:
+    def _append(self, entry: object) -> None:
         if self._path is None:
             return
+        import msgspec
+
         with self._path.open("ab") as file:
-            file.write(json.dumps(entry, allow_nan=False).encode("ascii") + b"\n")
+            file.write(msgspec.json.encode(entry) + b"\n")
             file.flush()
             os.fsync(file.fileno())
 
 
-def _key(task: Task) -> str:
-    return repr((task.cell, task.methods))
-
-
-def _whole_lines(path: Path) -> list[bytes]:
-    """Return the lines that are complete, and cut off what follows them."""
-    data = path.read_bytes() if path.exists() else b""
-    whole = data.rfind(b"\n") + 1
-    if data and not whole:
-        raise _foreign()
-    if whole < len(data):
-        os.truncate(path, whole)
-    return data[:whole].splitlines()
-
-
-def _require_same_run(line: bytes, head: Mapping[str, object]) -> None:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        raise _foreign() from None
-    if not isinstance(found, dict) or found.get("schema") != _SCHEMA:
-        raise _foreign()
-    wanted = json.loads(json.dumps(head))
-    other = sorted(key for key in {*wanted, *found} if wanted.get(key) != found.get(key))
-    if other:
-        raise InputError(
-            "other_run",
-            f"The file to resume from is of a run with another {' and another '.join(other)}.",
-            hint=_HINT,
-        )
-
-
-def _entry(line: bytes) -> tuple[str, Rows]:
+def _entries(lines: Sequence[bytes], head: Mapping[str, object]) -> dict[str, Rows]:
+    """Return the finished cells of a file, whose first line says of which run they are."""
     import msgspec
 
+    wanted = msgspec.to_builtins(head)
     try:
-        entry = msgspec.json.decode(line, type=dict[str, Any])
-        return msgspec.convert((entry["cell"], entry["rows"]), tuple[str, Rows])
-    except (msgspec.MsgspecError, KeyError):
+        found = msgspec.json.decode(lines[0], type=dict[str, object])
+        if found.get("schema") != _SCHEMA:
+            raise _foreign()
+        other = sorted(key for key in {*wanted, *found} if wanted.get(key) != found.get(key))
+        if other:
+            raise InputError(
+                "other_run",
+                f"The file to resume from is of a run with another {' and another '.join(other)}.",
+                hint=_HINT,
+            )
+        entry = msgspec.json.Decoder(tuple[str, Rows])
+        return dict(map(entry.decode, lines[1:]))
+    except msgspec.MsgspecError:
         raise _foreign() from None
 
 
@@ -160,17 +148,9 @@ def code_fingerprint() -> str:
     root = Path(__file__).parents[1]
     digest = sha256()
     for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in {"cli", "formats"}:
+        if path.relative_to(root).parts[0] != "cli":
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that rows depend on."""
-    import numpy as np
-    import scipy
-
-    return {"mipaudit": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
 
 
 Progress = Callable[[int, int | None], None]
@@ -198,13 +178,20 @@ class Run:
 
     def identity(self) -> dict[str, Any]:
         """Return all that a cell's rows depend on, for the ledger."""
+        import numpy as np
+        import scipy
+
         return {
-            "version": versions(),
+            "version": {
+                "mipaudit": __version__,
+                "numpy": np.__version__,
+                "scipy": scipy.__version__,
+            },
             "code": code_fingerprint(),
             "seed": self.seed,
             "form": self.form,
-            "choice": asdict(self.choice),
-            "methods": asdict(self.panel),
+            "choice": self.choice,
+            "methods": self.panel,
         }
 
 
@@ -273,25 +260,25 @@ def carry_out(
         OutputError: the ledger cannot be written.
     """
     control = _control(run)
-    tasks = [Task(cell=cell, methods=run.panel) for cell in run.cells]
-    missing = [task for task in (control, *tasks) if ledger.find(task) is None]
-    pieces = [(task, run.seed, part) for task in missing for part in task.pieces()]
-    total, done = sum(task.seconds * task.cell.replications for task in missing), 0.0
+    work = [control, *((cell, run.panel) for cell in run.cells)]
+    missing = [one for one in work if ledger.find(*one) is None]
+    pieces = [(*one, run.seed, part) for one in missing for part in one[0].pieces()]
+    total, done = sum(cell.seconds * cell.replications for cell, _ in missing), 0.0
     # The processes end with this block, whatever ends it.
     with closing(results(replicate, pieces, jobs=min(jobs, len(pieces)))) as found:
-        for task in missing:
+        for cell, methods in missing:
             parts = []
-            for part in task.pieces():
+            for part in cell.pieces():
                 parts.append(next(found))
-                done += task.seconds * len(part)
+                done += cell.seconds * len(part)
                 if progress is not None:
                     progress(int(done * _MICRO), int(total * _MICRO))
-            ledger.add(task, tally(task.cell, joined(parts)))
-    rows = tuple(row for task in tasks for row in ledger.find(task) or ())
-    return rows, ledger.find(control) or ()
+            ledger.add(cell, methods, tally(cell, joined(parts)))
+    control_rows, *rows = (ledger.find(*one) or () for one in work)
+    return tuple(chain.from_iterable(rows)), control_rows
 
 
-def _control(run: Run) -> Task:
+def _control(run: Run) -> tuple[Cell, Panel]:
     """Return the invalid methods that must be caught, and enough files for that."""
     concerned = {*default_estimands(), *run.panel.estimands}
     invalid = {
@@ -300,6 +287,4 @@ def _control(run: Run) -> Task:
         if not one.valid and one.estimand in concerned
     }
     replications = max(run.cells[0].replications, *(one.enough for one in invalid.values()))
-    return Task(
-        cell=control_cell(replications), methods=Panel(estimands=(), alternatives=tuple(invalid))
-    )
+    return control_cell(replications), Panel(estimands=(), alternatives=tuple(invalid))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import cycle, product
+from functools import lru_cache, partial
+from itertools import chain, cycle, product
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import numpy as np
@@ -33,43 +33,48 @@ Form = Literal["quick", "full"]
 # The most telling laws: no leak in three guises, leaks that thresholds miss, rare
 # leaks, heavy tails, ties, infinities, discrete scores, near-perfect separation.
 TELLING: Final = (
-    "null-gaussian",
-    "null-discrete-1000",
-    "null-ties",
-    "gauss-shift-1",
-    "gauss-scale-3",
-    "leaked-atoms",
-    "cauchy-shift",
-    "comb-64",
-    "randomized-response-1",
-    "multinomial-1000",
-    "infinite-scores",
-    "laplace-4",
+    *("null-gaussian", "null-discrete-1000", "null-ties", "gauss-shift-1", "gauss-scale-3"),
+    *("leaked-atoms", "cauchy-shift", "comb-64", "randomized-response-1", "multinomial-1000"),
+    *("infinite-scores", "laplace-4"),
 )
 # Fewer of them where a replication is dear or a low prior hides most leaks.
 _FEWER: Final = (
-    "null-gaussian",
-    "gauss-shift-1",
-    "leaked-atoms",
-    "comb-64",
-    "multinomial-1000",
-    "laplace-4",
+    *("null-gaussian", "gauss-shift-1", "leaked-atoms"),
+    *("comb-64", "multinomial-1000", "laplace-4"),
 )
 _FEWEST: Final = ("null-gaussian", "leaked-atoms", "multinomial-1000", "laplace-4")
-# One member among 100 records, and classes more uneven still.
-_UNEVEN_ORDERS: Final[tuple[Order, ...]] = ("shuffled", "by class")
-_UNEVEN: Final = (
-    ("null-gaussian", 100, 9_900),
-    ("gauss-shift-1", 100, 9_900),
-    ("null-discrete-1000", 100, 9_900),
-    ("leaked-shift", 100, 9_900),
-    *(
-        (name, *sizes)
-        for name in ("null-gaussian", "rare-values", "cantor", "comb-1024")
-        for sizes in ((25, 25_000), (6_000, 60))
+# Records of several columns: no shift, and one that no column shows by itself.
+_RECORDS: Final = ("null-cube-2", "plane-xor-0.3")
+_SMALL: Final = (50, 1_000)
+_PRIORS: Final = (0.5, 0.1, 0.01)
+# Laws, records and priors of which every combination is run.
+Blocks = tuple[tuple[Iterable[str], tuple[int, ...], tuple[float, ...]], ...]
+_GRID: Final[dict[Form, Blocks]] = {
+    "quick": (
+        (TELLING, _SMALL, (0.5,)),
+        (_FEWEST, _SMALL, (0.1,)),
+        (_FEWEST[:2], _SMALL, (0.01,)),
+        (("multinomial-1000", "gauss-shift-1"), (10_000,), (0.5,)),
+        (("null-gaussian",), (10_000,), (0.1,)),
+        (("leaked-atoms",), (10_000,), (0.01,)),
+        (_RECORDS, (50,), (0.5,)),
     ),
-    ("nearly-separated", 25, 100_000),
-)
+    "full": (
+        (LAWS, _SMALL, (0.5,)),
+        (LAWS, (1_000,), (0.1,)),
+        # Of 50 records a low prior leaves little to see.
+        (TELLING, (50,), (0.1,)),
+        (TELLING, _SMALL, (0.01,)),
+        (_FEWEST, (1_000,), (0.9,)),
+        (TELLING, (10_000,), (0.5,)),
+        (_FEWER, (10_000,), (0.1, 0.01)),
+        ([name for name in _FEWER if name != "leaked-atoms"], (100_000,), (0.5,)),
+        (("null-gaussian",), (100_000,), (0.1,)),
+        (("leaked-atoms",), (100_000,), (0.01,)),
+        (VECTOR_LAWS, (50,), (0.5,)),
+        (_RECORDS, (1_000,), (0.5,)),
+    ),
+}
 # Members and holdout records with which limits that hold elsewhere were once wrong.
 _HARD: Final[dict[Form, tuple[tuple[str, int, int, Order], ...]]] = {
     "quick": (
@@ -89,20 +94,30 @@ _HARD: Final[dict[Form, tuple[tuple[str, int, int, Order], ...]]] = {
         ("gauss-shift-1", 2_500, 2_500, "by class"),
     ),
 }
+# One member among 100 records, and classes more uneven still.
+_UNEVEN: Final = (
+    ("null-gaussian", 100, 9_900),
+    ("gauss-shift-1", 100, 9_900),
+    ("null-discrete-1000", 100, 9_900),
+    ("leaked-shift", 100, 9_900),
+    *(
+        (name, *sizes)
+        for name in ("null-gaussian", "rare-values", "cantor", "comb-1024")
+        for sizes in ((25, 25_000), (6_000, 60))
+    ),
+    ("nearly-separated", 25, 100_000),
+)
+_UNEVEN_ORDERS: Final[tuple[Order, ...]] = ("shuffled", "by class")
 # What is proved of the finite-sample limits holds over the seeds: one size shows little.
-_STRICT_SIZES: Final = tuple(range(50, 1_050, 50))
-# Records of several columns: no shift, and one that no column shows by itself.
-_RECORDS: Final = ("null-cube-2", "plane-xor-0.3")
-_SMALL: Final = (50, 1_000)
-_LARGE: Final = 10_000
-_LARGEST: Final = 100_000
-_EVEN: Final = 0.5
-_LOW: Final = 0.1
-_LOWEST: Final = 0.01
-_HIGH: Final = 0.9
+_STRICT_SIZES: Final = range(50, 1_050, 50)
 _ORDERS: Final[tuple[Order, ...]] = ("shuffled", "sorted", "reversed", "by class")
 _REPLICATIONS: Final[dict[Form, int]] = {"quick": 1_000, "full": 4_000}
 _CONTROL_RECORDS: Final = 1_000
+# CPU time of one replication, and of each of its rows, roughly: of a score, and of a record that
+# is learned from. For equal pieces of work and the time left.
+_SECONDS: Final = (3.3e-3, 5e-7)
+_VECTOR_SECONDS: Final = (7e-3, 4.5e-5)
+_PIECE_SECONDS: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +154,18 @@ class Cell:
         """
         return law(self.scenario).discrete and self.order != "sorted"
 
+    @property
+    def seconds(self) -> float:
+        """About how long one replication takes, in CPU seconds."""
+        once, each = _VECTOR_SECONDS if law(self.scenario).width > 1 else _SECONDS
+        return once + each * self.records
+
+    def pieces(self) -> list[range]:
+        """Return the replications in runs that take about as long."""
+        step = max(1, int(_PIECE_SECONDS / self.seconds))
+        everything = range(self.replications)
+        return [everything[start : start + step] for start in everything[::step]]
+
 
 def stream_of(cell: Cell) -> int:
     """Return a number that tells the cell's random numbers from those of other cells."""
@@ -158,25 +185,17 @@ def draw_file(
 
 
 def _row_order(
-    order: Order,
-    member: NDArray[np.bool_],
-    score: NDArray[np.float64],
-    rng: np.random.Generator,
+    order: Order, member: NDArray[np.bool_], score: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
+    first = score if score.ndim == 1 else score[:, 0]
     match order:
         case "shuffled":
             return rng.permutation(len(score))
-        case "sorted":
-            return np.argsort(_first_number(score), kind="stable")
-        case "reversed":
-            return np.argsort(_first_number(score), kind="stable")[::-1]
         case "by class":
-            return np.lexsort((_first_number(score), ~member))
-
-
-def _first_number(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the scores, or the first number of each where they have several."""
-    return score if score.ndim == 1 else score[:, 0]
+            return np.lexsort((first, ~member))
+        case _:
+            rows = np.argsort(first, kind="stable")
+            return rows if order == "sorted" else rows[::-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,32 +229,25 @@ def cells_of(form: Form, choice: Choice, *, strict: bool = False) -> list[Cell]:
         strict: whether the finite-sample methods are run: those need more sizes.
     """
     replications = choice.replications or _REPLICATIONS[form]
+    blocks, others = _GRID[form], [*_HARD[form]]
     if choice.narrows:
-        chosen = product(
-            choice.scenarios or (TELLING if form == "quick" else tuple(LAWS)),
-            choice.sizes or (_SMALL if form == "quick" else (*_SMALL, _LARGE, _LARGEST)),
-            choice.priors or (_EVEN, _LOW, _LOWEST),
-        )
-        return _in_orders(chosen, replications)
-    others: list[tuple[str, int, int, Order]] = [*_HARD[form]]
-    if strict:
+        laws = choice.scenarios or (TELLING if form == "quick" else LAWS)
+        sizes = choice.sizes or (_SMALL if form == "quick" else (*_SMALL, 10_000, 100_000))
+        blocks, others = ((laws, sizes, choice.priors or _PRIORS),), []
+    if strict and not choice.narrows:
         others += [("half-flagged", each, each, "shuffled") for each in _STRICT_SIZES]
-    if form == "full":
+    if form == "full" and not choice.narrows:
         others += [(*one, order) for one, order in zip(_UNEVEN, cycle(_UNEVEN_ORDERS))]
+    combined = chain.from_iterable(product(*block) for block in blocks)
     return [
-        *_in_orders(_quick() if form == "quick" else _full(), replications),
         *(
-            Cell(name, members, holdout, _EVEN, order, replications)
+            Cell(name, size // 2, size - size // 2, prior, order, replications)
+            for (name, size, prior), order in zip(combined, cycle(_ORDERS))
+        ),
+        *(
+            Cell(name, members, holdout, _PRIORS[0], order, replications)
             for name, members, holdout, order in others
         ),
-    ]
-
-
-def _in_orders(settings: Iterable[tuple[str, int, float]], replications: int) -> list[Cell]:
-    """Return cells with the orders of rows in turn."""
-    return [
-        Cell(name, size // 2, size - size // 2, prior, order, replications)
-        for (name, size, prior), order in zip(settings, cycle(_ORDERS))
     ]
 
 
@@ -246,42 +258,10 @@ def control_cell(replications: int) -> Cell:
         replications: files to draw, above 0.
     """
     half = _CONTROL_RECORDS // 2
-    return Cell("null-gaussian", half, half, _EVEN, "shuffled", replications)
-
-
-def _quick() -> Iterator[tuple[str, int, float]]:
-    yield from product(TELLING, _SMALL, (_EVEN,))
-    yield from product(_FEWEST, _SMALL, (_LOW,))
-    yield from product(_FEWEST[:2], _SMALL, (_LOWEST,))
-    yield from ((name, _LARGE, _EVEN) for name in ("multinomial-1000", "gauss-shift-1"))
-    yield from (("null-gaussian", _LARGE, _LOW), ("leaked-atoms", _LARGE, _LOWEST))
-    yield from product(_RECORDS, _SMALL[:1], (_EVEN,))
-
-
-def _full() -> Iterator[tuple[str, int, float]]:
-    yield from product(LAWS, _SMALL, (_EVEN,))
-    yield from product(LAWS, _SMALL[1:], (_LOW,))
-    # Of 50 records a low prior leaves little to see.
-    yield from product(TELLING, _SMALL[:1], (_LOW,))
-    yield from product(TELLING, _SMALL, (_LOWEST,))
-    yield from product(_FEWEST, _SMALL[1:], (_HIGH,))
-    yield from product(TELLING, (_LARGE,), (_EVEN,))
-    yield from product(_FEWER, (_LARGE,), (_LOW, _LOWEST))
-    yield from ((name, _LARGEST, _EVEN) for name in _FEWER if name != "leaked-atoms")
-    yield from (("null-gaussian", _LARGEST, _LOW), ("leaked-atoms", _LARGEST, _LOWEST))
-    yield from product(VECTOR_LAWS, _SMALL[:1], (_EVEN,))
-    yield from product(_RECORDS, _SMALL[1:], (_EVEN,))
+    return Cell("null-gaussian", half, half, _PRIORS[0], "shuffled", replications)
 
 
 T = TypeVar("T")
-
-# CPU time of one replication, roughly: for equal pieces of work and the time left.
-_SECONDS: Final = 3.3e-3
-_SECONDS_PER_ROW: Final = 5e-7
-# The same where records are learned from.
-_VECTOR_SECONDS: Final = 7e-3
-_VECTOR_SECONDS_PER_ROW: Final = 4.5e-5
-_PIECE_SECONDS: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,60 +294,37 @@ class Panel:
         return said
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """A cell, and the methods that are run on its files."""
-
-    cell: Cell
-    methods: Panel
-
-    @property
-    def seconds(self) -> float:
-        """About how long one replication takes, in CPU seconds."""
-        if law(self.cell.scenario).width > 1:
-            return _VECTOR_SECONDS + _VECTOR_SECONDS_PER_ROW * self.cell.records
-        return _SECONDS + _SECONDS_PER_ROW * self.cell.records
-
-    def pieces(self) -> list[range]:
-        """Return the replications in runs that take about as long."""
-        step = max(1, int(_PIECE_SECONDS / self.seconds))
-        everything = range(self.cell.replications)
-        return [everything[start : start + step] for start in everything[::step]]
-
-
-def replicate(task: Task, seed: int, replications: range) -> Statements:
+def replicate(cell: Cell, methods: Panel, seed: int, replications: range) -> Statements:
     """Return what the methods say about these replications, beside the truth.
 
     Args:
-        task: the cell and the methods.
+        cell: that the files are drawn from.
+        methods: that are run on them.
         seed: of the whole run; every replication has its own stream.
         replications: their numbers.
     """
-    law_of_cell = law(task.cell.scenario)
-    files = [_drawn(task, law_of_cell, seed, number) for number in replications]
-    if law_of_cell.width == 1 and "advantage" in task.methods.estimands:
+    law_of_cell = law(cell.scenario)
+    files = []
+    for number in replications:
+        rng = np.random.default_rng((seed, stream_of(cell), number))
+        member, score = draw_file(cell, rng)
+        kind: Callable[..., AuditedFile] = AuditedFile
+        if isinstance(law_of_cell, VectorLaw):
+            kind = partial(AuditedVector, law=law_of_cell)
+        files.append(
+            kind(
+                member=member,
+                score=score,
+                prior=cell.prior,
+                seed=int(rng.integers(2**63)),
+                strict=methods.strict,
+                discrete=cell.discrete,
+                number=number,
+            )
+        )
+    if law_of_cell.width == 1 and "advantage" in methods.estimands:
         learn_together([one.evidence for one in files])
-    said = [task.methods.say(one, law_of_cell) for one in files]
-    return gather(law_of_cell, task.cell.prior, said)
-
-
-def _drawn(task: Task, drawn_from: Law, seed: int, number: int) -> AuditedFile:
-    """Return one file of a cell, audited as the law's kind of score is."""
-    cell = task.cell
-    rng = np.random.default_rng((seed, stream_of(cell), number))
-    member, score = draw_file(cell, rng)
-    file: dict[str, Any] = {
-        "member": member,
-        "score": score,
-        "prior": cell.prior,
-        "seed": int(rng.integers(2**63)),
-        "strict": task.methods.strict,
-        "discrete": cell.discrete,
-        "number": number,
-    }
-    if isinstance(drawn_from, VectorLaw):
-        return AuditedVector(law=drawn_from, **file)
-    return AuditedFile(**file)
+    return gather(law_of_cell, cell.prior, [methods.say(one, law_of_cell) for one in files])
 
 
 def results(
@@ -407,10 +364,9 @@ POWER: Final = 0.8
 TRUTH_TOLERANCE: Final = 1e-7
 
 
-# What was said under each label: one of the intervals, for all that they have in common, and the
-# lower limits, the upper ones, the best estimates and the truths, shape (n, 4); NaN where nothing
-# was stated.
-Statements = dict[str, tuple["Interval", NDArray[np.float64]]]
+# What was said under each label: one of the intervals, for all that they have in common, and of
+# each file the lower limit, the upper one, the best estimate and the truth.
+Statements = dict[str, tuple["Interval", list[tuple[float | None, ...]]]]
 
 
 def gather(law: Law, prior: float, said: Iterable[Sequence[Interval]]) -> Statements:
@@ -424,7 +380,7 @@ def gather(law: Law, prior: float, said: Iterable[Sequence[Interval]]) -> Statem
     Raises:
         ValueError: one file has two intervals of the same label, or a limit is NaN.
     """
-    found: dict[str, tuple[Interval, list[tuple[float | None, ...]]]] = {}
+    found: Statements = {}
     for intervals in said:
         if len({one.label for one in intervals}) < len(intervals):
             raise ValueError("two intervals of one file have the same label")
@@ -434,7 +390,7 @@ def gather(law: Law, prior: float, said: Iterable[Sequence[Interval]]) -> Statem
                 raise ValueError("a limit is NaN: a method that states none must say None")
             truth = _truth(law, prior, one.estimand, one.args)
             found.setdefault(one.label, (one, []))[1].append((*stated, truth))
-    return {label: (one, np.array(rows, np.float64)) for label, (one, rows) in found.items()}
+    return found
 
 
 def joined(parts: Iterable[Statements]) -> Statements:
@@ -442,8 +398,7 @@ def joined(parts: Iterable[Statements]) -> Statements:
     whole: Statements = {}
     for part in parts:
         for label, (one, rows) in part.items():
-            first, before = whole.get(label, (one, rows[:0]))
-            whole[label] = first, np.concatenate([before, rows])
+            whole.setdefault(label, (one, []))[1].extend(rows)
     return whole
 
 
@@ -507,9 +462,10 @@ def detectable_coverage(replications: int, nominal: float, level: float) -> floa
 def tally(cell: Cell, statements: Statements) -> tuple[CoverageRow, ...]:
     """Return one row for each label and each side that was ever stated."""
     sides: tuple[Side, ...] = ("lower", "upper")
+    found = ((first, np.array(rows, np.float64)) for first, rows in statements.values())
     return tuple(
         _row(cell, first, rows, side)
-        for first, rows in statements.values()
+        for first, rows in found
         for at, side in enumerate(sides)
         if not np.isnan(rows[:, at]).all()
     )

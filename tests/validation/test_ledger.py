@@ -3,52 +3,50 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from mipaudit.errors import InputError, OutputError
 from mipaudit.validation.coverage import Ledger, code_fingerprint
-from mipaudit.validation.replications import Panel, Task
+from mipaudit.validation.replications import Panel
 
 RUN = {"seed": 1, "version": {"mipaudit": "1"}}
 
 
-@pytest.fixture
-def task(cell):
-    return Task(cell=cell(), methods=Panel(estimands=("auc",), alternatives=()))
+PANEL = Panel(estimands=("auc",), alternatives=())
 
 
-def test_what_is_kept_is_found_again(tmp_path, task, row):
+def test_what_is_kept_is_found_again(tmp_path, row, cell):
     name = str(tmp_path / "cells.jsonl")
     rows = (row(3, mean_gap=0.1 + 0.2), row(4, side="upper", bias=-1e-17))
-    Ledger(name, RUN).add(task, rows)
+    Ledger(name, RUN).add(cell(), PANEL, rows)
     again = Ledger(name, RUN)
-    assert again.find(task) == rows
-    other = Task(cell=task.cell, methods=Panel(estimands=("auc",), alternatives=(), strict=True))
-    assert again.find(other) is None
+    assert again.find(cell(), PANEL) == rows
+    assert again.find(cell(), replace(PANEL, strict=True)) is None
     assert len((tmp_path / "cells.jsonl").read_bytes().splitlines()) == 2
 
 
-def test_without_a_file_cells_are_kept_in_memory(task, row):
+def test_without_a_file_cells_are_kept_in_memory(row, cell):
     ledger = Ledger()
-    ledger.add(task, (row(1),))
-    assert ledger.find(task) == (row(1),)
-    assert Ledger().find(task) is None
+    ledger.add(cell(), PANEL, (row(1),))
+    assert ledger.find(cell(), PANEL) == (row(1),)
+    assert Ledger().find(cell(), PANEL) is None
 
 
-def test_a_line_that_was_cut_off_is_dropped(tmp_path, task, row, cell):
+def test_a_line_that_was_cut_off_is_dropped(tmp_path, row, cell):
     path = tmp_path / "cells.jsonl"
     ledger = Ledger(str(path), RUN)
-    ledger.add(task, (row(1),))
+    ledger.add(cell(), PANEL, (row(1),))
     whole = path.read_bytes()
-    later = Task(cell=cell(prior=0.1), methods=task.methods)
-    ledger.add(later, (row(2),))
+    later = cell(prior=0.1), PANEL
+    ledger.add(*later, (row(2),))
     path.write_bytes(path.read_bytes()[:-20])
     again = Ledger(str(path), RUN)
-    assert (again.find(task), again.find(later)) == ((row(1),), None)
+    assert (again.find(cell(), PANEL), again.find(*later)) == ((row(1),), None)
     assert path.read_bytes() == whole
-    again.add(later, (row(2),))
-    assert Ledger(str(path), RUN).find(later) == (row(2),)
+    again.add(*later, (row(2),))
+    assert Ledger(str(path), RUN).find(*later) == (row(2),)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +74,8 @@ def test_another_run_is_refused_with_what_differs(tmp_path, run, named):
         b"[1]\n",
         b'{"schema": "mipaudit.report/3"}\n',
         "head\n[]\n",
-        'head\n{"cell": 1, "rows": []}\n',
-        'head\n{"cell": "a", "rows": [{"misses": "many"}]}\n',
+        "head\n[1, []]\n",
+        'head\n["a", [{"misses": "many"}]]\n',
         "head\n\n",
     ],
 )

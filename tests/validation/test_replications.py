@@ -24,7 +24,6 @@ from mipaudit.validation.estimands.methods import ALTERNATIVES
 from mipaudit.validation.replications import (
     Choice,
     Panel,
-    Task,
     draw_file,
     failures,
     joined,
@@ -36,9 +35,10 @@ from mipaudit.validation.replications import (
 PANEL = Panel(estimands=("advantage", "tpr_at_fpr"), alternatives=tuple(ALTERNATIVES))
 
 
-def collect(tasks, *, seed, jobs):
-    found = results(replicate, [(t, seed, part) for t in tasks for part in t.pieces()], jobs=jobs)
-    return [tally(t.cell, joined([next(found) for _ in t.pieces()])) for t in tasks]
+def collect(work, *, seed, jobs):
+    pieces = [(cell, methods, seed, part) for cell, methods in work for part in cell.pieces()]
+    found = results(replicate, pieces, jobs=jobs)
+    return [tally(cell, joined([next(found) for _ in cell.pieces()])) for cell, _ in work]
 
 
 class Fatal:
@@ -57,13 +57,13 @@ class Fatal:
 
 
 def test_the_answer_does_not_depend_on_the_number_of_processes(cell):
-    tasks = [
-        Task(cell=cell("null-ties", replications=120), methods=PANEL),
-        Task(cell=cell("gauss-shift-1", prior=0.1, replications=3), methods=PANEL),
+    work = [
+        (cell("null-ties", replications=120), PANEL),
+        (cell("gauss-shift-1", prior=0.1, replications=3), PANEL),
     ]
-    alone = collect(tasks, seed=3, jobs=1)
-    assert alone == collect(tasks, seed=3, jobs=2)
-    assert alone != collect(tasks, seed=4, jobs=1)
+    alone = collect(work, seed=3, jobs=1)
+    assert alone == collect(work, seed=3, jobs=2)
+    assert alone != collect(work, seed=4, jobs=1)
     assert {row.replications for rows in alone for row in rows} == {120, 3}
     assert active_children() == []
 
@@ -104,23 +104,20 @@ def test_nothing_to_do_is_done(cell):
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
 def test_a_process_that_is_killed_is_reported(cell):
-    tasks = [Task(cell=cell(replications=400), methods=Fatal(kill=True))]
     with pytest.raises(MipauditError, match="ended before its work was done") as caught:
-        collect(tasks, seed=0, jobs=2)
+        collect([(cell(replications=400), Fatal(kill=True))], seed=0, jobs=2)
     assert caught.value.code == "worker_lost"
     assert active_children() == []
 
 
 def test_an_error_in_a_process_ends_the_run(cell):
-    tasks = [Task(cell=cell(replications=400), methods=Fatal(kill=False))]
     with pytest.raises(ZeroDivisionError):
-        collect(tasks, seed=0, jobs=2)
+        collect([(cell(replications=400), Fatal(kill=False))], seed=0, jobs=2)
     assert active_children() == []
 
 
 def run(cell, methods, seed=0):
-    task = Task(cell=cell, methods=methods)
-    return tally(cell, replicate(task, seed, range(cell.replications)))
+    return tally(cell, replicate(cell, methods, seed, range(cell.replications)))
 
 
 def flag_rate(audited):
@@ -191,9 +188,8 @@ def test_cells_of_one_run_share_no_random_numbers(cell, saying):
 
 def test_a_replication_does_not_depend_on_the_others(cell, saying):
     for methods, label in ((saying(flag_rate), "valid"), (PANEL, "advantage")):
-        task = Task(cell=cell(replications=10), methods=methods)
-        whole, part = replicate(task, 5, range(10)), replicate(task, 5, range(6, 8))
-        assert (whole[label][1][6:8] == part[label][1])[:, 0].all()
+        whole, part = (replicate(cell(), methods, 5, of) for of in (range(10), range(6, 8)))
+        assert whole[label][1][6:8] == part[label][1]
 
 
 def test_files_learn_together_where_the_limits_for_any_attacker_are_asked_for(cell, monkeypatch):
@@ -201,14 +197,14 @@ def test_files_learn_together_where_the_limits_for_any_attacker_are_asked_for(ce
     monkeypatch.setattr("mipaudit.validation.replications.learn_together", learnt.append)
     for estimands in (("advantage",), ("attack_epsilon",)):
         methods = Panel(estimands=estimands, alternatives=())
-        replicate(Task(cell=cell("gauss-shift-1"), methods=methods), 0, range(3))
+        replicate(cell("gauss-shift-1"), methods, 0, range(3))
     assert [len(files) for files in learnt] == [3]
 
 
 def test_pieces_are_all_replications_in_order(cell):
     for n, replications in (((25, 25), 1), ((25, 25), 4001), ((50_000, 50_000), 40)):
-        task = Task(cell=cell(n=n, replications=replications), methods=None)
-        numbers = [number for piece in task.pieces() for number in piece]
+        pieces = cell(n=n, replications=replications).pieces()
+        numbers = [number for piece in pieces for number in piece]
         assert numbers == list(range(replications))
 
 

@@ -107,17 +107,17 @@ def test_a_run_goes_on_where_it_was_stopped(report, tmp_path, monkeypatch):
     kept = tmp_path / "cells.jsonl"
     real = run.replicate
 
-    def stopped(task, seed, part):
-        if task.cell.scenario == "gauss-shift-2":
+    def stopped(cell, *rest):
+        if cell.scenario == "gauss-shift-2":
             raise KeyboardInterrupt
-        return real(task, seed, part)
+        return real(cell, *rest)
 
     monkeypatch.setattr(run, "replicate", stopped)
     with pytest.raises(KeyboardInterrupt):
         mipaudit.validate(**SMALL, resume=kept)
     assert len(kept.read_bytes().splitlines()) == 3  # what it is, the controls, one cell
     ran = []
-    monkeypatch.setattr(run, "replicate", lambda *a: ran.append(a[0].cell) or real(*a))
+    monkeypatch.setattr(run, "replicate", lambda *a: ran.append(a[0]) or real(*a))
     again = mipaudit.validate(**SMALL, resume=kept)
     assert without_provenance(again) == without_provenance(report)
     assert {cell.scenario for cell in ran} == {"gauss-shift-2"}

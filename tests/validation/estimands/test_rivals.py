@@ -10,7 +10,7 @@ import pytest
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.validation.estimands.estimand import AuditedFile, best_threshold
 from mipaudit.validation.estimands.methods import ALTERNATIVES
-from mipaudit.validation.replications import Panel, Task, failures, replicate, tally
+from mipaudit.validation.replications import Panel, failures, replicate, tally
 
 
 def file(member, score, prior=0.5):
@@ -33,7 +33,7 @@ def only(name, audited):
 def test_a_run_tells_valid_from_invalid(cell, order, prior):
     setting = cell("null-gaussian", order=order, prior=prior, n=(300, 300), replications=300)
     panel = Panel(estimands=(), alternatives=tuple(ALTERNATIVES))
-    rows = tally(setting, replicate(Task(cell=setting, methods=panel), 2, range(300)))
+    rows = tally(setting, replicate(setting, panel, 2, range(300)))
     caught = {row.label for row in failures(rows)}
     valid = {name for name, one in ALTERNATIVES.items() if one.valid}
     assert {row.label for row in rows} == set(ALTERNATIVES)
@@ -47,7 +47,7 @@ def test_a_run_tells_valid_from_invalid(cell, order, prior):
 def test_a_rival_is_asked_where_its_estimand_has_a_truth(cell):
     panel = Panel(estimands=("epsilon_runs",), alternatives=tuple(ALTERNATIVES))
     setting = cell("leaked-atoms", n=(20, 20), replications=1)
-    said = replicate(Task(cell=setting, methods=panel), 0, range(1))
+    said = replicate(setting, panel, 0, range(1))
     assert {ALTERNATIVES[name].estimand for name in said} == {
         *("advantage", "advantage_thresholds", "tpr_at_fpr"),
     }
