@@ -108,7 +108,7 @@ def _entries(lines: Sequence[bytes], head: Mapping[str, object]) -> dict[str, Ro
     """Return the finished cells of a file, whose first line says of which run they are."""
     import msgspec
 
-    wanted = msgspec.to_builtins(head)
+    wanted = msgspec.json.decode(msgspec.json.encode(head))
     try:
         found = msgspec.json.decode(lines[0], type=dict[str, object])
         if found.get("schema") != _SCHEMA:
