@@ -28,7 +28,7 @@ from mipaudit.data.formats.csv_cells import column_kind
 from mipaudit.data.words import NUMBERS, unique_names
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
-from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.printable_names import first_names, safe_name
 from mipaudit.statements.provenance import InputFile
 from mipaudit.statements.verdict import PARTS_SKIPPED
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 # Floats that round more than text and float64 do, the coarsest first.
 _COARSE: Final = ("float16", "float32")
-_STORED_SO: Final = 3
 
 
 class Piece(Protocol):
@@ -144,16 +143,11 @@ def uneven_storage(
         types = {one.storage for one, _ in found if one.kind != "empty"}
         coarse = next((one for one in _COARSE if one in types), None)
         if coarse is not None and len(types) > 1 and kinds <= NUMBERS:
-            where = _first_of([part for one, part in found if one.storage == coarse])
-            rounded[name] = (coarse, where)
+            where = [part for one, part in found if one.storage == coarse]
+            rounded[name] = (coarse, first_names(where))
         elif len(kinds) > 1 or len({one.storage for one, _ in found} - {None}) > 1:
             mixed.append(name)
     return rounded, tuple(mixed)
-
-
-def _first_of(names: Sequence[str]) -> str:
-    more = len(names) - _STORED_SO
-    return ", ".join(names[:_STORED_SO]) + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,9 +234,9 @@ class BadPartsError(InputError):
     @classmethod
     def together(cls, errors: Iterable[BadPartsError]) -> Self:
         """Return several as one, which says what the first does."""
-        found = list(errors)
-        names = dict.fromkeys(name for one in found for name in one.parts)
-        return cls.of(found[0], tuple(names))
+        first, *others = errors
+        names = dict.fromkeys(name for one in (first, *others) for name in one.parts)
+        return cls.of(first, tuple(names))
 
     def plain(self) -> InputError:
         """Return the error as one that no part can be skipped for."""
@@ -296,15 +290,12 @@ class Opened:
     @property
     def skipped(self) -> tuple[Finding, ...]:
         """What the reader must know of files that were left out; nothing where none was."""
-        names = [one.name for one in self.left_out]
+        names = [f"'{safe_name(one.name, longest=_LONGEST_NAME)}'" for one in self.left_out]
         if not names:
             return ()
-        listed = ", ".join(f"'{safe_name(name, longest=_LONGEST_NAME)}'" for name in names[:_NAMED])
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         files = len(self.parts) + len(self.bare) + len(names)
-        return (
-            Finding.of(PARTS_SKIPPED, skipped=len(names), files=files, names=f"{listed}{more}"),
-        )
+        listed = first_names(names, _NAMED)
+        return (Finding.of(PARTS_SKIPPED, skipped=len(names), files=files, names=listed),)
 
     @property
     def remote(self) -> bool:
@@ -347,10 +338,9 @@ class Opened:
 
     def close(self) -> None:
         """Release files, memory and temporary files."""
-        for part in self.parts:
-            part.close()
-        for blob in (*self.bare, *self.left_out):
-            blob.close()
+        closed: tuple[Part | Blob, ...] = (*self.parts, *self.bare, *self.left_out)
+        for one in closed:
+            one.close()
 
 
 def part_rows(part: Part) -> int:
@@ -465,18 +455,15 @@ def array_part(side: str, values: ArrayLike) -> MemoryPart:
         raise InputError(
             "bad_array", f"The {side} scores must be numbers in one or two dimensions."
         )
-    table = array.reshape(len(array), -1) if array.size else array.reshape(0, 1)
-    if not table.size:
+    if not array.size:
         raise InputError("empty_class", f"There are no {side} scores.")
-    width = table.shape[1]
-    masks = None
+    table = array.reshape(len(array), -1)
+    names = ["score"] if table.shape[1] == 1 else [f"score_{at}" for at in range(table.shape[1])]
+    masks: Sequence[NDArray[np.bool_] | None] = [None] * len(names)
     if isinstance(values, np.ma.MaskedArray):
-        masks = np.ma.getmaskarray(values).reshape(table.shape)
+        masks = [*np.ma.getmaskarray(values).reshape(table.shape).T]
     columns = {
-        "score" if width == 1 else f"score_{at}": _numbers(
-            table[:, at], None if masks is None else masks[:, at]
-        )
-        for at in range(width)
+        name: _numbers(one, mask) for name, one, mask in zip(names, table.T, masks, strict=True)
     }
     fields = tuple(
         Field(

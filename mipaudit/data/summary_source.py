@@ -29,7 +29,7 @@ from mipaudit.data.summary_file import (
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.model.message import Finding, Message
-from mipaudit.statements.printable_names import quoted_name
+from mipaudit.statements.printable_names import first_names, quoted_name
 from mipaudit.statements.rounding import count_text
 from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING
 from mipaudit.summaries.counts import ScoreCounts, Summary, occupied, sum_of
@@ -59,18 +59,11 @@ _ALIKE: Final = (
 _CLASSES: Final = 2
 # What is computed from counts takes memory and time by the root of their total.
 MOST_ROWS: Final = 1 << 40
-_SHOWN: Final = 3
 
 
 def same_name(site: str) -> str:
     """Return what is equal of names that nobody tells apart by ear: case does not count."""
     return site.casefold()
-
-
-def first_names(names: Sequence[str]) -> str:
-    """Return the first of several names, and how many more there are."""
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def sites_of(cuts: Iterable[SummaryFile]) -> tuple[SiteRows, ...]:

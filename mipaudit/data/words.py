@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import Column, Hashes, Labels, Numbers, column_scores
+from mipaudit.data.column import Column, Hashes, Labels, Numbers, column_missing, column_scores
 from mipaudit.data.formats.csv_cells import MISSING
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.printable_names import quoted_name, safe_name
+from mipaudit.statements.printable_names import first_names, quoted_name, safe_name
 
 if TYPE_CHECKING:
     from mipaudit.data.column import Field, Kind
@@ -107,10 +107,9 @@ class MemberRule:
             for label in labels:
                 if isinstance(label, float):
                     codes[values == label] = code
-        if values.dtype.kind == "f":
-            codes[np.isnan(values)] = _NULL
-        if column.missing is not None:
-            codes[column.missing] = _NULL
+        missing = column_missing(column)
+        if missing is not None:
+            codes[missing] = _NULL
         return codes
 
 
@@ -145,19 +144,12 @@ def distinct_labels(column: Column) -> set[Label]:
     if isinstance(column, Labels):
         used = np.unique(column.codes[column.codes >= 0])
         return {_normal_label(column.vocabulary.words[int(code)]) for code in used}
-    values, missing = column.values, column.missing
-    return _distinct_numbers(values if missing is None else values[~missing])
-
-
-def _distinct_numbers(values: NDArray[Any]) -> set[Label]:
-    if values.dtype.kind == "f":
-        values = values[~np.isnan(values)]
-    if not values.size:
-        return set()
-    low, high = float(values.min()), float(values.max())
-    if low == high or values.dtype == np.bool_:
-        return {low, high}
-    return {float(value) for value in np.unique(values)}
+    missing = column_missing(column)
+    values = column.values if missing is None else column.values[~missing]
+    # Most columns of membership have two values or one: nothing need be sorted.
+    ends: set[Label] = {float(values.min()), float(values.max())} if values.size else set()
+    known = len(ends) < 2 or values.dtype == np.bool_  # noqa: PLR2004
+    return ends if known else set(np.unique(values).astype(float).tolist())
 
 
 def rule_from_labels(column: str, labels: Iterable[Label]) -> MemberRule | None:
@@ -212,18 +204,11 @@ class Where:
         word = self.value.casefold()
         if word in _BOOLEANS:
             return _BOOLEANS[word]
-        try:
-            # A large integer would lose digits as a float.
-            return int(word) if values.dtype.kind in "iu" else float(word)
-        except ValueError:
-            pass
-        try:
-            return float(word)
-        except ValueError:
-            raise UsageError(
-                "bad_where",
-                "`where`: the column holds numbers and the value is not one.",
-            ) from None
+        # A large integer would lose digits as a float.
+        for read in (int, float) if values.dtype.kind in "iu" else (float,):
+            with suppress(ValueError):
+                return read(word)
+        raise UsageError("bad_where", "`where`: the column holds numbers and the value is not one.")
 
 
 def parse_where(text: str) -> Where:
@@ -524,12 +509,11 @@ def shown_names(names: Sequence[str], fields: Sequence[Field] | None = None) -> 
         fields: all columns of the file; None where it is known that they have names.
     """
     doubtful = is_doubtful(names, fields)
-    listed = ", ".join(
+    safe = [
         f"(column {at})" if doubtful and not is_known(name) else safe_name(name)
-        for at, name in enumerate(names[:_SHOWN], start=1)
-    )
-    more = len(names) - _SHOWN
-    return listed if more <= 0 else f"{listed} and {more} more"
+        for at, name in enumerate(names, start=1)
+    ]
+    return first_names(safe, _SHOWN)
 
 
 def shown_column(name: str, fields: Sequence[Field]) -> str:

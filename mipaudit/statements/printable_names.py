@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 _LONGEST: Final = 80
@@ -63,6 +64,12 @@ def safe_text(text: str, *, longest: int) -> str:
 def quoted_name(name: str) -> str:
     """Return ``name`` made safe and in quotes; its backslashes stay single."""
     return f"'{safe_name(name)}'"
+
+
+def first_names(names: Sequence[str], shown: int = 3) -> str:
+    """Return the first of several names, safe already, and how many more there are."""
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
 
 
 def inert_text(text: str) -> str:
