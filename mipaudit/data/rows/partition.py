@@ -94,13 +94,11 @@ class PiecePartition:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are needed, each once."""
-        choice = self.choice
-        names = choice.names
-        names += [self.rule.column] if self.rule else []
-        names += [choice.where.column] if choice.where else []
-        names += [choice.key] if choice.key else []
-        names += [COPY_COLUMN] if self.copies else []
-        names += choice.groups.columns if choice.groups else ()
+        choice, of_members = self.choice, [self.rule.column] if self.rule else []
+        filtered = [choice.where.column] if choice.where else []
+        key, copies = [choice.key] if choice.key else [], [COPY_COLUMN] if self.copies else []
+        groups = choice.groups.columns if choice.groups else ()
+        names = (*choice.names, *of_members, *filtered, *key, *copies, *groups)
         return tuple(dict.fromkeys(names))
 
     def chunks(self, names: Collection[str]) -> Iterator[Chunk]:
@@ -166,10 +164,9 @@ class PiecePartition:
 
         member = self._member(columns, chunk.rows, note, intake)
         if self.rule is not None and self.side is not None:
-            ours = _and(member if self.side else ~member, keep)
-            before = chunk.rows if keep is None else int(np.count_nonzero(keep))
-            intake.rows["other_side", self.side] += before - int(np.count_nonzero(ours))
-            keep = ours
+            others = _and(member != self.side, keep)
+            intake.rows["other_side", self.side] += int(np.count_nonzero(others))
+            keep = _and(member == self.side, keep)
         scores = [self._scored(columns[one.name], one.name, note) for one in choice.scores]
         if self.copies:
             # Who leaves the copies out of the rows has not left them out of the release: neither
@@ -181,23 +178,26 @@ class PiecePartition:
         if gaps is not None:
             intake.classes("nan", member[_and(gaps, keep)])
             keep = keep if choice.nan == "category" else _and(~gaps, keep)
-        keys = None if choice.key is None else column_hashes(columns[choice.key])
-        if keys is not None:
-            note("null_keys", keys.missing)
-        names = column_values(columns[choice.key]) if choice.named and choice.key else None
-        if choice.groups is not None:
-            note("null_groups", choice.groups.unnamed(columns))
         kept = None if keep is None else np.flatnonzero(keep)
         present = slice(None) if kept is None else kept
+        keys = names = groups = None
+        if choice.key is not None:
+            hashes = column_hashes(columns[choice.key])
+            note("null_keys", hashes.missing)
+            keys = hashes.values[present]
+            names = column_values(columns[choice.key])[present] if choice.named else None
+        if choice.groups is not None:
+            note("null_groups", choice.groups.unnamed(columns))
+            groups = choice.groups.hashes(columns, kept)
         rows = Rows(
             first_row=chunk.first_row,
             source_rows=chunk.rows,
             kept=kept,
-            keys=None if keys is None else keys.values[present],
+            keys=keys,
             member=member[present],
             scores=tuple(score[present] for score in scores),
-            groups=None if choice.groups is None else choice.groups.hashes(columns, kept),
-            names=None if names is None else names[present],
+            groups=groups,
+            names=names,
         )
         self._count_present(rows, intake)
         return rows
@@ -239,13 +239,11 @@ class PiecePartition:
                 # Minus infinity moves up, to make room below it.
                 scores[at] = np.maximum(score, _LOWEST)
             # With a NaN the minimum is one, and costs one quick pass.
-            if not score.size or not np.isnan(score.min()):
-                continue
-            mask = np.isnan(score)
-            note("missing", mask, one.name)
-            gaps = mask if gaps is None else gaps | mask
-            if category:
-                scores[at] = np.where(mask, -np.inf, scores[at])
+            if score.size and np.isnan(score.min()):
+                mask = np.isnan(score)
+                note("missing", mask, one.name)
+                gaps = mask if gaps is None else gaps | mask
+                scores[at] = np.where(mask, -np.inf, scores[at]) if category else score
         return gaps
 
     def _count_present(self, rows: Rows, intake: Intake) -> None:

@@ -56,18 +56,14 @@ class Chosen:
 
     def among(self, rows: Rows) -> Rows:
         """Return the chosen rows of ``rows``."""
-        stop = rows.first_row + rows.source_rows
-        place = slice(*np.searchsorted(self.positions, (rows.first_row, stop)))
-        positions = self.positions[place]
+        own = self.within(rows.first_row, rows.source_rows)
         found = rows.picked(
-            np.searchsorted(rows.positions(), positions),
+            np.searchsorted(rows.positions(), own.positions),
             first_row=rows.first_row,
             source_rows=rows.source_rows,
-            kept=positions - rows.first_row,
+            kept=own.positions - rows.first_row,
         )
-        if self.scores is None:
-            return found
-        return replace(found, scores=tuple(score[place] for score in self.scores))
+        return found if own.scores is None else replace(found, scores=own.scores)
 
 
 def choose_units(batches: Iterable[Rows], seed: int) -> Chosen:
@@ -83,20 +79,16 @@ def choose_units(batches: Iterable[Rows], seed: int) -> Chosen:
     rows = _joined(one.of_columns(()) for one in batches)
     if rows is None or rows.keys is None:
         return Chosen(positions=np.empty(0, np.int64))
-    persons, member = rows.keys, rows.member
     salt = mix64(np.array([seed % 2**64], dtype=np.uint64))
     rank = mix64(rows.positions().view(np.uint64) ^ salt)
-    order = np.lexsort((rank, member, persons))
-    new = np.ones(order.size, dtype=np.bool_)
-    new[1:] = (persons[order[1:]] != persons[order[:-1]]) | (
-        member[order[1:]] != member[order[:-1]]
-    )
-    dropped = member[order[~new]]
-    members = int(np.count_nonzero(dropped))
+    order = np.lexsort((rank, rows.member, rows.keys))
+    persons, member = rows.keys[order], rows.member[order]
+    again = np.zeros(order.size, dtype=np.bool_)
+    again[1:] = (persons[1:] == persons[:-1]) & (member[1:] == member[:-1])
     return Chosen(
-        positions=np.sort(rows.positions()[order[new]]),
-        dropped_members=members,
-        dropped_holdout=dropped.size - members,
+        positions=np.sort(rows.positions()[order[~again]]),
+        dropped_members=int(np.count_nonzero(again & member)),
+        dropped_holdout=int(np.count_nonzero(again & ~member)),
     )
 
 
@@ -133,20 +125,16 @@ def stand_for_units(
     rows = _joined(batches)
     if rows is None or rows.keys is None:
         return taken, None, ()
-    persons, places, member, scores = rows.keys, rows.positions(), rows.member, rows.scores
-    seed = rows_seed(persons, member, scores, request.seed)
-    left, both = one_class_each(persons, member, seed)
-    standing: Chosen | None = None
+    seed = rows_seed(rows.keys, rows.member, rows.scores, request.seed)
+    left, both = one_class_each(rows.keys, rows.member, seed)
+    places = rows.positions()[left]
     told: tuple[Finding, ...] = ()
     if both:
         dropped = int(np.count_nonzero(~left))
-        persons, places, member = persons[left], places[left], member[left]
-        scores = tuple(score[left] for score in scores)
-        standing = Chosen(positions=places)
         told = (Finding.of("units_in_both_classes", persons=both, rows=dropped, column=column),)
     if made is None:
-        return taken, standing, told
-    of_each = unit_scores(persons, scores, made)
+        return taken, Chosen(positions=places) if both else None, told
+    of_each = unit_scores(rows.keys[left], [score[left] for score in rows.scores], made)
     if of_each.undefined:
         raise InputError(
             "unit_infinite",
@@ -155,39 +143,20 @@ def stand_for_units(
             f"no {made}.",
             hint="Give `unit_rows` one, max or min.",
         )
-    positions = places[of_each.rows]
-    order = np.argsort(positions)
+    order = np.argsort(places[of_each.rows])
     standing = Chosen(
-        positions=positions[order], scores=tuple(score[order] for score in of_each.scores)
+        positions=places[of_each.rows][order],
+        scores=tuple(score[order] for score in of_each.scores),
     )
-    told += _made_findings(made, of_each.sizes, member[of_each.rows], column, seed)
-    return taken, standing, told
-
-
-def _made_findings(
-    rule: UnitRule,
-    sizes: NDArray[np.int64],
-    member: NDArray[np.bool_],
-    column: str,
-    seed: int,
-) -> tuple[Finding, ...]:
-    """Return what a score is that is made of several rows, and whether their number leaks.
-
-    Args:
-        rule: how it is made.
-        sizes: the rows of each person.
-        member: their class.
-        column: names the persons.
-        seed: of the test.
-    """
-    made = {"rule": rule, "column": column}
+    member, sizes = rows.member[left][of_each.rows], of_each.sizes
     counts = {"scores": member.size, "rows": int(sizes.sum())}
-    found = Finding.of("unit_scores_made", **made, **counts)
+    told += (Finding.of("unit_scores_made", rule=made, column=column, **counts),)
+    # Whether the number of a person's rows leaks, which a sum shows, and a mean as well.
     rng = np.random.default_rng((seed % 2**64, _ROWS_STREAM))
-    p = counts_alike(sizes[member], sizes[~member], rng)
-    if p > _UNLIKE:
-        return (found,)
-    return found, Finding.of("unit_rows_unlike", **made, p_value=float(p))
+    p = float(counts_alike(sizes[member], sizes[~member], rng))
+    if p <= _UNLIKE:
+        told += (Finding.of("unit_rows_unlike", rule=made, column=column, p_value=p),)
+    return taken, standing, told
 
 
 def _column(one: ScoreColumn, rule: UnitRule) -> ScoreColumn:
@@ -238,19 +207,15 @@ class GroupColumns:
         total = total if kept is None else total[kept]
         values, first = np.unique(total, return_index=True)
         rows = first if kept is None else kept[first]
-        found = zip(values.tolist(), rows.tolist(), strict=True)
-        self.learn(
-            {
-                value: tuple(_word(columns[name], row) for name in self.columns)
-                for value, row in found
-                if value not in self.found
-            }
-        )
+        new = [
+            pair for pair in zip(values.tolist(), rows, strict=True) if pair[0] not in self.found
+        ]
+        self.learn({one: tuple(_word(columns[n], row) for n in self.columns) for one, row in new})
         return total
 
     def unnamed(self, columns: Mapping[str, Column]) -> NDArray[np.bool_] | None:
         """Return which rows lack a value that they must have, None for none."""
-        masks = [_missing(columns[name]) for name in self.columns if self.required]
+        masks = (_missing(columns[name]) for name in self.columns if self.required)
         found = [mask for mask in masks if mask is not None]
         return np.logical_or.reduce(found) if found else None
 
