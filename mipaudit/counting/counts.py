@@ -275,8 +275,7 @@ def early_plan(
     """
     if kept_exactly(rows, len(kinds)):
         return None
-    sample = BurnInSample(len(kinds), seed)
-    left = _EARLY_ROWS
+    sample, left = BurnInSample(len(kinds), seed), _EARLY_ROWS
     try:
         for batch in partitions.rows():
             sample.add(batch.head(left))
@@ -307,13 +306,13 @@ def settle_sample(sample: BurnInSample) -> None:
 
 def require_classes(sample: BurnInSample) -> None:
     """Raise InputError ``empty_class`` if a class has no row."""
-    for one, missing in ((sample.members, "a member"), (sample.holdout, "a holdout record")):
-        if one.rows == 0:
-            raise InputError(
-                "empty_class",
-                f"No row is {missing}.",
-                hint="Check `member_col`, `member_value` and `where`.",
-            )
+    if not sample.members.rows or not sample.holdout.rows:
+        missing = "a holdout record" if sample.members.rows else "a member"
+        raise InputError(
+            "empty_class",
+            f"No row is {missing}.",
+            hint="Check `member_col`, `member_value` and `where`.",
+        )
 
 
 def require_identities(sample: BurnInSample) -> None:
@@ -345,16 +344,15 @@ def require_information(counts: Counts) -> None:
     Raises:
         InputError: every score is constant, or both classes hold the same scores.
     """
-    if all(constant(one) for one in counts.columns) and all(
-        len(vector.constant) == vector.width for vector in counts.vectors
-    ):
+    vectors = [one for vector in counts.vectors for one in vector.learned]
+    varying = [one for one in (*counts.columns, *vectors) if not constant(one)]
+    still = all(len(vector.constant) == vector.width for vector in counts.vectors)
+    if still and all(map(constant, counts.columns)):
         raise InputError(
             "constant_scores",
             "Every score is the same in all rows: there is nothing to audit.",
             hint="Name another score column with `score_col`.",
         )
-    vectors = (one for vector in counts.vectors for one in vector.learned)
-    varying = [one for one in (*counts.columns, *vectors) if not constant(one)]
     if all(identical_classes(one) for one in varying):
         raise InputError(
             "identical_classes",

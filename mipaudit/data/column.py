@@ -163,11 +163,13 @@ def column_scores(column: Column, precision: str | None = None) -> NDArray[np.fl
     if precision is not None:
         return at_precision(column_scores(column), precision)
     if isinstance(column, Labels):
-        return _label_scores(column)
-    if isinstance(column, Numbers):
-        scores = column.values.astype(np.float64, copy=False)
-    else:
-        scores = _hash_scores(column.values)
+        # One entry more, at the end: a null's code -1 finds NaN there.
+        table = np.append(_hash_scores(column.vocabulary.hashes), np.nan)
+        return np.asarray(table[column.codes])
+    values = column.values
+    scores = (
+        _hash_scores(values) if isinstance(column, Hashes) else values.astype(float, copy=False)
+    )
     return scores if column.missing is None else np.where(column.missing, np.nan, scores)
 
 
@@ -178,19 +180,13 @@ def merged_numbers(column: Column) -> NDArray[np.bool_] | None:
     """
     if not isinstance(column, Numbers) or not column.values.size:
         return None
-    values = column.values
-    if column.lost is not None:
-        mask = column.lost.copy()
-    elif values.dtype.kind in "iu" and values.dtype.itemsize == np.dtype(np.int64).itemsize:
-        low, high = (-EXACT, EXACT) if values.dtype.kind == "i" else (0, EXACT)
-        if low <= values.min() and values.max() <= high:
-            return None
-        mask = (values < low) | (values > high)
-    else:
-        return None
-    if column.missing is not None:
-        mask &= ~column.missing
-    return mask if mask.any() else None
+    mask = column.lost
+    if mask is None and column.values.dtype in (np.int64, np.uint64):
+        lowest = -EXACT if column.values.dtype == np.int64 else 0
+        mask = (column.values < lowest) | (column.values > EXACT)
+    if mask is not None and column.missing is not None:
+        mask = mask & ~column.missing
+    return mask if mask is not None and mask.any() else None
 
 
 def met_numbers(values: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -208,13 +204,6 @@ def _hash_scores(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
     return (hashes >> np.uint64(64 - _SCORE_BITS)).astype(np.float64)
 
 
-def _label_scores(labels: Labels) -> NDArray[np.float64]:
-    # One entry more, at the end: a null's code -1 finds NaN there.
-    table = np.append(_hash_scores(labels.vocabulary.hashes), np.nan)
-    scores: NDArray[np.float64] = table[labels.codes]
-    return scores
-
-
 def _word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     """Return the hash of each word as a key: of 12 as text that of the number 12.
 
@@ -223,16 +212,14 @@ def _word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     """
     hashes = words64(words)
     # Most ids of words have letters: those are told for a third of what a pattern takes.
-    whole = [
-        at
+    numbers = {
+        at: int(word)
         for at, word in enumerate(words)
         if word.lstrip("-").isdecimal() and _WHOLE.fullmatch(word)
-    ]
-    numbers = [int(words[at]) for at in whole]
-    held = [at for at, number in enumerate(numbers) if -(2**63) <= number < 2**63]
+    }
+    held = {at: number for at, number in numbers.items() if -(2**63) <= number < 2**63}
     if held:
-        values = np.array([numbers[at] for at in held], dtype=np.int64)
-        hashes[[whole[at] for at in held]] = mix64(_words(values))
+        hashes[[*held]] = mix64(np.array([*held.values()], dtype=np.int64).view(np.uint64))
     return hashes
 
 
@@ -272,10 +259,8 @@ def moment_of(kind: pa.DataType) -> Moment | None:
     """Return what an Arrow type says of time: ``day`` with or without a time; None for nothing."""
     from pyarrow import types
 
-    if types.is_timestamp(kind):
-        return "day" if kind.tz is None else "zoned"
-    if types.is_date(kind):
-        return "day"
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return "zoned" if getattr(kind, "tz", None) else "day"
     if types.is_time(kind):
         return "time"
     return "duration" if types.is_duration(kind) else None
@@ -288,20 +273,13 @@ def moment_days(ticks: NDArray[np.int64], kind: pa.DataType) -> NDArray[np.float
         ticks: as stored, shape (n,).
         kind: their Arrow type, of which `moment_of` is not None.
     """
-    a_day = _ticks_a_day(kind)
+    from pyarrow import types
+
+    unit = "ms" if types.is_date64(kind) else "" if types.is_date32(kind) else kind.unit
+    a_day = _SECONDS_A_DAY * _UNITS_A_SECOND[unit] if unit else 1
     # Whole days first: nanoseconds since 1970 are beyond what a float64 tells apart.
     whole, rest = np.divmod(ticks, a_day)
     return np.asarray(whole + rest / a_day, dtype=np.float64)
-
-
-def _ticks_a_day(kind: pa.DataType) -> int:
-    from pyarrow import types
-
-    if types.is_date32(kind):
-        return 1
-    if types.is_date64(kind):
-        return _SECONDS_A_DAY * 1000
-    return _SECONDS_A_DAY * _UNITS_A_SECOND[kind.unit]
 
 
 def is_day(word: str) -> bool:
@@ -441,18 +419,18 @@ def _sliced(column: Column, rows: slice) -> Column:
 
 def compact_column(column: Column) -> Column:
     """Return ``column`` with the narrowest type that holds its integers or codes."""
-    if isinstance(column, Hashes):
+    if isinstance(column, Labels):
+        return replace(column, codes=_narrow(column.codes))
+    if isinstance(column, Hashes) or column.values.dtype.kind not in "iu":
         return column
-    name = "codes" if isinstance(column, Labels) else "values"
-    first: NDArray[Any] = getattr(column, name)
-    if first.dtype.kind not in "iu" or not first.size:
-        return column
-    low, high = int(first.min()), int(first.max())
-    for kind in (np.int8, np.int16, np.int32):
-        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
-            narrow: dict[str, Any] = {name: first.astype(kind, copy=False)}
-            return replace(column, **narrow)
-    return column
+    return replace(column, values=_narrow(column.values))
+
+
+def _narrow(whole: NDArray[Any]) -> NDArray[Any]:
+    low, high = int(whole.min(initial=0)), int(whole.max(initial=0))
+    fitting = (kind for kind in (np.int8, np.int16, np.int32) if np.iinfo(kind).max >= high)
+    kind = next((one for one in fitting if np.iinfo(one).min <= low), whole.dtype)
+    return whole.astype(kind, copy=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -119,16 +119,15 @@ def _open_arrays(members: Given, holdout: Given, request: ReadRequest) -> ScoreS
     """
     given = {
         "score_col": request.score_columns,
-        "member_col": request.member_column is not None,
-        "member_value": request.member_value is not None,
-        "where": request.where is not None,
-        "unit_col": request.unit_column is not None,
-        "unit_rows": request.unit_rows is not None,
-        "key_col": request.key_column is not None,
+        "member_col": request.member_column,
+        "member_value": request.member_value,
+        "where": request.where,
+        "unit_col": request.unit_column,
+        "unit_rows": request.unit_rows,
+        "key_col": request.key_column,
         request.group_option.strip("`"): request.group_columns,
     }
-    named = [name for name, present in given.items() if present]
-    if named:
+    if named := [name for name, value in given.items() if value not in {None, ()}]:
         raise UsageError(
             "not_for_arrays",
             f"{', '.join(named)}: arrays have no named columns.",
@@ -210,31 +209,24 @@ def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
 def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     """Return the parts, and what has a header alone: fine unless nothing else is there."""
     blobs = [blob for blob, _ in files]
-    opened = each_at_once(_open_or_error, blobs, remote=any(blob.remote for blob in blobs))
-    bad = [one for one in opened if isinstance(one, BadPartsError)]
-    if bad:
+    found = each_at_once(_open_or_error, blobs, remote=any(blob.remote for blob in blobs))
+    if bad := [one for one in found if isinstance(one, BadPartsError)]:
         raise BadPartsError.together(bad)
-    found = _with_keys(opened, files)
+    if any("=" in folder for _, folders in files for folder in folders):
+        from mipaudit.data.formats.hive import HivePart, folder_keys
+
+        keys = folder_keys([(blob.name, folders) for blob, folders in files])
+        found = [
+            part if isinstance(part, InputError) else HivePart(part, own)
+            for part, own in zip(found, keys, strict=True)
+        ]
     parts = tuple(one for one in found if not isinstance(one, InputError))
-    if not parts:
-        raise next(one for one in reversed(found) if isinstance(one, InputError))
-    bare = zip(blobs, found, strict=True)
-    return parts, tuple(blob for blob, one in bare if isinstance(one, InputError))
-
-
-def _with_keys(
-    opened: Sequence[Part | InputError], files: Sequence[FoundBlob]
-) -> Sequence[Part | InputError]:
-    """Return the parts with the columns that their folders name."""
-    if not any("=" in folder for _, folders in files for folder in folders):
-        return opened
-    from mipaudit.data.formats.hive import HivePart, folder_keys
-
-    keys = folder_keys([(blob.name, folders) for blob, folders in files])
-    return [
-        part if isinstance(part, InputError) else HivePart(part, own)
-        for part, own in zip(opened, keys, strict=True)
+    bare = [
+        (blob, one) for blob, one in zip(blobs, found, strict=True) if isinstance(one, InputError)
     ]
+    if not parts:
+        raise bare[-1][1]
+    return parts, tuple(blob for blob, _ in bare)
 
 
 def _open_or_error(blob: Blob) -> Part | InputError:
@@ -291,7 +283,14 @@ def _opened(
         raise no_member_column(parts)
     choice = choose(fields, parts, request)
     outputs = ModelOutputs(sides, fields, choice, request)
-    _require_few(len(choice.scalars))
+    if (scores := len(choice.scalars)) > MOST_SCORES:
+        raise UsageError(
+            "too_many_scores",
+            f"There are {scores:,} scores, and at most {MOST_SCORES:,} are audited together: "
+            "they share one error, of which hardly any is left for each.",
+            hint="Name those that were released with `score_col`, or as coordinates of one vector "
+            "score in a comma list.",
+        )
     if told_by_column and named_members and not choice.members:
         raise unreadable_column(named_members[0], option="`member_col`")
     _load(parts, choice, outputs.names, threads)
@@ -308,22 +307,6 @@ def _opened(
         source.columns, source.standing, told = stand_for_units(source.columns, rows, request)
         source.assumed += told
     return source
-
-
-def _require_few(scores: int) -> None:
-    """Refuse more scores than can be judged together in some seconds, or with any power.
-
-    Raises:
-        UsageError: ``too_many_scores``.
-    """
-    if scores > MOST_SCORES:
-        raise UsageError(
-            "too_many_scores",
-            f"There are {scores:,} scores, and at most {MOST_SCORES:,} are audited together: "
-            "they share one error, of which hardly any is left for each.",
-            hint="Name those that were released with `score_col`, or as coordinates of one vector "
-            "score in a comma list.",
-        )
 
 
 def _load(parts: Sequence[Part], choice: Choice, beside: Collection[str], threads: int) -> None:
@@ -353,12 +336,10 @@ def _load(parts: Sequence[Part], choice: Choice, beside: Collection[str], thread
             return named
         return None
 
-    if together:
-        with ThreadPoolExecutor(threads) as pool:
-            faults = list(pool.map(fault, parts, columns))
-    else:
-        faults = list(map(fault, parts, columns))
-    if bad := [one for one in faults if one is not None]:
+    with ThreadPoolExecutor(threads) as pool:
+        every = (pool.map if together else map)(fault, parts, columns)
+        bad = [one for one in every if one is not None]
+    if bad:
         raise BadPartsError.together(bad)
 
 
@@ -369,7 +350,7 @@ def _require_rows(source: ScoreSource, where: Where) -> None:
         InputError: ``no_rows``.
     """
     for partition in source.every_row():
-        for chunk in partition.chunks((where.column,)):
-            if where.mask(chunk.columns[where.column]).any():
-                return
+        chunks = partition.chunks((where.column,))
+        if any(where.mask(chunk.columns[where.column]).any() for chunk in chunks):
+            return
     raise InputError("no_rows", f"`where`: no row of column {quoted_name(where.column)} matches.")
