@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import shorten
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 from unicodedata import east_asian_width
 
 from mipaudit.statements.kinds import named
@@ -20,20 +20,7 @@ from mipaudit.statements.rounding import number_text
 if TYPE_CHECKING:
     import os
 
-    class Limited(Protocol):
-        """A figure with its limits."""
-
-        @property
-        def value(self) -> float | None:
-            """Best estimate."""
-
-        @property
-        def lower(self) -> float | None:
-            """Lower limit."""
-
-        @property
-        def upper(self) -> float | None:
-            """Upper limit."""
+    from mipaudit.model.row import Row
 
 
 NARROW: Final = 12  # characters of a drawn interval
@@ -47,23 +34,16 @@ _REST: Final = "\ue000"  # of a wide sign; in no text that is shown, where it wo
 UNSAID: Final = "What this does not say"
 
 
-class Heading(NamedTuple):
-    """A heading below the title."""
+class Text(NamedTuple):
+    """Running text, small print below a table, or a heading below the title: by what a page has."""
 
     text: str
-    level: Literal[2, 3] = 2
+    role: Literal["h2", "h3", "p", "note"] = "p"
 
-
-class Paragraph(NamedTuple):
-    """Running text."""
-
-    text: str
-
-
-class Note(NamedTuple):
-    """Small print below a table."""
-
-    text: str
+    @property
+    def heads(self) -> bool:
+        """Tell whether it is a heading."""
+        return self.role in {"h2", "h3"}
 
 
 class Bullets(NamedTuple):
@@ -140,7 +120,7 @@ class Picture(NamedTuple):
         return self._replace(svg=f'<img alt="" src="data:image/svg+xml;base64,{data}"/>')
 
 
-Block = Heading | Paragraph | Note | Bullets | Pairs | Grid | Picture
+Block = Text | Bullets | Pairs | Grid | Picture
 # Blocks that belong together: no blank line stands between them.
 Section = tuple[Block, ...]
 
@@ -163,7 +143,7 @@ class Case(NamedTuple):
 
 def listed(title: str, texts: Sequence[str]) -> Section:
     """Return a list under its heading, or nothing where there is nothing to list."""
-    return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()
+    return (Text(title, "h2"), Bullets(texts=tuple(texts))) if texts else ()
 
 
 def list_items(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
@@ -171,7 +151,7 @@ def list_items(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
     for section in sections:
         heading = ""
         for block in section:
-            if isinstance(block, Heading):
+            if isinstance(block, Text) and block.heads:
                 heading = plain(block.text)
             elif isinstance(block, Bullets):
                 yield from ((heading, plain(text)) for text in block.texts)
@@ -218,7 +198,7 @@ class Axis(NamedTuple):
     @classmethod
     def over(
         cls,
-        intervals: Iterable[Limited],
+        intervals: Iterable[Row],
         marks: Iterable[float] = (),
         *,
         start: float = 0.0,
@@ -248,7 +228,7 @@ class Axis(NamedTuple):
         left, right = (number_text(float(f"{one:.6g}")) for one in (self.start, self.end))
         return left + "·" * max(1, self.width - len(left) - len(right)) + right
 
-    def drawn(self, one: Limited, mark: float | None = None) -> str:
+    def drawn(self, one: Row, mark: float | None = None) -> str:
         """Return an interval as a line: ``···├──●───┤···``.
 
         Args:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mipaudit.report import blocks
-from mipaudit.report.blocks import Block, Bullets, Case, Grid, Heading, Section, plain
+from mipaudit.report.blocks import Block, Bullets, Case, Grid, Section, Text, plain
 from mipaudit.report.messages.words import named_quantity, named_where
 from mipaudit.report.text import whole_text
 from mipaudit.report.walk import FEW
@@ -45,10 +45,9 @@ def blocks_markdown(told: Iterable[Block]) -> str:
 
 def _block(block: Block) -> Iterator[str]:
     match block:
-        case blocks.Heading():
-            yield f"{'#' * block.level} {_safe(block.text)}\n"
-        case blocks.Paragraph() | blocks.Note():
-            yield f"{_line(block.text)}\n"
+        case blocks.Text():
+            text = f"{'#' * int(block.role[1])} {_safe(block.text)}" if block.heads else ""
+            yield f"{text or _line(block.text)}\n"
         case blocks.Bullets():
             yield "".join(f"- {_safe(text)}\n" for text in block.texts)
         case blocks.Pairs():
@@ -112,7 +111,7 @@ def report_page(walk: Walk) -> str:
     from mipaudit.report.codec import carried, to_json
 
     pictures = [*walk.pictures()]
-    drawn = ((Heading(text="In pictures"), *pictures[1:]),) if pictures[1:] else ()
+    drawn = ((Text("In pictures", "h2"), *pictures[1:]),) if pictures[1:] else ()
     title, facts = _facts(walk.report)
     return _template().render(
         _head(walk),
@@ -207,7 +206,7 @@ def _parts(sections: Iterable[Section], *, folding: bool) -> Iterator[Part]:
     """Yield what is told heading by heading; what is more than a list is folded."""
     gathered: list[tuple[str, list[Block]]] = [("The figures", [])]
     for block in (block for section in sections for block in section):
-        if isinstance(block, Heading) and block.level == 2:  # noqa: PLR2004 - <h2>
+        if isinstance(block, Text) and block.role == "h2":
             gathered.append((block.text, []))
         else:
             gathered[-1][1].append(block)

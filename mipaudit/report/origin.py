@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.options.declare import declared, is_left_out
-from mipaudit.report.blocks import Grid, Heading, Note, Pairs, Section
+from mipaudit.report.blocks import Grid, Pairs, Section, Text
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import FOREIGN, value_words
 from mipaudit.statements.rounding import count_text
@@ -122,8 +122,8 @@ def _declared_words(value: str | int) -> str:
 def declared_section(said: Declaration | None) -> Section:
     """Return what was declared; nothing where nothing was."""
     pairs = declared_pairs(said)
-    note = Note(text="As whoever made the report says; nobody checked it.")
-    return (Heading(text="What was declared"), Pairs(pairs=pairs), note) if pairs else ()
+    note = Text("As whoever made the report says; nobody checked it.", "note")
+    return (Text("What was declared", "h2"), Pairs(pairs=pairs), note) if pairs else ()
 
 
 def origin_section(provenance: Provenance) -> Section:
@@ -145,7 +145,7 @@ def origin_section(provenance: Provenance) -> Section:
                 words=3,
             )
         )
-    return (Heading(text="Where this comes from"), Pairs(pairs=tuple(pairs)), *grids)
+    return (Text("Where this comes from", "h2"), Pairs(pairs=tuple(pairs)), *grids)
 
 
 def seed_section(provenance: Provenance) -> Section:

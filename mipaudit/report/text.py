@@ -165,15 +165,12 @@ def whole_text(
     return "\n".join([*lead, *filter(None, drawn)])
 
 
-def _block(block: Block, width: int, *, color: bool) -> str:  # noqa: PLR0911 - one for each kind
+def _block(block: Block, width: int, *, color: bool) -> str:
     prose = min(width, _WIDEST_PROSE)
     match block:
-        case blocks.Heading():
-            return inked(paragraph(block.text, width=prose), color=color)
-        case blocks.Paragraph():
-            return paragraph(block.text, width=prose)
-        case blocks.Note():
-            return paragraph(block.text, width=prose, indent="  ")
+        case blocks.Text():
+            text = paragraph(block.text, width=prose, indent="  " * (block.role == "note"))
+            return inked(text, color=color and block.heads)
         case blocks.Bullets():
             return "".join(
                 paragraph(text, width=prose, indent="    ", first="  - ") for text in block.texts

@@ -17,12 +17,10 @@ from mipaudit.report.blocks import (
     Block,
     Case,
     Grid,
-    Heading,
-    Note,
     Pairs,
-    Paragraph,
     Picture,
     Section,
+    Text,
     first_sentence,
     listed,
     plain,
@@ -225,9 +223,7 @@ class Walk:
             listed("Findings", [*map(_coded, rest)]),
             listed(title, unsaid),
             self._taken(),
-            (Heading(text="What to do next"), Paragraph(text=self.following))
-            if self.following
-            else (),
+            (Text("What to do next", "h2"), Text(self.following)) if self.following else (),
             declared_section(made.declared),
             seed_section(made) if view == "text" else origin_section(made),
         )
@@ -285,12 +281,12 @@ class Walk:
             yield listed(title, [one for (one,) in grids[0].rows])
             return
         if table.by and len(grids) > 1:
-            yield (Heading(text=title),)
+            yield (Text(title, "h2"),)
             for grid in grids:
-                yield (Heading(text=grid.caption, level=3), *self._few(grid, ""))
+                yield (Text(grid.caption, "h3"), *self._few(grid, ""))
             return
-        said = (Paragraph(text=grids[0].caption),) if table.caption and not table.by else ()
-        heading = Heading(text=grids[0].caption if table.by else title)
+        said = (Text(grids[0].caption),) if table.caption and not table.by else ()
+        heading = Text(grids[0].caption if table.by else title, "h2")
         yield (heading, *said, *self._few(grids[0], self._filled(table.note)))
 
     def _few(self, grid: Grid, note: str) -> Iterator[Block]:
@@ -307,7 +303,7 @@ class Walk:
             note = f"and {count_text(rest)} more, in the report for programs (-f json). {note}"
         yield grid
         if note:
-            yield Note(text=note.rstrip())
+            yield Text(note.rstrip(), "note")
 
     def _grids(self, table: Table, *, whole: bool) -> Iterator[Grid]:
         """Yield a table, or one for each value of what its rows are shown apart by.
@@ -401,7 +397,7 @@ class Walk:
 
     def _terms(self) -> Section:
         shown = tuple(self.terms)
-        return (Heading(text="The words"), Pairs(pairs=shown)) if shown else ()
+        return (Text("The words", "h2"), Pairs(pairs=shown)) if shown else ()
 
     def _taken(self) -> Section:
         design: Any = getattr(self.report, "design", None)
@@ -412,7 +408,7 @@ class Walk:
         apart = "members and holdout were given apart"
         values = self._fields.beside(skipped=skipped, files=files, apart=apart)
         pairs = tuple((term, said) for term, text in _TAKEN if (said := filled(text, values)))
-        return (Heading(text="What was taken"), Pairs(pairs=pairs))
+        return (Text("What was taken", "h2"), Pairs(pairs=pairs))
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.model.message import Message
-from mipaudit.report.blocks import Bullets, Grid, Heading, Paragraph, Section, listed, plain
+from mipaudit.report.blocks import Bullets, Grid, Section, Text, listed, plain
 from mipaudit.report.exchange.annex_points import SOURCES
 from mipaudit.report.exchange.cards import judged_grid
 from mipaudit.report.exchange.cases import unread
@@ -57,7 +57,7 @@ _UNTESTED: Final = (
 )
 # As the page has it, in the forms that have no style.
 _TO_SIGN: Final = (
-    Heading("Read and approved"),
+    Text("Read and approved", "h2"),
     Bullets(("name, role: ____________________  date, signature: ____________________",) * 2),
 )
 
@@ -302,19 +302,19 @@ def _sections(
         marked=frozenset(at for at, one in enumerate(answers) if one.status != "REPORTED"),
     )
     return (
-        (judged_grid(first.walk.cases), *map(Paragraph, _beside_verdict(reports))),
+        (judged_grid(first.walk.cases), *map(Text, _beside_verdict(reports))),
         (
-            Paragraph(f"Of {len(answers)} points: {found}."),
-            Paragraph(_LEGAL),
-            Paragraph(f"What was read of the source: {source.read}"),
+            Text(f"Of {len(answers)} points: {found}."),
+            Text(_LEGAL),
+            Text(f"What was read of the source: {source.read}"),
         ),
         listed("What can make this untrue", _warnings(reports)),
-        (Heading("What is released"), Bullets(named) if named else Paragraph(_UNNAMED)),
-        (Heading("The points at a glance"), glance),
-        (Heading("What this was made of"), Bullets(files)),
+        (Text("What is released", "h2"), Bullets(named) if named else Text(_UNNAMED)),
+        (Text("The points at a glance", "h2"), glance),
+        (Text("What this was made of", "h2"), Bullets(files)),
         declared_section(made.declared),
         first.walk.of_rows("people"),
-        (Heading("Point by point"),),
+        (Text("Point by point", "h2"),),
         *map(_section, answers),
     )
 
@@ -322,8 +322,8 @@ def _sections(
 def _section(one: Answer) -> Section:
     unsaid = (f"Not said: {one.point.unsaid}",) if one.point.unsaid else ()
     return (
-        Heading(f"{one.point.place}: {one.status}", level=3),
-        Paragraph(one.point.about),
+        Text(f"{one.point.place}: {one.status}", "h3"),
+        Text(one.point.about),
         Bullets((*one.shown, *one.lacking, *unsaid)),
     )
 

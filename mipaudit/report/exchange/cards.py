@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
-from mipaudit.report.blocks import Bullets, Grid, Heading, Pairs, Paragraph, list_items, plain
+from mipaudit.report.blocks import Bullets, Grid, Pairs, Text, list_items, plain
 from mipaudit.report.exchange.stored import (
     AT_LEAST,
     AT_MOST,
@@ -57,8 +57,8 @@ def _metrics(one: Figure) -> Iterator[dict[str, Any]]:
 
 def _section(stored: Stored, found: tuple[Figure, ...]) -> Iterator[Block]:
     walk, made = stored.walk, stored.report.provenance
-    yield Heading("Who was in the training data: what the audit found")
-    yield from (Paragraph(text) for text in (walk.answer, walk.about) if text)
+    yield Text("Who was in the training data: what the audit found", "h2")
+    yield from (Text(text) for text in (walk.answer, walk.about) if text)
     if found:
         yield Grid(
             caption="Figures",
@@ -68,9 +68,9 @@ def _section(stored: Stored, found: tuple[Figure, ...]) -> Iterator[Block]:
         )
     yield judged_grid(walk.cases)
     if declared := declared_pairs(made.declared):
-        yield Heading("What was declared, and nobody checked", level=3)
+        yield Text("What was declared, and nobody checked", "h3")
         yield Pairs(declared)
-    yield Heading("What this does not say, and what it rests on", level=3)
+    yield Text("What this does not say, and what it rests on", "h3")
     yield Bullets(tuple(text for _, text in list_items(walk.sections())))
     yield Pairs(
         (
