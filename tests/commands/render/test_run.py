@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -18,21 +17,17 @@ NAMES = sorted(path.stem for path in SAMPLES.glob("*.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("form", ["json", "csv", "markdown", "html", "junit"])
-def test_every_kind_of_report_has_every_form(name, form):
+def test_every_kind_of_report_is_written_for_programs_and_drawn_alike_from_whatever_holds_it(name):
     path = SAMPLES / f"{name}.json"
+    text = path.read_bytes()
 
-    text = mipaudit.render_report(path, format=form)
-
-    if form == "markdown":  # drawn from the same document as the others
-        assert text == mipaudit.render_report(path.read_bytes(), format=form)
-        assert text == mipaudit.render_report(mipaudit.from_json(path.read_bytes()), format=form)
-    if form == "junit":
-        assert ET.fromstring(text).tag == "testsuites"  # noqa: S314 - our own
-    elif form == "json":
-        assert json.loads(text)["schema"] == json.loads(path.read_bytes())["schema"]
-    else:
-        assert text.strip()
+    assert json.loads(mipaudit.render_report(path, format="json"))["schema"] in text.decode()
+    assert mipaudit.render_report(path, format="csv").strip()
+    drawn = {
+        mipaudit.render_report(one, format="markdown")
+        for one in (path, text, mipaudit.from_json(text))
+    }
+    assert len(drawn) == 1
 
 
 @pytest.mark.parametrize(
@@ -137,10 +132,6 @@ def test_what_cannot_be_judged_is_refused(report, given, code):
         mipaudit.rejudge(report, **given)
 
     assert caught.value.code == (code or "too_many_limits")
-
-
-def test_only_estimate_can_be_judged_again():
     with pytest.raises(UsageError) as caught:
         mipaudit.rejudge(SAMPLES / "records.json", max_advantage=0.5)
-
     assert caught.value.code == "not_an_estimate"

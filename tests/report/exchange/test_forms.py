@@ -106,8 +106,9 @@ def require_valid(form, text):
 @pytest.mark.parametrize("name", ALL)
 def test_every_report_in_every_form_is_valid_or_refused(name, form):
     if form == "in-toto" and not judges(name):
-        with pytest.raises(UsageError, match="judges nothing"):
+        with pytest.raises(UsageError, match="judges nothing") as raised:
             made(name, form)
+        assert raised.value.code == "no_verdict"
         return
     require_valid(form, made(name, form))
 
@@ -182,29 +183,6 @@ def test_scores_whose_names_only_look_alike_have_names_of_their_own():
     assert {"advantage/a_b/any/at_least", "advantage/A_B/any/2/at_least"} <= numbers.keys()
 
 
-@pytest.mark.parametrize("form", [one for one in FORMS if one not in {"metrics", "gitlab"}])
-def test_the_report_is_found_in_the_form_by_its_digest(form):
-    data = (REPORTS / "rejudged.json").read_bytes()
-    assert made("rejudged", form).count(sha256(data).hexdigest()) == 1
-
-
-def test_no_limit_is_said_and_never_a_number():
-    metrics = json.loads(made("one_score", "metrics"))
-    bill = json.loads(made("one_score", "cyclonedx"))
-    card = bill["metadata"]["component"]["modelCard"]
-    first = card["quantitativeAnalysis"]["performanceMetrics"][0]
-    assert first["confidenceInterval"] == {"lowerBound": "0.2113", "upperBound": "none"}
-    assert first["slice"] == "score 'loss', any attacker, 95% confidence"
-    assert "advantage/loss/any/at_most" not in metrics
-    assert metrics["advantage/loss/thresholds/at_most"] == 0.2514
-    row = next(
-        line
-        for line in made("one_score", "model-card").splitlines()
-        if line.startswith("| advantage")
-    )
-    assert row.endswith("| 0.2113 | 0.2301 | no upper limit |")
-
-
 def test_what_was_declared_stands_beside_what_was_measured():
     report = json.loads((REPORTS / "one_score.json").read_text())
     report["provenance"]["declared"] = {"release": "ward model", "subjects": 12000}
@@ -215,14 +193,6 @@ def test_what_was_declared_stands_beside_what_was_measured():
     assert said["mipaudit:declared:people"] == "12,000"
     assert said["mipaudit:verdict"].startswith("NOT MET: ")
     assert "- **people**: 12,000\n" in of_bytes(data, "model-card")
-
-
-def test_what_a_guarantee_allows_is_at_most():
-    found = figures(mipaudit.bounds(epsilon=1.0, baseline=0.1))
-    first = next(one for one in found if one.of == "success_at")
-    assert first.labels[-1][0] == "baseline"
-    assert first.about.endswith(f"at baseline {first.labels[-1][1]}")
-    assert all(one.lower == "none" and float(one.upper) > 0 for one in found)
 
 
 def test_limits_are_those_of_the_report_rounded_outward():
