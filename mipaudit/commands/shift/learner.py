@@ -41,47 +41,31 @@ _FEWEST_TO_FIT: Final = 8
 _ROWS_AT_ONCE: Final = 1 << 14
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilledIn:
-    """A number; where it is missing, the median of the burn-in."""
-
-    column: int
-    median: float
-
-    def of(self, columns: Sequence[Floats]) -> Floats:
-        """Return the coordinate, shape (n,)."""
-        values = columns[self.column]
-        missing = np.isnan(values)
-        return np.where(missing, self.median, values) if missing.any() else values
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LookedUp:
-    """What stands for each of some values: 1 for one text, or log(1 + rows) of many.
+class Coordinate:
+    """A number made of one column: its own, or what stands for each of some values.
 
     Attributes:
         column: which.
-        values: in increasing order, shape (k,).
-        worth: of each, shape (k,); of all others it is 0.
-        missing: of a missing cell.
+        missing: of a missing cell: of a column of numbers, the median of the burn-in.
+        values: in increasing order, shape (k,); None where the column's own number is taken.
+        worth: of each value, 1 for one text or log(1 + rows) of many, shape (k,); of all others
+            it is 0.
     """
 
     column: int
-    values: Floats
-    worth: Floats
     missing: float = 0.0
+    values: Floats | None = None
+    worth: Floats | None = None
 
     def of(self, columns: Sequence[Floats]) -> Floats:
         """Return the coordinate, shape (n,)."""
-        given = columns[self.column]
-        found = np.where(np.isnan(given), self.missing, 0.0)
-        if self.values.size:
+        found = given = columns[self.column]
+        if self.values is not None and self.worth is not None:
             at = np.minimum(np.searchsorted(self.values, given), self.values.size - 1)
-            found = np.where(self.values[at] == given, self.worth[at], found)
-        return found
-
-
-Coordinate = FilledIn | LookedUp
+            found = np.where(self.values[at] == given, self.worth[at], 0.0)
+        missing = np.isnan(given)
+        return np.where(missing, self.missing, found) if missing.any() else found
 
 
 def fit_encoding(values: Floats, categories: Sequence[bool]) -> tuple[Coordinate, ...]:
@@ -104,13 +88,14 @@ def _of_column(at: int, column: Floats, *, category: bool) -> Iterator[Coordinat
     if not present.size:
         return
     if missing.any():
-        yield LookedUp(column=at, values=np.empty(0), worth=np.empty(0), missing=1.0)
+        # Of no text that there is: it is about what is missing alone.
+        yield Coordinate(column=at, missing=1.0, values=present[:1], worth=np.zeros(1))
     if category:
         yield from _words(at, present)
     elif present.min() < present.max():
         # A value in the middle: a mean of two could be one of infinities.
         middle = present.size // 2
-        yield FilledIn(column=at, median=float(np.partition(present, middle)[middle]))
+        yield Coordinate(column=at, missing=float(np.partition(present, middle)[middle]))
 
 
 def _words(at: int, present: Floats) -> Iterator[Coordinate]:
@@ -122,9 +107,9 @@ def _words(at: int, present: Floats) -> Iterator[Coordinate]:
     if words.size == len(kept) == 2:  # noqa: PLR2004 - the other says the same
         kept = kept[:1]
     for word in kept:
-        yield LookedUp(column=at, values=words[[word]], worth=np.ones(1))
+        yield Coordinate(column=at, values=words[[word]], worth=np.ones(1))
     if words.size > MOST_WORDS or not kept:
-        yield LookedUp(column=at, values=words, worth=np.log1p(rows.astype(np.float64)))
+        yield Coordinate(column=at, values=words, worth=np.log1p(rows.astype(np.float64)))
 
 
 def little_known(values: Floats, categories: Sequence[bool]) -> tuple[bool, ...]:

@@ -121,13 +121,22 @@ def _to_digits(column: Floats) -> Floats:
 
 
 class HoldoutKeys:
-    """The keys of the holdout records of smallest rank; mergeable."""
+    """The keys of the holdout records of smallest rank; mergeable.
 
-    __slots__ = ("_form", "_limit", "_pending", "_seed", "rows")
+    Attributes:
+        form: of the keys.
+        rows: holdout records in all.
+        searched: how many are looked for among the members.
+        sought: their keys, of each kind, once they are all known.
+    """
+
+    __slots__ = ("_limit", "_pending", "_seed", "form", "rows", "searched", "sought")
 
     def __init__(self, form: KeyForm, seed: int) -> None:
         """Start empty."""
-        self._form = form
+        self.form = form
+        self.searched = 0
+        self.sought: list[Sought] = []
         self._seed = seed
         self._limit = np.uint64((1 << 64) - 1)
         self._pending: list[tuple[Words, Words]] = []
@@ -138,23 +147,23 @@ class HoldoutKeys:
         chosen = np.flatnonzero(~rows.member)
         self.rows += chosen.size
         rank = ranks(rows, self._seed, chosen, top[chosen])
-        for part in self._form.slices(chosen.size):
+        for part in self.form.slices(chosen.size):
             # The limit falls from part to part.
             inside = rank[part] <= self._limit
-            keys = self._form.keys(rows, chosen[part][inside])
+            keys = self.form.keys(rows, chosen[part][inside])
             self._offer(rank[part][inside], np.stack(keys, axis=1))
 
     def _offer(self, rank: Words, keys: Words) -> None:
         self._pending.append((rank, keys))
-        if sum(part.size for part, _ in self._pending) > self._form.most_rows * 5 // 4:
+        if sum(part.size for part, _ in self._pending) > self.form.most_rows * 5 // 4:
             self.prune()
 
     def prune(self) -> None:
         """Keep the rows of smallest rank."""
-        none = np.empty(0, np.uint64), np.empty((0, self._form.count), np.uint64)
+        none = np.empty(0, np.uint64), np.empty((0, self.form.count), np.uint64)
         ranked, keyed = zip(*self._pending or [none], strict=True)
         rank, keys = np.concatenate(ranked), np.concatenate(keyed)
-        most = self._form.most_rows
+        most = self.form.most_rows
         if rank.size > most:
             order = np.lexsort((keys[:, 0], rank))[:most]
             rank, keys = rank[order], keys[order]
@@ -167,20 +176,16 @@ class HoldoutKeys:
         for rank, keys in other._pending:
             self._offer(rank, keys)
 
-    def finish(self) -> Wanted:
-        """Return what is looked for among the members."""
+    def finish(self) -> Self:
+        """Make the keys ready to be looked up among the members."""
         self.prune()
-        keys = self._pending[0][1]
+        keys = self._pending.pop()[1]
+        self.searched = len(keys)
         size = min(_LARGEST_SIEVE, 1 << (_SIEVE_A_ROW * len(keys)).bit_length())
-        return Wanted(
-            form=self._form,
-            holdout=self.rows,
-            rows=len(keys),
-            sought=tuple(_sought(column, size) for column in keys.T),
-        )
+        self.sought = [Sought(column, size) for column in keys.T]
+        return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sought:
     """Keys of one kind, ready to be looked up; read by several threads.
 
@@ -190,9 +195,13 @@ class Sought:
         sieve: whether any has these last bits.
     """
 
-    values: Words
-    inverse: NDArray[np.intp]
-    sieve: NDArray[np.bool_]
+    __slots__ = ("inverse", "sieve", "values")
+
+    def __init__(self, keys: Words, size: int) -> None:
+        """Start with the keys, and how large the sieve is."""
+        self.values, self.inverse = np.unique(keys, return_inverse=True)
+        self.sieve = np.zeros(size, dtype=np.bool_)
+        self.sieve[_last_bits(self.values, size)] = True
 
     def found(self, keys: Words) -> NDArray[np.intp]:
         """Return the places of those that are among the keys."""
@@ -201,32 +210,8 @@ class Sought:
         return np.asarray(place[self.values[place] == likely])
 
 
-def _sought(keys: Words, size: int) -> Sought:
-    values, inverse = np.unique(keys, return_inverse=True)
-    sieve = np.zeros(size, dtype=np.bool_)
-    sieve[_last_bits(values, size)] = True
-    return Sought(values=values, inverse=inverse.ravel(), sieve=sieve)
-
-
 def _last_bits(keys: Words, size: int) -> NDArray[np.intp]:
     return (keys & np.uint64(size - 1)).astype(np.intp)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Wanted:
-    """The holdout records that are looked for.
-
-    Attributes:
-        form: of their keys.
-        holdout: holdout records in all.
-        rows: how many are looked for.
-        sought: their keys, of each kind.
-    """
-
-    form: KeyForm
-    holdout: int
-    rows: int
-    sought: tuple[Sought, ...]
 
 
 class CopyCount:
@@ -234,18 +219,18 @@ class CopyCount:
 
     __slots__ = ("_found", "_wanted")
 
-    def __init__(self, wanted: Wanted) -> None:
-        """Start with none."""
+    def __init__(self, wanted: HoldoutKeys) -> None:
+        """Start with none; the keys are ready to be looked up."""
         self._wanted = wanted
         self._found = [np.zeros(one.values.size, dtype=np.bool_) for one in wanted.sought]
 
     def take(self, rows: Rows) -> None:
         """Look for the members of a batch."""
-        members = np.flatnonzero(rows.member)
-        for part in self._wanted.form.slices(members.size if self._wanted.rows else 0):
-            every = members.size == rows.member.size
-            keys = self._wanted.form.keys(rows, part if every else members[part])
-            for found, one, own in zip(self._found, self._wanted.sought, keys, strict=True):
+        wanted, members = self._wanted, np.flatnonzero(rows.member)
+        every = members.size == rows.member.size
+        for part in wanted.form.slices(members.size if wanted.searched else 0):
+            keys = wanted.form.keys(rows, part if every else members[part])
+            for found, one, own in zip(self._found, wanted.sought, keys, strict=True):
                 found[one.found(own)] = True
 
     def merge(self, other: Self) -> None:
@@ -261,10 +246,10 @@ class CopyCount:
         times = np.bincount(wanted.sought[0].inverse, minlength=1)
         but_one = np.logical_or.reduce(near) & ~exact if near else None
         return SharedRecords(
-            searched=wanted.rows,
-            holdout=wanted.holdout,
+            searched=wanted.searched,
+            holdout=wanted.rows,
             exact=int(exact.sum()),
-            exact_within=int(times[times > 1].sum()) if wanted.rows == wanted.holdout else None,
+            exact_within=int(times[times > 1].sum()) if wanted.searched == wanted.rows else None,
             but_one=None if but_one is None else int(but_one.sum()),
             rounded=int((rounded & ~exact).sum()) if any(form.fractions) else None,
             persons=int(persons.sum()) if form.persons else None,

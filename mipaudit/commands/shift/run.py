@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from mipaudit.commands.shift.learner import MOST_WORDS, PRIOR, Learner, learn, little_known
+from mipaudit.commands.shift.learner import MOST_WORDS, PRIOR, learn, little_known
 from mipaudit.commands.shift.options import ShiftOptions
 from mipaudit.commands.shift.record_copies import KeyForm
 from mipaudit.commands.shift.report import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
@@ -23,7 +23,6 @@ from mipaudit.commands.shift.survey import (
     Aspect,
     ShiftCount,
     ShiftSurvey,
-    WholeRecords,
     cut_columns,
     whole_records,
 )
@@ -44,23 +43,23 @@ from mipaudit.model.row import Row
 from mipaudit.options.public import public
 from mipaudit.statements.any_report import STRICT_SEED, approximate
 from mipaudit.statements.copies import RECORDS
-from mipaudit.statements.policy import Limit, Policy
+from mipaudit.statements.policy import Policy
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import provenance
-from mipaudit.statements.verdict import reach_verdict
+from mipaudit.statements.verdict import decide
 from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.rows import HeldRows, one_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mipaudit.commands.shift.learner import Learner
     from mipaudit.commands.shift.record_copies import SharedRecords
     from mipaudit.commands.shift.survey import ColumnTest
     from mipaudit.data.parts import Partition
     from mipaudit.data.tables.features import FeatureSource
     from mipaudit.model.row import Check
     from mipaudit.summaries.counts import ScoreCounts
-    from mipaudit.summaries.plan import BurnInSample
     from mipaudit.summaries.rows import Rows
     from mipaudit.summaries.seed import SeedChoice
 
@@ -91,12 +90,15 @@ def answer_shift(asked: ShiftOptions) -> ShiftReport:
         ignore=asked.ignore,
         id_col=asked.id_col,
     ) as source:
-        workers = Workers(Engine(jobs=asked.jobs))
-        passes = 2 + source.held
-        meter = row_meter(passes * source.rows, asked.progress)
-        rows = _shift_rows(source, asked, workers=workers, progress=meter)
-        found = _counted(source, rows, workers=workers, progress=meter)
-        return _shift_report(source, rows, asked, found)
+        meter = row_meter((2 + source.held) * source.rows, asked.progress)
+        over = partial(fold, workers=Workers(Engine(jobs=asked.jobs)), progress=meter)
+        if source.held:
+            held = over(source.partitions, HeldRows).joined()
+            assert held is not None  # noqa: S101 - neither table is empty
+            rows = _in_order(_plain(held), source, asked)
+        else:
+            rows = _in_place(source, asked)
+        return _shift_report(source, rows, asked, *_counted(source, rows, over))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,23 +116,12 @@ class ShiftRows:
     partitions: Sequence[Partition]
     seed: int
     choice: SeedChoice
-    dropped: int
+    dropped: int = 0
     findings: tuple[Finding, ...] = ()
 
 
-def _shift_rows(
-    source: FeatureSource,
-    asked: ShiftOptions,
-    *,
-    workers: Workers,
-    progress: Callable[[int], None] | None,
-) -> ShiftRows:
-    """Return the rows of the tables with the seed that they decide."""
-    if not source.held:
-        return _in_place(source, asked)
-    held = fold(source.partitions, HeldRows, workers=workers, progress=progress).joined()
-    assert held is not None  # noqa: S101 - neither table is empty
-    rows = _plain(held)
+def _in_order(rows: Rows, source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
+    """Return rows in memory in the order, and with the seed, that their values decide."""
     columns = [
         # Words of the bits tell all values and the missing apart, whatever a column holds.
         ContentColumn(name=column.name, values=values.view(np.uint64), labels=True)
@@ -138,17 +129,15 @@ def _shift_rows(
     ]
     persons = rows.keys is not None
     found = canonical_order(columns, rows.member, rows.keys, units=persons)
-    choice = asked.chosen_seed
-    seed = choice.in_use(found.content)
-    rows = rows.reordered(found.order)
-    every = rows.member.size
-    if persons:
-        rows = one_of_each(rows, seed)
+    seed = asked.chosen_seed.in_use(found.content)
+    every = rows.reordered(found.order)
+    kept = one_of_each(every, seed) if persons else every
     parts = [
-        OrderedRows(rows=rows.between(start, start + _ROWS_AT_ONCE))
-        for start in range(0, rows.source_rows, _ROWS_AT_ONCE)
+        OrderedRows(rows=kept.between(start, start + _ROWS_AT_ONCE))
+        for start in range(0, kept.source_rows, _ROWS_AT_ONCE)
     ]
-    return ShiftRows(partitions=parts, seed=seed, choice=choice, dropped=every - rows.member.size)
+    dropped = every.member.size - kept.member.size
+    return ShiftRows(partitions=parts, seed=seed, choice=asked.chosen_seed, dropped=dropped)
 
 
 def _in_place(source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
@@ -158,12 +147,13 @@ def _in_place(source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
         names = [column.name for column in source.columns]
         content = rows_in_order([(names, map(_plain, source.batches()))])
     choice, seed, findings = position_seed(asked.chosen_seed, content)
-    dropped = 0
-    if source.id_column is not None:
-        chosen = source.choose(seed)
-        dropped = chosen.dropped_members + chosen.dropped_holdout
+    chosen = None if source.id_column is None else source.choose(seed)
     return ShiftRows(
-        partitions=source.partitions, seed=seed, choice=choice, dropped=dropped, findings=findings
+        partitions=source.partitions,
+        seed=seed,
+        choice=choice,
+        dropped=0 if chosen is None else chosen.dropped_members + chosen.dropped_holdout,
+        findings=findings,
     )
 
 
@@ -178,41 +168,21 @@ def _one_zero(column: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-class _Counted(NamedTuple):
-    """What two passes over the rows found.
-
-    Attributes:
-        sample: the burn-in, settled.
-        varying: places of the columns that have two values.
-        unknown: names of columns most of whose texts no learned score knows.
-        learner: what the burn-in taught; None where no column differs in it.
-        tallied: the rows.
-    """
-
-    sample: BurnInSample
-    varying: set[int]
-    unknown: tuple[str, ...]
-    learner: Learner | None
-    tallied: ShiftCount
-
-
 def _counted(
-    source: FeatureSource,
-    rows: ShiftRows,
-    *,
-    workers: Workers,
-    progress: Callable[[int], None] | None,
-) -> _Counted:
+    source: FeatureSource, rows: ShiftRows, over: Callable[..., Any]
+) -> tuple[ShiftSurvey, ShiftCount, list[str]]:
     """Go through the rows twice: what is in them, then how the classes differ.
+
+    Returns:
+        What is in the rows, their counts, and the columns most of whose texts no score knows.
 
     Raises:
         InputError: a table has no rows, or every column is the same in all rows.
     """
     seed, columns = rows.seed, source.columns
-    over = partial(fold, rows.partitions, workers=workers, progress=progress)
     fractions = tuple(column.fractions for column in columns)
     form = KeyForm(fractions=fractions, persons=source.id_column is not None)
-    survey: ShiftSurvey = over(partial(ShiftSurvey, form, seed))
+    survey: ShiftSurvey = over(rows.partitions, partial(ShiftSurvey, form, seed))
     sample = survey.sample
     settle_sample(sample)
     if not survey.varying:
@@ -228,38 +198,43 @@ def _counted(
     )
     seen = np.concatenate([members, holdout])
     member = np.arange(len(seen)) < len(members)
-    learner = learn(sample, categories, seed=seed)
     n_rows = sample.members.rows + sample.holdout.rows
-    whole = whole_records(list(seen.T), member, rows=n_rows, burn_in=blocks, seed=seed)
-    tried: dict[str, Learner | WholeRecords | None] = {"learned": learner, "whole": whole}
+    tried = {
+        "learned": learn(sample, categories, seed=seed),
+        "whole": whole_records(list(seen.T), member, rows=n_rows, burn_in=blocks, seed=seed),
+    }
     scorers = {name: one for name, one in tried.items() if one is not None}
     cells, wanted = cut_columns(seen, categories), survey.keys.finish()
+    start = partial(ShiftCount, cells, wanted, scorers, burn_in=blocks, seed=seed)
     unknown = compress([one.name for one in columns], little_known(seen, categories))
-    count = over(partial(ShiftCount, cells, wanted, scorers, burn_in=blocks, seed=seed))
-    return _Counted(sample, survey.varying, tuple(unknown), learner, count)
+    return survey, over(rows.partitions, start), list(unknown)
 
 
 def _shift_report(
-    source: FeatureSource, rows: ShiftRows, asked: ShiftOptions, found: _Counted
+    source: FeatureSource,
+    rows: ShiftRows,
+    asked: ShiftOptions,
+    survey: ShiftSurvey,
+    count: ShiftCount,
+    unknown: Sequence[str],
 ) -> ShiftReport:
-    sample, learner, count = found.sample, found.learner, found.tallied
     names = [column.name for column in source.columns]
     tests = count.columns.tests(names, [_ASPECTS[column.kind] for column in source.columns])
     counts = {name: tally.counts() for name, tally in count.scores.items()}
-    evidence, joint = None, None
-    records = counts["whole"][0] if "whole" in counts else None
+    learner, records = count.learner, counts.get("whole", [None])[0]
+    evidence = None
     if learner is not None:
         require_spread(counts["learned"][0])
-        learned = counts["learned"]
-        evidence = blind_evidence(learned, learner, records, strict=asked.strict, seed=rows.seed)
-    if records is not None:
-        joint = _whole_evidence(records, strict=asked.strict, seed=rows.seed)
-    estimates = _blind_estimates(evidence, joint, asked)
+        evidence = blind_evidence(
+            counts["learned"], learner, records, strict=asked.strict, seed=rows.seed
+        )
+    estimates = _blind_estimates(evidence, records, asked, rows.seed)
     if asked.seed_stated:
         estimates = approximate(estimates)
-    checks = _checks(evidence, asked, found.unknown)
+    policy = Policy(max_advantage=asked.max_blind)
+    found = decide(policy, _checks(evidence, policy, asked.confidence, unknown), (), None)
     copies = count.copies.copies()
-    design = _design(source, asked, found, evidence)
+    design = _design(source, asked, survey, learner, evidence)
     sure = {one.column for one in tests if one.adjusted <= 1 - asked.confidence}
     telling = [name for name in compress(names, count.columns.telling()) if name in sure]
     rounded = [column.name for column in source.columns if column.precision is not None]
@@ -270,16 +245,16 @@ def _shift_report(
         estimates=tuple(estimates),
         columns=tests,
         copies=copies,
-        policy=checks,
-        verdict=reach_verdict(checks, ()),
+        policy=found.checks,
+        verdict=found.verdict,
         findings=(
             *([STRICT_SEED] if asked.seed_stated else []),
             *rows.findings,
-            *size_findings(sample.members.rows, sample.holdout.rows),
+            *size_findings(design.n_members, design.n_holdout),
             *_column_findings(design, rounded, rows.dropped),
             *crossing_findings(RECORDS, RECORDS, estimates),
             *([Finding("no_boosting")] if learner is not None and not learner.library else []),
-            *_telling_findings(telling, found.unknown),
+            *_telling_findings(telling, unknown),
             *copy_findings(copies, design),
         ),
         limitations=_shift_limitations(design, estimates, stated=asked.seed_stated),
@@ -294,55 +269,51 @@ def _shift_report(
 
 
 def _checks(
-    evidence: SeveralScores | None, asked: ShiftOptions, unknown: Sequence[str]
+    evidence: SeveralScores | None, policy: Policy, confidence: float, unknown: Sequence[str]
 ) -> tuple[Check, ...]:
     """Return the check of the limit, if there is one.
 
     Who knows the texts of columns that were not looked at is in no class of attackers on what
     was learned: such a check is open unless it is not met.
     """
-    if evidence is None or asked.max_blind is None:
-        return ()
-    policy = Policy(limits=(Limit(quantity="advantage", max=asked.max_blind),))
-    checks, _ = judge([evidence], policy, None, asked.confidence)
+    checks, _ = judge([] if evidence is None else [evidence], policy, None, confidence)
     if not unknown:
         return checks
-    checks = tuple(replace(one, upper=None) for one in checks)
-    reason = Message("texts_not_seen")
+    open_ = partial(
+        replace, status="inconclusive", records_to_settle=None, reason=Message("texts_not_seen")
+    )
     return tuple(
-        one
-        if one.status == "not_met"
-        else replace(one, status="inconclusive", records_to_settle=None, reason=reason)
-        for one in checks
+        replace(one if one.status == "not_met" else open_(one), upper=None) for one in checks
     )
 
 
 def _design(
-    source: FeatureSource, asked: ShiftOptions, found: _Counted, evidence: SeveralScores | None
+    source: FeatureSource,
+    asked: ShiftOptions,
+    survey: ShiftSurvey,
+    learner: Learner | None,
+    evidence: SeveralScores | None,
 ) -> ShiftDesign:
-    sample, varying, learner = found.sample, found.varying, found.learner
     holdout, members = (0, 0) if evidence is None else evidence.counts.scored.sum(axis=0).tolist()
-    same = [one.name for at, one in enumerate(source.columns) if at not in varying]
-    skipped = (*source.skipped, *((name, "same_in_all_rows") for name in same))
+    varying = [one for at, one in enumerate(source.columns) if at in survey.varying]
+    same = [(one.name, "same_in_all_rows") for one in source.columns if one not in varying]
     learned = "nothing"
     if learner is not None:
         form = learner.best.form
         learned = _FORMS[form] + (f" ({learner.library})" if form == "boosting" else "")
     return ShiftDesign(
-        n_members=sample.members.rows,
-        n_holdout=sample.holdout.rows,
+        n_members=survey.sample.members.rows,
+        n_holdout=survey.sample.holdout.rows,
         counted_members=members,
         counted_holdout=holdout,
         prior=PRIOR,
         confidence=asked.confidence,
         strict=asked.strict and not asked.seed_stated,
         id_column=source.id_column,
-        features=tuple(
-            FeatureUsed(column=one.name, kind=one.kind)
-            for at, one in enumerate(source.columns)
-            if at in varying
+        features=tuple(FeatureUsed(column=one.name, kind=one.kind) for one in varying),
+        skipped=tuple(
+            SkippedFeature(column=name, why=Message(why)) for name, why in (*source.skipped, *same)
         ),
-        skipped=tuple(SkippedFeature(column=name, why=Message(why)) for name, why in skipped),
         learned=learned,
         coordinates=0 if learner is None else len(learner.coordinates),
     )
@@ -445,6 +416,11 @@ _ERRORS: Final = tuple(
         reverse=True,
     )
 )
+_BINS: Final = "bins-16"
+_COUNTED: Final = (
+    "the rows outside the burn-in counted",
+    "16 cells of equal mass cut on the burn-in, the other rows counted",
+)
 _NO_UPPER: Final = Message("upper_of_record_classes")
 _ALL_EXPLAINED: Final = Message("few_for_combinations")
 
@@ -483,29 +459,31 @@ def blind_evidence(
     )
 
 
-def _whole_evidence(counts: ScoreCounts, *, strict: bool, seed: int) -> Evidence:
-    """Return the evidence of whole records: their upper limit holds for all attackers."""
-    return Evidence(
-        score=RECORDS, counts=counts, prior=PRIOR, strict=strict, seed=seed, ordered=False
-    )
-
-
 def _blind_estimates(
-    evidence: SeveralScores | None, whole: Evidence | None, asked: ShiftOptions
+    evidence: SeveralScores | None, records: ScoreCounts | None, asked: ShiftOptions, seed: int
 ) -> list[Row]:
     """Return the rows of the table: any attacker first, then the classes on what was learned.
 
     Args:
         evidence: of the learned scores; None where nothing was learned.
-        whole: of whole records, which limit every attacker; None where they have too many
-            combinations of values.
+        records: counts by combination of values, whose upper limit holds for all attackers;
+            None where there are too many combinations.
         asked: of the comparison.
+        seed: in use for the rows.
     """
     if evidence is None:
         return [_nothing_learned(asked)]
     upper, why = None, _NO_UPPER
-    if whole is not None:
+    if records is not None:
         error = (1 - asked.confidence) / 2
+        whole = Evidence(
+            score=RECORDS,
+            counts=records,
+            prior=PRIOR,
+            strict=asked.strict,
+            seed=seed,
+            ordered=False,
+        )
         limit = whole.upper("any", error)
         upper = None if limit is None else max(limit, evidence.lower(error))
         why = _ALL_EXPLAINED
@@ -515,7 +493,7 @@ def _blind_estimates(
     return [
         replace(first, upper=upper if limited else None, upper_reason=None if limited else why),
         *(
-            replace(one, selection=f"learned on the burn-in; {_how_counted(one)}")
+            replace(one, selection=f"learned on the burn-in; {_COUNTED[one.attackers == _BINS]}")
             for one in classes
         ),
     ]
@@ -533,12 +511,6 @@ def shown_at(evidence: SeveralScores | None, tests: Sequence[ColumnTest]) -> flo
         found += [error for error in _ERRORS if evidence.lower(error) > 0]
     least = min(found, default=1.0)
     return least if least <= _ERRORS[0] else None
-
-
-def _how_counted(row: Row) -> str:
-    if row.attackers == "bins-16":
-        return "16 cells of equal mass cut on the burn-in, the other rows counted"
-    return "the rows outside the burn-in counted"
 
 
 def _nothing_learned(asked: ShiftOptions) -> Row:

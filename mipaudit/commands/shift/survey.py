@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.shift.record_copies import CopyCount, HoldoutKeys, KeyForm, Wanted
+from mipaudit.commands.shift.learner import Learner
+from mipaudit.commands.shift.record_copies import CopyCount, HoldoutKeys, KeyForm
 from mipaudit.maths.exact_tests import holm, independence_p
 from mipaudit.summaries.cells import MOST_PATTERNS, JointAlphabet, joint_alphabet
 from mipaudit.summaries.plan import BurnInSample, ColumnPlan, Plan, kept_exactly, sample_size
@@ -27,7 +28,7 @@ from mipaudit.summaries.rows import micro_blocks, rank_bytes
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
-    from mipaudit.commands.shift.learner import Floats, Learner
+    from mipaudit.commands.shift.learner import Floats
     from mipaudit.summaries.rows import Rows
 
     Columns = Sequence[NDArray[np.float64]]
@@ -298,7 +299,7 @@ class ShiftCount:
     def __init__(
         self,
         cells: Sequence[ColumnCells],
-        wanted: Wanted,
+        wanted: HoldoutKeys,
         scorers: Mapping[str, Learner | WholeRecords],
         *,
         burn_in: int,
@@ -311,6 +312,11 @@ class ShiftCount:
         self.columns = ColumnTallies(cells)
         self.copies = CopyCount(wanted)
         self.scores = {name: Tally(one.plan) for name, one in scorers.items()}
+
+    @property
+    def learner(self) -> Learner | None:
+        """Return what the burn-in taught; None where no column differs in it."""
+        return next((one for one in self._scorers.values() if isinstance(one, Learner)), None)
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
