@@ -318,11 +318,6 @@ def test_what_no_limit_can_keep_is_refused(rng, asked, code):
     assert caught.value.code == code
 
 
-def test_a_seed_repeats_a_calibration(adult_splits):
-    first, second, other = (run(adult_splits, seed=seed) for seed in (1, 1, 2))
-    assert first.chosen.noise.scale == second.chosen.noise.scale != other.chosen.noise.scale
-
-
 def test_many_coordinates_need_no_square_matrix(rng):
     splits = rng.standard_normal((60, 30_000)) * np.exp(rng.standard_normal(30_000))
     start = time.process_time()

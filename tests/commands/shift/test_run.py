@@ -155,14 +155,6 @@ def test_settings_have_their_range(settings, code):
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize(
-    ("limit", "status"), [(0.9, "met"), (0.01, "not_met"), (0.3, "inconclusive")]
-)
-def test_policy(limit, status):
-    report = mipaudit.shift(table(1, age=8), table(2), max_blind=limit)
-    assert report.verdict.status == status
-
-
 def test_no_false_alarm_and_no_limit_above_the_truth():
     """Short: the long run's figures are in docs/reference/validation.md."""
     times, alarms, above = 40, 0, 0

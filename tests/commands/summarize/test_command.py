@@ -133,19 +133,3 @@ def test_where_scores_are_wanted_it_is_said_who_reads_counts(mipaudit, sites, co
     said = " ".join(done.stderr.split())
     assert said.startswith(f"Error: {file.rpartition('=')[2]}: counts or cuts by")
     assert said.count("Only `mipaudit estimate` reads counts") == 1
-
-
-def test_scores_are_no_summary_and_cuts_are_no_counts(mipaudit, sites, tmp_path):
-    summarize_all(mipaudit, sites)
-    (tmp_path / "c.summary").write_bytes((tmp_path / "a.cuts").read_bytes())
-    (tmp_path / "d.summary").write_bytes((tmp_path / "a.csv").read_bytes())
-    for name, what in (("c", "holds cuts"), ("d", "not a whole summary")):
-        done = mipaudit("estimate", f"{name}.summary")
-        assert done.returncode == 2
-        assert what in done.stderr
-    done = mipaudit("estimate", "a.summary", "all.parquet")
-    assert done.returncode == 2
-    assert "given together" in done.stderr
-    done = mipaudit("estimate", "a.cuts")
-    assert done.returncode == 2
-    assert ".summary" in done.stderr
