@@ -15,19 +15,9 @@ from mipaudit.model.message import Message
 
 Method = Literal["clopper-pearson", "jeffreys"]
 Sides = Literal[1, 2]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """How often an attack answered.
-
-    Members called members (tp) or not (fn); holdout records called members (fp) or not (tn).
-    """
-
-    tp: int
-    fn: int
-    fp: int
-    tn: int
+# How often an attack answered: members called members (tp) or not (fn); holdout records called
+# members (fp) or not (tn).
+Counts = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,21 +108,15 @@ def _limit(
     method: Method, sides: Sides, counts: Counts, delta: float, confidence: float
 ) -> RefutedLimits:
     """Return the limits of one method; the error is shared among all that are used."""
-    from mipaudit.maths.binomial import (
-        clopper_pearson_lower,
-        clopper_pearson_upper,
-        jeffreys_lower,
-        jeffreys_upper,
-    )
+    from mipaudit.maths import binomial
 
-    exact = method == "clopper-pearson"
-    lower = clopper_pearson_lower if exact else jeffreys_lower
-    upper = clopper_pearson_upper if exact else jeffreys_upper
+    name = method.replace("-", "_")
+    lower, upper = (getattr(binomial, f"{name}_{end}") for end in ("lower", "upper"))
     # One side needs the TPR from below and the FPR from above; two sides need all four.
     alpha = (1 - confidence) / (2 * sides)
-    members, holdout = counts.tp + counts.fn, counts.fp + counts.tn
-    tpr = float(lower(counts.tp, members, alpha)), float(upper(counts.tp, members, alpha))
-    fpr = float(lower(counts.fp, holdout, alpha)), float(upper(counts.fp, holdout, alpha))
+    members, holdout = counts["tp"] + counts["fn"], counts["fp"] + counts["tn"]
+    tpr = float(lower(counts["tp"], members, alpha)), float(upper(counts["tp"], members, alpha))
+    fpr = float(lower(counts["fp"], holdout, alpha)), float(upper(counts["fp"], holdout, alpha))
     epsilon_upper, mu_upper = refuted_epsilon(tpr[1], fpr[0], delta), refuted_mu(tpr[1], fpr[0])
     missing = "one_sided" if sides == 1 else "perfect_not_excluded"
     known = sides == 2 and math.isfinite(max(epsilon_upper, mu_upper))  # noqa: PLR2004
@@ -177,21 +161,21 @@ class CountingQueries:
     fpr_bound: float
 
 
-def averaging_attack(*, queries: int, records: int, noise_sd: float) -> CountingQueries:
+def averaging_attack(*, queries: float, records: float, noise_sd: float) -> CountingQueries:
     """Return the attack that adds up k noisy averages and compares with k/n.
 
     In the worst case the record answers 1 to every query and all others 0: the sum is
     N(k/n, k sd^2) with the record and N(0, k sd^2) without.
 
     Args:
-        queries: k, at least 1.
-        records: n, at least 1.
+        queries: k, a whole number of at least 1.
+        records: n, likewise.
         noise_sd: above 0.
     """
     mu = math.sqrt(queries) / records / noise_sd
     return CountingQueries(
-        queries=queries,
-        records=records,
+        queries=int(queries),
+        records=int(records),
         noise_sd=noise_sd,
         mu=mu,
         tpr=0.5,

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.maths.privacy.epsilon_delta import published_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _DECADES: Final = 6
@@ -63,8 +61,8 @@ def curves(curve: TradeOff, *, prior: float) -> Curves:
         delta=tuple(curve.profile(e) for e in epsilon),
         claimed_epsilon=claimed,
         advantage={
-            name: tuple(bounds[i].advantage for bounds in published)
-            for i, name in enumerate(bound.name for bound in published[0])
+            same[0].name: tuple(bound.advantage for bound in same)
+            for same in zip(*published, strict=True)
         },
     )
 
@@ -93,18 +91,16 @@ def encode_curves(curves: Curves, form: str) -> bytes:
         import json
 
         return json.dumps(asdict(curves), indent=1, allow_nan=False).encode("ascii") + b"\n"
-    return "".join(["curve,x,y\n", *_rows(curves)]).encode("ascii")
-
-
-def _rows(curves: Curves) -> Iterator[str]:
     named = {
         "roc": (curves.fpr, curves.tpr),
         "trade-off": (curves.fpr, curves.fnr),
         "delta-of-epsilon": (curves.epsilon, curves.delta),
-        **{
-            f"advantage-{name}": (curves.claimed_epsilon, values)
-            for name, values in curves.advantage.items()
-        },
     }
-    for name, (xs, ys) in named.items():
-        yield from (f"{name},{x!r},{y!r}\n" for x, y in zip(xs, ys, strict=True))
+    for name, values in curves.advantage.items():
+        named[f"advantage-{name}"] = curves.claimed_epsilon, values
+    rows = (
+        f"{name},{x!r},{y!r}\n"
+        for name, points in named.items()
+        for x, y in zip(*points, strict=True)
+    )
+    return "".join(["curve,x,y\n", *rows]).encode("ascii")

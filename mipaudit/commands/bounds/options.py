@@ -1,19 +1,20 @@
-"""What ``mipaudit bounds`` may be asked."""
+"""What ``mipaudit bounds`` may be asked: a guarantee, a target or an attack, and its numbers."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from mipaudit.commands.bounds.groups import LARGEST_WHOLE, Answer, Attack, Guarantee, Target
 from mipaudit.errors import UsageError
 from mipaudit.maths.advantage import baseline
 from mipaudit.options import game
-from mipaudit.options.declare import act
+from mipaudit.options.declare import Options, act, free
 from mipaudit.options.game import Recorded
 from mipaudit.options.shown import CURVE_OPTION, Shown
+from mipaudit.options.values import SHARE, Range, above, numbers, operating_point, require, swapped
 
 Question = Literal["guarantee", "target", "attack"]
+Numbers = Mapping[str, float]
 
 _NOISE: Final = ("noise_sd", "scale", "geometric_scale")
 _FAMILIES: Final = (
@@ -28,11 +29,255 @@ _RATES: Final = ("tpr", "fpr")
 _COUNTS: Final = ("tp", "fn", "fp", "tn")
 _QUESTIONS: Final = (*_FAMILIES, *_TARGETS, *_RATES, *_COUNTS)
 _LARGEST: Final = 1e6
+# Whole numbers up to here are exact as floats.
+_LARGEST_WHOLE: Final = 10**15
 # 0.3 is a target at prior 0.35, although |2 * 0.35 - 1| is a little more in floats.
 _ROUNDING: Final = 1e-15
+_LOSS: Final = Range(lambda x: 0 <= x <= _LARGEST, f"at least 0 and at most {_LARGEST:g}")
+_SIZE: Final = above(0)
+_MOST_RUNS: Final = 10_000
+# What each part of a composition is made of.
+_PARTS: Final[dict[str, tuple[str, ...]]] = {
+    "gaussian": ("noise_multiplier", "count"),
+    "laplace": ("noise_multiplier", "count"),
+    "approximate-dp": ("epsilon", "delta", "count"),
+    "randomized-response": ("truth", "categories", "count"),
+    "dp-sgd": ("noise_multiplier", "q", "steps"),
+}
+_WHOLE: Final = frozenset({"count", "categories", "steps", "k", "n"})
+
+# Each reader takes what was typed or given in Python, and raises ValueError where it is no such
+# thing.
 
 
-class BoundsOptions(Guarantee, game.Neighbours, Target, Attack, game.Game, Answer, Recorded):
+def _numbers(given: Any, names: tuple[str, ...], kind: str = "") -> Numbers:  # noqa: ANN401
+    """Return exactly these numbers by name, from a mapping or its text."""
+    if isinstance(given, str):
+        pairs = [part.partition("=")[::2] for part in given.split(",")]
+    else:
+        pairs = list(given.items()) if isinstance(given, Mapping) else []
+    found = [(str(name).strip(), value) for name, value in pairs]
+    if sorted(name for name, _ in found) != sorted(names):
+        after = f" after {kind}" if kind else ""
+        raise ValueError(
+            f"takes exactly {', '.join(names)}{after}",
+            f"Write {kind}{','.join(f'{name}=...' for name in names)}.",
+        )
+    return {name: _number(name, value) for name, value in found}
+
+
+def _number(name: str, value: Any) -> float:  # noqa: ANN401
+    try:
+        found = value if isinstance(value, int) else float(value)
+        whole = found == int(found)
+    except (TypeError, ValueError):
+        raise ValueError(f"takes a number for {name}") from None
+    except OverflowError:
+        found, whole = math.inf, False
+    if name in _WHOLE and not whole:
+        raise ValueError(f"takes a whole number for {name}")
+    return int(found) if name in _WHOLE else found
+
+
+def _dp_sgd(given: object) -> Numbers:
+    return _numbers(given, _PARTS["dp-sgd"])
+
+
+def _averages(given: object) -> Numbers:
+    found = _numbers(given, ("k", "n"))
+    if min(found.values()) < 1:
+        raise ValueError("takes k and n of at least 1")
+    return found
+
+
+def _wanted_guarantee(given: object) -> Numbers:
+    found = _numbers(given, ("epsilon", "delta"))
+    if not (_LOSS.holds(found["epsilon"]) and 0 < found["delta"] < 1):
+        raise ValueError("takes an epsilon from 0 to 1e6 and a delta above 0 and below 1")
+    return found
+
+
+def _renyi_limits(given: Any) -> tuple[tuple[float, float], ...]:  # noqa: ANN401
+    """Return pairs of an order and its limit, from ``"2:0.1,4:0.25"``, a mapping or pairs."""
+    if isinstance(given, Mapping):
+        given = given.items()
+    parts = [one.split(":") for one in given.split(",")] if isinstance(given, str) else given
+    try:
+        found = tuple((float(order), float(limit)) for order, limit in parts)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "takes orders, each with its divergence after a colon, and commas between",
+            "For example 2:0.1,4:0.25.",
+        ) from None
+    if not found or not all(1 < order <= _LARGEST and _LOSS.holds(e) for order, e in found):
+        raise ValueError(
+            "takes orders above 1 and at most 1e6, each with a divergence from 0 to 1e6"
+        )
+    return found
+
+
+def _shares(given: Any) -> tuple[float, ...]:  # noqa: ANN401 - one alone may be a number, too
+    return numbers((given,) if isinstance(given, (int, float)) else given)
+
+
+def _success_at(given: Any) -> tuple[float, float]:  # noqa: ANN401
+    """Return a success and a baseline from ``"0.2@0.1"``, or from a pair of numbers."""
+    try:
+        return operating_point(given)
+    except ValueError:
+        raise ValueError(
+            "takes a success and a baseline, with @ between where typed",
+            "For example 0.2@0.1: what is guessed right in 10% of cases without the record, in at "
+            "most 20% with it.",
+        ) from None
+
+
+def _parts_of(given: Any) -> tuple[tuple[str, Numbers], ...]:  # noqa: ANN401
+    """Return parts from ``KIND:name=number,...`` each, or pairs of the kind and a mapping."""
+    return tuple(map(_part, (given,) if isinstance(given, str) else given or ()))
+
+
+def _part(given: Any) -> tuple[str, Numbers]:  # noqa: ANN401
+    match given.partition(":") if isinstance(given, str) else given:
+        case (str(kind), str(), stated) | (str(kind), stated) if kind in _PARTS:
+            return kind, _numbers(stated, _PARTS[kind], f"{kind}:")
+    raise ValueError(
+        f"takes KIND:NAME=NUMBER,..., KIND being one of {', '.join(_PARTS)}",
+        "For example gaussian:noise_multiplier=2,count=10.",
+    )
+
+
+class _Guarantee(Options):
+    """Which guarantee is given."""
+
+    GROUP = "What a guarantee allows"
+
+    epsilon: float | None = free("Differential privacy.", metavar="E", within=_LOSS)
+    delta: float | None = game.DELTA_OPTION.but(
+        "The delta of an epsilon; by default 0, or 1e-5 where epsilon is derived."
+    )
+    mu: float | None = free("Gaussian differential privacy.", metavar="MU", within=_LOSS)
+    rho: float | None = free("Zero-concentrated differential privacy.", metavar="RHO", within=_LOSS)
+    rdp: Sequence[tuple[float, float]] | None = free(
+        "Renyi differential privacy: the most at each order.",
+        metavar="ORDER:E,...",
+        read=_renyi_limits,
+        repeated=False,
+    )
+    noise_sd: float | None = free(
+        "Gaussian noise: its standard deviation.", metavar="SD", within=_SIZE
+    )
+    scale: float | None = free("Laplace noise on one number: its scale.", metavar="B", within=_SIZE)
+    geometric_scale: float | None = free(
+        "Geometric noise on one whole number: its scale.", metavar="B", within=_SIZE
+    )
+    sensitivity: float | None = game.SENSITIVITY_OPTION
+    randomized_response: float | None = free(
+        "Probability of the true answer.", metavar="P", within=SHARE
+    )
+    categories: int | None = free(
+        "How many answers there are; 2 by default.",
+        metavar="K",
+        within=Range(lambda n: 2 <= n <= _LARGEST_WHOLE, "at least 2 and at most 1e15"),  # noqa: PLR2004 - two answers
+        only_with="randomized_response",
+    )
+    dp_sgd: Mapping[str, float] | None = free(
+        "DP-SGD with Poisson sampling.", metavar="noise_multiplier=,q=,steps=", read=_dp_sgd
+    )
+    compose: Sequence[tuple[str, Mapping[str, float]]] = free(
+        "A part of a composition; repeat. KIND: gaussian, laplace, approximate-dp, "
+        "randomized-response, dp-sgd.",
+        default=(),
+        metavar="KIND:NAME=X,...",
+        read=_parts_of,
+        repeated=True,
+    )
+    best_of: int | None = free(
+        "Only the best of K such runs is published, as after tuning.",
+        metavar="K",
+        within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
+    )
+    drawn: Literal["fixed", "poisson", "geometric", "logarithmic"] = free(
+        "How the number of runs came about: K by choice, or drawn beforehand with mean K.",
+        default="fixed",
+        only_with="best_of",
+    )
+    counting_queries: Mapping[str, float] | None = free(
+        "Averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
+        metavar="k=,n=",
+        read=_averages,
+    )
+
+
+class _Target(Options):
+    """What no attacker may exceed."""
+
+    GROUP = "What a target needs"
+
+    advantage: float | None = free("Target: the advantage is at most X.")
+    accuracy: float | None = free("Target: the accuracy is at most X.")
+    eta: float | None = game.ETA_OPTION.but("Target: accuracy at most X above guessing (MIP).")
+    success: tuple[float, float] | None = free(
+        "Target: what is guessed right in a share B of cases without the record, in at most S.",
+        metavar="S@B",
+        read=_success_at,
+        within=Range(
+            lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
+            "a success from the baseline up to 1, the baseline above 0 and below 1",
+        ),
+    )
+    gaussian_noise_for: Mapping[str, float] | None = free(
+        "Target: this guarantee, by noise on what has the `sensitivity`.",
+        metavar="epsilon=,delta=",
+        read=_wanted_guarantee,
+    )
+    tpr_at_fpr: tuple[float, float] | None = free(
+        "Target: TPR at most T at FPR F.",
+        metavar="T@F",
+        read=operating_point,
+        # Random guessing reaches TPR = FPR.
+        within=Range(
+            lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
+            "a TPR from the FPR up to 1, the FPR above 0 and below 1",
+            meant=swapped,
+        ),
+    )
+
+
+class _Attack(Options):
+    """What an attack did."""
+
+    GROUP = "What an attack rules out"
+
+    tpr: float | None = free("An attack's true-positive rate.", within=SHARE)
+    fpr: float | None = free("An attack's false-positive rate.", within=SHARE)
+    tp: int | None = game.TRUE_POSITIVES_OPTION
+    fn: int | None = game.FALSE_NEGATIVES_OPTION
+    fp: int | None = game.FALSE_POSITIVES_OPTION
+    tn: int | None = game.TRUE_NEGATIVES_OPTION
+
+
+class _Answer(Options):
+    """What is answered beside."""
+
+    baseline: Sequence[float] = free(
+        "How often something about a person is guessed right without their record: re-"
+        "identification, an attribute, a reconstruction. Says how often with it.",
+        default=(),
+        metavar="B,B,...",
+        read=_shares,
+        within=Range(lambda shares: all(0 <= b <= 1 for b in shares), "each from 0 to 1"),
+    )
+    recall_floor: float = free(
+        "Precision is bounded at this recall or more.",
+        default=0.01,
+        metavar="R",
+        within=Range(lambda r: 0 < r <= 1, "above 0 and at most 1"),
+    )
+    curves: bool = free("Add the points of the curves to the report.", default=False, flag=None)
+
+
+class BoundsOptions(_Guarantee, game.Neighbours, _Target, _Attack, game.Game, _Answer, Recorded):
     """A guarantee, a target or an attack."""
 
     HELP = """Say what a privacy guarantee allows an attacker, and back.
@@ -78,23 +323,19 @@ Examples:
     def check(self) -> None:
         """Refuse several questions at once, and what belongs to another one."""
         super().check()
-        match self.question:
-            case "guarantee":
-                _check_guarantee(self)
-            case "target":
-                _check_target(self)
-            case "attack":
-                _check_attack(self)
-        if self.question == "guarantee":
-            return
+        {
+            "guarantee": _check_guarantee,
+            "target": _check_target,
+            "attack": _check_attack,
+        }[self.question](self)
         for name, what in (
             ("curves", "Curves belong"),
             ("baseline", "A `baseline` belongs"),
             ("best_of", "The best of several runs belongs"),
         ):
-            if getattr(self, name):
-                hint = "State one, for example `epsilon` 1."
-                raise UsageError(name, f"{what} to a guarantee.", hint=hint)
+            idle = self.question != "guarantee" and getattr(self, name)
+            hint = "State one, for example `epsilon` 1."
+            require(not idle, name, f"{what} to a guarantee.", hint)
 
     @cached_property
     def question(self) -> Question:
@@ -157,90 +398,87 @@ def _given(asked: BoundsOptions, names: Sequence[str]) -> list[str]:
 def _check_guarantee(asked: BoundsOptions) -> None:
     if asked.family == "counting_queries":
         _check_counting_queries(asked)
-        if asked.noise_sd is None:
-            raise UsageError(
-                "noise_sd",
-                "Counting queries need the standard deviation of their noise: `noise_sd`.",
-                hint="Or give a target, such as `advantage` 0.1, and the noise is found.",
-            )
-    elif asked.sensitivity is not None and asked.family not in _NOISE:
-        raise UsageError(
+        require(
+            asked.noise_sd is not None,
+            "noise_sd",
+            "Counting queries need the standard deviation of their noise: `noise_sd`.",
+            "Or give a target, such as `advantage` 0.1, and the noise is found.",
+        )
+    else:
+        require(
+            asked.sensitivity is None or asked.family in _NOISE,
             "sensitivity",
             "A sensitivity belongs to a noise scale: `noise_sd`, `scale` or `geometric_scale`.",
         )
-    if asked.family == "geometric_scale" and not (
-        asked.moved <= LARGEST_WHOLE and asked.moved.is_integer()
-    ):
-        raise UsageError(
-            "sensitivity",
-            "The sensitivity of a geometric mechanism must be a whole number, at most 1e15: what "
-            "it protects is one.",
-        )
-    if asked.family == "randomized_response" and asked.adjacency == "add-remove":
-        raise UsageError(
-            "adjacency",
-            "Randomized response hides which answer a person gave, not that one was given.",
-            hint="Leave `adjacency` out, or say substitution.",
-        )
+    require(
+        asked.family != "geometric_scale"
+        or (asked.moved <= _LARGEST_WHOLE and asked.moved.is_integer()),
+        "sensitivity",
+        "The sensitivity of a geometric mechanism must be a whole number, at most 1e15: what it "
+        "protects is one.",
+    )
+    require(
+        asked.family != "randomized_response" or asked.adjacency != "add-remove",
+        "adjacency",
+        "Randomized response hides which answer a person gave, not that one was given.",
+        "Leave `adjacency` out, or say substitution.",
+    )
     noise = next((size for name in _NOISE if (size := getattr(asked, name)) is not None), math.inf)
-    if asked.moved / noise > _LARGEST:
-        raise UsageError(
-            "sensitivity",
-            f"The sensitivity must be at most {_LARGEST:g} times the noise: less hides nothing.",
-        )
+    require(
+        asked.moved / noise <= _LARGEST,
+        "sensitivity",
+        f"The sensitivity must be at most {_LARGEST:g} times the noise: less hides nothing.",
+    )
 
 
 def _check_counting_queries(asked: BoundsOptions) -> None:
-    if asked.sensitivity is not None:
-        words = "The sensitivity of `counting_queries` follows from k and n."
-        raise UsageError("sensitivity", words)
-    if asked.adjacency is not None:
-        raise UsageError(
-            "adjacency",
-            "The averages of `counting_queries` are over a fixed number of records: "
-            "substituting a record moves them as far as blanking it.",
-            hint="Leave `adjacency` out.",
-        )
+    words = "The sensitivity of `counting_queries` follows from k and n."
+    require(asked.sensitivity is None, "sensitivity", words)
+    require(
+        asked.adjacency is None,
+        "adjacency",
+        "The averages of `counting_queries` are over a fixed number of records: substituting a "
+        "record moves them as far as blanking it.",
+        "Leave `adjacency` out.",
+    )
 
 
 def _check_target(asked: BoundsOptions) -> None:
     if asked.counting_queries is not None:
         _check_counting_queries(asked)
     trivial = max(asked.prior, 1 - asked.prior)
-    guessing = baseline(asked.prior)
-    for name, value, lowest, highest in (
-        ("advantage", asked.advantage, guessing, 1.0),
-        ("accuracy", asked.accuracy, trivial, 1.0),
-        ("eta", asked.eta, 0.0, 1 - trivial),
+    for name, lowest, highest in (
+        ("advantage", baseline(asked.prior), 1.0),
+        ("accuracy", trivial, 1.0),
+        ("eta", 0.0, 1 - trivial),
     ):
-        if value is not None and not lowest - _ROUNDING <= value <= highest + _ROUNDING:
-            raise UsageError(
-                name,
-                f"The target for {name} must be at least {lowest:g}, which blind guessing "
-                f"reaches at this prior, and at most {highest:g}.",
-            )
+        value = getattr(asked, name)
+        require(
+            value is None or lowest - _ROUNDING <= value <= highest + _ROUNDING,
+            name,
+            f"The target for {name} must be at least {lowest:g}, which blind guessing reaches at "
+            f"this prior, and at most {highest:g}.",
+        )
 
 
 def _check_attack(asked: BoundsOptions) -> None:
-    idle = _given(asked, ("adjacency", "sensitivity"))
-    if idle:
+    for name in _given(asked, ("adjacency", "sensitivity")):
         raise UsageError(
             "attack",
-            f"`{idle[0]}` has no meaning beside an attack.",
+            f"`{name}` has no meaning beside an attack.",
             hint="An attack is its rates, or its counts, and `delta`.",
         )
     rates, counts = _given(asked, _RATES), _given(asked, _COUNTS)
-    if counts and (rates or len(counts) < len(_COUNTS)):
-        raise UsageError(
-            "attack",
-            "The counts of an attack are `tp`, `fn`, `fp` and `tn`, and rates follow from them.",
-        )
-    if not counts and len(rates) < len(_RATES):
-        hint = "Give `tpr` and `fpr`, or the counts `tp` `fn` `fp` `tn`."
-        raise UsageError("attack", "An attack has two rates.", hint=hint)
-    if counts and not ((asked.tp or asked.fn) and (asked.fp or asked.tn)):
-        raise UsageError(
-            "attack",
-            "An attack is counted on members (`tp`, `fn`) and on holdout records (`fp`, `tn`): "
-            "neither may be empty.",
-        )
+    require(
+        not counts or (not rates and len(counts) == len(_COUNTS)),
+        "attack",
+        "The counts of an attack are `tp`, `fn`, `fp` and `tn`, and rates follow from them.",
+    )
+    hint = "Give `tpr` and `fpr`, or the counts `tp` `fn` `fp` `tn`."
+    require(bool(counts) or len(rates) == len(_RATES), "attack", "An attack has two rates.", hint)
+    require(
+        not counts or bool((asked.tp or asked.fn) and (asked.fp or asked.tn)),
+        "attack",
+        "An attack is counted on members (`tp`, `fn`) and on holdout records (`fp`, `tn`): "
+        "neither may be empty.",
+    )

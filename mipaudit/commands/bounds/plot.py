@@ -11,8 +11,6 @@ from mipaudit.report.pictures import own_style, quiet_plotting
 from mipaudit.statements.rounding import number_text, percent_text, upper_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -20,9 +18,10 @@ if TYPE_CHECKING:
     from mipaudit.commands.bounds.readings import Allowance, Guarantee
     from mipaudit.commands.bounds.report import BoundsReport
 
+Style = dict[str, Any]
 # Okabe and Ito's colours, which the colour-blind can tell apart; the dashes say the same
 # without colour.
-_EXACT: Final[dict[str, Any]] = {"color": "#0072B2", "linewidth": 3.0, "linestyle": "-"}
+_EXACT: Final[Style] = {"color": "#0072B2", "linewidth": 3.0, "linestyle": "-"}
 _LOOSE: Final = {
     "yeom": ("#E69F00", "--"),
     "erlingsson": ("#009E73", "-."),
@@ -32,7 +31,6 @@ _OTHER: Final = ("#56B4E9", "--")
 _MARKED: Final = "#D55E00"
 _NO_ATTACKER: Final = "#DDDDDD"
 _GREY: Final = "#595959"
-_TITLES: Final = {"mace": "MACE"}
 _EXACT_BOUND: Final = "humphries"
 _SHORTEST_AXIS: Final = 6.0
 _AROUND: Final = 1.5  # the axis, in epsilons of the guarantee
@@ -51,155 +49,6 @@ _METADATA: Final[dict[str, dict[str, None]]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "svg": {"Date": None, "Creator": None},
 }
-
-
-def draw_advantage(axes: Axes, stated: Guarantee, attacker: Allowance, curves: Curves) -> None:
-    """Draw every published bound of the advantage against epsilon, and the guarantee."""
-    for names in _equal_bounds(curves.advantage):
-        values = curves.advantage[names[0]]
-        axes.plot(curves.claimed_epsilon, values, label=_bound_label(names), **_bound_style(names))
-    last = curves.claimed_epsilon[-1]
-    epsilon, delta = _by_substitution(stated, curves)
-    label = f"this guarantee: {upper_figure(attacker.advantage)}"
-    if epsilon <= last:
-        label += f" (epsilon {upper_figure(epsilon, digits=3)}"
-        label += f", delta {number_text(float(f'{delta:.3g}'))})" if delta else ")"
-        _mark(axes, epsilon, attacker.advantage, marker="D", label=label)
-        last = min(last, max(_SHORTEST_AXIS, math.ceil(_AROUND * epsilon)))
-    else:
-        label += " (epsilon not on this axis)"
-        axes.axhline(attacker.advantage, color=_MARKED, label=label)
-    margin = max(0.03 * (1 - attacker.baseline), _THINNEST)
-    axes.set_xlim(0, last)
-    axes.set_ylim(attacker.baseline - margin, 1 + margin)
-    axes.set_xlabel("epsilon by substitution, delta = 0 (nats)")
-    axes.set_ylabel(f"advantage at prior {number_text(attacker.prior)}, at most")
-    axes.grid(visible=True, color=_NO_ATTACKER, linewidth=0.6)
-    _finish(axes, "Published bounds of the advantage")
-
-
-def _equal_bounds(advantage: Mapping[str, tuple[float, ...]]) -> list[tuple[str, ...]]:
-    """Return the names of the bounds, those together that are one and the same curve."""
-    groups: list[tuple[str, ...]] = []
-    for name, values in advantage.items():
-        for i, group in enumerate(groups):
-            others = advantage[group[0]]
-            if all(abs(a - b) <= _SAME for a, b in zip(values, others, strict=True)):
-                groups[i] = (*group, name)
-                break
-        else:
-            groups.append((name,))
-    return groups
-
-
-def _bound_label(names: tuple[str, ...]) -> str:
-    label = ", ".join(_TITLES.get(name, name.capitalize()) for name in names)
-    return f"{label} (exact)" if _EXACT_BOUND in names else label
-
-
-def _bound_style(names: tuple[str, ...]) -> dict[str, Any]:
-    if _EXACT_BOUND in names:
-        return _EXACT
-    color, dashes = _LOOSE.get(names[0], _OTHER)
-    return {"color": color, "linestyle": dashes, "linewidth": 1.8}
-
-
-def _by_substitution(stated: Guarantee, curves: Curves) -> tuple[float, float]:
-    """Return the guarantee's (epsilon, delta) on the axis; epsilon is infinite if there is none.
-
-    By add or remove it is that of the two steps: as the published bounds have it, or
-    better off their privacy profile, whose points do not reach down to delta = 0.
-    """
-    if stated.adjacency == "substitution":
-        return math.inf if stated.epsilon is None else stated.epsilon, stated.delta
-    if stated.epsilon is not None and (stated.kind == "approximate-dp" or stated.delta == 0):
-        return to_substitution(stated.epsilon, stated.delta)
-    return _epsilon_at(stated.delta, curves), stated.delta
-
-
-def _epsilon_at(wanted: float, curves: Curves) -> float:
-    """Return the epsilon at a delta, between the points of the profile on a log scale."""
-    points = list(zip(curves.epsilon, curves.delta, strict=True))
-    right = next((i for i, (_, delta) in enumerate(points) if delta <= wanted), None)
-    if right is None:
-        return math.inf
-    high, less = points[right]
-    if right == 0 or less == 0:
-        return high
-    low, more = points[right - 1]
-    return low + (high - low) * math.log(more / wanted) / math.log(more / less)
-
-
-def draw_roc(axes: Axes, attacker: Allowance, curves: Curves) -> None:
-    """Draw what no attacker's ROC can exceed, on logarithmic axes."""
-    points = [(f, t) for f, t in zip(curves.fpr, curves.tpr, strict=True) if f > 0]
-    fpr, tpr = zip(*points, strict=True)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    roomy = _tpr_near(points, _CORNER[0]) < _CORNER[1]
-    axes.fill_between(
-        fpr, tpr, 1, color=_NO_ATTACKER, linewidth=0, label=None if roomy else "no attacker"
-    )
-    if roomy:
-        axes.text(0.03, 0.95, "no attacker", transform=axes.transAxes, va="top", color=_GREY)
-    axes.plot(fpr, fpr, color=_GREY, linestyle="--", linewidth=1.2, label="chance")
-    axes.plot(fpr, tpr, label="the most that any attacker can reach", **_EXACT)
-    for rate, most in attacker.tpr_at_fpr.items():
-        _mark_rate(axes, float(rate), most)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_ticks(_TICKS, labels=[percent_text(tick) for tick in _TICKS])
-        axis.set_ticks([], minor=True)
-    axes.set_xlim(_LOWEST_RATE, 1)
-    axes.set_ylim(_LOWEST_RATE, 1)
-    axes.set_xlabel("false-positive rate (%, log scale)")
-    axes.set_ylabel("true-positive rate (%, log scale)")
-    _finish(axes, f"ROC: {attacker.game}")
-
-
-def _tpr_near(points: list[tuple[float, float]], fpr: float) -> float:
-    return min(points, key=lambda point: abs(math.log(point[0] / fpr)))[1]
-
-
-def _mark_rate(axes: Axes, fpr: float, tpr: float) -> None:
-    """Mark a point of the ROC; its label stands below the line of chance, where nothing is."""
-    axes.plot([fpr, fpr], [tpr, fpr], color=_MARKED, linestyle=":", linewidth=1.2)
-    _mark(axes, fpr, tpr, marker="o", label=None)
-    axes.annotate(
-        f"TPR {upper_figure(100 * tpr, digits=3)}%",
-        (fpr, fpr),
-        xytext=(4, -7),
-        textcoords="offset points",
-        va="top",
-    )
-
-
-def _mark(axes: Axes, x: float, y: float, *, marker: str, label: str | None) -> None:
-    """Put one mark on top of everything, whole also at the edge of the panel."""
-    axes.plot(
-        [x],
-        [y],
-        linestyle="none",
-        marker=marker,
-        markersize=7.5,
-        color=_MARKED,
-        markeredgecolor="black",
-        clip_on=False,
-        zorder=5,
-        label=label,
-    )
-
-
-def _finish(axes: Axes, title: str) -> None:
-    """Put the title above and the legend below the panel, where they cover nothing."""
-    axes.set_title(title, loc="left", fontsize=10)
-    axes.legend(
-        loc="upper left",
-        bbox_to_anchor=(-0.01, -0.165),
-        frameon=False,
-        handlelength=3.0,
-        borderaxespad=0,
-    )
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def draw_bounds(report: BoundsReport, form: str) -> bytes:
@@ -235,14 +84,131 @@ def bounds_figure(report: BoundsReport) -> Figure:
     if stated.adjacency_assumed:
         (attacker,) = report.other_readings
     figure = Figure(figsize=_SIZE, dpi=_DPI)
-    figure.suptitle(_guarantee_text(stated), fontsize=11, x=_MARGINS["left"], ha="left")
+    numbers = ", ".join(f"{name} = {number_text(n)}" for name, n in stated.parameters.items())
+    assumed = " (assumed)" if stated.adjacency_assumed else ""
+    title = f"{stated.kind}: {numbers}; neighbours by {stated.adjacency}{assumed}"
+    figure.suptitle(title, fontsize=11, x=_MARGINS["left"], ha="left")
     left, right = figure.subplots(1, 2, gridspec_kw=_MARGINS)
-    draw_advantage(left, stated, attacker, curves)
-    draw_roc(right, attacker, curves)
+    _draw_advantage(left, stated, attacker, curves)
+    _draw_roc(right, attacker, curves)
     return figure
 
 
-def _guarantee_text(stated: Guarantee) -> str:
-    numbers = ", ".join(f"{name} = {number_text(n)}" for name, n in stated.parameters.items())
-    assumed = " (assumed)" if stated.adjacency_assumed else ""
-    return f"{stated.kind}: {numbers}; neighbours by {stated.adjacency}{assumed}"
+def _draw_advantage(axes: Axes, stated: Guarantee, attacker: Allowance, curves: Curves) -> None:
+    """Draw every published bound of the advantage against epsilon, and the guarantee."""
+    _draw_published(axes, curves)
+    last = curves.claimed_epsilon[-1]
+    epsilon, delta = _by_substitution(stated, curves)
+    label = f"this guarantee: {upper_figure(attacker.advantage)}"
+    if epsilon <= last:
+        at = f", delta {number_text(float(f'{delta:.3g}'))}" if delta else ""
+        label += f" (epsilon {upper_figure(epsilon, digits=3)}{at})"
+        _mark(axes, epsilon, attacker.advantage, marker="D", label=label)
+        last = min(last, max(_SHORTEST_AXIS, math.ceil(_AROUND * epsilon)))
+    else:
+        label += " (epsilon not on this axis)"
+        axes.axhline(attacker.advantage, color=_MARKED, label=label)
+    margin = max(0.03 * (1 - attacker.baseline), _THINNEST)
+    axes.set(
+        xlim=(0, last),
+        ylim=(attacker.baseline - margin, 1 + margin),
+        xlabel="epsilon by substitution, delta = 0 (nats)",
+        ylabel=f"advantage at prior {number_text(attacker.prior)}, at most",
+    )
+    axes.grid(visible=True, color=_NO_ATTACKER, linewidth=0.6)
+    _finish(axes, "Published bounds of the advantage")
+
+
+def _draw_published(axes: Axes, curves: Curves) -> None:
+    """Draw the bounds, those together that are one and the same curve."""
+    groups: list[list[str]] = []
+    for name, values in curves.advantage.items():
+        for group in groups:
+            others = curves.advantage[group[0]]
+            if all(abs(a - b) <= _SAME for a, b in zip(values, others, strict=True)):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    for names in groups:
+        label = ", ".join("MACE" if name == "mace" else name.capitalize() for name in names)
+        color, dashes = _LOOSE.get(names[0], _OTHER)
+        style: Style = {"color": color, "linestyle": dashes, "linewidth": 1.8}
+        if _EXACT_BOUND in names:
+            label, style = f"{label} (exact)", _EXACT
+        axes.plot(curves.claimed_epsilon, curves.advantage[names[0]], label=label, **style)
+
+
+def _by_substitution(stated: Guarantee, curves: Curves) -> tuple[float, float]:
+    """Return the guarantee's (epsilon, delta) on the axis; epsilon is infinite if there is none.
+
+    By add or remove it is that of the two steps: as the published bounds have it, or
+    better off their privacy profile, whose points do not reach down to delta = 0.
+    """
+    if stated.adjacency == "substitution":
+        return math.inf if stated.epsilon is None else stated.epsilon, stated.delta
+    if stated.epsilon is not None and (stated.kind == "approximate-dp" or stated.delta == 0):
+        return to_substitution(stated.epsilon, stated.delta)
+    return _epsilon_at(stated.delta, curves), stated.delta
+
+
+def _epsilon_at(wanted: float, curves: Curves) -> float:
+    """Return the epsilon at a delta, between the points of the profile on a log scale."""
+    right = next((i for i, delta in enumerate(curves.delta) if delta <= wanted), None)
+    if right is None:
+        return math.inf
+    high, less = curves.epsilon[right], curves.delta[right]
+    if right == 0 or less == 0:
+        return high
+    low, more = curves.epsilon[right - 1], curves.delta[right - 1]
+    return low + (high - low) * math.log(more / wanted) / math.log(more / less)
+
+
+def _draw_roc(axes: Axes, attacker: Allowance, curves: Curves) -> None:
+    """Draw what no attacker's ROC can exceed, on logarithmic axes."""
+    points = [(f, t) for f, t in zip(curves.fpr, curves.tpr, strict=True) if f > 0]
+    fpr, tpr = zip(*points, strict=True)
+    corner, highest = _CORNER
+    nearest = min(points, key=lambda point: abs(math.log(point[0] / corner)))[1]
+    roomy, shade = nearest < highest, "no attacker"
+    axes.fill_between(fpr, tpr, 1, color=_NO_ATTACKER, linewidth=0, label=None if roomy else shade)
+    if roomy:
+        axes.text(0.03, 0.95, shade, transform=axes.transAxes, va="top", color=_GREY)
+    axes.plot(fpr, fpr, color=_GREY, linestyle="--", linewidth=1.2, label="chance")
+    axes.plot(fpr, tpr, label="the most that any attacker can reach", **_EXACT)
+    for rate, most in attacker.tpr_at_fpr.items():
+        _mark_rate(axes, float(rate), most)
+    axes.set(xscale="log", yscale="log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(_TICKS, labels=[percent_text(tick) for tick in _TICKS])
+        axis.set_ticks([], minor=True)
+    axes.set(
+        xlim=(_LOWEST_RATE, 1),
+        ylim=(_LOWEST_RATE, 1),
+        xlabel="false-positive rate (%, log scale)",
+        ylabel="true-positive rate (%, log scale)",
+    )
+    _finish(axes, f"ROC: {attacker.game}")
+
+
+def _mark_rate(axes: Axes, fpr: float, tpr: float) -> None:
+    """Mark a point of the ROC; its label stands below the line of chance, where nothing is."""
+    axes.plot([fpr, fpr], [tpr, fpr], color=_MARKED, linestyle=":", linewidth=1.2)
+    _mark(axes, fpr, tpr, marker="o", label=None)
+    said, place = f"TPR {upper_figure(100 * tpr, digits=3)}%", (4, -7)
+    axes.annotate(said, (fpr, fpr), xytext=place, textcoords="offset points", va="top")
+
+
+def _mark(axes: Axes, x: float, y: float, *, marker: str, label: str | None) -> None:
+    """Put one mark on top of everything, whole also at the edge of the panel."""
+    style: Style = {"marker": marker, "markersize": 7.5, "markeredgecolor": "black"}
+    style |= {"linestyle": "none", "color": _MARKED, "clip_on": False, "zorder": 5}
+    axes.plot([x], [y], label=label, **style)
+
+
+def _finish(axes: Axes, title: str) -> None:
+    """Put the title above and the legend below the panel, where they cover nothing."""
+    axes.set_title(title, loc="left", fontsize=10)
+    below: Style = {"loc": "upper left", "bbox_to_anchor": (-0.01, -0.165)}
+    axes.legend(**below, frameon=False, handlelength=3.0, borderaxespad=0)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -9,8 +9,6 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from mipaudit.commands.bounds.groups import WHOLE
-from mipaudit.commands.bounds.options import BoundsOptions
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.privacy.epsilon_delta import (
     ApproximateDP,
@@ -31,6 +29,7 @@ from mipaudit.statements.rounding import number_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from mipaudit.commands.bounds.options import BoundsOptions
     from mipaudit.maths.privacy.composition import Part
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
@@ -145,13 +144,9 @@ def _renyi(found: Stated) -> Sequence[tuple[float, float]]:
     """Return orders and limits of the Renyi divergences, where the curve says them."""
     from mipaudit.maths.privacy import renyi
 
-    match found:
-        case Stated(kind="zero-concentrated-dp", parameters={"rho": rho}):
-            return [(order, rho * order) for order in renyi.ORDERS]
-        case Stated(renyi=(_, *_) as limits):
-            return limits
-        case _:
-            return tuple(renyi.divergences(found.curve).items())
+    if found.kind == "zero-concentrated-dp":
+        return [(order, found.parameters["rho"] * order) for order in renyi.ORDERS]
+    return found.renyi or tuple(renyi.divergences(found.curve).items())
 
 
 def readings(found: Stated) -> tuple[tuple[str, TradeOff], ...]:
@@ -177,34 +172,23 @@ def bounds_of(stated: Guarantee, curve: TradeOff, allowed: Allowance) -> tuple[P
         curve: what tells a member from a holdout record.
         allowed: what ``curve`` allows.
     """
-    epsilon, delta = _by_substitution(stated, curve)
+    epsilon, delta = curve.epsilon_at(stated.delta), stated.delta
+    if isinstance(curve, ApproximateDP):
+        epsilon, delta = curve.epsilon, curve.delta
+    elif stated.kind == "approximate-dp":
+        epsilon, delta = to_substitution(stated.parameters["epsilon"], delta)
     advantage = allowed.advantage
-    published = tuple(
-        replace(
-            bound,
-            tight=stated.kind not in _ROUNDED_UP and bound.advantage <= advantage * (1 + _SAME),
-        )
-        for bound in published_bounds(epsilon, delta, allowed.prior)
-    )
     exact = PublishedBound(
         name="trade-off curve",
         advantage=advantage,
         source=stated.curve,
         assumes=f"the guarantee as stated, by {stated.adjacency}",
-        tight=stated.kind not in _ROUNDED_UP,
     )
-    return (*published, exact)
-
-
-def _by_substitution(stated: Guarantee, curve: TradeOff) -> tuple[float, float]:
-    """Return the (epsilon, delta) by substitution that the published bounds start from."""
-    match curve, stated.kind:
-        case ApproximateDP(), _:
-            return curve.epsilon, curve.delta
-        case _, "approximate-dp":
-            return to_substitution(stated.parameters["epsilon"], stated.delta)
-        case _:
-            return curve.epsilon_at(stated.delta), stated.delta
+    reached = stated.kind not in _ROUNDED_UP
+    return tuple(
+        replace(bound, tight=reached and bound.advantage <= advantage * (1 + _SAME))
+        for bound in (*published_bounds(epsilon, delta, allowed.prior), exact)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,62 +273,49 @@ def stated(asked: BoundsOptions) -> Stated:
         UsageError: a number of a composition is out of its range.
         MissingExtraError: an accountant is needed and not installed.
     """
-    match asked:
-        case BoundsOptions(rdp=(_, *_) as limits):
+    given: Any = getattr(asked, asked.family)
+    numbers: dict[str, float] = {asked.family: given, "sensitivity": asked.moved}
+    kind: Kind
+    curve: TradeOff
+    match asked.family:
+        case "rdp":
             from mipaudit.maths.privacy.concentrated import RenyiDP
 
-            line = RenyiDP(limits=tuple(limits))
-            numbers = {"orders": float(len(limits))}
+            line = RenyiDP(limits=tuple(given))
+            numbers = {"orders": float(len(given))}
             return Stated("renyi-dp", numbers, line, asked.adjacency, renyi=line.limits)
-        case BoundsOptions(dp_sgd=dict(sgd)):
-            return _accounted("dp-sgd", (("dp-sgd", sgd),), sgd, asked.adjacency)
-        case BoundsOptions(compose=(_, *_) as parts):
-            return _accounted("composition", parts, {"parts": len(parts)}, asked.adjacency)
-    kind, parameters, curve = _in_closed_form(asked)
-    of_substitutions = kind in {"randomized-response", "counting-queries"}
-    return Stated(kind, parameters, curve, "substitution" if of_substitutions else asked.adjacency)
-
-
-def _in_closed_form(asked: BoundsOptions) -> tuple[Kind, dict[str, float], TradeOff]:
-    moved = asked.moved
-    found: tuple[Kind, dict[str, float], TradeOff] | None = None
-    match asked:
-        case BoundsOptions(epsilon=float(epsilon)):
-            numbers = {"epsilon": epsilon, "delta": asked.delta or 0.0}
-            found = "approximate-dp", numbers, ApproximateDP(**numbers)
-        case BoundsOptions(mu=float(mu)):
-            found = "gaussian-dp", {"mu": mu}, GaussianDP(mu=mu)
-        case BoundsOptions(rho=float(rho)):
+        case "dp_sgd" | "compose":
+            return _accounted(asked)
+        case "randomized_response":
+            numbers = {"truth": given, "categories": asked.categories or 2}
+            curve = RandomizedResponse(truth=given, categories=asked.categories or 2)
+            return Stated("randomized-response", numbers, curve, "substitution")
+        case "counting_queries":
+            sd = asked.noise_sd or 0.0
+            numbers = {"queries": given["k"], "records": given["n"], "noise_sd": sd}
+            curve = GaussianDP(mu=asked.moved / sd)
+            return Stated("counting-queries", numbers, curve, "substitution")
+        case "epsilon":
+            kind, numbers = "approximate-dp", {"epsilon": given, "delta": asked.delta or 0.0}
+            curve = ApproximateDP(**numbers)
+        case "mu":
+            kind, numbers, curve = "gaussian-dp", {"mu": given}, GaussianDP(mu=given)
+        case "rho":
             from mipaudit.maths.privacy.concentrated import ZeroConcentrated
 
-            found = "zero-concentrated-dp", {"rho": rho}, ZeroConcentrated(rho=rho)
-        case BoundsOptions(counting_queries={"k": k, "n": n}, noise_sd=float(sd)):
-            numbers = {"queries": k, "records": n, "noise_sd": sd}
-            found = "counting-queries", numbers, GaussianDP(mu=moved / sd)
-        case BoundsOptions(noise_sd=float(sd)):
-            numbers = {"noise_sd": sd, "sensitivity": moved}
-            found = "gaussian-noise", numbers, GaussianDP(mu=moved / sd)
-        case BoundsOptions(scale=float(scale)):
-            numbers = {"scale": scale, "sensitivity": moved}
-            found = "laplace-noise", numbers, LaplaceMechanism(shift=moved / scale)
-        case BoundsOptions(geometric_scale=float(scale)):
-            numbers = {"geometric_scale": scale, "sensitivity": moved}
-            curve = GeometricMechanism(scale=scale, sensitivity=int(moved))
-            found = "geometric-noise", numbers, curve
-        case BoundsOptions(randomized_response=float(truth)):
-            answers = asked.categories or 2
-            response = RandomizedResponse(truth=truth, categories=answers)
-            found = "randomized-response", {"truth": truth, "categories": answers}, response
-    assert found is not None  # noqa: S101 - the options hold one guarantee
-    return found
+            kind, numbers = "zero-concentrated-dp", {"rho": given}
+            curve = ZeroConcentrated(rho=given)
+        case "noise_sd":
+            kind, curve = "gaussian-noise", GaussianDP(mu=asked.moved / given)
+        case "scale":
+            kind, curve = "laplace-noise", LaplaceMechanism(shift=asked.moved / given)
+        case _:
+            kind = "geometric-noise"
+            curve = GeometricMechanism(scale=given, sensitivity=int(asked.moved))
+    return Stated(kind, numbers, curve, asked.adjacency)
 
 
-def _accounted(
-    kind: Kind,
-    parts: Sequence[tuple[str, Mapping[str, float]]],
-    parameters: dict[str, float],
-    adjacency: Neighbours | None,
-) -> Stated:
+def _accounted(asked: BoundsOptions) -> Stated:
     """Return what an accountant says of a composition.
 
     Noise multipliers are stated for adding or removing a record; randomized response only
@@ -353,13 +324,16 @@ def _accounted(
     from mipaudit.maths.privacy.accountant import account
     from mipaudit.maths.privacy.composition import Composition
 
-    composition = Composition(parts=tuple(part(*one, adjacency) for one in parts))
-    by_substitution = account(composition, "substitution")
+    kind: Kind = "composition" if asked.dp_sgd is None else "dp-sgd"
+    parts = asked.compose if asked.dp_sgd is None else (("dp-sgd", asked.dp_sgd),)
+    parameters = {"parts": float(len(parts))} if asked.dp_sgd is None else {**asked.dp_sgd}
+    composition = Composition(parts=tuple(part(*one, asked.adjacency) for one in parts))
+    found = account(composition, "substitution")
     responses = any(name == "randomized-response" for name, _ in parts)
-    if adjacency == "substitution" or (responses and adjacency is None):
-        return Stated(kind, parameters, by_substitution, "substitution", by_substitution)
+    if asked.adjacency == "substitution" or (responses and asked.adjacency is None):
+        return Stated(kind, parameters, found, "substitution", found)
     added = account(composition, "add-remove")
-    return Stated(kind, parameters, added, "add-remove", by_substitution)
+    return Stated(kind, parameters, added, "add-remove", found)
 
 
 def part(kind: str, numbers: Mapping[str, float], adjacency: Neighbours | None) -> Part:
@@ -373,9 +347,5 @@ def part(kind: str, numbers: Mapping[str, float], adjacency: Neighbours | None) 
         "randomized-response": c.ResponsePart,
         "dp-sgd": c.DpSgd,
     }
-    found: dict[str, Any] = {
-        name: int(value) if name in WHOLE else value for name, value in numbers.items()
-    }
-    if kind == "approximate-dp" and adjacency is not None:
-        found["adjacency"] = adjacency
-    return makers[kind](**found)
+    more = {"adjacency": adjacency} if kind == "approximate-dp" and adjacency else {}
+    return makers[kind](**numbers, **more)

@@ -46,25 +46,23 @@ class Target:
 
     def kept_by(self, curve: TradeOff) -> bool:
         """Tell whether the guarantee keeps every attacker within the limit."""
+        if self.quantity == "delta":
+            return curve.profile(self.epsilon or 0.0) <= self.value * _SURELY
+        if self.quantity in {"tpr_at_fpr", "success"}:
+            fpr = self.fpr or self.baseline or 0.0
+            if self.value <= fpr:
+                # The ROC is concave: it leaves the diagonal everywhere or nowhere.
+                return curve.profile(0.0) == 0
+            return curve.tpr(fpr) <= self.value
+        # Counted from the trivial attacker, so that a small target stays exact; that one keeps
+        # every limit, also one that is off by a rounding.
         guessing = baseline(self.prior)
-        match self.quantity:
-            case "advantage":
-                # The trivial attacker keeps every limit, also one that is off by a rounding.
-                return curve.excess(self.prior) <= max(0.0, self.value - guessing)
-            case "accuracy":
-                # Counted from the trivial attacker, so that a small target stays exact.
-                limit = 2 * (self.value - (1 + guessing) / 2)
-                return curve.excess(self.prior) <= max(0.0, limit)
-            case "eta":
-                return curve.excess(self.prior) <= 2 * self.value
-            case "delta":
-                return curve.profile(self.epsilon or 0.0) <= self.value * _SURELY
-            case "tpr_at_fpr" | "success":
-                fpr = self.fpr or self.baseline or 0.0
-                if self.value <= fpr:
-                    # The ROC is concave: it leaves the diagonal everywhere or nowhere.
-                    return curve.profile(0.0) == 0
-                return curve.tpr(fpr) <= self.value
+        above = {
+            "advantage": self.value - guessing,
+            "accuracy": 2 * (self.value - (1 + guessing) / 2),
+            "eta": 2 * self.value,
+        }[self.quantity]
+        return curve.excess(self.prior) <= max(0.0, above)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +125,8 @@ def requirement(
     one_step = one_step or adjacency == "substitution"
 
     def largest(curve: Callable[[float], TradeOff]) -> float | None:
-        def read(x: float) -> TradeOff:
-            return curve(x) if one_step else two_steps(curve(x))
-
-        return largest_within(read, target.kept_by)
+        steps = (lambda found: found) if one_step else two_steps
+        return largest_within(lambda x: steps(curve(x)), target.kept_by)
 
     if target.quantity == "delta":  # the guarantee itself is wanted
         epsilon, delta = target.epsilon, target.value

@@ -17,11 +17,9 @@ from mipaudit.options.public import public
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.commands.bounds.attacks import CountingQueries, Refutation
     from mipaudit.commands.bounds.options import BoundsShown
-    from mipaudit.commands.bounds.readings import Allowance, Stated
+    from mipaudit.commands.bounds.readings import Allowance
     from mipaudit.commands.bounds.requirement import Quantity, Target
-    from mipaudit.commands.bounds.tuned import Tuned
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _CURVE_FORMS: Final = (".csv", ".json")
@@ -53,27 +51,10 @@ def answer_bounds(asked: BoundsOptions) -> BoundsReport:
     """
     from mipaudit.statements.provenance import provenance
 
-    empty = BoundsReport(
-        command="bounds",
-        guarantee=None,
-        attacker=None,
-        other_readings=(),
-        bounds=(),
-        target=None,
-        needed=(),
-        refuted=None,
-        counting_queries=None,
-        limitations=(),
-        provenance=provenance(seed=None, inputs=(), settings=asked.recorded()),
-    )
-    match asked.question:
-        case "guarantee":
-            return _allowed(asked, empty)
-        case "target":
-            return _needed(asked, empty)
-        case "attack":
-            refuted = _refuted(asked)
-            return replace(empty, refuted=refuted, limitations=_RULED_OUT_LIMITATIONS)
+    made = provenance(seed=None, inputs=(), settings=asked.recorded())
+    empty = BoundsReport(command="bounds", provenance=made)
+    answers = {"guarantee": _allowed, "target": _needed, "attack": _refuted}
+    return answers[asked.question](asked, empty)
 
 
 # Each question loads what it needs alone: an answer has few of the types that there are.
@@ -91,7 +72,6 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
     delta = asked.delta
     if delta is None:
         delta = 0.0 if math.isfinite(found.curve.loss) else _USUAL_DELTA
-    description = readings.guarantee(found, delta)
     ways = readings.readings(found)
     allowed = [
         readings.allowance(
@@ -105,38 +85,35 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
     ]
     # Both are shown; where one is used, and nobody said which, it is the harsher: two steps.
     used = 0 if found.adjacency else -1
+    description, curve = readings.guarantee(found, delta), ways[used][1]
     if not found.adjacency:
         description = replace(description, adjacency="add-remove")
-    curve = ways[used][1]
-    points = None
-    if asked.curves:
-        from mipaudit.commands.bounds.curves import curves
-
-        points = curves(curve, prior=asked.prior)
-    return replace(
+    report = replace(
         empty,
         guarantee=description,
         attacker=allowed[0],
         other_readings=tuple(allowed[1:]),
         bounds=readings.bounds_of(description, curve, allowed[used]),
-        counting_queries=_averaging_attack(found),
-        curves=points,
-        tuned=_tuned(asked, delta),
         limitations=(
             *_ALLOWED_LIMITATIONS,
             *(_SUCCESS_LIMITATIONS if asked.baseline else ()),
-            *(_TUNED_LIMITATIONS if asked.best_of is not None else ()),
+            *(() if asked.best_of is None else _TUNED_LIMITATIONS),
             *_remarks(allowed[used], curve),
         ),
     )
+    if asked.best_of is not None:
+        from mipaudit.commands.bounds.tuned import ways as ways_to_draw
 
+        report = replace(report, tuned=ways_to_draw(asked, delta))
+    if asked.curves:
+        from mipaudit.commands.bounds.curves import curves
 
-def _tuned(asked: BoundsOptions, delta: float) -> tuple[Tuned, ...]:
-    if asked.best_of is None:
-        return ()
-    from mipaudit.commands.bounds.tuned import ways
+        report = replace(report, curves=curves(curve, prior=asked.prior))
+    if found.kind == "counting-queries":
+        from mipaudit.commands.bounds.attacks import averaging_attack
 
-    return ways(asked, delta)
+        report = replace(report, counting_queries=averaging_attack(**found.parameters))
+    return report
 
 
 def _remarks(first: Allowance, curve: TradeOff) -> Iterator[Message]:
@@ -148,32 +125,19 @@ def _remarks(first: Allowance, curve: TradeOff) -> Iterator[Message]:
         yield Message.of("bounds_grid", excess=excess)
 
 
-def _averaging_attack(found: Stated) -> CountingQueries | None:
-    if found.kind != "counting-queries":
-        return None
-    from mipaudit.commands.bounds.attacks import averaging_attack
-
-    numbers = found.parameters
-    return averaging_attack(
-        queries=int(numbers["queries"]),
-        records=int(numbers["records"]),
-        noise_sd=numbers["noise_sd"],
-    )
-
-
 def _needed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
     from mipaudit.commands.bounds.readings import Neighbours
     from mipaudit.commands.bounds.requirement import requirement
 
-    target = _target(asked)
-    counting = asked.counting_queries is not None
+    counting, about_people = asked.counting_queries is not None, asked.success is not None
     adjacency = "substitution" if counting else asked.adjacency
     stated: tuple[Neighbours | None, ...] = (adjacency,) if adjacency else get_args(Neighbours)
     ways = [(neighbours, False) for neighbours in stated]
-    if asked.success is not None and "add-remove" in stated:
+    if about_people and "add-remove" in stated:
         ways.append(("add-remove", True))
     if asked.gaussian_noise_for is not None:
         ways = [(adjacency, True)]
+    target = _target(asked)
     needed = tuple(
         requirement(
             target,
@@ -185,48 +149,38 @@ def _needed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
         )
         for neighbours, one_step in ways
     )
-    about_people = _SUCCESS_LIMITATIONS if asked.success is not None else ()
-    limitations = (*_NEEDED_LIMITATIONS, *about_people)
+    limitations = (*_NEEDED_LIMITATIONS, *(_SUCCESS_LIMITATIONS if about_people else ()))
     return replace(empty, target=target, needed=needed, limitations=limitations)
 
 
 def _target(asked: BoundsOptions) -> Target:
     from mipaudit.commands.bounds.requirement import Target
 
-    if asked.tpr_at_fpr is not None:
-        value, fpr = asked.tpr_at_fpr
-        return Target(quantity="tpr_at_fpr", value=value, fpr=fpr, prior=asked.prior)
-    if asked.success is not None:
-        value, share = asked.success
-        return Target(quantity="success", value=value, baseline=share, prior=asked.prior)
-    if asked.gaussian_noise_for is not None:
-        numbers = asked.gaussian_noise_for
-        return Target(
-            quantity="delta", value=numbers["delta"], epsilon=numbers["epsilon"], prior=asked.prior
-        )
-    given: dict[Quantity, float | None] = {
-        "advantage": asked.advantage,
-        "accuracy": asked.accuracy,
-        "eta": asked.eta,
-    }
-    quantity, value = next((name, one) for name, one in given.items() if one is not None)
-    return Target(quantity=quantity, value=value, prior=asked.prior)
+    if (wanted := asked.gaussian_noise_for) is not None:
+        value, beside = wanted["delta"], {"epsilon": wanted["epsilon"]}
+        return Target(quantity="delta", value=value, prior=asked.prior, **beside)
+    points: tuple[tuple[Quantity, str], ...] = (("tpr_at_fpr", "fpr"), ("success", "baseline"))
+    for quantity, at in points:
+        if (point := getattr(asked, quantity)) is not None:
+            beside = {at: point[1]}
+            return Target(quantity=quantity, value=point[0], prior=asked.prior, **beside)
+    plain: tuple[Quantity, ...] = ("advantage", "accuracy", "eta")
+    quantity = next(one for one in plain if getattr(asked, one) is not None)
+    return Target(quantity=quantity, value=getattr(asked, quantity), prior=asked.prior)
 
 
-def _refuted(asked: BoundsOptions) -> Refutation:
-    from mipaudit.commands.bounds.attacks import Counts, refutation
+def _refuted(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
+    from mipaudit.commands.bounds.attacks import refutation
 
     counts, tpr, fpr = None, asked.tpr or 0.0, asked.fpr or 0.0
     match asked:
         case BoundsOptions(tp=int(tp), fn=int(fn), fp=int(fp), tn=int(tn)):
-            counts, tpr, fpr = Counts(tp=tp, fn=fn, fp=fp, tn=tn), tp / (tp + fn), fp / (fp + tn)
-    return refutation(
-        tpr=tpr,
-        fpr=fpr,
-        delta=asked.delta or 0.0,
-        counts=counts,
-        confidence=asked.confidence,
+            counts = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+            tpr, fpr = tp / (tp + fn), fp / (fp + tn)
+    refuted = refutation(
+        tpr=tpr, fpr=fpr, delta=asked.delta or 0.0, counts=counts, confidence=asked.confidence
     )
+    return replace(empty, refuted=refuted, limitations=_RULED_OUT_LIMITATIONS)
 
 
 def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
@@ -242,11 +196,11 @@ def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
     files = {"curve": ("the curves", curve), "plot": ("the plot", plot)}
     require_apart({"output": ("the report", destination), **files})
     report = answer_bounds(asked.but(curves=True) if curve or plot else asked)
-    if report.curves is not None and curve is not None:
+    if curve and report.curves is not None:
         from mipaudit.commands.bounds.curves import encode_curves
 
         curve.write(encode_curves(report.curves, curve.form))
-    if report.curves is not None and plot is not None:
+    if plot:
         from mipaudit.commands.bounds.plot import draw_bounds
 
         plot.write(draw_bounds(report, plot.form))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
-from mipaudit.commands.bounds.options import BoundsOptions
 from mipaudit.commands.bounds.readings import Stated, part
 from mipaudit.maths.privacy.concentrated import RenyiDP
 from mipaudit.maths.privacy.renyi import Drawn, accounted, no_such_run
 
 if TYPE_CHECKING:
+    from mipaudit.commands.bounds.options import BoundsOptions
     from mipaudit.maths.privacy.composition import Composition, Part
 
 _RELATIVE: Final = ("dp_sgd", "compose")
@@ -49,49 +49,49 @@ def best_of(asked: BoundsOptions) -> Stated:
     runs = asked.best_of or 1
     limits = accounted(_one_run(asked), runs, asked.drawn)
     curve, two = RenyiDP(limits=limits), RenyiDP(limits=limits, steps=2)
-    found = {"best_of": float(runs)}
+    found = Stated("tuned-runs", {"best_of": float(runs)}, curve, asked.adjacency, renyi=limits)
     if asked.family not in _RELATIVE:
-        return Stated("tuned-runs", found, curve, asked.adjacency, renyi=limits)
+        return found
     if asked.adjacency == "substitution":
-        return Stated("tuned-runs", found, two, "substitution", two)
-    return Stated("tuned-runs", found, curve, "add-remove", two, renyi=limits)
+        return found._replace(curve=two, by_substitution=two, renyi=())
+    return found._replace(adjacency="add-remove", by_substitution=two)
 
 
 def ways(asked: BoundsOptions, delta: float) -> tuple[Tuned, ...]:
     """Return one run, and every way to come by the number of runs, at a delta in [0, 1]."""
     one = _one_run(asked)
     steps = 2 if asked.family in _RELATIVE and asked.adjacency == "substitution" else 1
-    found = []
-    for runs, drawn in ((1, "fixed"), *((asked.best_of or 1, law) for law in get_args(Drawn))):
+
+    def way(runs: int, drawn: Drawn) -> Tuned:
         curve = RenyiDP(limits=accounted(one, runs, drawn), steps=steps)
         epsilon = curve.epsilon_at(delta)
-        found.append(
-            Tuned(
-                runs=runs,
-                drawn=drawn,
-                asked=(runs, drawn) == (asked.best_of, asked.drawn),
-                epsilon=epsilon if math.isfinite(epsilon) else None,
-                advantage=curve.profile(0.0),
-            )
+        return Tuned(
+            runs=runs,
+            drawn=drawn,
+            asked=(runs, drawn) == (asked.best_of, asked.drawn),
+            epsilon=epsilon if math.isfinite(epsilon) else None,
+            advantage=curve.profile(0.0),
         )
-    return tuple(found)
+
+    return way(1, "fixed"), *(way(asked.best_of or 1, law) for law in get_args(Drawn))
 
 
 def _one_run(asked: BoundsOptions) -> Composition:
     from mipaudit.maths.privacy.composition import Composition, GaussianPart, LaplacePart
 
-    parts: tuple[Part, ...]
-    match asked:
-        case BoundsOptions(dp_sgd=dict(numbers)):
-            parts = (part("dp-sgd", numbers, None),)
-        case BoundsOptions(compose=(_, *_) as stated):
-            parts = tuple(part(*one, None) for one in stated)
-        case BoundsOptions(mu=float(mu)) if mu > 0:
-            parts = (GaussianPart(noise_multiplier=1 / mu),)
-        case BoundsOptions(noise_sd=float(sd)):
-            parts = (GaussianPart(noise_multiplier=sd / asked.moved),)
-        case BoundsOptions(scale=float(scale)):
-            parts = (LaplacePart(noise_multiplier=scale / asked.moved),)
+    given: Any = getattr(asked, asked.family)
+    parts: tuple[Part, ...] = ()
+    match asked.family:
+        case "dp_sgd":
+            parts = (part("dp-sgd", given, None),)
+        case "compose":
+            parts = tuple(part(kind, numbers, None) for kind, numbers in given)
+        case "mu" if given > 0:
+            parts = (GaussianPart(noise_multiplier=1 / given),)
+        case "noise_sd":
+            parts = (GaussianPart(noise_multiplier=given / asked.moved),)
+        case "scale":
+            parts = (LaplacePart(noise_multiplier=given / asked.moved),)
         case _:
             raise no_such_run()
     return Composition(parts=parts)
