@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.commands.estimate.report import Report, lines, shown_attackers
 from mipaudit.commands.history.options import HistoryOptions
-from mipaudit.commands.history.report import HistoryReport, PastAdvantage, PastReport, Step
+from mipaudit.commands.history.report import Changed, HistoryReport, PastAdvantage, PastReport, Step
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding, Message
+from mipaudit.model.row import Check
 from mipaudit.options.public import public_of_several
 from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import foreign, read_report, report_bytes, why_unread
@@ -25,7 +26,6 @@ from mipaudit.statements.verdict import beside_verdict, stale_waiver, standing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mipaudit.model.row import Check
     from mipaudit.statements.any_report import AnyReport
 
 _ENDINGS: Final = (".json", ".html")
@@ -46,6 +46,10 @@ class _Stored(NamedTuple):
     report: AnyReport
 
 
+# A report, and what is told of it.
+_Told = tuple["AnyReport", PastReport]
+
+
 def answer_history(asked: HistoryOptions) -> HistoryReport:
     """Return the reports in order, the newest first, and what changed from one to the next.
 
@@ -59,36 +63,34 @@ def answer_history(asked: HistoryOptions) -> HistoryReport:
 
 def _side_by_side(asked: HistoryOptions) -> HistoryReport:
     passed: list[str] = []
-    found = _apart(
-        sorted(
-            _once(_read(asked.reports, passed)),
-            key=lambda one: (one.report.provenance.created, one.name),
-            reverse=True,
-        )
+    stored = sorted(
+        _once(_read(asked.reports, passed)),
+        key=lambda one: (one.report.provenance.created, one.name),
+        reverse=True,
     )
-    if not found:
+    if not stored:
         raise UsageError(
             "reports",
             "No report is given." if not passed else "None of the files is a report.",
             hint="Give reports as commands wrote them (.json, .html), or a folder of them.",
         )
-    reports = tuple(_past(one) for one in found)
-    advantages = tuple(_advantages(found))
+    found = _apart(stored)
+    reports = tuple(past for _, past in found)
+    advantages = tuple(row for one in found for row in _advantages(*one))
     sure = [one.confidence for one in reports if one.confidence is not None]
-    joint = max(0.0, round(1 - sum(1 - one for one in sure), _DIGITS))
     return HistoryReport(
         command="history",
-        joint_confidence=joint,
+        joint_confidence=max(0.0, round(1 - sum(1 - one for one in sure), _DIGITS)),
         reports=reports,
         advantages=advantages,
-        steps=tuple(_steps(found, reports, advantages)),
-        findings=tuple(_findings(found, reports, passed)),
+        steps=tuple(_steps(found, advantages)),
+        findings=tuple(_findings(found, passed)),
         limitations=LIMITATIONS,
         provenance=provenance(
             seed=None,
             inputs=[
-                InputFile(name=one.name, rows=1, bytes=len(one.data), sha256=past.sha256)
-                for one, past in zip(found, reports, strict=True)
+                InputFile(name=past.name, rows=1, bytes=len(one.data), sha256=past.sha256)
+                for one, past in zip(stored, reports, strict=True)
             ],
             settings=asked.recorded(),
         ),
@@ -153,146 +155,132 @@ def _once(found: Iterable[_Stored]) -> Iterator[_Stored]:
             raise UsageError("reports", f"There are more than {count_text(_MOST)} reports.")
 
 
-def _apart(found: Sequence[_Stored]) -> list[_Stored]:
+def _apart(stored: Sequence[_Stored]) -> list[_Told]:
     """Return the reports under names of their own: files of several folders may share one."""
     taken: Counter[str] = Counter()
-    named: list[_Stored] = []
-    for one in found:
+    found: list[_Told] = []
+    for one in stored:
         taken[one.name] += 1
         again = f" ({taken[one.name]})" if taken[one.name] > 1 else ""
-        named.append(one._replace(name=one.name + again))
-    return named
+        found.append((one.report, _past(one._replace(name=safe_name(one.name + again)))))
+    return found
 
 
 def _past(one: _Stored) -> PastReport:
     report: Any = standing(one.report, waiver_day())
     verdict = getattr(report, "verdict", None)
-    design = getattr(report, "design", None)
     declared = report.provenance.declared
-    checks = getattr(report, "policy", ())
-    waivers = [check.waived for check in checks if getattr(check, "waived", None) is not None]
+    waivers = [check.waived for check in _checks(report) if check.waived is not None]
     note = None
     if verdict is not None and hasattr(verdict, "waived"):
         note = beside_verdict(verdict, report.findings)
+    designed = ("n_members", "n_holdout", "confidence")
     return PastReport(
-        name=safe_name(one.name),
+        name=one.name,
         of=report.command,
         release=declared.release if declared else None,
         created=report.provenance.created,
         mipaudit=report.provenance.mipaudit,
         verdict=getattr(verdict, "status", None),
         note=note,
-        n_members=getattr(design, "n_members", None),
-        n_holdout=getattr(design, "n_holdout", None),
-        confidence=getattr(design, "confidence", None),
         sha256=sha256(one.data).hexdigest(),
         waived=len(waivers),
         until=min((waiver.expires for waiver in waivers), default=None),
+        **{name: getattr(getattr(report, "design", None), name, None) for name in designed},
     )
 
 
-def _advantages(found: Sequence[_Stored]) -> Iterator[PastAdvantage]:
-    """Yield a row for each score of each report of ``estimate``, as its verdict has it."""
-    for one in found:
-        report = one.report
-        if not isinstance(report, Report) or not report.estimates:
-            continue
-        against = shown_attackers(report)
-        checks = {check.score: check for check in report.policy if _plain(check)}
-        for line in lines(report):
-            check = checks.get(line.score)
-            yield PastAdvantage(
-                report=safe_name(one.name),
-                score=line.score,
-                lower=line.lower,
-                value=line.value,
-                upper=line.upper,
-                against=against,
-                limit=check.limit if check else None,
-                prior=report.design.prior,
-            )
+def _checks(report: Any) -> Iterator[Check]:  # noqa: ANN401 - of any kind
+    """Yield the checks of a report; the policy of some kinds is of another type, or none."""
+    yield from (one for one in getattr(report, "policy", ()) if isinstance(one, Check))
 
 
-def _plain(check: Check) -> bool:
-    """Tell whether a limit is one on the advantage at the audit's own prior."""
-    return check.quantity == "advantage" and check.prior is None and check.group is None
+def _advantages(report: AnyReport, past: PastReport) -> Iterator[PastAdvantage]:
+    """Yield a row for each score of a report of ``estimate``, as its verdict has it."""
+    if not isinstance(report, Report) or not report.estimates:
+        return
+    # A limit on the advantage at the audit's own prior.
+    limits = {
+        check.score: check.limit
+        for check in report.policy
+        if check.quantity == "advantage" and check.prior is None and check.group is None
+    }
+    for line in lines(report):
+        yield PastAdvantage(
+            report=past.name,
+            score=line.score,
+            lower=line.lower,
+            value=line.value,
+            upper=line.upper,
+            against=shown_attackers(report),
+            limit=limits.get(line.score),
+            prior=report.design.prior,
+        )
 
 
-def _steps(
-    found: Sequence[_Stored], reports: Sequence[PastReport], rows: Sequence[PastAdvantage]
-) -> Iterator[Step]:
+def _steps(found: Sequence[_Told], rows: Sequence[PastAdvantage]) -> Iterator[Step]:
     """Yield what is asked otherwise than in the report before, of the same command."""
-    of_report: dict[str, list[PastAdvantage]] = {past.name: [] for past in reports}
+    of_report: defaultdict[str, list[PastAdvantage]] = defaultdict(list)
     for row in rows:
         of_report[row.report].append(row)
-    asked = {
-        past.name: _asked(one.report, of_report[past.name])
-        for one, past in zip(found, reports, strict=True)
-    }
-    for of in dict.fromkeys(one.of for one in reports):
-        for new, old in pairwise(one for one in reports if one.of == of):
-            for what, after in asked[new.name].items():
-                before = asked[old.name][what]
+    asked = {past.name: _asked(report, of_report[past.name]) for report, past in found}
+    for of in dict.fromkeys(past.of for _, past in found):
+        for new, old in pairwise(past.name for _, past in found if past.of == of):
+            for what, after in asked[new].items():
+                before = asked[old][what]
                 if before != after:
-                    yield Step(
-                        report=new.name, versus=old.name, what=what, before=before, after=after
-                    )
+                    yield Step(report=new, versus=old, what=what, before=before, after=after)
 
 
-def _asked(report: Any, rows: Sequence[PastAdvantage]) -> dict[Any, str]:  # noqa: ANN401
+def _asked(report: Any, rows: Sequence[PastAdvantage]) -> dict[Changed, str]:  # noqa: ANN401
     """Return what a report's figures answer: limits, class, prior, and so on, in words."""
-    design = getattr(report, "design", None)
-    limits = {
-        f"{check.quantity.replace('_', ' ')} {number_text(check.limit)}"
-        for check in getattr(report, "policy", ())
-        if hasattr(check, "quantity")
-    }
-    plain = (getattr(design, name, None) for name in ("prior", "confidence"))
-    prior, confidence = ("none" if one is None else number_text(one) for one in plain)
+
+    def listed(words: Iterable[str]) -> str:
+        return ", ".join(sorted(set(words))) or "none"
+
+    def designed(name: str) -> str:
+        found = getattr(getattr(report, "design", None), name, None)
+        return "none" if found is None else number_text(found)
+
     return {
-        "limits": ", ".join(sorted(limits)) or "none",
-        "against": ", ".join(sorted({row.against for row in rows})) or "none",
-        "prior": prior,
-        "confidence": confidence,
-        "scores": ", ".join(sorted({safe_name(row.score) for row in rows})) or "none",
+        "limits": listed(
+            f"{check.quantity.replace('_', ' ')} {number_text(check.limit)}"
+            for check in _checks(report)
+        ),
+        "against": listed(row.against for row in rows),
+        "prior": designed("prior"),
+        "confidence": designed("confidence"),
+        "scores": listed(safe_name(row.score) for row in rows),
         "mipaudit": report.provenance.mipaudit,
     }
 
 
-def _findings(
-    found: Sequence[_Stored], reports: Sequence[PastReport], passed: Sequence[str]
-) -> Iterator[Finding]:
+def _findings(found: Sequence[_Told], passed: Sequence[str]) -> Iterator[Finding]:
     if passed:
-        names = ", ".join(map(safe_name, sorted(passed)))
-        yield Finding.of("no_report", names=names)
-    for one in found:
-        stale = stale_waiver(one.report, waiver_day())
+        yield Finding.of("no_report", names=", ".join(map(safe_name, sorted(passed))))
+    looks: defaultdict[tuple[str, ...], list[PastReport]] = defaultdict(list)
+    named: defaultdict[tuple[str, str], list[PastReport]] = defaultdict(list)
+    for report, past in found:
+        stale = stale_waiver(report, waiver_day())
         if stale is not None:
-            yield stale.with_values(stale.code, where=safe_name(one.name))
-    looks: dict[tuple[str, ...], list[PastReport]] = {}
-    for one, past in zip(found, reports, strict=True):
-        digests = [file.sha256 or "" for file in one.report.provenance.inputs]
+            yield stale.with_values(stale.code, where=past.name)
+        digests = [file.sha256 or "" for file in report.provenance.inputs]
         if digests and all(digests):
-            looks.setdefault((past.of, *sorted(digests)), []).append(past)
-    yield from _of_one_name(reports)
-    for same in looks.values():
-        if len(same) > 1:
-            apart = len({one.verdict for one in same}) > 1
-            names = " and ".join(safe_name(one.name) for one in same)
-            case = "apart" if apart else "alike"
-            yield Finding.of("same_scores", case=case, reports=names)
-
-
-def _of_one_name(reports: Sequence[PastReport]) -> Iterator[Finding]:
-    """Yield what is declared to be one release, and has several verdicts of the same command."""
-    named: dict[tuple[str, str], list[PastReport]] = {}
-    for one in reports:
-        if one.release is not None and one.verdict is not None:
-            named.setdefault((one.of, one.release), []).append(one)
+            looks[past.of, *sorted(digests)].append(past)
+        if past.release is not None and past.verdict is not None:
+            named[past.of, past.release].append(past)
+    # What is declared to be one release, and has several verdicts of the same command.
     for (_, release), several in named.items():
         if len({one.verdict for one in several}) > 1:
-            names = " and ".join(one.name for one in several)
-            yield Finding.of("same_release", reports=names, release=release)
+            yield Finding.of("same_release", reports=_joined(several), release=release)
+    for same in looks.values():
+        if len(same) > 1:
+            case = "apart" if len({one.verdict for one in same}) > 1 else "alike"
+            yield Finding.of("same_scores", case=case, reports=_joined(same))
+
+
+def _joined(reports: Sequence[PastReport]) -> str:
+    return " and ".join(one.name for one in reports)
 
 
 history = public_of_several(HistoryOptions, answer_history)
