@@ -54,6 +54,6 @@ def test_a_report_of_counts_in_short_is_verified(mipaudit):
 def test_points_of_a_curve_are_recorded_by_a_word():
     asked = EpsilonOptions(canaries=9, guesses=5, correct=3, claimed_curve=([0.1], [0.2]))
 
-    assert asked.named_curve.name == "the points given"
+    assert asked.curve_read[0] == "the points given"
     assert {one.name: one.value for one in asked.recorded()}["claimed_curve"] == "the points given"
     assert package.epsilon(canaries=9, guesses=5, correct=3, claimed_curve=[[0.1], [0.2]]).claim
