@@ -38,44 +38,16 @@ from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.provenance import InputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from mipaudit.data.column import Column, Field
     from mipaudit.data.parts import Part
 
-Precision = Literal["bfloat16", "half", "single", "double"]
-# The coarsest first.
-_ORDER: Final[tuple[Precision, ...]] = ("bfloat16", "half", "single", "double")
 # Significant bits of a float64.
 DOUBLE_BITS: Final = 53
-# Significant bits of bfloat16, whose range is that of single precision.
-_BRAIN_BITS: Final = 8
 _ROWS: Final = 1 << 14
-
-
-def precision_of(values: NDArray[np.float64]) -> Precision:
-    """Return the coarsest precision that holds all of the numbers, finite, shape (n, c)."""
-    return next(
-        one for one in _ORDER if one == "double" or all(_held(part, one) for part in _parts(values))
-    )
-
-
-def coarsest(precisions: set[Precision]) -> Precision:
-    """Return the coarsest of some precisions, at least one."""
-    return next(one for one in _ORDER if one in precisions)
-
-
-def rounded_to(values: NDArray[np.float64], precision: Precision) -> NDArray[np.float64]:
-    """Return the numbers as that precision holds them; beyond its range, its largest."""
-    if precision == "double":
-        return values
-    if precision == "bfloat16":
-        return rounded_to_bits(values, _BRAIN_BITS)
-    dtype = np.dtype("float16" if precision == "half" else "float32")
-    most = float(np.finfo(dtype).max)
-    return np.clip(values, -most, most).astype(dtype).astype(np.float64)
 
 
 def rounded_to_bits(values: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
@@ -86,12 +58,38 @@ def rounded_to_bits(values: NDArray[np.float64], bits: int) -> NDArray[np.float6
     return np.asarray(np.ldexp(np.rint(np.ldexp(fractions, bits)), exponents - bits))
 
 
-def _held(values: NDArray[np.float64], precision: Precision) -> bool:
-    return bool((rounded_to(values, precision) == values).all())
+def _stored_as(values: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
+    """Return the numbers as a float type holds them; beyond its range, its largest."""
+    most = float(np.finfo(kind).max)
+    return np.clip(values, -most, most).astype(kind).astype(np.float64)
 
 
-def _parts(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    return [values[start : start + _ROWS] for start in range(0, len(values), _ROWS)]
+# What rounds numbers to each precision, the coarsest first: bfloat16, with the range of single
+# precision, half, single and double.
+_ROUNDING: Final[tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]], ...]] = (
+    lambda values: rounded_to_bits(values, 8),
+    lambda values: _stored_as(values, "float16"),
+    lambda values: _stored_as(values, "float32"),
+    lambda values: values,
+)
+
+
+def rounded_alike(
+    tables: Sequence[NDArray[np.float64]],
+) -> tuple[list[NDArray[np.float64]], bool]:
+    """Return numbers as the coarsest precision among tables holds them, and if some were finer.
+
+    Args:
+        tables: finite numbers of shape (n, c).
+    """
+    held = []
+    for values in tables:
+        blocks = [values[start : start + _ROWS] for start in range(0, len(values), _ROWS)]
+        fits = (all((to(one) == one).all() for one in blocks) for to in _ROUNDING)
+        held.append(next(at for at, fit in enumerate(fits) if fit))
+    if len(set(held)) <= 1:
+        return [*tables], False
+    return [_ROUNDING[min(held)](values) for values in tables], True
 
 
 Role = Literal["members", "holdout", "synthetic", "reference"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.report import ModelQueryReport, WrittenScore
+from mipaudit.commands.query.points import parts
 from mipaudit.data.model_outputs import class_columns, lone_column
 from mipaudit.data.parts import other_hints
 from mipaudit.data.tables.splits import Coordinates, is_row_label, read_coordinates
@@ -25,7 +25,7 @@ from mipaudit.data.words import (
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.output.rows import RowFormat, table_of, write_rows
+from mipaudit.output.rows import RowFormat, write_rows
 from mipaudit.statements.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ _HINTS: Final = {
     "losses would be infinite.",
 }
 _MATRIX: Final = 2
-# Of words for members and for the holdout.
-_FORMS: Final = (str.lower, str.upper, str.capitalize)
+_CHUNK: Final = 1 << 16
 
 
 def _held_in(file: Whole) -> dict[str, int]:
@@ -95,7 +94,7 @@ def coordinates(
     """
     with other_hints(_HINTS, but=LABEL_HINT):
         if file.table is None:
-            values = _numbers(file, _matrix(file, names))
+            values = _numbers(file, file.arrays[_chosen_name(file, names, _MATRIX)])
             found = Coordinates(columns=(), values=values, skipped=())
         else:
             folded = {name.casefold() for name in reserved}
@@ -106,10 +105,10 @@ def coordinates(
     return found
 
 
-def vector(
-    file: Whole, names: Sequence[str], what: str, *, alone: bool = True
-) -> NDArray[np.float64]:
-    """Return finite numbers of shape (rows,).
+def column(
+    file: Whole, names: Sequence[str], what: str, *, alone: bool = True, words: bool = False
+) -> NDArray[Any]:
+    """Return finite numbers, or words, of shape (rows,).
 
     Args:
         file: with one row per record.
@@ -117,49 +116,37 @@ def vector(
         what: what messages call it.
         alone: the file was given for it, and its only array or column is meant whatever
             its name; where it was given for something else, the name must be right.
+        words: text is returned as it is.
 
     Raises:
         InputError: there is no such array or column, or it holds no finite numbers;
             ``several_columns``: it has more than one number for each record.
     """
     with other_hints(_HINTS, but=LABEL_HINT):
-        found = _chosen(file, names, what, alone=alone)
+        name = _chosen_name(file, names, 1, what=what, alone=alone)
         if file.table is not None:
-            if _kind(file, found) in {"string", "other"}:
+            kind = next(one.kind for one in file.table.fields if one.name == name)
+            if kind == "string" and words:
+                return file.table.words(name)
+            if kind in {"string", "other"}:
                 raise InputError(
                     "text_column",
-                    f"{file.name}: column {quoted_name(found)} holds text in place of the "
+                    f"{file.name}: column {quoted_name(name)} holds text in place of the "
                     f"numbers of {what}.",
                     hint=LABEL_HINT if what == "labels" else None,
                 )
-            return file.table.matrix([found])[1][:, 0]
-        if _held_in(file)[found] != 1:
+            return file.table.matrix([name])[1][:, 0]
+        if _held_in(file)[name] != 1:
             raise InputError(
                 "several_columns",
                 f"{file.name}: several columns, where {what} is one number for each record.",
                 hint="Of classes that are coded by a column each, numpy.argmax(labels, axis=1) "
                 "makes one.",
             )
-        return _numbers(file, file.arrays[found])[:, 0]
-
-
-def words(file: Whole, names: Sequence[str], *, alone: bool = True) -> NDArray[np.str_] | None:
-    """Return text of shape (rows,); None where there is none, or it is of numbers.
-
-    Args:
-        file: with one row per record.
-        names: what the array or the column may be called.
-        alone: as of `vector`.
-    """
-    found = find(file, names, dimensions=1)
-    if found is None and alone and len(_held_in(file)) == 1:
-        found = next(iter(_held_in(file)))
-    if found is None:
-        return None
-    if file.table is not None:
-        return file.table.words(found) if _kind(file, found) == "string" else None
-    array = file.arrays[found]
-    return array.reshape(-1) if array.dtype.kind == "U" and _held_in(file)[found] == 1 else None
+        array = file.arrays[name]
+        if words and array.dtype.kind == "U":
+            return array.reshape(-1)
+        return _numbers(file, array)[:, 0]
 
 
 def members_of(
@@ -170,18 +157,18 @@ def members_of(
     Args:
         file: with one row per record.
         names: what the array or the column may be called.
-        alone: as of `vector`.
+        alone: as of `column`.
 
     Raises:
-        InputError: ``unknown_labels``: neither 0 and 1 nor well-known words; as `vector`.
+        InputError: ``unknown_labels``: neither 0 and 1 nor well-known words; as `column`.
     """
-    found = find(file, names)
-    if file.table is not None and found is not None and _kind(file, found) == "string":
-        words = file.table.words(found)
-        inside, outside = (np.isin(words, one) for one in _spelled())
-    else:
-        values = vector(file, names, "membership", alone=alone)
-        inside, outside = values == 1.0, np.isin(values, (0.0, -1.0))
+    found = column(file, names, "membership", alone=alone, words=True)
+    text = found.dtype.kind == "U"
+    said = np.char.lower(np.char.strip(found)) if text else found
+    inside, outside = (
+        np.isin(said, [one for one in side if isinstance(one, str) is text])
+        for side in (MEMBER_LABELS, HOLDOUT_LABELS)
+    )
     if not (inside | outside).all():
         raise InputError(
             "unknown_labels",
@@ -192,24 +179,11 @@ def members_of(
     return np.asarray(inside)
 
 
-def _kind(file: Whole, name: str) -> str:
-    fields = () if file.table is None else file.table.fields
-    return next(one.kind for one in fields if one.name == name)
-
-
-def _matrix(file: Whole, names: Sequence[str]) -> NDArray[Any]:
-    found = find(file, names, dimensions=_MATRIX) or find(file, names)
-    fitting = [name for name, own in _held_in(file).items() if own == _MATRIX]
-    if found is None and len(fitting) == 1:
-        found = fitting[0]
-    if found is None and "" not in _held_in(file):
-        raise _absent(file, names)
-    return file.arrays[found or ""]
-
-
-def _chosen(file: Whole, names: Sequence[str], what: str, *, alone: bool) -> str:
-    """Return the column or array by one of the names; another if it was given for this."""
-    found = find(file, names, dimensions=1) or find(file, names)
+def _chosen_name(
+    file: Whole, names: Sequence[str], dimensions: int, *, what: str = "", alone: bool = True
+) -> str:
+    """Return the column or array by one of the names; the only fitting one if all is for it."""
+    found = find(file, names, dimensions=dimensions) or find(file, names)
     if found is not None:
         return found
     if not alone:
@@ -220,22 +194,19 @@ def _chosen(file: Whole, names: Sequence[str], what: str, *, alone: bool) -> str
             hint=f"Add `{what}` FILE, or save it with the outputs: as a column of a table, or "
             "by numpy.savez(path, logits=..., labels=..., member=...).",
         )
-    here = [*_held_in(file)]
-    if len(here) > 1 and file.table is not None:
+    held = _held_in(file)
+    if "" in held or (len(held) == 1 and dimensions == 1):
+        return next(iter(held))
+    if file.table is not None:
         return find_column(file.table.fields, names[0], option=f"{file.name}, {what}").name
-    if len(here) > 1:
-        here = [name for name in here if _held_in(file)[name] == 1]
-    if len(here) != 1:
-        raise _absent(file, names)
-    return here[0]
-
-
-def _absent(file: Whole, names: Sequence[str]) -> InputError:
-    return InputError(
-        "no_such_array",
-        f"{file.name}: there is no array called {quoted_name(names[0])}.",
-        hint=f"It holds: {', '.join(safe_name(name) for name in sorted(file.arrays))}.",
-    )
+    fitting = [name for name, own in held.items() if own == dimensions]
+    if len(fitting) != 1:
+        raise InputError(
+            "no_such_array",
+            f"{file.name}: there is no array called {quoted_name(names[0])}.",
+            hint=f"It holds: {', '.join(safe_name(name) for name in sorted(held))}.",
+        )
+    return fitting[0]
 
 
 def _numbers(file: Whole, array: NDArray[Any]) -> NDArray[np.float64]:
@@ -255,15 +226,6 @@ def _numbers(file: Whole, array: NDArray[Any]) -> NDArray[np.float64]:
         )
     names = [f"c{at}" for at in range(array.shape[1])]
     return ArrayTable(name=file.name, array=array).matrix(names)[1]
-
-
-def _spelled() -> tuple[list[str], list[str]]:
-    """Return the words for members and those for the holdout, in each case of their letters."""
-    inside, outside = (
-        [spell(one) for one in side if isinstance(one, str) for spell in _FORMS]
-        for side in (MEMBER_LABELS, HOLDOUT_LABELS)
-    )
-    return inside, outside
 
 
 def _class_columns(table: AnyTable, reserved: Sequence[str]) -> Coordinates | None:
@@ -327,11 +289,7 @@ def opened(data: object, name: str) -> Whole | None:
     return None if data is None else open_whole(data, name, several=True)
 
 
-_CHUNK: Final = 1 << 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ModelQuery:
+class ModelQuery(NamedTuple):
     """Scores made of a model's outputs.
 
     Attributes:
@@ -345,16 +303,17 @@ class ModelQuery:
     @property
     def table(self) -> pa.Table:
         """Return the columns as an Arrow table, as ``estimate`` takes it."""
-        return table_of(self._chunks(), columns=[*self.columns])
+        import pyarrow as pa
+
+        return pa.table(dict(self.columns))
 
     def write(self, file: BinaryIO, form: RowFormat) -> None:
         """Write the score file."""
-        write_rows(file, self._chunks(), form, columns=[*self.columns], repeating=("label",))
-
-    def _chunks(self) -> Iterator[Mapping[str, NDArray[Any]]]:
-        rows = self.columns["member"].size
-        for start in range(0, rows, _CHUNK):
-            yield {name: one[start : start + _CHUNK] for name, one in self.columns.items()}
+        chunks = (
+            {name: one[some] for name, one in self.columns.items()}
+            for some in parts(self.columns["member"].size, _CHUNK)
+        )
+        write_rows(file, chunks, form, columns=[*self.columns], repeating=("label",))
 
 
 def require_rows(found: int, wanted: int, name: str) -> None:

@@ -7,14 +7,14 @@ models without the record alone (offline).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.array_files import (
     ModelQuery,
+    column,
     coordinates,
     described,
     find,
@@ -23,7 +23,6 @@ from mipaudit.commands.query.model.array_files import (
     opened,
     require_both_classes,
     require_rows,
-    vector,
 )
 from mipaudit.commands.query.model.options import LiraOptions, Values, Variance
 from mipaudit.data.model_outputs import LABELS
@@ -84,7 +83,7 @@ def answer_query_lira(asked: LiraOptions) -> "ModelQuery":
     if told is None:
         apart = target is not main and find(target, _MEMBER)
         told = target if apart else _within(main, _MEMBER, "membership")
-    confidences = vector(target, _TARGET, "the target's confidences")
+    confidences = column(target, _TARGET, "the target's confidences")
     read, moved = odds(confidences, asked.values, target.name)
     raw, included = _shadows(asked, main, bits, read.size)
     phi, shadows_moved = odds(raw, asked.values, main.name)
@@ -197,10 +196,8 @@ def odds(values: Floats, kind: Values, name: str) -> tuple[Floats, int]:
     if kind == "probability":
         # How far from 1 a p that was rounded to 1 is taken to be.
         single = bool((values == values.astype(np.float32)).all())
-        found, moved = phi_of_probability(values, _LEAST, _SINGLE_GAP if single else _LEAST)
-    else:
-        found, moved = phi_of_loss(values, _LEAST)
-    return found, int(np.count_nonzero(moved))
+        return phi_of_probability(values, _LEAST, _SINGLE_GAP if single else _LEAST)
+    return phi_of_loss(values, _LEAST)
 
 
 def _oriented(matrix: Floats, records: int, rows: str | None, name: str) -> Floats:
@@ -273,36 +270,33 @@ def counts_tell(included: Bools, member: Bools) -> bool:
     return apart > _APART * error
 
 
-def phi_of_probability(p: Floats, least: float, gap: float) -> tuple[Floats, Bools]:
-    """Return log(p / (1-p)), and where p was moved to ``least`` above 0 or ``gap`` below 1."""
-    moved = (p < least) | (p > 1 - gap)
+def phi_of_probability(p: Floats, least: float, gap: float) -> tuple[Floats, int]:
+    """Return log(p / (1-p)), and how often p was moved to ``least`` above 0 or ``gap`` below 1."""
     kept = np.clip(p, least, 1 - gap)
-    return np.log(kept) - np.log1p(-kept), moved
+    return np.log(kept) - np.log1p(-kept), int(np.count_nonzero(kept != p))
 
 
-def phi_of_loss(loss: Floats, least: float) -> tuple[Floats, Bools]:
-    """Return log(p / (1-p)) of p = e^-loss, and where the loss was moved up to ``least``."""
-    moved = loss < least
+def phi_of_loss(loss: Floats, least: float) -> tuple[Floats, int]:
+    """Return log(p / (1-p)) of p = e^-loss, and how often the loss was moved up to ``least``."""
     kept = np.maximum(loss, least)
     # -log(e^loss - 1), which for large losses is -loss.
-    return -(kept + np.log(-np.expm1(-kept))), moved
+    return -(kept + np.log(-np.expm1(-kept))), int(np.count_nonzero(kept != loss))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ShadowLaw:
+class ShadowLaw(NamedTuple):
     """Normal laws of the confidences of models of one kind, by record.
 
     Attributes:
-        count: models of the kind, int, shape (n,).
+        models: of the kind, int, shape (n,).
         mean: shape (n,); NaN where there is no model.
         spread: standard deviation, above 0, shape (n,).
         floored: records whose own deviation was below the least.
     """
 
-    count: NDArray[np.int64]
+    models: NDArray[np.int64]
     mean: Floats
     spread: Floats
-    floored: int
+    floored: int = 0
 
 
 def shadow_law(
@@ -334,15 +328,9 @@ def shadow_law(
     if count.min() < least:
         return None
     if variance == "fixed":
-        return ShadowLaw(count=count, mean=mean, spread=np.full(mean.shape, pooled), floored=0)
-    own = np.sqrt(squares / np.maximum(count - 1, 1))
-    floor = LEAST_SPREAD * pooled
-    return ShadowLaw(
-        count=count,
-        mean=mean,
-        spread=np.maximum(own, floor),
-        floored=int(np.count_nonzero(own < floor)),
-    )
+        return ShadowLaw(count, mean, np.full(mean.shape, pooled))
+    own, floor = np.sqrt(squares / np.maximum(count - 1, 1)), LEAST_SPREAD * pooled
+    return ShadowLaw(count, mean, np.maximum(own, floor), int(np.count_nonzero(own < floor)))
 
 
 def _moments(phi: Floats, chosen: Bools) -> tuple[NDArray[np.int64], Floats, Floats]:
@@ -376,7 +364,7 @@ def _log_density(target: Floats, law: ShadowLaw) -> Floats:
 def _findings(
     inside: ShadowLaw | None, outside: ShadowLaw, moved: int, variance: Variance, *, level: bool
 ) -> Iterator[Finding]:
-    fewest = [int(law.count.min()) for law in (outside, inside) if law is not None]
+    fewest = [int(law.models.min()) for law in (outside, inside) if law is not None]
     if level:
         yield Finding.of("counts_tell", inside=sum(fewest[1:]), outside=fewest[0])
     if inside is None:

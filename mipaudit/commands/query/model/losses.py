@@ -4,8 +4,8 @@ All in logarithms: p_j = exp(z_j - log sum exp z), and log(1 - p_j) is the log o
 the others, so that a sure model (p near 1) loses no digits.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Final, Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.query.model.array_files import (
     LABEL_HINT,
     ModelQuery,
+    column,
     coordinates,
     described,
     find,
@@ -23,12 +24,10 @@ from mipaudit.commands.query.model.array_files import (
     opened,
     require_both_classes,
     require_rows,
-    vector,
-    words,
 )
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.data.model_outputs import LABELS, ROUNDING, add_up, stems, sum_tolerance, within
-from mipaudit.data.tables.records import Precision, coarsest, precision_of, rounded_to
+from mipaudit.data.tables.records import rounded_alike
 from mipaudit.data.tables.splits import Coordinates
 from mipaudit.data.tables.table import Whole, open_whole
 from mipaudit.data.words import CANDIDATES, shown_names
@@ -216,8 +215,7 @@ _PROBABILITIES: Final = ("probabilities", "probs", "predictions", "confidences")
 _SIDES: Final = {"outputs": "", "members": "", "holdout": "holdout_"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ModelAnswers:
+class _Answers(NamedTuple):
     """The outputs for one class of records, or for all.
 
     Attributes:
@@ -246,16 +244,14 @@ class _Stored(NamedTuple):
         file: that they are in.
         logits: whether they are before softmax.
         found: the numbers, and the names that a table has for them.
-        precision: the coarsest that holds the numbers.
     """
 
     file: Whole
     logits: bool
     found: Coordinates
-    precision: Precision
 
 
-def _read_answers(asked: LossesOptions, *, need_labels: bool) -> ModelAnswers:
+def _read_answers(asked: LossesOptions, *, need_labels: bool) -> _Answers:
     """Return what a model said of all records, all numbers of one precision.
 
     Files of different precision put scores on different grids, and the storage would tell
@@ -279,15 +275,15 @@ def _read_answers(asked: LossesOptions, *, need_labels: bool) -> ModelAnswers:
             hint="Give `reference_logits` and `holdout_reference_logits`.",
         )
     references = [_stored(pair, "the reference model") for pair in given]
-    mixed = [len({one.precision for one in some}) > 1 for some in (outputs, references)]
+    (outputs, rounded), (references, also) = _alike(outputs), _alike(references)
     sides = [
         _answers(asked, name, stored, reference, need=need_labels)
-        for name, stored, reference in zip_longest(names, _alike(outputs), _alike(references))
+        for name, stored, reference in zip_longest(names, outputs, references)
     ]
     whole = sides[0] if len(sides) == 1 else _together(*sides)
-    if not any(mixed):
+    if not rounded and not also:
         return whole
-    return replace(whole, findings=(*whole.findings, Finding("rounded_outputs")))
+    return whole._replace(findings=(*whole.findings, Finding("rounded_outputs")))
 
 
 def _stored(given: tuple[Any, Any], name: str) -> _Stored:
@@ -304,22 +300,19 @@ def _stored(given: tuple[Any, Any], name: str) -> _Stored:
     found = coordinates(file, wanted, reserved=(*LABELS, *CANDIDATES), classes=not logits)
     # Sums round by how an array lies in memory, which must not tell files apart.
     found = replace(found, values=np.ascontiguousarray(found.values))
-    return _Stored(file, logits, found, precision_of(found.values))
+    return _Stored(file, logits, found)
 
 
-def _alike(some: Sequence[_Stored]) -> Iterator[_Stored]:
-    """Yield outputs rounded to the coarsest precision among them."""
-    precisions = {one.precision for one in some}
-    for one in some:
-        values = one.found.values
-        if len(precisions) > 1:
-            values = rounded_to(values, coarsest(precisions))
-        yield one._replace(found=replace(one.found, values=values))
+def _alike(some: Sequence[_Stored]) -> tuple[list[_Stored], bool]:
+    """Return outputs rounded to the coarsest precision among them, and whether some were finer."""
+    values, uneven = rounded_alike([one.found.values for one in some])
+    pairs = zip(some, values, strict=True)
+    return [one._replace(found=replace(one.found, values=own)) for one, own in pairs], uneven
 
 
 def _answers(
     asked: LossesOptions, name: str, stored: _Stored, reference: _Stored | None, *, need: bool
-) -> ModelAnswers:
+) -> _Answers:
     file, names = stored.file, stored.found.columns
     log_p, findings = _log_probabilities(stored)
     rows, classes = log_p.shape
@@ -348,7 +341,7 @@ def _answers(
     if reference is not None:
         others = [reference.file]
         compared = None if labels is None else _of_true_class(reference, log_p, names, labels)
-    return ModelAnswers(
+    return _Answers(
         log_p=log_p,
         classes=names,
         labels=labels,
@@ -359,7 +352,7 @@ def _answers(
     )
 
 
-def _together(inside: ModelAnswers, outside: ModelAnswers) -> ModelAnswers:
+def _together(inside: _Answers, outside: _Answers) -> _Answers:
     if inside.log_p.shape[1] != outside.log_p.shape[1]:
         raise InputError(
             "classes_differ", "Members and holdout records have outputs for different classes."
@@ -381,7 +374,7 @@ def _together(inside: ModelAnswers, outside: ModelAnswers) -> ModelAnswers:
             "Labels are given for members or for the holdout alone.",
             hint="Give `labels` and `holdout_labels`.",
         )
-    return ModelAnswers(
+    return _Answers(
         log_p=np.concatenate([inside.log_p, outside.log_p]),
         classes=inside.classes,
         labels=_joined(inside.labels, outside.labels),
@@ -531,10 +524,10 @@ def _true_classes(
     Raises:
         InputError: there are no labels, or some are no class.
     """
-    found = words(file, LABELS, alone=alone)
-    if found is not None:
+    found = column(file, LABELS, "labels", alone=alone, words=True)
+    if found.dtype.kind == "U":
         return _of_words(found, classes, names, file.name)
-    known, codes = np.unique(vector(file, LABELS, "labels", alone=alone), return_inverse=True)
+    known, codes = np.unique(found, return_inverse=True)
     numbers = known.tolist()
     wrong = np.array([one != int(one) or not 0 <= one < classes for one in numbers])[codes]
     # A number is a column's place, unless the columns are numbered otherwise.

@@ -89,7 +89,7 @@ def test_level_laws_are_those_of_the_first_models_of_each_record(variance):
     law = shadow_law(phi, included, variance, level=True)
     least = included.sum(axis=0).min()
     firsts = [phi[included[:, at], at][:least] for at in range(phi.shape[1])]
-    assert law.count.tolist() == [least] * phi.shape[1]
+    assert law.models.tolist() == [least] * phi.shape[1]
     assert law.mean.tolist() == pytest.approx([one.mean() for one in firsts])
     if variance == "per-record":
         assert law.spread.tolist() == pytest.approx([one.std(ddof=1) for one in firsts])

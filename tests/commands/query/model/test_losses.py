@@ -95,7 +95,7 @@ def test_phi_from_a_probability_or_a_loss():
     assert phi_of_probability(p, 1e-16, 1e-16)[0] == pytest.approx(wanted)
     assert phi_of_loss(-np.log(p), 1e-16)[0] == pytest.approx(wanted)
     found, moved = phi_of_probability(np.array([0.0, 0.5, 1.0]), 2.0**-53, 2.0**-53)
-    assert moved.tolist() == [True, False, True]
+    assert moved == 2
     assert np.abs(found).max() == pytest.approx(53 * np.log(2))
     assert phi_of_loss(np.array([0.0, 800.0]), 2.0**-53)[0].tolist() == pytest.approx(
         [53 * np.log(2), -800.0]
