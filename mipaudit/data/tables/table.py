@@ -90,12 +90,12 @@ def _vectors(chunks: Sequence[pa.Array], name: str, source: str) -> Iterator[Num
     width, row = None, 0
     for chunk in filter(len, chunks):
         if chunk.null_count:
-            at = row + int(_numbers(chunk.is_null()).values.argmax())
+            at = row + int(chunk.is_null().to_numpy(zero_copy_only=False).argmax())
             raise InputError(
                 "missing_cells",
                 f"{source}: column {quoted_name(name)} has no list in data row {at + 1}.",
             )
-        lengths = _numbers(pc.list_value_length(chunk)).values
+        lengths = pc.list_value_length(chunk).to_numpy(zero_copy_only=False)
         width = int(lengths[0]) if width is None else width
         if (lengths != width).any():
             at = row + int(np.argmax(lengths != width))
@@ -104,16 +104,11 @@ def _vectors(chunks: Sequence[pa.Array], name: str, source: str) -> Iterator[Num
                 f"{source}: column {quoted_name(name)}: the list in data row {at + 1} is not as "
                 "long as the first.",
             )
-        flat, shape = _numbers(chunk.flatten()), (len(chunk), width)
+        flat, shape = ArrowReader().read(chunk.flatten()), (len(chunk), width)
+        assert isinstance(flat, Numbers)  # noqa: S101 - no others are among a table's lists
         missing = None if flat.missing is None else flat.missing.reshape(shape)
         yield Numbers(values=flat.values.reshape(shape), missing=missing)
         row += len(chunk)
-
-
-def _numbers(array: pa.Array) -> Numbers:
-    found = ArrowReader().read(array)
-    assert isinstance(found, Numbers)  # noqa: S101 - chosen by _number_lists
-    return found
 
 
 Form = Literal["csv", "parquet", "json", "npy", "npz"]
@@ -164,7 +159,8 @@ class Table:
                 as the part, or ``no_numeric_column`` where every list is empty.
         """
         plain = [name for name in names if name not in self.lists]
-        vectors = self._vectors([name for name in names if name in self.lists])
+        listed = [name for name in names if name in self.lists]
+        vectors = _read_lists(self.part, listed) if listed else {}
         self.part.load(frozenset(plain), ())
         columns: list[str] = []
         first: dict[str, int] = {}
@@ -225,11 +221,6 @@ class Table:
             found.append(np.array([*column.vocabulary.words, ""], dtype=np.str_)[column.codes])
         return np.concatenate(found)
 
-    def _vectors(self, names: Sequence[str]) -> dict[str, list[Numbers]]:
-        if not names:
-            return {}
-        return _read_lists(self.part, names)
-
     def _chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
         row = 0
         # Found at once, and in the order of the file, in which columns are read.
@@ -273,59 +264,54 @@ def _filled(
     source: str,
 ) -> Matrix:
     """Write numbers to their places, of one column or of several; raise the gravest fault."""
-    inexact: dict[int, Fault] = {}
+    lost = None
     for row, first, numbers in placed:
         given = numbers.values if numbers.values.ndim > 1 else numbers.values[:, None]
-        height, width = given.shape
-        part = values[row : row + height, first : first + width]
+        place = slice(row, row + len(given)), slice(first, first + given.shape[1])
         # A wider float that does not fit becomes infinite, and is counted as that.
         with np.errstate(over="ignore", invalid="ignore"):
-            part[...] = given
+            values[place] = given
         if numbers.missing is not None:
-            part[numbers.missing.reshape(part.shape)] = np.nan
+            values[place][numbers.missing.reshape(given.shape)] = np.nan
         mask = merged_numbers(numbers)
         if mask is not None:
-            for at, fault in _counted(mask.reshape(part.shape), row).items():
-                inexact.setdefault(first + at, Fault()).add(fault.count, fault.first_row)
+            lost = np.zeros(values.shape, dtype=np.bool_) if lost is None else lost
+            lost[place] = mask.reshape(given.shape)
     finite = bool(np.isfinite(values).all())
-    for code, what, faults, hint in (
+    for code, what, wrong, hint in (
         (
             "missing_cells",
             "empty cells or NaN",
-            {} if finite else _counted(np.isnan(values), 0),
+            None if finite else np.isnan(values),
             "Leave out these rows or columns: every number is needed.",
         ),
         (
             "infinite_cells",
             "infinite numbers",
-            {} if finite else _counted(np.isinf(values), 0),
+            None if finite else np.isinf(values),
             "No noise hides an infinite number: leave out these rows or columns.",
         ),
         (
             "large_integers",
             "integers beyond 2^53, which cannot be told apart",
-            inexact,
+            lost,
             "Subtract a constant, or store them as floats if their last digits do not matter.",
         ),
     ):
-        if faults:
-            raise InputError(code, f"{source}: {what}: {_places(faults, columns)}.", hint=hint)
+        if wrong is not None and wrong.any():
+            raise InputError(code, f"{source}: {what}: {_places(wrong, columns)}.", hint=hint)
     return columns, values
 
 
-def _counted(mask: NDArray[np.bool_], row: int) -> dict[int, Fault]:
-    """Return how many cells of each column are marked, and the first row: its number is given."""
-    return {
-        at: Fault(count=int(mask[:, at].sum()), first_row=row + int(mask[:, at].argmax()))
-        for at in np.flatnonzero(mask.any(axis=0)).tolist()
-    }
-
-
-def _places(faults: dict[int, Fault], columns: Sequence[str]) -> str:
-    shown = sorted(faults)[:_SHOWN]
-    listed = "; ".join(f"column {quoted_name(columns[at])} in {faults[at].told}" for at in shown)
-    more = len(faults) - len(shown)
-    return listed if not more else f"{listed}; and {more} more columns"
+def _places(wrong: NDArray[np.bool_], columns: Sequence[str]) -> str:
+    """Return in which columns cells are wrong, in how many rows, and which is the first."""
+    places = np.flatnonzero(wrong.any(axis=0)).tolist()
+    told = []
+    for at in places[:_SHOWN]:
+        rows = Fault(count=int(wrong[:, at].sum()), first_row=int(wrong[:, at].argmax()))
+        told.append(f"column {quoted_name(columns[at])} in {rows.told}")
+    more = len(places) - len(told)
+    return "; ".join(told) + (f"; and {more} more columns" if more else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
