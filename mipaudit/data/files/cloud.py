@@ -7,39 +7,39 @@ the cloud. The libraries look for them too, for up to a minute: where there are 
 from __future__ import annotations
 
 import os
+import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from mipaudit.data.files.store import State, Store, anonymous, store_error, store_seconds
+from mipaudit.data.files.store import (
+    State,
+    Store,
+    anonymous,
+    asked,
+    store_error,
+    store_seconds,
+    whole,
+)
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from pyarrow.fs import FileSystem
     from pyarrow.lib import NativeFile
 
     from mipaudit.data.files.store import Address, Entry
 
-# A bucket or container, whether anything says that there are credentials for it, and what makes
-# its file system.
-Access = tuple[str, bool, Callable[..., "FileSystem"]]
-
-_AWS_SIGNS: Final = (
-    "AWS_ACCESS_KEY_ID",
-    "AWS_PROFILE",
-    "AWS_ROLE_ARN",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-)
-_AZURE_SIGNS: Final = (
-    *("AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_CONFIG_DIR"),
-    *("IDENTITY_ENDPOINT", "MSI_ENDPOINT"),
-)
+# The variables that say that there are credentials, by how their names begin.
+_SIGNS: Final = {
+    "s3": r"AWS_(ACCESS_KEY_ID|PROFILE|ROLE_ARN|WEB_IDENTITY_TOKEN|CONTAINER_CREDENTIALS)",
+    "gs": r"GOOGLE_APPLICATION_CREDENTIALS|STORAGE_EMULATOR_HOST",
+    "az": r"AZURE_(STORAGE_(KEY|ACCOUNT_KEY|SAS|CONN)|CLIENT_ID|FEDERATED|CONFIG)|IDENTITY_|MSI_",
+}
 # Where a machine of each cloud asks for its role: all at one address, and each answers its own.
 _ROLES_HOST: Final = "169.254.169.254"
 _ROLES_SECONDS: Final = 1.0
@@ -60,7 +60,7 @@ def cloud_store(address: Address) -> CloudStore | None:
         InputError: ``no_credentials``.
         UsageError: ``no_account``, for Azure.
     """
-    name, access = {
+    name, make = {
         "s3": ("S3FileSystem", _s3),
         "gs": ("GcsFileSystem", _google),
         "az": ("AzureFileSystem", _azure),
@@ -71,10 +71,11 @@ def cloud_store(address: Address) -> CloudStore | None:
         getattr(pyarrow.fs, name)
     except (AttributeError, ImportError):
         return None
-    container, signs, make = access(address)
-    if not (anonymous() or signs or _has_role(address.store)):
+    if address.store == "az":
+        _account(address)
+    if not (anonymous() or _has_credentials(address.store) or _has_role(address.store)):
         raise store_error("no_credentials", address, address.path)
-    return CloudStore(address, container, partial(make, anonymous=anonymous()))
+    return CloudStore(address, partial(make, address))
 
 
 def _variable(*names: str) -> str | None:
@@ -82,8 +83,19 @@ def _variable(*names: str) -> str | None:
     return next((os.environ[name] for name in names if os.environ.get(name)), None)
 
 
-def _any_file(*paths: str) -> bool:
-    return any(Path(path).expanduser().is_file() for path in paths)
+def _has_credentials(store: str) -> bool:
+    """Tell whether anything in the environment says that there are credentials."""
+    google = _variable("CLOUDSDK_CONFIG") or "~/.config/gcloud"
+    files = {
+        "s3": (
+            _variable("AWS_SHARED_CREDENTIALS_FILE") or "~/.aws/credentials",
+            _variable("AWS_CONFIG_FILE") or "~/.aws/config",
+        ),
+        "gs": (f"{google}/application_default_credentials.json",),
+        "az": ("~/.azure/azureProfile.json",),
+    }
+    told = any(value and re.match(_SIGNS[store], name) for name, value in os.environ.items())
+    return told or any(Path(file).expanduser().is_file() for file in files[store])
 
 
 def _has_role(store: str) -> bool:
@@ -101,15 +113,7 @@ def _has_role(store: str) -> bool:
         asked.close()
 
 
-def _s3(address: Address) -> Access:
-    signs = _variable(*_AWS_SIGNS) is not None or _any_file(
-        os.environ.get("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"),
-        os.environ.get("AWS_CONFIG_FILE", "~/.aws/config"),
-    )
-    return address.place, signs, partial(_s3_system, address.place)
-
-
-def _s3_system(bucket: str, *, anonymous: bool) -> FileSystem:
+def _s3(address: Address) -> FileSystem:
     from pyarrow.fs import S3FileSystem, resolve_s3_region
 
     wait = store_seconds()
@@ -119,8 +123,8 @@ def _s3_system(bucket: str, *, anonymous: bool) -> FileSystem:
         options["scheme"], options["endpoint_override"] = _endpoint(endpoint, "https")
     region = _variable("AWS_REGION", "AWS_DEFAULT_REGION")
     if region is None:
-        region = "us-east-1" if endpoint is not None else resolve_s3_region(bucket)
-    make = partial(S3FileSystem, region=region, anonymous=anonymous, **options)
+        region = "us-east-1" if endpoint is not None else resolve_s3_region(address.place)
+    make = partial(S3FileSystem, region=region, anonymous=anonymous(), **options)
     bundle = _variable("AWS_CA_BUNDLE")
     if bundle is not None and Path(bundle).is_file():
         try:
@@ -136,14 +140,7 @@ def _endpoint(url: str, usual: str) -> tuple[str, str]:
     return (scheme if mark else usual), host.rstrip("/")
 
 
-def _google(address: Address) -> Access:
-    folder = os.environ.get("CLOUDSDK_CONFIG", "~/.config/gcloud")
-    signs = _variable("GOOGLE_APPLICATION_CREDENTIALS", "STORAGE_EMULATOR_HOST") is not None
-    signs = signs or _any_file(f"{folder}/application_default_credentials.json")
-    return address.place, signs, _google_system
-
-
-def _google_system(*, anonymous: bool) -> FileSystem:
+def _google(_: Address) -> FileSystem:
     from datetime import timedelta
 
     from pyarrow.fs import GcsFileSystem
@@ -153,17 +150,20 @@ def _google_system(*, anonymous: bool) -> FileSystem:
     emulator = _variable("STORAGE_EMULATOR_HOST")
     if emulator is not None:
         options["scheme"], options["endpoint_override"] = _endpoint(emulator, "http")
-    return GcsFileSystem(anonymous=anonymous or emulator is not None, **options)
+    return GcsFileSystem(anonymous=anonymous() or emulator is not None, **options)
 
 
-def _azure(address: Address) -> Access:
-    """Return how to reach ``az://container/...`` or ``abfs://container@account.../...``."""
-    container, _, host = address.authority.partition("@")
+def _facts() -> dict[str, str]:
+    """Return what the connection string of Azure says, by name."""
     pairs = (_variable("AZURE_STORAGE_CONNECTION_STRING") or "").split(";")
-    facts = dict(pair.partition("=")[::2] for pair in pairs if "=" in pair)
-    account = host.partition(".")[0]
-    account = account or _variable("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME") or ""
-    account = account or facts.get("AccountName", "")
+    return dict(pair.partition("=")[::2] for pair in pairs if "=" in pair)
+
+
+def _account(address: Address) -> str:
+    """Return the storage account of an address of Azure."""
+    container, _, host = address.authority.partition("@")
+    named = _variable("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME")
+    account = host.partition(".")[0] or named or _facts().get("AccountName")
     if not account:
         raise UsageError(
             "no_account",
@@ -171,25 +171,23 @@ def _azure(address: Address) -> Access:
             hint="Set AZURE_STORAGE_ACCOUNT, or write "
             "abfs://container@account.dfs.core.windows.net/path.",
         )
+    return account
+
+
+def _azure(address: Address) -> FileSystem:
+    """Return the file system of ``az://container/...`` or ``abfs://container@account.../...``."""
+    from pyarrow.fs import AzureFileSystem, FileSystem
+
+    facts, account = _facts(), _account(address)
     key = _variable("AZURE_STORAGE_KEY", "AZURE_STORAGE_ACCOUNT_KEY") or facts.get("AccountKey")
     token = _variable("AZURE_STORAGE_SAS_TOKEN") or facts.get("SharedAccessSignature")
     secret = {"account_key": key} if key else {}
     if token and not key:
         secret = {"sas_token": token.removeprefix("?")}
-    signs = bool(secret) or _variable(*_AZURE_SIGNS) is not None
-    signs = signs or _any_file("~/.azure/azureProfile.json")
-    return container, signs, partial(_azure_system, account, secret, facts.get("BlobEndpoint"))
-
-
-def _azure_system(
-    account: str, secret: dict[str, str], endpoint: str | None, *, anonymous: bool
-) -> FileSystem:
-    from pyarrow.fs import AzureFileSystem, FileSystem
-
-    place = urlsplit(endpoint or "https:")
-    services = ("blob", "dfs") if endpoint else ()
+    place = urlsplit(facts.get("BlobEndpoint") or "https:")
+    services = ("blob", "dfs") if place.netloc else ()
     hosts = {f"{one}_storage_authority": place.netloc for one in services}
-    if not anonymous:
+    if not anonymous():
         schemes = {f"{one}_storage_scheme": place.scheme for one in services}
         return AzureFileSystem(account, **schemes, **hosts, **secret)
     # Arrow takes it from an address alone.
@@ -203,15 +201,16 @@ class CloudStore(Store):
 
     tries_again = True
 
-    def __init__(self, address: Address, container: str, make: Callable[[], FileSystem]) -> None:
+    def __init__(self, address: Address, make: Callable[[], FileSystem]) -> None:
         """Ask for nothing yet."""
         super().__init__(address)
-        self.credentials = not anonymous()
         self._make = make
-        self._root = f"{container}/"
+        # Of Azure an account may follow the container.
+        self._root = f"{address.place.partition('@')[0]}/"
         # Ordered, since its oldest goes in one step, whatever other threads do.
         self._files: OrderedDict[str, NativeFile] = OrderedDict()
 
+    @asked
     def is_folder(self, path: str) -> bool | None:
         """Tell whether ``path`` is a folder, None where nothing is."""
         from pyarrow.fs import FileType
@@ -219,6 +218,7 @@ class CloudStore(Store):
         found = self._system.get_file_info(self._full(path)).type
         return None if found == FileType.NotFound else bool(found == FileType.Directory)
 
+    @asked
     def children(self, folder: str) -> list[Entry]:
         """Return what lies in a folder."""
         if self.address.store != "gs":
@@ -231,10 +231,12 @@ class CloudStore(Store):
             found.setdefault(name, (start + name, bool(below) or is_folder))
         return list(found.values())
 
+    @asked
     def below(self, folder: str) -> list[str]:
         """Return all objects below a folder, at any depth."""
         return [path for path, is_folder in self._listed(folder, deep=True) if not is_folder]
 
+    @asked
     def state(self, path: str) -> State:
         """Return the size, and the etag or the time of the last change."""
         file = self._opened(path)
@@ -244,10 +246,10 @@ class CloudStore(Store):
         stamp = stamp or str(self._system.get_file_info(self._full(path)).mtime_ns)
         return int(file.size()), stamp
 
+    @asked
     def fetch(self, path: str, offset: int, size: int) -> bytes:
         """Return a part of an object; several threads may ask for parts of the same."""
-        data: bytes = (self._files.get(path) or self._opened(path)).read_at(size, offset)
-        return data
+        return whole((self._files.get(path) or self._opened(path)).read_at(size, offset), size)
 
     def stream(self, path: str) -> IO[bytes]:
         """Open an object to read all of it, once."""

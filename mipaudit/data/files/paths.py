@@ -27,12 +27,11 @@ from mipaudit.data.files.blob import (
     stream_blob,
 )
 from mipaudit.data.files.store import (
-    ANONYMOUS,
-    STORE_TIMEOUT,
     Address,
     FsspecStore,
     ShortReadError,
     anonymous,
+    asked,
     local_path,
     missing_library,
     parse_address,
@@ -55,11 +54,6 @@ FoundFile = tuple[str, tuple[str, ...]]
 FoundBlob = tuple[Blob, tuple[str, ...]]
 # What makes a pattern of a path.
 _MAGIC: Final = frozenset("*?[")
-# What a store is built from, beside its address.
-_ENVIRONMENT: Final = (
-    *("AWS_", "AZURE_", "CLOUDSDK_", "FSSPEC_", "GOOGLE_", "STORAGE_", "SSL_"),
-    *(ANONYMOUS, STORE_TIMEOUT),
-)
 # What fsspec calls it, where this Arrow cannot reach a store.
 _WITHOUT_CREDENTIALS: Final[dict[str, dict[str, bool | str]]] = {
     "s3": {"anon": True},
@@ -230,7 +224,7 @@ def _unlisted(error: OSError) -> InputError:
     )
 
 
-def _found_files(tree: LocalTree | _Asked, path: str, name: str) -> list[FoundFile] | None:
+def _found_files(tree: LocalTree | AnyStore, path: str, name: str) -> list[FoundFile] | None:
     """Return the files that ``path`` means, in bytewise path order; None where it means nothing.
 
     Args:
@@ -249,7 +243,11 @@ def _found_files(tree: LocalTree | _Asked, path: str, name: str) -> list[FoundFi
     parts = _names(path)
     if is_folder:
         first = len(parts)
-        found = [one for one in tree.below(path) if all(map(_is_visible, _names(one)[first:]))]
+        found = [
+            one
+            for one in tree.below(path.rstrip("/"))
+            if all(map(_is_visible, _names(one)[first:]))
+        ]
     else:
         first = next(at for at, part in enumerate(parts) if _MAGIC & set(part))
         start = posixpath.join("/" if path.startswith("/") else "", *parts[:first])
@@ -276,7 +274,7 @@ def _names(path: str) -> tuple[str, ...]:
     return tuple(part for part in path.replace(os.sep, "/").split("/") if part)
 
 
-def _fitting(tree: LocalTree | _Asked, folder: str, parts: Sequence[str]) -> Iterator[str]:
+def _fitting(tree: LocalTree | AnyStore, folder: str, parts: Sequence[str]) -> Iterator[str]:
     """Yield the files below ``folder`` that fit ``parts``, a name each; ``**`` any folders."""
     part, rest = parts[0], parts[1:]
     if part == "**" and rest:
@@ -300,13 +298,7 @@ def open_store(address: Address) -> AnyStore:
         MissingExtraError: its library is not installed.
         UsageError: nobody knows the scheme.
     """
-    known = tuple(
-        sorted(
-            (name, value)
-            for name, value in os.environ.items()
-            if name.startswith(_ENVIRONMENT) or name.upper().endswith("_PROXY")
-        )
-    )
+    known = tuple(sorted(os.environ.items()))
     # Their connections do not survive a fork.
     return _store(replace(address, path="", query=""), known, os.getpid())
 
@@ -383,39 +375,14 @@ class RemoteBlob(Blob):
 
     def changed(self) -> bool:
         """Compare size and etag, or the time of the last change."""
-        store = open_store(self.address)
         try:
-            return store.ask(store.state, self.path) != (self.size, self.stamp)
+            return open_store(self.address).state(self.path) != (self.size, self.stamp)
         except MipauditError:
             return True
 
     def _reader(self, *, ahead: bool) -> PositionedReader:
-        store = open_store(self.address)
-        fetch = partial(store.ask, partial(_whole_part, store), self.path)
+        fetch = partial(open_store(self.address).fetch, self.path)
         return PositionedReader(fetch, self.size, ahead=ahead)
-
-
-def _whole_part(store: AnyStore, path: str, offset: int, size: int) -> bytes:
-    data = store.fetch(path, offset, size)
-    if len(data) != size:
-        raise ShortReadError
-    return data
-
-
-class _Asked:
-    """The folders of a store, as they are searched; its faults are said in our words."""
-
-    def __init__(self, store: AnyStore) -> None:
-        self._store = store
-
-    def is_folder(self, path: str) -> bool | None:
-        return self._store.ask(self._store.is_folder, path)
-
-    def children(self, folder: str) -> Iterable[Entry]:
-        return self._store.ask(self._store.children, folder)
-
-    def below(self, folder: str) -> Iterable[str]:
-        return self._store.ask(self._store.below, folder.rstrip("/"))
 
 
 def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
@@ -429,7 +396,7 @@ def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
 
     Raises:
         InputError: ``no_such_file``, ``no_parts`` or ``web_folder``.
-        MipauditError: as ``Store.ask``.
+        MipauditError: the store failed, in our words.
     """
     store, path = open_store(address), address.path
     found: list[FoundFile] | None
@@ -441,9 +408,9 @@ def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
                 hint="Name the parts: the address of each in a list, in Python; or copy them here.",
             )
         path = f"{path}?{address.query}" if address.query else path
-        found = [(path, ())] if store.ask(store.is_folder, path) is not None else None
+        found = [(path, ())] if store.is_folder(path) is not None else None
     else:
-        found = _found_files(_Asked(store), path, address.name(path))
+        found = _found_files(store, path, address.name(path))
     if found is None:
         raise store_error("missing", address, address.path)
 
@@ -454,10 +421,10 @@ def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
 
 
 def _blob(store: AnyStore, path: str, in_memory: int) -> Blob:
-    state = store.ask(store.state, path)
+    state = store.state(path)
     size, stamp = state
     if size is None or not store.sends_parts(path, state):
-        return store.ask(partial(_streamed, store), path, size, in_memory)
+        return _streamed(store, path, size, in_memory)
     return RemoteBlob(
         address=store.address,
         path=path,
@@ -469,6 +436,7 @@ def _blob(store: AnyStore, path: str, in_memory: int) -> Blob:
     )
 
 
+@asked
 def _streamed(store: AnyStore, path: str, size: int | None, in_memory: int) -> Blob:
     with store.stream(path) as stream:
         blob = stream_blob(store.address.name(path), stream, in_memory=in_memory)

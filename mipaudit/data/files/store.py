@@ -11,6 +11,7 @@ import os
 import re
 import time
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
@@ -62,23 +63,13 @@ _ENDPOINT: Final = {
     "gs": "STORAGE_EMULATOR_HOST",
     "az": "AZURE_STORAGE_ACCOUNT",
 }
-# Code, sentence and hint of every fault; of a refusal by whether credentials were used.
+# Code, sentence and hint of every fault.
 _SAID: Final = {
     "missing": ("no_such_file", "There is no file {name}.", None),
-    "forbidden False": (
-        "no_permission",
-        "{name}: not public, or not there.",
-        "Without `anonymous`, set {ask}.",
-    ),
-    "forbidden True": (
-        "no_permission",
-        "{name}: the store refuses to read it with the credentials that it was given.",
-        "Check {ask}; `anonymous` reads what is public; {also}.",
-    ),
-    "forbidden None": (
+    "forbidden": (
         "no_permission",
         "{name}: the store refuses to read it.",
-        "Check {ask}; {also}.",
+        "Check {ask}; `anonymous` reads only what is public. It may not be there, either.",
     ),
     "certificate": (
         "no_network",
@@ -282,23 +273,18 @@ def _of_status(status: int) -> str:
     return "unreachable" if status >= 500 or status in {408, 425, 429} else "other"  # noqa: PLR2004
 
 
-def store_error(
-    fault: str | BaseException, address: Address, path: str, *, credentials: bool | None = None
-) -> InputError:
+def store_error(fault: str | BaseException, address: Address, path: str) -> InputError:
     """Return what went wrong in our words.
 
     Args:
         fault: what it was, a word of ours, or what a library raised.
         address: of the store.
         path: of the object.
-        credentials: whether they are used; None where that is not known.
     """
-    key = _fault(fault) if isinstance(fault, BaseException) else fault
-    code, message, hint = _SAID[f"{key} {credentials}" if key == "forbidden" else key]
+    code, message, hint = _SAID[_fault(fault) if isinstance(fault, BaseException) else fault]
     words = {
         "name": address.name(path),
         "ask": _PERMISSION_ASK.get(address.store, "the store's own environment variables"),
-        "also": "some stores say so of what is not there, too",
         "slow": "a slow one may need a longer `store_timeout`",
         "endpoint": _ENDPOINT.get(address.store, "the address"),
     }
@@ -320,55 +306,61 @@ class ShortReadError(OSError):
     """A store sent fewer bytes than there should be."""
 
 
+def asked(work: Callable[..., ResultT]) -> Callable[..., ResultT]:
+    """Let a method of a store be tried again where the fault may pass, and fail in our words.
+
+    Any error of the library underneath may come out of it; a library may have made another error
+    of one of ours.
+    """
+
+    @wraps(work)
+    def trying(store: Store, path: str, *more: object) -> ResultT:
+        pauses = iter(_PAUSES)
+        while True:
+            try:
+                return work(store, path, *more)
+            except Exception as error:  # noqa: BLE001 - libraries raise what they like
+                ours = next((one for one in _chain(error) if isinstance(one, MipauditError)), None)
+                pause = None if ours or not _may_pass(error, store) else next(pauses, None)
+                failure = ours or store_error(error, store.address, path)
+            if pause is None:
+                raise failure
+            time.sleep(pause)
+
+    return trying
+
+
+def _may_pass(error: BaseException, store: Store) -> bool:
+    """Tell whether the same request may well succeed a moment later.
+
+    One that ran out of time has been given all the time that it was to have.
+    """
+    if any(isinstance(one, TimeoutError) for one in _chain(error)):
+        return False
+    again = not store.tries_again and _fault(error) in {"unreachable", "other"}
+    return again or isinstance(error, ShortReadError)
+
+
+def whole(data: bytes, size: int) -> bytes:
+    """Return what a store sent, if it is as much as was asked for."""
+    if len(data) != size:
+        raise ShortReadError
+    return data
+
+
 class Store:
     """What all stores have. Paths are relative to the bucket, container or server.
 
-    Any error of the library underneath may come out of what they do: it is done by ``ask``.
-
     Attributes:
         address: of something in the store.
-        credentials: whether they are used; None where that is not known.
         tries_again: whether its library tries again by itself.
     """
 
-    credentials: bool | None = None
     tries_again = False
 
     def __init__(self, address: Address) -> None:
         """Keep the address."""
         self.address = address
-
-    def ask(self, work: Callable[..., ResultT], path: str, *more: object) -> ResultT:
-        """Return ``work(path, ...)``, tried again where the fault may pass.
-
-        Raises:
-            MipauditError: the store failed, in our words.
-        """
-        for pause in (*_PAUSES, None):
-            try:
-                return work(path, *more)
-            except Exception as error:  # noqa: BLE001 - libraries raise what they like
-                # A library may have made another error of ours.
-                ours = next((one for one in _chain(error) if isinstance(one, MipauditError)), None)
-                if ours is None and pause is not None and self._may_pass(error):
-                    time.sleep(pause)
-                    continue
-                failure = ours or store_error(
-                    error, self.address, path, credentials=self.credentials
-                )
-            raise failure
-        raise AssertionError  # the last pause is None
-
-    def _may_pass(self, error: BaseException) -> bool:
-        """Tell whether the same request may well succeed a moment later.
-
-        One that ran out of time has been given all the time that it was to have.
-        """
-        if any(isinstance(one, TimeoutError) for one in _chain(error)):
-            return False
-        if isinstance(error, ShortReadError):
-            return True
-        return not self.tries_again and _fault(error) in {"unreachable", "other"}
 
     def sends_parts(self, path: str, state: State) -> bool:  # noqa: ARG002 - some ask
         """Tell whether parts can be asked for, and a change between them would show."""
@@ -398,6 +390,7 @@ class FsspecStore(Store):
         self.system = system
         self.root = root.rstrip("/")
 
+    @asked
     def is_folder(self, path: str) -> bool | None:
         """Tell whether ``path`` is a folder now, None where nothing is."""
         self.system.invalidate_cache()
@@ -406,6 +399,7 @@ class FsspecStore(Store):
         except FileNotFoundError:
             return None
 
+    @asked
     def children(self, folder: str) -> list[Entry]:
         """Return what lies in a folder."""
         try:
@@ -425,14 +419,15 @@ class FsspecStore(Store):
             found += self.below(path) if is_folder else [path]
         return found
 
+    @asked
     def state(self, path: str) -> State:
         """Return the size and a stamp."""
         return found_state(self.system.info(self.full(path)))
 
+    @asked
     def fetch(self, path: str, offset: int, size: int) -> bytes:
         """Return a part of an object, in one request."""
-        data: bytes = self.system.cat_file(self.full(path), start=offset, end=offset + size)
-        return data
+        return whole(self.system.cat_file(self.full(path), start=offset, end=offset + size), size)
 
     def stream(self, path: str) -> IO[bytes]:
         """Open an object to read all of it, once."""

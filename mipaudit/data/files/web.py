@@ -19,7 +19,7 @@ from fsspec.asyn import sync
 from fsspec.implementations.http import HTTPFileSystem
 from yarl import URL
 
-from mipaudit.data.files.store import CONTENT_STAMPS, FsspecStore, found_state, store_seconds
+from mipaudit.data.files.store import CONTENT_STAMPS, FsspecStore, asked, found_state, store_seconds
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import safe_name
 
@@ -65,6 +65,7 @@ class WebStore(FsspecStore):
         )
         super().__init__(address, system, f"{address.scheme}://{address.authority}")
 
+    @asked
     def is_folder(self, path: str) -> bool | None:
         """Tell that ``path`` is a file, None where nothing is."""
         try:
@@ -76,6 +77,7 @@ class WebStore(FsspecStore):
             raise
         return False
 
+    @asked
     def state(self, path: str) -> State:
         """Return size and etag.
 
@@ -105,12 +107,14 @@ class WebStore(FsspecStore):
         size, stamp = state
         if not size or not stamp.startswith(CONTENT_STAMPS):
             return size == 0
-        partly: bool = self.ask(
-            lambda path: sync(self.system.loop, self._answers_partly, self.full(path)), path
-        )
+        return self._answers_partly(path)
+
+    @asked
+    def _answers_partly(self, path: str) -> bool:
+        partly: bool = sync(self.system.loop, self._asked_for_a_byte, self.full(path))
         return partly
 
-    async def _answers_partly(self, url: str) -> bool:
+    async def _asked_for_a_byte(self, url: str) -> bool:
         session = await self.system.set_session()
         headers = {**_HEADERS, "Range": "bytes=0-0"}
         async with session.get(self.system.encode_url(url), headers=headers) as answer:
