@@ -12,7 +12,7 @@ import io
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -45,13 +45,12 @@ from mipaudit.data.formats.csv_text import (
     Dialect,
     MisfitError,
     blocks,
+    csv_fault,
     csv_rows,
-    diagnose_csv,
     find_header,
     in_order,
     read_block,
     records_end,
-    unlike_csv,
 )
 from mipaudit.data.parts import merged_kind
 from mipaudit.data.words import is_cell, is_known, is_score_like
@@ -189,10 +188,9 @@ class CsvPart(StoredPart):
             data = _complete_lines(data[: min(HEAD_BYTES, SMALL_TEXT)], blob.name)
         self.dialect = find_header(data, blob.name, unnamed=unnamed)
         self._text = data[self.dialect.header_bytes :]
-        head = read_head(self._first_records(), self.dialect, blob.name)
-        self._kinds, self._exact = head.kinds, head.exact
+        rows, self._kinds, self._exact = read_head(self._first_records(), self.dialect, blob.name)
         # Of a compressed file this is too small, which only makes it look harder.
-        self.rows_about = head.rows * blob.size // len(data) if self.large else head.rows
+        self.rows_about = rows * blob.size // len(data) if self.large else rows
         self._store = ChunkStore()
 
     def _first_records(self) -> bytes:
@@ -200,12 +198,12 @@ class CsvPart(StoredPart):
             return self._text
         text = self._text[: records_end(self._text, self.dialect.delimiter)]
         if not text.strip():
-            diagnose_csv(io.BytesIO(self._text), self.dialect, (), self.name)
-            raise InputError(
+            longer = InputError(
                 "long_row",
                 f"{self.name}: the first row is longer than {HEAD_BYTES >> 10} KiB.",
                 hint="Is it a table? Leave out columns of long text.",
             )
+            raise csv_fault(io.BytesIO(self._text), self.dialect, (), self.name, unknown=longer)
         return text
 
     @property
@@ -261,15 +259,18 @@ class CsvPart(StoredPart):
         """Parse everything into the store.
 
         Raises:
-            InputError: every fault that ``diagnose_csv`` knows, and ``mixed_column``.
+            InputError: every fault that ``csv_fault`` knows, and ``mixed_column``.
         """
-        self._store.close()
-        self._store = ChunkStore()
-        if not self._fits(columns):
+        self._store.clear()
+        try:
+            with self._rows() as stream:
+                found = enumerate(blocks(stream, self.dialect.delimiter, self.name))
+                for rows, parsed in in_order(partial(self._block, columns), found, self.threads):
+                    self._store.append(parsed, rows)
+        except MisfitError:
             numeric = [one.name for one in columns if one.kind in _NUMBERS]
             with self._rows() as stream:
-                diagnose_csv(stream, self.dialect, numeric, self.name)
-            raise unlike_csv(self.name)
+                raise csv_fault(stream, self.dialect, numeric, self.name) from None
         for one in columns:
             # The same cell would have two values: 1 here, a hash of its text there.
             if one.found >= {"bool", "string"}:
@@ -280,18 +281,6 @@ class CsvPart(StoredPart):
                     hint="Write one kind of value in all rows of a column.",
                 )
 
-    def _fits(self, columns: Sequence[CsvColumn]) -> bool:
-        """Parse block by block; return False where one is no such table."""
-        try:
-            with self._rows() as stream:
-                found = enumerate(blocks(stream, self.dialect.delimiter, self.name))
-                work = partial(self._block, columns)
-                for rows, parsed in in_order(work, found, self.threads):
-                    self._store.append(parsed, rows)
-        except MisfitError:
-            return False
-        return True
-
     def _block(
         self, columns: Sequence[CsvColumn], block: tuple[int, bytes]
     ) -> tuple[int, dict[str, Column]]:
@@ -301,7 +290,11 @@ class CsvPart(StoredPart):
             MisfitError: it is no such table.
         """
         at, text = block
-        if b"\0" in text or not _is_utf8(text):
+        try:
+            _ = text.isascii() or text.decode()
+        except UnicodeDecodeError:
+            raise MisfitError from None
+        if b"\0" in text:
             raise MisfitError
         if self.large:
             many = _LINES if at < _BLOCKS_OF_MANY else _LINES_LATER
@@ -377,32 +370,30 @@ class CsvPart(StoredPart):
         self.blob.close()
 
 
-class CsvHead(NamedTuple):
-    """What some rows show.
-
-    Attributes:
-        rows: how many.
-        kinds: of the columns.
-        exact: the columns of numbers some of which say more than a float64 can hold.
-    """
-
-    rows: int
-    kinds: dict[str, Kind]
-    exact: frozenset[str]
-
-
-def read_head(body: bytes, dialect: Dialect, name: str) -> CsvHead:
+def read_head(
+    body: bytes, dialect: Dialect, name: str
+) -> tuple[int, dict[str, Kind], frozenset[str]]:
     """Split ``body``, whole records in UTF-8 after the header, into cells.
+
+    Returns:
+        The rows, the kinds of the columns, and those columns of numbers some of which say more
+        than a float64 can hold.
 
     Raises:
         InputError: ``ragged_rows``, ``bad_quotes``, ``no_rows`` or ``no_header``.
     """
-    rows, written = _words(body, dialect)
-    if rows is None:
-        diagnose_csv(io.BytesIO(body), dialect, (), name)
-        raise unlike_csv(name)
+    import pyarrow as pa
+
+    from mipaudit.data.formats.arrow import ArrowReader
+
+    words = pa.dictionary(pa.int32(), pa.string())
+    try:
+        rows, columns = read_block(body, dialect, dict.fromkeys(dialect.names, words))
+    except MisfitError:
+        raise csv_fault(io.BytesIO(body), dialect, (), name) from None
     if not rows:
         raise InputError("no_rows", f"{name}: there is a header and no row.")
+    written = {one: ArrowReader().labels(column) for one, column in columns.items()}
     cells = {one: without(column, MISSING) for one, column in written.items()}
     numbers = {one: numbers_of(column) or booleans_of(column) for one, column in cells.items()}
     numeric = {one for one, column in numbers.items() if column is not None}
@@ -423,24 +414,7 @@ def read_head(body: bytes, dialect: Dialect, name: str) -> CsvHead:
             meant = looks_numeric(cells[one], score_like=is_score_like(one))
             kinds[one] = "float" if meant else "string"
     exact = [one for one, column in numbers.items() if column and column.lost is not None]
-    return CsvHead(rows, kinds, frozenset(exact))
-
-
-def _words(body: bytes, dialect: Dialect) -> tuple[int | None, dict[str, Labels]]:
-    """Return rows and columns, with the words that say that a cell is empty.
-
-    None for the rows where the text is no such table.
-    """
-    import pyarrow as pa
-
-    from mipaudit.data.formats.arrow import ArrowReader
-
-    words = pa.dictionary(pa.int32(), pa.string())
-    try:
-        rows, columns = read_block(body, dialect, dict.fromkeys(dialect.names, words))
-    except MisfitError:
-        return None, {}
-    return rows, {name: ArrowReader().labels(column) for name, column in columns.items()}
+    return rows, kinds, frozenset(exact)
 
 
 def _is_record(names: tuple[str, ...], own: set[str], numeric: set[str]) -> bool:
@@ -486,16 +460,6 @@ def _complete_lines(data: bytes, name: str) -> bytes:
             "not_a_table", f"{name}: neither CSV text nor Parquet (no line ends in it)."
         )
     return data[: end + 1]
-
-
-def _is_utf8(text: bytes) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _some_lines(text: bytes, many: int) -> list[bytes]:

@@ -159,49 +159,54 @@ def _is_value(cell: str) -> bool:
     return any(char.isdigit() for char in cell)
 
 
-def diagnose_csv(stream: IO[bytes], dialect: Dialect, numeric: Iterable[str], name: str) -> None:
-    """Walk ``stream``, which begins after the header, and raise the first fault.
+def csv_fault(
+    stream: IO[bytes],
+    dialect: Dialect,
+    numeric: Iterable[str],
+    name: str,
+    *,
+    unknown: InputError | None = None,
+) -> InputError:
+    """Walk ``stream``, which begins after the header, and return the first fault.
 
     Args:
         stream: the rows as bytes.
         dialect: how they are written.
         numeric: the columns that must hold numbers.
         name: what messages call the file.
+        unknown: the error where no row is known to be wrong; None for ``unparsable``.
 
-    Raises:
-        InputError: ``ragged_rows``, ``bad_quotes``, ``decimal_comma``, ``unparsable``,
-            ``not_utf8`` or ``not_a_table``. Returns when there is no fault.
+    Returns:
+        ``ragged_rows``, ``bad_quotes``, ``decimal_comma``, ``unparsable``, ``not_utf8`` or
+        ``not_a_table``.
     """
     positions = [(dialect.names.index(column), column) for column in numeric]
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    reader = csv_rows(_lines(text, name), dialect.delimiter)
+    reader = csv_rows((_without_zeros(line, name) for line in text), dialect.delimiter)
     line = dialect.header_lines + 1
     try:
         for cells in reader:
             if not is_blank(cells):
                 _check_row(cells, dialect, positions, f"{name}: line {line}")
             line = dialect.header_lines + reader.line_num + 1
+    except InputError as fault:
+        return fault
     except csv.Error:
-        raise InputError("bad_quotes", f"{name}: line {line}: the quotes do not match.") from None
+        return InputError("bad_quotes", f"{name}: line {line}: the quotes do not match.")
     except UnicodeDecodeError:
         # The decoder works ahead of the lines, so the line is the last one known good.
         good = dialect.header_lines + reader.line_num
-        raise _not_utf8(name, f"not UTF-8 text somewhere after line {good}") from None
+        return _not_utf8(name, f"not UTF-8 text somewhere after line {good}")
     finally:
         # The stream is the caller's: it must not be closed with the wrapper.
         text.detach()
+    return unknown or InputError("unparsable", f"{name}: some rows cannot be read as CSV.")
 
 
-def unlike_csv(name: str) -> InputError:
-    """Return the error for rows that do not fit, none of which is known to be wrong."""
-    return InputError("unparsable", f"{name}: some rows cannot be read as CSV.")
-
-
-def _lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
-    for content in text:
-        if "\0" in content:
-            raise _binary(name)
-        yield content
+def _without_zeros(line: str, name: str) -> str:
+    if "\0" in line:
+        raise _binary(name)
+    return line
 
 
 def is_blank(cells: Sequence[str]) -> bool:
@@ -247,7 +252,7 @@ ResultT = TypeVar("ResultT")
 
 
 class MisfitError(Exception):
-    """A block is no table of the columns that are read; `diagnose_csv` says where the fault is."""
+    """A block is no table of the columns that are read; `csv_fault` says where the fault is."""
 
 
 def blocks(stream: IO[bytes], delimiter: str, name: str) -> Iterator[bytes]:
