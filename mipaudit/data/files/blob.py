@@ -35,10 +35,8 @@ HASHED_WHOLE: Final = 64 << 20
 _END: Final = 1 << 20
 _SEEKING: Final = Lock()
 _BLOCK: Final = 1 << 20
-# What is read ahead of a store: little at first, then so many times more each time.
-_AHEAD_LEAST: Final = 1 << 14
-_AHEAD_GROWTH: Final = 16
-AHEAD_MOST: Final = 4 << 20
+# What is read ahead of a store.
+AHEAD: Final = 4 << 20
 # Inputs that are waited for at the same time.
 _MANY: Final = 16
 ZIP_MAGIC: Final = b"PK\x03\x04"
@@ -212,15 +210,11 @@ class PositionedReader(io.RawIOBase):
     Attributes:
         fetch: returns so many bytes from an offset on.
         size: of all of it.
-        ahead: whether a buffer that is filled gets little at first, and more as reading goes on.
     """
 
-    def __init__(
-        self, fetch: Callable[[int, int], bytes], size: int, *, ahead: bool = False
-    ) -> None:
+    def __init__(self, fetch: Callable[[int, int], bytes], size: int) -> None:
         """Begin at the start."""
         self._fetch, self._size, self._at = fetch, size, 0
-        self._least = self._step = _AHEAD_LEAST if ahead else AHEAD_MOST
 
     def readable(self) -> bool:
         """Tell that it can be read."""
@@ -232,9 +226,7 @@ class PositionedReader(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Go elsewhere."""
-        self._at, before = offset + (0, self._at, self._size)[whence], self._at
-        if self._at != before:
-            self._step = self._least
+        self._at = offset + (0, self._at, self._size)[whence]
         return self._at
 
     def readall(self) -> bytes:
@@ -250,13 +242,9 @@ class PositionedReader(io.RawIOBase):
         return data
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Fill a buffer that is no larger than what is read ahead in part, else wholly."""
+        """Fill a buffer, as far as there is something left."""
         view = memoryview(buffer).cast("B")
-        size = len(view)
-        if size <= AHEAD_MOST:
-            size = min(size, self._step)
-            self._step = min(_AHEAD_GROWTH * self._step, AHEAD_MOST)
-        data = self.read(size)
+        data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
 
@@ -288,8 +276,8 @@ def blob_format(blob: Blob) -> Format:
     Raises:
         InputError: ``empty_file``, or ``encrypted_parquet``.
     """
-    with blob.open() as stream:
-        head = stream.read(8)
+    with blob.open_ranges() as stream:
+        head = read_up_to(stream, 8)
     if not head:
         raise InputError("empty_file", f"{blob.name}: the file is empty.")
     if head.startswith(_ENCRYPTED_MAGIC):

@@ -20,6 +20,7 @@ from mipaudit.data.files.store import (
     Store,
     anonymous,
     asked,
+    missing_library,
     store_error,
     store_seconds,
     whole,
@@ -53,11 +54,12 @@ _ANSWERED: Final = frozenset({200, 401})
 _KEPT_OPEN: Final = 256
 
 
-def cloud_store(address: Address) -> CloudStore | None:
-    """Return the store of ``address``; None where this Arrow cannot reach it.
+def cloud_store(address: Address) -> CloudStore:
+    """Return the store of ``address``.
 
     Raises:
         InputError: ``no_credentials``.
+        MissingExtraError: this Arrow was built without it.
         UsageError: ``no_account``, for Azure.
     """
     name, make = {
@@ -65,12 +67,12 @@ def cloud_store(address: Address) -> CloudStore | None:
         "gs": ("GcsFileSystem", _google),
         "az": ("AzureFileSystem", _azure),
     }[address.store]
-    try:
-        import pyarrow.fs
+    import pyarrow.fs
 
+    try:
         getattr(pyarrow.fs, name)
-    except (AttributeError, ImportError):
-        return None
+    except ImportError:
+        raise missing_library(address, None) from None
     if address.store == "az":
         _account(address)
     if not (anonymous() or _has_credentials(address.store) or _has_role(address.store)):

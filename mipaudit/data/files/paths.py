@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.data.files.blob import (
-    AHEAD_MOST,
+    AHEAD,
     LONGEST,
     Blob,
     PositionedReader,
@@ -27,10 +27,10 @@ from mipaudit.data.files.blob import (
     stream_blob,
 )
 from mipaudit.data.files.store import (
+    CLOUDS,
     Address,
     FsspecStore,
     ShortReadError,
-    anonymous,
     asked,
     local_path,
     missing_library,
@@ -54,12 +54,6 @@ FoundFile = tuple[str, tuple[str, ...]]
 FoundBlob = tuple[Blob, tuple[str, ...]]
 # What makes a pattern of a path.
 _MAGIC: Final = frozenset("*?[")
-# What fsspec calls it, where this Arrow cannot reach a store.
-_WITHOUT_CREDENTIALS: Final[dict[str, dict[str, bool | str]]] = {
-    "s3": {"anon": True},
-    "gs": {"token": "anon"},
-    "az": {"anon": True},
-}
 
 
 def input_blobs(spec: str, *, in_memory: int) -> list[Blob]:
@@ -305,13 +299,11 @@ def open_store(address: Address) -> AnyStore:
 
 @lru_cache(maxsize=32)
 def _store(address: Address, _environment: tuple[tuple[str, str], ...], _process: int) -> AnyStore:
-    if address.store in _WITHOUT_CREDENTIALS:
-        from mipaudit.data.files.cloud import cloud_store
+    if address.store not in CLOUDS:
+        return _fsspec_store(address)
+    from mipaudit.data.files.cloud import cloud_store
 
-        found = cloud_store(address)
-        if found is not None:
-            return found
-    return _fsspec_store(address)
+    return cloud_store(address)
 
 
 def _fsspec_store(address: Address) -> FsspecStore:
@@ -331,8 +323,7 @@ def _fsspec_store(address: Address) -> FsspecStore:
             return WebStore(address)
         extra = None
         base = f"{address.scheme}://{address.authority}/"
-        options = _WITHOUT_CREDENTIALS.get(address.store, {}) if anonymous() else {}
-        return FsspecStore(address, *fsspec.core.url_to_fs(base, **options))
+        return FsspecStore(address, *fsspec.core.url_to_fs(base))
     except ImportError:
         raise missing_library(address, extra) from None
     except ValueError:
@@ -367,11 +358,11 @@ class RemoteBlob(Blob):
 
     def open(self) -> IO[bytes]:
         """Return a reader that reads ahead."""
-        return io.BufferedReader(self._reader(ahead=True), AHEAD_MOST)
+        return io.BufferedReader(self.open_ranges(), AHEAD)
 
     def open_ranges(self) -> io.RawIOBase:
         """Return a reader that reads nothing but what it is asked for, at once."""
-        return self._reader(ahead=False)
+        return PositionedReader(partial(open_store(self.address).fetch, self.path), self.size)
 
     def changed(self) -> bool:
         """Compare size and etag, or the time of the last change."""
@@ -379,10 +370,6 @@ class RemoteBlob(Blob):
             return open_store(self.address).state(self.path) != (self.size, self.stamp)
         except MipauditError:
             return True
-
-    def _reader(self, *, ahead: bool) -> PositionedReader:
-        fetch = partial(open_store(self.address).fetch, self.path)
-        return PositionedReader(fetch, self.size, ahead=ahead)
 
 
 def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:

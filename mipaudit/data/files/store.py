@@ -32,9 +32,10 @@ _NAME: Final = r"[A-Za-z][A-Za-z0-9+.-]+"
 _SCHEME: Final = re.compile(rf"({_NAME})://")
 _SAME_STORE: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "az", "abfss": "az"}
 _WEB: Final = frozenset({"http", "https"})
-_KEYS_ARE_RAW: Final = frozenset({"s3", "gs", "az"})
+# Stores that Arrow reads.
+CLOUDS: Final = frozenset({"s3", "gs", "az"})
 # What is read unasked. Other schemes may be turned into hosts that nobody named.
-_ALLOWED: Final = frozenset({*_KEYS_ARE_RAW, "http"})
+_ALLOWED: Final = frozenset({*CLOUDS, "http"})
 
 # By fault, in the order in which they are looked for, in what the error and its causes say.
 _SIGNS: Final = {
@@ -166,13 +167,13 @@ def parse_address(spec: str) -> Address | None:
     if store == "http":
         rest, _, query = rest.partition("#")[0].partition("?")
     authority, _, path = rest.partition("/")
-    if store in _KEYS_ARE_RAW and (":" in authority or (store != "az" and "@" in authority)):
+    if store in CLOUDS and (":" in authority or (store != "az" and "@" in authority)):
         raise UsageError(
             "credentials_in_address",
             f"{scheme}:// addresses hold no credentials.",
             hint="Set them as environment variables: addresses end up in logs.",
         )
-    if not authority and store in {*_KEYS_ARE_RAW, "http"}:
+    if not authority and store in {*CLOUDS, "http"}:
         container = {"http": "server", "az": "container"}.get(store, "bucket")
         raise UsageError("empty_path", f"{scheme}:// names no {container}.")
     return Address(store=store, scheme=scheme, authority=authority, path=path, query=query)
@@ -298,7 +299,7 @@ def missing_library(address: Address, extra: str | None) -> MissingExtraError:
         f"Reading {address.scheme}:// needs a library that is not installed.",
         hint=f'Install it with: pip install "mipaudit[{extra}]"'
         if extra
-        else "fsspec lists which library reads which scheme; install that one.",
+        else "A pyarrow from PyPI reads s3, gs and az; fsspec lists what reads another scheme.",
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import gzip
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -18,17 +16,42 @@ from mipaudit.errors import InputError, UsageError
 from tests.fixtures.files import held
 
 GOOD = "member,score\n1,0.5\n0,-1.25\n1,2\n"
+NAN = "member,score,loss\n1,1.5,2.5\n0,,1\n1,,nan\n0,1,1\n"
+LABELS = "member,score\n" + "".join(f"label{at},{at}.5\n" for at in range(7))
 LONG = np.random.default_rng(0).bytes(5000)
 
 
-def test_small_file_is_read(read, write):
-    everything = read(write(GOOD))
-    assert everything.names == ["score"]
-    assert everything.kinds == ["float"]
-    assert everything.member == [True, False, True]
-    assert everything.scores == [[0.5, -1.25, 2.0]]
-    assert everything.positions == [0, 1, 2]
+INF = math.inf
+INFINITE = "member,score\n1,inf\n0,-inf\n1,Infinity\n0,-Infinity\n1,0\n"
+ODD = ("tpr@0.1", "nan", "inf", "score_1", "1st", "loss 2", "v1.2")
+ROWS = "1,0.5\n0,1.5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "scores", "name", "options"),
+    [
+        (GOOD, "float", [0.5, -1.25, 2.0], "score", {}),
+        (INFINITE, "float", [INF, -INF, INF, -INF, 0.0], "score", {}),
+        ("member,hits,right\n1,3,true\n0,4,false\n", "integer", [3.0, 4.0], "hits", {}),
+        ("member,right\n1,true\n0,false\n", "bool", [1.0, 0.0], "right", {}),
+        ("member,score,note\n1,0.5,x\n0,1.5,3\n", "float", [0.5, 1.5], "score", {}),
+        ("member,hits\n1,3\n0,\n0,4\n", "integer", [3.0, 4.0], "hits", {"nan": "drop"}),
+        *(
+            (f"member,{name}\n{ROWS}", "float", [0.5, 1.5], name, {"score_columns": (name,)})
+            for name in ODD
+        ),
+        *(
+            (f"member,score,note\n1,0.5,{'x' * size}\n0,1.5,y\n", "float", [0.5, 1.5], "score", {})
+            for size in (100_000, 131_073, 500_000)
+        ),
+    ],
+)
+def test_what_a_small_file_holds(read, write, text, kind, scores, name, options):
+    everything = read(write(text), **options)
+    assert (everything.names, everything.kinds, everything.scores) == ([name], [kind], [scores])
     assert everything.keys is None
+    if text == GOOD:
+        assert (everything.member, everything.positions) == ([True, False, True], [0, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -64,12 +87,6 @@ def test_ways_to_write_the_same_table(read, write, text):
     assert everything.scores == [[0.5, -1.25, 2.0]]
 
 
-def test_infinite_scores_are_ordinary(read, write):
-    text = "member,score\n1,inf\n0,-inf\n1,Infinity\n0,-Infinity\n1,0\n"
-    inf = math.inf
-    assert read(write(text)).scores == [[inf, -inf, inf, -inf, 0.0]]
-
-
 def test_kinds_and_choice_of_columns(read, write):
     text = (
         ",record_id,member,label,loss,conf_true,correct,sex,empty\n"
@@ -83,15 +100,6 @@ def test_kinds_and_choice_of_columns(read, write):
     assert set(everything.skipped) == {
         *("unnamed:0", "record_id", "label", "sex", "empty"),
     }
-
-
-def test_integers_only_without_floats_and_booleans_last(read, write):
-    text = "member,hits,right\n1,3,true\n0,4,false\n"
-    everything = read(write(text))
-    assert (everything.names, everything.kinds) == (["hits"], ["integer"])
-    everything = read(write("member,right\n1,true\n0,false\n"))
-    assert (everything.names, everything.kinds) == (["right"], ["bool"])
-    assert everything.scores == [[1.0, 0.0]]
 
 
 def test_text_column_can_be_named_as_score(read, write):
@@ -175,28 +183,30 @@ def test_bad_input_is_one_clear_error(fails, write, code, content):
         assert value not in said
 
 
-def test_ragged_row_is_placed_and_decimal_comma_suspected(fails, write):
-    error = fails("ragged_rows", write("member,score\n1,1\n\n1,0,5\n"))
-    assert "line 4 has 3 cells where the header has 2" in error.message
-    assert "decimal comma" in str(error.hint)
-    error = fails("ragged_rows", write("member;score\n1;1\n1;0;5\n"))
-    assert error.hint is None
+COMMA = "decimal comma"
 
 
-def test_bad_cell_is_placed(fails, write):
-    error = fails("unparsable", write('member,name,score\n1,"two\nlines",1\n0,b,x\n1,c,2\n'))
-    assert "line 4, column 'score'" in error.message
-
-
-def test_missing_scores_are_counted(fails, write):
-    error = fails("nan_scores", write("member,score,loss\n1,1.5,2.5\n0,,1\n1,,nan\n0,1,1\n"))
-    assert "column 'score' in 2 rows, first in data row 2" in error.message
-    assert "column 'loss' in 1 row, first in data row 3" in error.message
-
-
-def test_number_of_labels_is_stated(fails, write):
-    rows = "".join(f"label{at},{at}.5\n" for at in range(7))
-    assert "7 different labels" in fails("many_labels", write("member,score\n" + rows)).message
+@pytest.mark.parametrize(
+    ("code", "text", "said", "hint"),
+    [
+        ("ragged_rows", "member,score\n1,1\n\n1,0,5\n", "line 4 has 3 cells where", COMMA),
+        ("ragged_rows", "member;score\n1;1\n1;0;5\n", "header has 2.", "None"),
+        ("ragged_rows", f"member,note\n1,{'x' * 200_000}\n0\n", "line 3 has 1 cells", ""),
+        (
+            *("unparsable", 'member,name,score\n1,"two\nlines",1\n0,b,x\n1,c,2\n'),
+            *("line 4, column 'score'", ""),
+        ),
+        ("nan_scores", NAN, "column 'score' in 2 rows, first in data row 2", ""),
+        ("nan_scores", NAN, "column 'loss' in 1 row, first in data row 3", ""),
+        ("many_labels", LABELS, "7 different labels", ""),
+        ("duplicate_columns", "anna,bert,anna\nx,y,z\n", "columns 1 and 3", ""),
+    ],
+)
+def test_what_is_said_of_a_fault(fails, write, code, text, said, hint):
+    error = fails(code, write(text))
+    assert said in error.message
+    assert hint in str(error.hint)
+    assert "anna" not in str(error)
 
 
 def test_hostile_column_name_is_shown_escaped(fails, write):
@@ -207,33 +217,10 @@ def test_hostile_column_name_is_shown_escaped(fails, write):
     assert r"sc\u202eore" in str(error)
 
 
-def test_unused_broken_text_column_does_not_matter(read, write):
-    assert read(write("member,score,note\n1,0.5,x\n0,1.5,3\n")).names == ["score"]
-
-
-def test_missing_integers_stay_integers(read, write):
-    everything = read(write("member,hits\n1,3\n0,\n0,4\n"), nan="drop")
-    assert (everything.kinds, everything.scores) == (["integer"], [[3.0, 4.0]])
-
-
 def test_large_integers_keep_their_identity(read, write):
     rows = "".join(f"{2**63 + at},{at % 2},{at}.5\n" for at in range(4))
     keys = read(write("key,member,score\n" + rows), key_column="key").keys
     assert len(set(keys)) == 4
-
-
-def test_a_small_file_takes_neither_pandas_nor_scipy(write):
-    code = (
-        "import sys\n"
-        "from mipaudit.data.request import ReadRequest\n"
-        "from mipaudit.data.opening import open_input\n"
-        f"source = open_input({str(write(GOOD))!r}, None, None, ReadRequest())\n"
-        "rows = [r for p in source.partitions() for r in p.batches()]\n"
-        "assert len(rows) == 1\n"
-        "print(sorted({'pandas', 'scipy'} & set(sys.modules)))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 @pytest.mark.parametrize(
@@ -271,18 +258,6 @@ def test_no_cell_of_a_first_row_is_printed(write, first, rest, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("name", ["tpr@0.1", "nan", "inf", "score_1", "1st", "loss 2", "v1.2"])
-def test_odd_column_names_are_names(read, write, name):
-    path = write(f"member,{name}\n1,0.5\n0,1.5\n")
-    assert read(path, score_columns=(name,)).scores == [[0.5, 1.5]]
-
-
-def test_columns_of_one_name_are_told_by_position(fails, write):
-    error = fails("duplicate_columns", write("anna,bert,anna\nx,y,z\n"))
-    assert "columns 1 and 3" in error.message
-    assert "anna" not in str(error)
-
-
 def compressed(kind, data):
     return data if kind == "csv" else pa.compress(data, codec=kind, asbytes=True)
 
@@ -299,14 +274,3 @@ def test_full_disk_is_not_a_damaged_file(kind):
 
     with pytest.raises(OSError, match="No space"):
         fill_the_disk()
-
-
-@pytest.mark.parametrize("size", [100_000, 131_073, 500_000])
-def test_cell_of_any_length(read, write, size):
-    everything = read(write(f"member,score,note\n1,0.5,{'x' * size}\n0,1.5,y\n"))
-    assert everything.scores == [[0.5, 1.5]]
-
-
-def test_message_on_a_bad_row_beside_a_long_cell(fails, write):
-    content = f"member,score,note\n1,0.5,{'x' * 200_000}\n0,1.5\n"
-    assert "line 3 has 2 cells" in fails("ragged_rows", write(content)).message
