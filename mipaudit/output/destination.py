@@ -7,8 +7,9 @@ import os
 import stat
 import sys
 from contextlib import ExitStack, contextmanager
+from io import FileIO
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Self
 
 from mipaudit.errors import MipauditError, OutputError, UsageError
 from mipaudit.output.staged_file import StagedFile, staged
@@ -86,27 +87,25 @@ def refuse_inputs(output: Path, inputs: Iterable[str | None], option: str = "`ou
         UsageError: ``output_is_input`` or ``output_among_inputs``.
     """
     name, hint = safe_name(str(output), longest=_LONGEST_NAME), f"Choose another file for {option}."
-    specs = [spec for spec in inputs if spec]
     state = _state(output)
-    if state and any(os.path.samestat(state, other) for other in _input_states(specs)):
-        raise UsageError("output_is_input", f"The output {name} is one of the inputs.", hint=hint)
     # The link that is named, and the file that it leads to.
-    places = (output.parent.resolve() / output.name, output.resolve())
-    if any(_would_join(place, spec) for spec in specs for place in places):
-        raise UsageError(
-            "output_among_inputs",
-            f"The output {name} would lie among the inputs, and the next run would read it.",
-            hint=hint,
-        )
+    places = {output.parent.resolve() / output.name, output.resolve()}
+    for spec in filter(None, inputs):
+        files = {place: _files(spec, place) for place in places}
+        found = [_stdin_state()] if spec == "-" else map(_state, files[output.resolve()])
+        if state and any(os.path.samestat(state, other) for other in filter(None, found)):
+            said = f"The output {name} is one of the inputs."
+            raise UsageError("output_is_input", said, hint=hint)
+        # What has no state is the planned file, which is not there yet.
+        if any(_is_at(one, place) for place, read in files.items() for one in read):
+            raise UsageError(
+                "output_among_inputs",
+                f"The output {name} would lie among the inputs, and the next run would read it.",
+                hint=hint,
+            )
 
 
-def _input_states(specs: Iterable[str]) -> Iterator[os.stat_result]:
-    for spec in specs:
-        states = [_stdin_state()] if spec == "-" else map(_state, _files(spec))
-        yield from filter(None, states)
-
-
-def _files(spec: str, planned: Path | None = None) -> list[Path]:
+def _files(spec: str, planned: Path) -> list[Path]:
     """Return the files of an input, the planned one among them where it would be read."""
     from mipaudit.data.files.paths import LocalTree, local_files
 
@@ -115,6 +114,10 @@ def _files(spec: str, planned: Path | None = None) -> list[Path]:
     except (MipauditError, OSError, ValueError):
         # Reading it will fail with a better message, and nothing will be written.
         return []
+
+
+def _is_at(path: Path, place: Path) -> bool:
+    return path.name == place.name and path.parent.resolve() == place.parent
 
 
 def _state(path: Path) -> os.stat_result | None:
@@ -130,12 +133,6 @@ def _stdin_state() -> os.stat_result | None:
     except (AttributeError, OSError, ValueError):  # closed, or no file at all
         return None
     return state if stat.S_ISREG(state.st_mode) else None
-
-
-def _would_join(place: Path, spec: str) -> bool:
-    """Tell whether reading a folder or a pattern would read a new file at ``place``."""
-    files = _files(spec, planned=place)
-    return any(one.name == place.name and one.parent.resolve() == place.parent for one in files)
 
 
 _LONGEST_NAME: Final = 200
@@ -263,8 +260,12 @@ class Destination(NamedTuple):
         with _refusals(self.name, self.option):
             if self.path is None:
                 sys.stdout.flush()
-                yield cast("BinaryIO", _Patient(sys.stdout.buffer))
-                sys.stdout.buffer.flush()
+                if isinstance(sys.stdout.buffer, FileIO):  # with PYTHONUNBUFFERED, and takes less
+                    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as whole:
+                        yield whole
+                else:
+                    yield sys.stdout.buffer
+                    sys.stdout.buffer.flush()
             elif self.atomic:
                 with staged(self.path, private=self.private) as one:
                     yield one.file
@@ -373,26 +374,6 @@ def _probe(path: Path) -> bool:
     # Making a file is the only true test: permissions, quotas, read-only mounts.
     with staged(path, private=True):
         return True
-
-
-class _Patient:
-    """Writes all that it is given: with PYTHONUNBUFFERED standard output may take less."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def write(self, data: bytes | memoryview) -> int:
-        rest = memoryview(data)
-        size = len(rest)
-        while rest:
-            written = self._stream.write(rest)
-            if not written:
-                raise BlockingIOError(errno.EAGAIN, "")
-            rest = rest[written:]
-        return size
-
-    def flush(self) -> None:
-        self._stream.flush()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, Protocol, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from mipaudit.errors import UsageError, as_typed
 from mipaudit.options.shown import form_of
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mipaudit.options.declare import Options
-    from mipaudit.options.shown import Format, ScoresShown
+    from mipaudit.options.shown import Form, Format, ScoresShown
     from mipaudit.options.shown import Shown as ReportShown
-    from mipaudit.output.rows import RowFormat
     from mipaudit.report.blocks import Picture
     from mipaudit.statements.any_report import AnyReport
 
@@ -30,41 +29,9 @@ Length = Literal["full", "brief", "line"]
 AskedT = TypeVar("AskedT", bound="Options")
 
 
-class Scores(Protocol):
-    """Scores that were made, or that are made as they are written."""
-
-    @property
-    def report(self) -> AnyReport:
-        """What they are."""
-        ...
-
-    def write(self, file: BinaryIO, form: RowFormat) -> None:
-        """Write the score file."""
-        ...
-
-
-class Shown(Protocol):
-    """How a report is shown, by the options of its command."""
-
-    @property
-    def format(self) -> Format | None:
-        """The form, where it is said."""
-
-    @property
-    def full(self) -> bool:
-        """Whether a terminal is shown all of it."""
-
-    @property
-    def quiet(self) -> bool:
-        """Whether it is shown one line."""
-
-    def declaration(self) -> dict[str, Any]:
-        """Return what is declared of it, by its name in reports."""
-
-
 def present(
     report: AnyReport,
-    shown: Shown,
+    shown: Form,
     place: Destination,
     *,
     beside_data: bool = False,
@@ -89,7 +56,7 @@ def present(
     # By the name that was typed: a link may lead to any other.
     form = shown.format or form_of(place.name) or "table"
     found = _declared(report, shown)
-    line = shown.quiet and not beside_data and place.leaves_stdout
+    line = getattr(shown, "quiet", False) and not beside_data and place.leaves_stdout
     # Before anything is written, also what `note_written` says: of a report by others it may fail.
     said = b"" if path is None else encode(found, "table", to_file=False, length="line")
     if make is not None:
@@ -100,7 +67,7 @@ def present(
         Destination.open(None).write(said)
 
 
-def _declared(report: AnyReport, shown: Shown) -> AnyReport:
+def _declared(report: AnyReport, shown: Form) -> AnyReport:
     """Return the report with what was declared of it; what was not stays as it was."""
     said = shown.declaration()
     if not said:
@@ -152,10 +119,10 @@ def show(report: AnyReport, *, full: bool) -> None:
     sys.stdout.write(shown.decode(sys.stdout.encoding or "utf-8"))
 
 
-def _length(shown: Shown, path: Path | None) -> Length:
+def _length(shown: Form, path: Path | None) -> Length:
     if path is not None or shown.full:
         return "full"
-    return "line" if shown.quiet else "brief"
+    return "line" if getattr(shown, "quiet", False) else "brief"
 
 
 def encode(
@@ -185,15 +152,12 @@ def encode(
     if format != "table":
         return forms.report_as(report, format).encode()
     width, color = table_width(to_file=to_file), use_color(to_file=to_file)
-    match length:
-        case "full":
-            text = forms.report_text(report, width=width, color=color)
-        case "brief":
-            text = forms.brief_report(report, width=width, color=color, python=python)
-        case "line":
-            text = f"{forms.answer_of(report)}\n"
-        case _:
-            assert_never(length)
+    if length == "line":
+        text = f"{forms.answer_of(report)}\n"
+    elif length == "full":
+        text = forms.report_text(report, width=width, color=color)
+    else:
+        text = forms.brief_report(report, width=width, color=color, python=python)
     charset = "utf-8" if to_file else (sys.stdout.encoding or "utf-8")
     try:
         return text.encode(charset)
@@ -229,7 +193,7 @@ def write_report(
 def write_scores(
     asked: AskedT,
     shown: ScoresShown | ReportShown,
-    answer: Callable[[AskedT], Scores],
+    answer: Callable[[AskedT], Any],
     *,
     beside: str = "",
 ) -> int:
@@ -241,7 +205,7 @@ def write_scores(
     Args:
         asked: what was asked.
         shown: where the scores go, and the form of the report.
-        answer: makes them.
+        answer: makes them: it has a ``report``, and writes them by ``write(file, form)``.
         beside: what the name of a file beside theirs ends in, which holds the report as JSON:
             of scores that belong to nobody. Both files are there in the end, or neither.
 

@@ -8,7 +8,7 @@ import stat
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,34 +67,41 @@ def _end(number: int, frame: Any) -> None:  # noqa: ANN401 - a frame of Python
     os.kill(os.getpid(), number)
 
 
-class StagedFile(NamedTuple):
-    """A file that can take the place of ``path`` when it is written: what it has meanwhile.
+class StagedFile:
+    """A file that can take the place of ``path`` when it is written.
+
+    Where the system can, it has no name until it is whole: of a run that is killed nothing
+    is left behind.
 
     Attributes:
         path: the place.
-        beside: the name that it has before it takes it.
+        beside: a hidden name that nobody uses, which it has before it takes it.
         file: open for writing.
-        nameless: whether it has no name yet.
-        hidden: the rights that it does not take over from a file that is there.
-        stack: what is undone in the end.
     """
 
-    path: Path
-    beside: Path
-    file: BinaryIO
-    nameless: bool
-    hidden: int
-    stack: ExitStack
+    def __init__(self, path: Path, stack: ExitStack, *, private: bool) -> None:
+        """Open it; ``stack`` undoes all of it in the end."""
+        self.path, self._stack = path, stack
+        self.beside = path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.urandom(6).hex()}.tmp")
+        # The rights that it does not take over from a file that is there.
+        mode, self._hidden = (_PRIVATE_MODE, stat.S_IRWXO) if private else (_MODE, 0)
+        descriptor = _open_nameless(path.parent, mode)
+        self._nameless = descriptor is not None
+        if descriptor is None:
+            stack.enter_context(unfinished(self.beside))
+            descriptor = _create(self.beside, mode)
+        opened = os.fdopen(descriptor, "w+b" if self._nameless else "wb")
+        self.file: BinaryIO = stack.enter_context(opened)
 
     def name(self) -> None:
         """Let it stand beside its place, whole."""
         self.file.flush()
         os.fsync(self.file.fileno())
         if self.path.exists() and hasattr(os, "fchmod"):  # Windows has it from Python 3.13 on
-            mode = stat.S_IMODE(self.path.stat().st_mode) & ~self.hidden
+            mode = stat.S_IMODE(self.path.stat().st_mode) & ~self._hidden
             os.fchmod(self.file.fileno(), mode)
-        if self.nameless:
-            self.stack.enter_context(unfinished(self.beside))
+        if self._nameless:
+            self._stack.enter_context(unfinished(self.beside))
             _give_name(self.file, self.beside)
         self.file.close()  # Windows moves no file that is open
 
@@ -115,26 +122,9 @@ class StagedFile(NamedTuple):
 
 @contextmanager
 def staged(path: Path, *, private: bool) -> Iterator[StagedFile]:
-    """Yield a file that can take the place of ``path`` when it is written.
-
-    Where the system can, it has no name until it is whole: of a run that is killed nothing
-    is left behind.
-    """
-    mode, hidden = (_PRIVATE_MODE, stat.S_IRWXO) if private else (_MODE, 0)
-    beside = _beside(path)
-    descriptor = _open_nameless(path.parent, mode)
-    nameless = descriptor is not None
+    """Yield a file that can take the place of ``path`` when it is written."""
     with ExitStack() as stack:
-        if descriptor is None:
-            stack.enter_context(unfinished(beside))
-            descriptor = _create(beside, mode)
-        file = stack.enter_context(os.fdopen(descriptor, "w+b" if nameless else "wb"))
-        yield StagedFile(path, beside, file, nameless, hidden, stack)
-
-
-def _beside(path: Path) -> Path:
-    """Return a hidden name beside ``path`` that nobody uses."""
-    return path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.urandom(6).hex()}.tmp")
+        yield StagedFile(path, stack, private=private)
 
 
 def _create(beside: Path, mode: int) -> int:

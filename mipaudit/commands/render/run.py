@@ -208,7 +208,7 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
         else:
             given = _stored(form, limits, shown)
             found, make = given.report, partial(exchanged, form, given, _of_annex(shown))
-        present(found, shown, destination, make=make)  # type: ignore[arg-type] # more forms
+        present(found, shown, destination, make=make)
         note_written(found, destination, quiet=shown.quiet)
         return report_exit(found, exit_zero=shown.exit_zero)
 
