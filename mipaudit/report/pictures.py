@@ -41,6 +41,13 @@ _LONGEST: Final = 48  # letters of a name above its bar
 _LOWEST_RATE: Final = 1e-4
 _TICKS: Final = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 _PALE: Final = "#76767640"  # lets what is below it through, light or dark
+# How what is allowed is marked.
+_ALLOWED: Final[dict[str, Any]] = {
+    "marker": "|",
+    "markersize": 17,
+    "markeredgewidth": 2,
+    "linestyle": "none",
+}
 _ARROWS: Final = (
     "An arrow to the right says at least, one to the left at most; the dot is the best estimate."
 )
@@ -154,31 +161,35 @@ def intervals(
     least, most = min(given, default=0.0), max(given, default=0.0)
     floor = start if least >= start else max(-1.0, math.floor(10 * least) / 10)
     end = 1.0 if most <= 1 else max(most, limit or 0.0)
-    marks = [] if limit is None else [(limit, f"the limit {number_text(limit)}", BLACK, "--")]
+    shown, across, marks = bars[:_MOST_ROWS], "", []
+    if limit is not None:
+        across += f" The limit is {number_text(limit)}."
+        marks.append((limit, f"the limit {number_text(limit)}", BLACK, "--"))
     if start > 0:
+        across += f" Blind guessing {value_text(start)}."
         marks.append((start, f"blind guessing {value_text(start)}", GREY, "-"))
 
-    def set_up(axes: Axes) -> None:
+    def draw(axes: Axes) -> None:
         axes.set_xlim(floor, end if end <= 1 else floor + (end - floor) * 1.05)
         for at, text, color, dashes in marks:
             axes.axvline(at, color=color, linestyle=dashes, label=text)
         if any(one.allowed is not None for one in bars):
-            axes.plot([], [], color=BLACK, label=allowed, **_allowed_style(clip_on=True))
+            axes.plot([], [], color=BLACK, label=allowed, clip_on=True, **_ALLOWED)
         if floor < 0:
             axes.axvline(0, color=GREY, linewidth=0.8)
+        for place, one in enumerate(reversed(shown)):
+            _draw_interval(axes, place, one)
+            _draw_name(axes, place, one.name)
+        _end_rows(axes, len(shown), what)
 
-    across = "" if limit is None else f" The limit is {number_text(limit)}."
-    across += f" Blind guessing {value_text(start)}." if start > 0 else ""
     span = f" on an axis from {value_text(floor)} to {number_text(float(f'{end:.3g}'))}"
-    rows = [(one.name, f"{one.name}: {_limits_text(one, allowed)}", one) for one in bars]
-    return _rows_drawn(
-        rows,
-        set_up,
-        _draw_interval,
+    told = _told([f"{one.name}: {_limits_text(one, allowed)}" for one in bars])
+    return drawn(
+        draw,
         name=name,
-        what=what,
+        height=_AROUND + _ROW * len(shown),
+        alt=f"{what[0].upper()}{what[1:]}{span}. {told}.{across}",
         caption=f"{caption} {_ARROWS}",
-        around=(span, across),
     )
 
 
@@ -192,81 +203,56 @@ def amounts(bars: Sequence[Bar], *, name: str, what: str, caption: str) -> Pictu
         what: the axis shows.
         caption: below it.
     """
-    values = [one.value or 0.0 for one in bars[:_MOST_ROWS]]
+    shown = bars[:_MOST_ROWS]
+    values = [one.value or 0.0 for one in shown]
     end = max(one for one in values if one <= _MANY_TIMES * values[0]) or 1.0
 
-    def draw(axes: Axes, place: int, one: Bar) -> None:
-        color, hatch = (ORANGE, "") if one.chosen else (BLUE, "///")
-        style: dict[str, Any] = {"hatch": hatch, "edgecolor": "white", "linewidth": 0}
-        axes.barh(place, one.value or 0.0, 0.28, color=color, **style)
-
-    def row(one: Bar) -> tuple[str, str, Bar]:
-        said = f"{one.name}: {one.text}"
-        return f"{said}{' →' * ((one.value or 0.0) > end)}", f"{said}{', chosen' * one.chosen}", one
-
-    return _rows_drawn(
-        [row(one) for one in bars],
-        lambda axes: axes.set_xlim(0, end * 1.02),
-        draw,
-        name=name,
-        what=what,
-        caption=caption,
-    )
-
-
-def _rows_drawn(
-    rows: Sequence[tuple[str, str, Bar]],
-    set_up: Callable[[Axes], object],
-    draw_bar: Callable[[Axes, int, Bar], None],
-    *,
-    name: str,
-    what: str,
-    caption: str,
-    around: tuple[str, str] = ("", ""),
-) -> Picture:
-    """Draw bars, one below the other.
-
-    Args:
-        rows: what stands above each bar, what tells it to those who do not see it, and the bar.
-        set_up: draws what stands across all rows.
-        draw_bar: draws a bar at its place.
-        name: of the picture, short.
-        what: the axis shows.
-        caption: below it.
-        around: what is told before the rows, and after them.
-    """
-    shown, rest = rows[:_MOST_ROWS], len(rows) - _MOST_ROWS
-
     def draw(axes: Axes) -> None:
-        set_up(axes)
-        for place, (label, _, one) in enumerate(reversed(shown)):
-            draw_bar(axes, place, one)
-            axes.annotate(
-                safe_name(label, longest=_LONGEST + len(one.text)),
-                (0, place),
-                xycoords=("axes fraction", "data"),
-                xytext=(0, 7),
-                textcoords="offset points",
-                fontsize=LETTERS - 1,
-                # Over the lines of the policy.
-                bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
-            )
-        axes.set_yticks([])
-        axes.set_ylim(-0.5, len(shown) - 0.1)
-        axes.set_xlabel(what)
-        axes.spines["left"].set_visible(False)
-        legend_above(axes)
+        axes.set_xlim(0, end * 1.02)
+        for place, one in enumerate(reversed(shown)):
+            value, color = one.value or 0.0, ORANGE if one.chosen else BLUE
+            style: dict[str, Any] = {"hatch": "" if one.chosen else "///", "edgecolor": "white"}
+            axes.barh(place, value, 0.28, color=color, linewidth=0, **style)
+            label = f"{one.name}: {one.text}" + " →" * (value > end)
+            _draw_name(axes, place, label, longest=_LONGEST + len(one.text))
+        _end_rows(axes, len(shown), what)
 
-    said = "; ".join(told for _, told, _ in shown)
-    said += f"; and {rest} more, in the tables" if rest > 0 else ""
-    span, across = around
+    said = _told([f"{one.name}: {one.text}" + ", chosen" * one.chosen for one in bars])
     return drawn(
         draw,
         name=name,
         height=_AROUND + _ROW * len(shown),
-        alt=f"{what[0].upper()}{what[1:]}{span}. {said}.{across}",
+        alt=f"{what[0].upper()}{what[1:]}. {said}.",
         caption=caption,
     )
+
+
+def _told(rows: Sequence[str]) -> str:
+    """Return what the rows of a picture say, for those who do not see it."""
+    rest = len(rows) - _MOST_ROWS
+    return "; ".join(rows[:_MOST_ROWS]) + f"; and {rest} more, in the tables" * (rest > 0)
+
+
+def _draw_name(axes: Axes, place: int, label: str, longest: int = _LONGEST) -> None:
+    """Write the name of a row above it, over the lines of the policy."""
+    axes.annotate(
+        safe_name(label, longest=longest),
+        (0, place),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 7),
+        textcoords="offset points",
+        fontsize=LETTERS - 1,
+        bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
+    )
+
+
+def _end_rows(axes: Axes, rows: int, what: str) -> None:
+    """Leave room for rows, say what their axis shows and what stands across them."""
+    axes.set_yticks([])
+    axes.set_ylim(-0.5, rows - 0.1)
+    axes.set_xlabel(what)
+    axes.spines["left"].set_visible(False)
+    legend_above(axes)
 
 
 def _draw_interval(axes: Axes, place: int, one: Bar) -> None:
@@ -283,12 +269,7 @@ def _draw_interval(axes: Axes, place: int, one: Bar) -> None:
             style: dict[str, Any] = {"marker": marker, "markersize": size, "linestyle": "none"}
             axes.plot([at], [place], color=color, clip_on=False, **style)
     if one.allowed is not None:
-        axes.plot([one.allowed], [place], color=BLACK, **_allowed_style(clip_on=False))
-
-
-def _allowed_style(*, clip_on: bool) -> dict[str, Any]:
-    wide: dict[str, Any] = {"marker": "|", "markersize": 17, "markeredgewidth": 2}
-    return {**wide, "linestyle": "none", "clip_on": clip_on}
+        axes.plot([one.allowed], [place], color=BLACK, clip_on=False, **_ALLOWED)
 
 
 def _limits_text(one: Bar, allowed: str) -> str:
@@ -395,26 +376,26 @@ _PAPER: Final = "fill: var(--paper, #ffffff)"
 
 
 @contextmanager
-def own_style() -> Iterator[None]:
-    """Draw in the style that the picture was laid out for, not in the user's own."""
-    import matplotlib as mpl
+def own_style(**more: Any) -> Iterator[None]:  # noqa: ANN401 - settings of matplotlib
+    """Draw in the style that the picture was laid out for, not in the user's own, and quietly.
 
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update({"font.size": 9.0, "svg.hashsalt": "mipaudit"})
-        yield
-
-
-@contextmanager
-def quiet_plotting() -> Iterator[None]:
-    """Keep matplotlib's remarks about its caches off the screen."""
+    Args:
+        more: settings of the picture.
+    """
     import logging
 
+    # Of its caches matplotlib says more than anybody asked.
     logger = logging.getLogger("matplotlib")
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        yield
+        import matplotlib as mpl
+
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            style: dict[Any, Any] = {"font.size": 9.0, "svg.hashsalt": "mipaudit", **more}
+            mpl.rcParams.update(style)
+            yield
     finally:
         logger.setLevel(level)
 
@@ -432,17 +413,11 @@ def drawn(
         caption: stands below it.
     """
     text = StringIO()
-    with quiet_plotting(), own_style():
-        import matplotlib as mpl
+    # Text stays text: smaller, searchable, and in the reader's own font. A name is no formula.
+    texts = {"svg.fonttype": "none", "text.parse_math": False, "font.size": LETTERS}
+    with own_style(**texts, **{"svg.hashsalt": name}):
         from matplotlib.figure import Figure
 
-        # Text stays text: smaller, searchable, and in the reader's own font. A name is no formula.
-        style: dict[Any, Any] = {
-            "svg.fonttype": "none",
-            "svg.hashsalt": name,
-            "text.parse_math": False,
-        }
-        mpl.rcParams.update({**style, "font.size": LETTERS})
         figure: Figure = Figure(figsize=(WIDTH, height), layout="constrained")
         axes = figure.subplots()
         draw(axes)

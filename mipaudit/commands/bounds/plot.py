@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.maths.privacy.epsilon_delta import to_substitution
-from mipaudit.report.pictures import own_style, quiet_plotting
+from mipaudit.report.pictures import own_style
 from mipaudit.statements.rounding import number_text, percent_text, upper_figure
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def draw_bounds(report: BoundsReport, form: str) -> bytes:
         ValueError: the report is not on a guarantee, or has no curves.
     """
     picture = BytesIO()
-    with quiet_plotting(), own_style():
+    with own_style():
         bounds_figure(report).savefig(picture, format=form, metadata=_METADATA[form])
     return picture.getvalue()
 
