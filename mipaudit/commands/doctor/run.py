@@ -103,7 +103,6 @@ doctor = public(DoctorOptions, answer_doctor)
 
 def run_doctor(asked: DoctorOptions, shown: Shown) -> int:
     """Look at the installation, and write the answer; return the exit code."""
-    from mipaudit.options.shown import form_of
     from mipaudit.output import exit_code
     from mipaudit.output.destination import Destination
     from mipaudit.output.presentation import present
@@ -111,16 +110,7 @@ def run_doctor(asked: DoctorOptions, shown: Shown) -> int:
 
     destination = Destination.open(shown.output, sha256=shown.sha256)
     report = answer_doctor(asked)
-    try:
-        present(report, shown, destination)
-    except ImportError:
-        if (shown.format or form_of(destination.name)) != "json":
-            raise
-        # What writes JSON is what is broken.
-        import json
-        from dataclasses import asdict
-
-        destination.write(json.dumps(asdict(report), indent=2).encode() + b"\n")
+    present(report, shown, destination)
     note_written(report, destination, quiet=shown.quiet)
     return exit_code.OK if report.works else exit_code.USAGE
 
