@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.errors import as_typed
 from mipaudit.model.message import Message
+from mipaudit.report import origin
 from mipaudit.report.blocks import (
     UNSAID,
     Axis,
@@ -27,14 +28,6 @@ from mipaudit.report.blocks import (
     short_names,
 )
 from mipaudit.report.messages.told import Fields, entry_of, filled, is_serious, told
-from mipaudit.report.origin import (
-    declared_section,
-    input_files,
-    origin_section,
-    policy_words,
-    seed_section,
-    short_seed,
-)
 from mipaudit.statements.kinds import kind_of, named
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.rounding import count_text
@@ -96,7 +89,7 @@ def chosen_words(report: AnyReport) -> tuple[str, ...]:
 
     row = BY_NAME.get(report.command) or BY_NAME[report.command.split(maxsplit=1)[0]]
     asked: type[Options] = named(row.asked)
-    return policy_words(report.provenance, asked, named(row.shown))
+    return origin.policy_words(report.provenance, asked, named(row.shown))
 
 
 class Walk:
@@ -197,7 +190,7 @@ class Walk:
         yield from (_said(one) for entry, one in shown if entry.short and not entry.last)
         yield from (first_sentence(_said(one)) for one in self._findings if not is_serious(one))
         last = [_said(one) for entry, one in shown if entry.short and entry.last]
-        seed = short_seed(self.report.provenance)
+        seed = origin.short_seed(self.report.provenance)
         # Of several seeds only that they follow from the scores: worth a line with what they move.
         if seed is not None and (last or len(self.report.provenance.seeds) <= 1):
             last.insert(0, f"Seed {seed}.")
@@ -224,8 +217,8 @@ class Walk:
             listed(title, unsaid),
             self._taken(),
             (Text("What to do next", "h2"), Text(self.following)) if self.following else (),
-            declared_section(made.declared),
-            seed_section(made) if view == "text" else origin_section(made),
+            origin.declared_section(made.declared),
+            origin.seed_section(made) if view == "text" else origin.origin_section(made),
         )
         yield from filter(None, whole)
 
@@ -404,7 +397,7 @@ class Walk:
         if not getattr(design, "score_columns", ()):
             return ()
         skipped = (*design.skipped_columns, *self.report.provenance.unused_columns)
-        files = input_files(self.report.provenance)
+        files = origin.input_files(self.report.provenance)
         apart = "members and holdout were given apart"
         values = self._fields.beside(skipped=skipped, files=files, apart=apart)
         pairs = tuple((term, said) for term, text in _TAKEN if (said := filled(text, values)))

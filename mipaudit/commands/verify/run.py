@@ -14,15 +14,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.commands.render.forms import hashed
-from mipaudit.commands.verify.agreement import (
-    LIMITATIONS,
-    TOLERANCE,
-    agree,
-    compared_part,
-    noted_part,
-    values_part,
-    verification,
-)
+from mipaudit.commands.verify import agreement
 from mipaudit.commands.verify.options import VerifyOptions
 from mipaudit.commands.verify.report import STATEMENT, VerifyReport
 from mipaudit.errors import InputError, UsageError, bad_report
@@ -81,7 +73,7 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
         )
         found = from_json(data)
         again = recomputed(found, asked)
-        return verification(data, found, again, digest=sha256(data).hexdigest())
+        return agreement.verification(data, found, again, digest=sha256(data).hexdigest())
 
 
 def recomputed(report: OfAnyKind, asked: VerifyOptions) -> AnyReport:
@@ -259,27 +251,28 @@ def _verify_statement(given: Mapping[str, Any], asked: VerifyOptions) -> VerifyR
         report = read_report(stored)
         with as_of(time_of(report.provenance.created)):
             again = json.loads(statement(Stored(report, named, subjects)))
-        parts.append(values_part("contents", given, again, same_version=True))
+        parts.append(agreement.values_part("contents", given, again, same_version=True))
         computed = asked.has_scores or not report.provenance.inputs
         if computed:
-            parts += verification(stored, report, recomputed(report, asked), digest=digest).parts
+            anew = recomputed(report, asked)
+            parts += agreement.verification(stored, report, anew, digest=digest).parts
         else:
             text = "not given, so that the report was not computed again: `input` SCORES does that"
-            parts.append(noted_part("scores", text))
-    agrees = agree(parts)
+            parts.append(agreement.noted_part("scores", text))
+    agrees = agreement.agree(parts)
     return VerifyReport(
         command="verify",
         agrees=agrees,
         verified=STATEMENT,
         report_sha256=digest,
-        tolerance=TOLERANCE,
+        tolerance=agreement.TOLERANCE,
         report=named.name,
         parts=tuple(parts),
         result=str(given["predicate"]["result"]) if agrees else None,
         limitations=(
             unread(*(one.name for one in subjects)),
             Message("verify_unsigned"),
-            *(LIMITATIONS if computed else ()),
+            *(agreement.LIMITATIONS if computed else ()),
         ),
         provenance=provenance(seed=None, inputs=(), settings=()),
     )
@@ -325,7 +318,7 @@ def _subjects(
     for other in given:
         if other not in used:
             text = "the statement speaks of no such file"
-            yield compared_part(f"subject {other.name}", 1, 1, text)
+            yield agreement.compared_part(f"subject {other.name}", 1, 1, text)
 
 
 def _beside(folder: Path, name: str, what: str, hint: str) -> Path:
@@ -348,7 +341,7 @@ def _beside(folder: Path, name: str, what: str, hint: str) -> Path:
 def _same(part: str, stated: File, digest: str) -> VerifiedPart:
     same = stated.sha256 == digest
     text = f"sha256 {digest}" if same else f"its sha256 is {digest}, not the one that is stated"
-    return compared_part(part, 1, int(not same), text)
+    return agreement.compared_part(part, 1, int(not same), text)
 
 
 verify = public(VerifyOptions, answer_verify)

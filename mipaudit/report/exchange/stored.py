@@ -17,18 +17,10 @@ from mipaudit.report.codec import table_rows
 from mipaudit.report.messages.told import told
 from mipaudit.report.messages.words import class_words
 from mipaudit.report.walk import walk_of
+from mipaudit.statements import rounding
 from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import waiver_day
-from mipaudit.statements.rounding import (
-    count_text,
-    lower_text,
-    number_text,
-    percent_text,
-    upper_figure,
-    upper_text,
-    value_text,
-)
 from mipaudit.statements.verdict import stale_waiver
 
 if TYPE_CHECKING:
@@ -93,7 +85,7 @@ class Stored(NamedTuple):
     def read(self) -> str:
         """Return the names of what was read; of what reads nothing, the command."""
         names = [input_name(one) for one in self.report.provenance.inputs]
-        more = f" and {count_text(len(names) - _SAID)} more" if len(names) > _SAID else ""
+        more = f" and {rounding.count_text(len(names) - _SAID)} more" if len(names) > _SAID else ""
         return f"{', '.join(names[:_SAID])}{more}" or self.report.command
 
     @property
@@ -142,7 +134,7 @@ class Figure(NamedTuple):
         """Return for whom and of what the figure is, and how sure its limits are."""
         words = [_said(name, text) for name, text in self.labels]
         if self.confidence is not None:
-            words.append(f"{percent_text(self.confidence)} confidence")
+            words.append(f"{rounding.percent_text(self.confidence)} confidence")
         return ", ".join(words)
 
 
@@ -210,9 +202,9 @@ def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  
     yield Figure(
         of=part.of.format(quantity),
         labels=tuple(_labels(row)),
-        value=None if value is None else value_text(value),
-        lower=NONE if row.lower is None else lower_text(row.lower),
-        upper=getattr(row, "unlimited", NONE) if upper is None else upper_text(upper),
+        value=None if value is None else rounding.value_text(value),
+        lower=NONE if row.lower is None else rounding.lower_text(row.lower),
+        upper=getattr(row, "unlimited", NONE) if upper is None else rounding.upper_text(upper),
         confidence=getattr(row, "confidence", sure),
         reasons=tuple(told(one) if isinstance(one, Message) else one for one in reasons),
     )
@@ -230,9 +222,9 @@ def _known(part: Figures, row: Any, _: float | None) -> Iterator[Figure]:  # noq
         for key, number in some.items():
             where = labels if key is None else (*labels, (at, key))
             if number is not None and name in part.at_most:
-                yield Figure(of, where, lower=NONE, upper=upper_text(number))
+                yield Figure(of, where, lower=NONE, upper=rounding.upper_text(number))
             elif number is not None:
-                yield Figure(of, where, value=upper_figure(number, digits=_IN_FULL))
+                yield Figure(of, where, value=rounding.upper_figure(number, digits=_IN_FULL))
 
 
 def _labels(row: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
@@ -241,7 +233,7 @@ def _labels(row: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
     for name in (*_LABELS, *(_OF_EPSILON if of_epsilon else ())):
         found = getattr(row, name, None)
         if found not in {None, ""}:
-            yield name, number_text(found) if isinstance(found, float) else str(found)
+            yield name, rounding.number_text(found) if isinstance(found, float) else str(found)
 
 
 def _said(name: str, text: str) -> str:

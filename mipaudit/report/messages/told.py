@@ -13,29 +13,8 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
 from mipaudit.report.messages import words
-from mipaudit.report.messages.words import (
-    CLASSES,
-    WORDS,
-    against_phrase,
-    class_words,
-    named_quantity,
-    named_where,
-)
+from mipaudit.statements import rounding
 from mipaudit.statements.printable_names import quoted_name, safe_name, safe_text
-from mipaudit.statements.rounding import (
-    above_text,
-    count_text,
-    lower_figure,
-    lower_text,
-    number_text,
-    p_text,
-    percent_text,
-    span_text,
-    upper_figure,
-    upper_text,
-    value_text,
-    within_text,
-)
 
 # What answers before it has loaded much comes first, then what most answers say.
 _FIRST: Final = ("noise", "epsilon", "verdicts", "estimate", "input", "limitations")
@@ -259,7 +238,9 @@ def filled(text: str, values: Values) -> str:
             return first if value == 1 else other
         if form in _BESIDE:
             return _BESIDE[form](value, values)
-        return _FORMS[form](value) if form in _FORMS else WORDS[form].get(value) or safe_name(value)
+        if form in _FORMS:
+            return _FORMS[form](value)
+        return words.WORDS[form].get(value) or safe_name(value)
 
     return _PLACE.sub(place, _PART.sub(part, text))
 
@@ -271,30 +252,30 @@ def _is_nothing(value: object) -> bool:
 
 def _quantity(quantity: str, values: Values) -> str:
     """Name a quantity of a row."""
-    return named_quantity(quantity, values.get("metric"), values.get("fpr"))
+    return words.named_quantity(quantity, values.get("metric"), values.get("fpr"))
 
 
 def _checked(quantity: str, values: Values) -> str:
     """Name what a check is about, without its limit."""
-    return _quantity(quantity, values) + named_where(values.get("prior"), values.get("group"))
+    return _quantity(quantity, values) + words.named_where(values.get("prior"), values.get("group"))
 
 
 def _limited(limit: float, values: Values) -> str:
     """Name what a check limits, and to what."""
     fpr = values.get("fpr")
     if fpr is not None:
-        return f"TPR {number_text(limit)} at FPR {percent_text(fpr)}"
+        return f"TPR {rounding.number_text(limit)} at FPR {rounding.percent_text(fpr)}"
     named = _quantity(values.get("quantity"), values)
-    where = named_where(values.get("prior"), values.get("group"))
-    return f"{named} {number_text(limit)}{where}"
+    where = words.named_where(values.get("prior"), values.get("group"))
+    return f"{named} {rounding.number_text(limit)}{where}"
 
 
 def _known(_: object, values: Values) -> str:
     """Say what limits there are, each that is known; a class of attackers follows the upper one."""
     lower, upper, against = (values.get(name) for name in ("lower", "upper", "against"))
-    least = "" if lower is None else f" is at least {lower_text(lower)}"
-    whom = "" if against is None else f" {against_phrase(against)}"
-    most = "" if upper is None else f" is at most {upper_text(upper)}{whom}"
+    least = "" if lower is None else f" is at least {rounding.lower_text(lower)}"
+    whom = "" if against is None else f" {words.against_phrase(against)}"
+    most = "" if upper is None else f" is at most {rounding.upper_text(upper)}{whom}"
     return " and".join(part for part in (least, most) if part)
 
 
@@ -323,7 +304,8 @@ def _bound(missing: str, form: Callable[[float], str]) -> Callable[[float | None
     def bound(limit: float | None, values: Values) -> str:
         if limit is None:
             return missing
-        return count_text(int(limit)) if values.get("quantity") == "copies" else form(limit)
+        counted = values.get("quantity") == "copies"
+        return rounding.count_text(int(limit)) if counted else form(limit)
 
     return bound
 
@@ -331,7 +313,7 @@ def _bound(missing: str, form: Callable[[float], str]) -> Callable[[float | None
 def _names(names: tuple[str, ...]) -> str:
     more = len(names) - _FEW
     shown = ", ".join(safe_name(name) for name in names[:_FEW])
-    return f"{shown} and {count_text(more)} more" if more > 0 else shown
+    return f"{shown} and {rounding.count_text(more)} more" if more > 0 else shown
 
 
 def _or(missing: str, form: Callable[[Any], str]) -> Callable[[Any], str]:
@@ -348,20 +330,20 @@ def _of_classes(size: tuple[int, int]) -> str:
     """Return how many records there are; of classes that are not as large, how many of each."""
     members, holdout = size
     if abs(members - holdout) <= 1:
-        return count_text(members + holdout)
-    return f"{count_text(members)}+{count_text(holdout)}"
+        return rounding.count_text(members + holdout)
+    return f"{rounding.count_text(members)}+{rounding.count_text(holdout)}"
 
 
 def _short(attackers: Any) -> str:  # noqa: ANN401 - a class of attackers
     """Return a class for a narrow column: ``one threshold``."""
-    return class_words(attackers).removeprefix("attackers with ")
+    return words.class_words(attackers).removeprefix("attackers with ")
 
 
 def _whose(attackers: str) -> str:
     """Return a class of attackers, or the one that guesses from what is named."""
     if attackers == "any":
         return "any attacker"
-    return _short(attackers) if attackers in CLASSES else f"guessing from {_shown(attackers)}"
+    return _short(attackers) if attackers in words.CLASSES else f"guessing from {_shown(attackers)}"
 
 
 def _shown(text: str) -> str:
@@ -383,46 +365,46 @@ _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
     "bracketed": lambda value: f" ({_shown(value)})" if value else "",
     "of": _or("", lambda value: f" of {quoted_name(value)}"),
     "part": _or("", told),
-    "chance": partial(upper_figure, digits=2),
+    "chance": partial(rounding.upper_figure, digits=2),
     "two_digits": "{:.2g}".format,
     "thousandths": "{:.3f}".format,
     "columns": lambda value: "Column" if value == 1 else f"{int(value)} columns",
     "limits": lambda value: "one limit" if value == 1 else f"{int(value)} limits",
-    "number": number_text,
-    "count": lambda value: count_text(int(value)),
-    "members": lambda value: f"{count_text(value)} {'member' if value == 1 else 'members'}",
-    "holdout": lambda value: f"{count_text(value)} holdout record{'s' * (value != 1)}",
-    "percent": percent_text,
-    "least": lower_text,
-    "most": upper_text,
-    "best": value_text,
-    "figure": lower_figure,
-    "class": against_phrase,
-    "whom": _or("", lambda value: f" {against_phrase(value)}"),
+    "number": rounding.number_text,
+    "count": lambda value: rounding.count_text(int(value)),
+    "members": lambda value: f"{rounding.count_text(value)} member{'s' * (value != 1)}",
+    "holdout": lambda value: f"{rounding.count_text(value)} holdout record{'s' * (value != 1)}",
+    "percent": rounding.percent_text,
+    "least": rounding.lower_text,
+    "most": rounding.upper_text,
+    "best": rounding.value_text,
+    "figure": rounding.lower_figure,
+    "class": words.against_phrase,
+    "whom": _or("", lambda value: f" {words.against_phrase(value)}"),
     "attackers": _short,
-    "attacker": lambda value: WORDS["attack"].get(value) or _short(value),
+    "attacker": lambda value: words.WORDS["attack"].get(value) or _short(value),
     "status": _words,
     "part_status": lambda value: value.upper() if value == "differs" else value,
     "kept": lambda value: "are kept, or accepted by a waiver" if value else "are kept",
     "capital": str.capitalize,
-    "sure": lambda value: lower_text(value).rstrip("0"),
+    "sure": lambda value: rounding.lower_text(value).rstrip("0"),
     "rough": "{:.1g}".format,
-    "multiple": _or("beyond floats", partial(upper_figure, digits=6)),
-    "exact": partial(upper_figure, digits=12),
+    "multiple": _or("beyond floats", partial(rounding.upper_figure, digits=6)),
+    "exact": partial(rounding.upper_figure, digits=12),
     "points": lambda value: f"{100 * value:+.1f}",
-    "p_value": p_text,
-    "of_kind": lambda value: named_quantity(value, None, None),
+    "p_value": rounding.p_text,
+    "of_kind": lambda value: words.named_quantity(value, None, None),
     "of_whom": lambda value: "any attacker" if value == "any" else "a named kind",
-    "wrong": lambda value: number_text(float(f"{100 * (1 - value):.6g}")),
+    "wrong": lambda value: rounding.number_text(float(f"{100 * (1 - value):.6g}")),
     # Of cells: a dash, or a word, where there is no figure.
-    "value": _or("-", value_text),
-    "counted_most": _or("none", count_text),
-    "counted": _or("-", count_text),
+    "value": _or("-", rounding.value_text),
+    "counted_most": _or("none", rounding.count_text),
+    "counted": _or("-", rounding.count_text),
     "size": _or("unknown", lambda size: f"{size / 2**30:.1f} GiB"),
-    "most_figure": _or("-", upper_figure),
-    "least_figure": _or("-", lower_figure),
-    "span": _or("-", lambda value: span_text(*value)),
-    "span_percent": _or("-", lambda value: span_text(*value, percent=True)),
+    "most_figure": _or("-", rounding.upper_figure),
+    "least_figure": _or("-", rounding.lower_figure),
+    "span": _or("-", lambda value: rounding.span_text(*value)),
+    "span_percent": _or("-", lambda value: rounding.span_text(*value, percent=True)),
     # Of right guesses in 100.
     "blind_guesser": words.blind_guesser,
     "more": words.more_right_exactly,
@@ -433,17 +415,17 @@ _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
     "guessed": words.guess_words,
     # Of laws whose truth is known, and of reports over time.
     "six_digits": "{:.6g}".format,
-    "rounded": lambda value: number_text(round(value, 6)),
-    "share": lambda value: percent_text(round(value, 6)),
-    "rough_share": lambda value: number_text(round(value, 4)),
-    "counts": _each(count_text),
-    "numbers": _each(number_text),
-    "each_least": _each(lower_text),
-    "each_value": _each(_or("-", value_text)),
+    "rounded": lambda value: rounding.number_text(round(value, 6)),
+    "share": lambda value: rounding.percent_text(round(value, 6)),
+    "rough_share": lambda value: rounding.number_text(round(value, 4)),
+    "counts": _each(rounding.count_text),
+    "numbers": _each(rounding.number_text),
+    "each_least": _each(rounding.lower_text),
+    "each_value": _each(_or("-", rounding.value_text)),
     "sizes": _each(_of_classes),
     "whose": _whose,
     "day": lambda value: value[:10],
-    "verdict": lambda value: WORDS["no_verdict"].get(value or "none") or _words(value).upper(),
+    "verdict": lambda value: words.NO_VERDICT.get(value) or _words(value).upper(),
 }
 # How it is shown by what stands beside it.
 _BESIDE: Final[Mapping[str, Callable[[Any, Values], str]]] = {
@@ -452,16 +434,16 @@ _BESIDE: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "limited": _limited,
     "known": _known,
     "state": _state,
-    "lower": _bound("-", lower_text),
-    "upper": _bound("none", upper_text),
-    "above": lambda value, values: above_text(value, values.get("limit")),
-    "within": lambda value, values: within_text(value, values.get("limit")),
+    "lower": _bound("-", rounding.lower_text),
+    "upper": _bound("none", rounding.upper_text),
+    "above": lambda value, values: rounding.above_text(value, values.get("limit")),
+    "within": lambda value, values: rounding.within_text(value, values.get("limit")),
     "short": lambda value, values: (values.get("names") or {}).get(value) or safe_name(value),
-    "drawn": lambda value, values: WORDS["drawing"][value].format(values.get("runs")),
+    "drawn": lambda value, values: words.WORDS["drawing"][value].format(values.get("runs")),
     "right_least": lambda value, values: words.right_at_least(value, _marks(values)),
     "right_most": lambda value, values: words.right_at_most(value, _marks(values)),
     "compared": lambda value, values: words.compared(value, values.get("limit")),
     "more_least": lambda value, values: words.more_right_at_least(value, _limit(values)),
     "more_most": lambda value, values: words.more_right_at_most(max(0.0, value), _limit(values)),
 }
-FORMS: Final = frozenset((*_FORMS, *_BESIDE, *WORDS))
+FORMS: Final = frozenset((*_FORMS, *_BESIDE, *words.WORDS))

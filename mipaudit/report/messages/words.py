@@ -110,8 +110,9 @@ WORDS: Final[Mapping[str, Mapping[object, str]]] = {
         "scores": "the scores",
         "mipaudit": "the version of mipaudit",
     },
-    "no_verdict": {"no_policy": "no limit", "none": "no verdict"},
 }
+# What stands for a verdict where there is none.
+NO_VERDICT: Final = {"no_policy": "no limit", "none": "no verdict", None: "no verdict"}
 # Those that have limits; others are named by what they guess from.
 CLASSES: Final = frozenset(_PHRASES)
 
