@@ -244,11 +244,7 @@ def test_a_name_in_backticks_is_not_spelled_as_an_option():
             "NOT MET",
             "Next: more records do not help; what may: mipaudit help choose-a-limit.",
         ),
-        (
-            0.4,
-            "INCON",
-            "Next: more records: mipaudit help choose-a-limit.",
-        ),
+        (0.4, "INCON", "Next: more records: mipaudit help choose-a-limit."),
         (0.99, "MET", ""),
     ],
 )
