@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
+from mipaudit.report.messages.told import is_figure
+
 # Fields of a row, each with the values that it must have.
 Where = tuple[tuple[str, tuple[object, ...]], ...]
 
@@ -36,7 +38,7 @@ class Table(NamedTuple):
         caption: what its columns are, likewise; a screenful has no title beside it.
         rows: the field; of a record within it ``outer.inner``. Equal rows are shown once.
         columns: from left to right, words before numbers; ``{message}`` tells a row that is one.
-        words: how many at the start hold words.
+        words: how many at the start hold words; None: those before the first of figures alone.
         where: (field, values): only rows that have one of the values are shown.
         unless: (field, values): rows that have one of the values are not.
         short: rows that the answer in a screenful has; None: as many as there is room for.
@@ -60,7 +62,7 @@ class Table(NamedTuple):
     title: str
     rows: str
     columns: tuple[Column, ...]
-    words: int = 1
+    words: int | None = None
     caption: str = ""
     where: Where = ()
     unless: Where = ()
@@ -76,6 +78,15 @@ class Table(NamedTuple):
     beside: str = ""
     by: tuple[str, ...] = ()
     allowed: tuple[str, str] = ("", "the limit")
+
+
+def words_of(table: Table) -> int:
+    """Return how many columns of a table hold words, at its start."""
+    if table.words is not None:
+        return table.words
+    columns = table.columns[: len(table.columns) - table.prose]
+    figures = (at for at, one in enumerate(columns) if is_figure(one.text))
+    return next(figures, len(columns))
 
 
 class Cases(NamedTuple):
@@ -180,7 +191,6 @@ OPEN_LIMITS: Final = Table(
         *CHECK,
         Column("records", "{records_to_settle:counted}"),
     ),
-    words=4,
     short=None,
     whole=False,
 )
@@ -195,7 +205,6 @@ POLICY: Final = Table(
         *CHECK,
         Column("why", "{reason}" + WAIVER),
     ),
-    words=4,
     prose=True,
     marked=UNKEPT,
 )

@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.report.blocks import Picture
+from mipaudit.report.layout import words_of
 from mipaudit.report.messages.told import Fields, filled
 from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.rounding import (
@@ -118,7 +119,7 @@ def pictured(
 def _named(table: Table, row: Any) -> str:  # noqa: ANN401 - of any table
     """Name a row by its columns of words."""
     values = Fields(row, short=getattr(row, "score", ""), axis="")
-    words = (filled(one.text, values) for one in table.columns[: table.words])
+    words = (filled(one.text, values) for one in table.columns[: words_of(table)])
     return ", ".join(filter(None, words))
 
 

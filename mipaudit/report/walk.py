@@ -27,6 +27,7 @@ from mipaudit.report.blocks import (
     plain,
     short_names,
 )
+from mipaudit.report.layout import words_of
 from mipaudit.report.messages.told import Fields, entry_of, filled, is_serious, told
 from mipaudit.statements.kinds import kind_of, named
 from mipaudit.statements.printable_names import safe_name
@@ -337,13 +338,13 @@ class Walk:
             axis.head if axis and one.text == _AXIS else self._filled(one.head)
             for one in table.columns
         ]
-        marked = table.marked
+        marked, words = table.marked, words_of(table)
         of = self._fields.beside(drawn=marks.count(None) < len(marks), row=rows[0])
         return Grid(
             caption=as_typed(filled(table.caption or table.title, of)),
             head=tuple(heads[at] for at in kept),
             rows=tuple(tuple(line[at] for at in kept) for line in lines),
-            words=sum(at < table.words for at in kept),
+            words=sum(at < words for at in kept),
             prose=table.prose and len(table.columns) - 1 in kept,
             marked=frozenset(
                 at

@@ -38,7 +38,6 @@ LAYOUT: Final = Layout(
             "The best attacker, and each named attack",
             "lines",
             (Column("attacker", "{attackers:attacker}"), SHORT_SCORE, AXIS, *SHORT_LIMITS),
-            words=3,
             caption=(
                 "Advantage, from [{guessing:best} (blind guessing)][0 (none){guessing:unless}] to "
                 "1 (sure), each line by itself; any attacker: the best, as in mipaudit estimate."
@@ -53,16 +52,14 @@ LAYOUT: Final = Layout(
             "The limits of the policy, and what was found",
             "policy",
             (Column("attack", "{against}"), SCORE, STATUS, LIMIT_NUMBER, *CHECK, WHY),
-            words=3,
             prose=True,
             marked=UNKEPT,
         ),
-        Table("The best attacker: advantage", "optimum", (SCORE, ATTACKERS, *LIMITS), words=2),
+        Table("The best attacker: advantage", "optimum", (SCORE, ATTACKERS, *LIMITS)),
         Table(
             "All limits together: advantage of any attacker",
             "together",
             (SCORE, Column("rests on", "{method:attacker}"), Column("at least", "{lower:lower}")),
-            words=2,
             note="The largest lower limit of the best attacker and of the named ones, with the "
             "error shared over all of them and the scores.",
         ),
@@ -75,7 +72,6 @@ LAYOUT: Final = Layout(
                 *LIMITS,
                 Column("judged on", "[{n_members:count} + {n_holdout:count}]"),
             ),
-            words=2,
         ),
         Table(
             "How each guesses",
@@ -88,7 +84,6 @@ LAYOUT: Final = Layout(
                 Column("same rows", "{also.same_rows.value:value}"),
                 Column("formula", "{also.predicted.value:value}"),
             ),
-            words=2,
             beside="details",
             unless=(("value", _NONE),),
         ),
@@ -102,7 +97,6 @@ LAYOUT: Final = Layout(
                 Column("at most more", "{also.shortfall.upper:upper}"),
                 Column("of attackers with", "{also.shortfall.versus:attackers}"),
             ),
-            words=2,
             beside="details",
             unless=(("value", _NONE),),
             prose=True,
@@ -113,7 +107,6 @@ LAYOUT: Final = Layout(
             "Whose attacks these are",
             "attacks",
             (_ATTACK, Column("published in", "{method}"), Column("it knows", "{attackers:knows}")),
-            words=2,
             prose=True,
             note="[The mean score of members was given, not learned.{mean_given:said}]",
         ),
@@ -121,7 +114,6 @@ LAYOUT: Final = Layout(
             "The attack with a threshold for each class, within each class",
             "groups",
             (Column("class", "{group}"), SCORE, *SIZES, *LIMITS),
-            words=2,
             note="{design.confidence:percent} confidence for all classes together.",
         ),
         Table(
@@ -135,7 +127,6 @@ LAYOUT: Final = Layout(
                 Column("best estimate", "{value:value}"),
                 Column("at most", "{upper:upper}"),
             ),
-            words=2,
             note="[Scores below 0 count as 0, and those above {design.loss_bound:number} as that.]",
         ),
     ),

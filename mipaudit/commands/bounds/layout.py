@@ -68,7 +68,6 @@ LAYOUT: Final = Layout(
                 Column("advantage", "{advantage:most_figure}"),
                 Column("source and assumptions", "{source:text}; {assumes:text}"),
             ),
-            words=2,
             prose=True,
             picture="amounts",
             of="advantage, at most",
@@ -82,7 +81,6 @@ LAYOUT: Final = Layout(
                 Column("FPR", "{fpr:most_figure}"),
                 Column("bound of the FPR", "{fpr_bound:most_figure}"),
             ),
-            words=0,
             note="The attack of Tramer's lecture notes, Theorem 2, against all other answers 0, at "
             "threshold k/n. Mu is that of Gaussian differential privacy, the bound exp(-k / (2 n^2 "
             "sd^2)).",
@@ -100,7 +98,6 @@ LAYOUT: Final = Layout(
                 Column("Gaussian", "[{gaussian_sd:most_figure}][none{gaussian_sd:unless}]"),
                 Column("Laplace", "{laplace_scale:most_figure}"),
             ),
-            words=2,
             caption=_KEPT,
             short=None,
             note="[Present or absent, success without the record is from a release made without "
@@ -118,7 +115,6 @@ LAYOUT: Final = Layout(
                 Column("mu from", "{mu_lower:figure}"),
                 Column("to", "{mu_upper:most_figure}", "upper_reason"),
             ),
-            words=2,
             short=None,
             note=_RULED_OUT,
         ),

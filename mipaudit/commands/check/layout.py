@@ -20,7 +20,6 @@ LAYOUT: Final = Layout(
                 Column("tied rows", "{tied_rows:counted}"),
                 Column("infinite", "{infinite:counted}"),
             ),
-            words=3,
             short=None,
         ),
     ),

@@ -23,7 +23,6 @@ LAYOUT: Final = Layout(
                 Column("part", "[{of}][-{of:unless}]"),
                 Column("state", "{state:status}"),
             ),
-            words=5,
             short=None,
             marked=("state", ("missing", "broken", "other_version")),
         ),

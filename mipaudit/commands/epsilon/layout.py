@@ -27,7 +27,6 @@ LAYOUT: Final = Layout(
                 Column("right", "{judged.right:counted}"),
                 Column("of", "{judged.guesses:counted}"),
             ),
-            words=4,
             caption="Epsilon at delta {design.delta:number}, lower limits[, {common}]; right "
             "guesses, of all.[ ┃ is the claim{claim.epsilon:said}.]",
             short=None,
@@ -39,7 +38,6 @@ LAYOUT: Final = Layout(
             "What was found",
             "lines",
             (_SCORE, _METHOD, Column("guesses", "{judged}")),
-            words=2,
             unless=(("judged", (None,)),),
             prose=True,
         ),
@@ -60,7 +58,7 @@ LAYOUT: Final = Layout(
             "{claim.power.0.power:percent}, and the runs of each kind, or canaries, that it takes "
             "if the truth is {claim.power.0.true_epsilon:number}.",
         ),
-        Table("What it rests on", "rests_on", (Column("", "{message}"),), words=0, prose=True),
+        Table("What it rests on", "rests_on", (Column("", "{message}"),), prose=True),
     ),
     terms=(
         (

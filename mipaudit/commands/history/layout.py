@@ -23,7 +23,6 @@ LAYOUT: Final = Layout(
                 Column("members", "{n_members:counted}"),
                 Column("holdout", "{n_holdout:counted}"),
             ),
-            words=5,
             short=None,
             marked=("verdict", ("not_met", "waived")),
         ),
@@ -38,7 +37,6 @@ LAYOUT: Final = Layout(
                 Column("at most", "{upper:upper}"),
                 Column("limit", "[{limit:number}][-{limit:unless}]"),
             ),
-            words=2,
             by=("against", "prior"),
             caption="Membership advantage at prior {row.prior:number}. At most: "
             "{row.against:class}.",
@@ -56,7 +54,6 @@ LAYOUT: Final = Layout(
                 Column("before", "{before:text}"),
                 Column("now", "{after:text}"),
             ),
-            words=5,
             short=None,
         ),
     ),

@@ -51,7 +51,6 @@ LAYOUT: Final = Layout(
                 Column("missing", "{missing:count}"),
                 Column("unseen", "{unseen:count}"),
             ),
-            words=3,
         ),
         Table("Not compared", "uncompared", (_COLUMN, Column("why", "{why:text}")), prose=True),
         Table("", "curves", (), picture="bins"),

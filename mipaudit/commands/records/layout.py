@@ -43,6 +43,7 @@ LAYOUT: Final = Layout(
                 Column("best estimate: members", "{members:count}"),
                 Column("holdout", "{holdout:count}"),
             ),
+            words=1,
             caption="Records by the risk of their cell: [0 is even odds, {guessing:best} blind "
             "guessing][0 tells nothing{guessing:unless}], 1 is certain.",
             short=None,
@@ -59,7 +60,6 @@ LAYOUT: Final = Layout(
                 *SHORT_LIMITS,
                 Column("records", "{n_members:count} + {n_holdout:count}"),
             ),
-            words=2,
             caption="Advantage within each group, any attacker[ (blind guessing: {guessing:best})"
             "]; records: members + holdout.",
             where=(("attackers", ("any",)),),
@@ -100,10 +100,7 @@ LAYOUT: Final = Layout(
         Table(
             "Groups of records with like scores, the most exposed as used first",
             "cells_first",
-            (
-                Column("", "{members:count} members, {holdout:count} holdout: {speaks_for}"),
-                *_RISK,
-            ),
+            (Column("", "{members:count} members, {holdout:count} holdout: {speaks_for}"), *_RISK),
             whole=False,
             picture="intervals",
             of="risk of a record",
@@ -114,7 +111,6 @@ LAYOUT: Final = Layout(
             "The largest risk of a record",
             "estimates",
             LIMITS,
-            words=0,
             where=(("quantity", ("risk",)),),
             note="The least alpha of (alpha, p)-membership privacy, at p = {design.prior:number}. "
             "The pair holds with {design.confidence:percent} confidence, the upper limit for the "
@@ -133,7 +129,6 @@ LAYOUT: Final = Layout(
             "Advantage within each group, by attackers",
             "advantages",
             (Column("group", "{group}"), Column("attackers", "{attackers:attackers}"), *LIMITS),
-            words=2,
             note=_JOINTLY,
         ),
         Table(
@@ -148,7 +143,6 @@ LAYOUT: Final = Layout(
                 Column("from", "{lower:lower}"),
                 Column("to", "{upper:upper}"),
             ),
-            words=2,
             marked=("shown", ("increase",)),
             note="The attack is the best threshold on everybody. " + _JOINTLY,
         ),
@@ -156,10 +150,7 @@ LAYOUT: Final = Layout(
     terms=(
         ("cell", "records with like scores; its risk is the average over them."),
         ("group", "of records with like scores: a cell; else what the columns asked for tell."),
-        (
-            "risk",
-            "how surely one can tell whether a record was used, {design.prior:scale}",
-        ),
+        ("risk", "how surely one can tell whether a record was used, {design.prior:scale}"),
         ("times in 100", "{design.prior:guessed}"),
         ("speaks for", "what the limits leave no doubt of: that a record was used, or not."),
         ("confidence", "such statements are wrong at most {design.confidence:wrong} times in 100."),

@@ -31,7 +31,6 @@ LAYOUT: Final = Layout(
                 Column("best", "{value:value}"),
                 Column("at most", "{upper:upper}", "upper_reason"),
             ),
-            words=2,
             caption=(
                 "Blind advantage, from 0 (alike) to 1 (told apart surely)."
                 "[ ┃ is the limit{drawn:said}.]"
@@ -46,18 +45,15 @@ LAYOUT: Final = Layout(
                 "{each_confidence:percent} confidence."
             ),
         ),
-        Table("Columns that surely differ", "differing", _DIFFERENCE, words=2, short=None),
+        Table("Columns that surely differ", "differing", _DIFFERENCE, short=None),
         Table(
             "Columns nearest to a difference, none of which is shown",
             "nearest",
             _DIFFERENCE,
-            words=2,
             short=3,
             whole=False,
         ),
-        Table(
-            "Columns that are not shown to differ, the nearest first", "alike", _DIFFERENCE, words=2
-        ),
+        Table("Columns that are not shown to differ, the nearest first", "alike", _DIFFERENCE),
         Table(
             "Holdout records with a like among the members, of {copies.searched:count} looked for",
             "copies",
@@ -68,7 +64,6 @@ LAYOUT: Final = Layout(
                 Column("equal to 3 digits", "{rounded:counted}"),
                 Column("the same person", "{persons:counted}"),
             ),
-            words=0,
         ),
         Table(
             "Columns that were left out",

@@ -52,7 +52,6 @@ SCENARIOS: Final = Layout(
                 Column("to", "{highest:number}"),
                 Column("", "[whole{whole:said}][even{even:said}]"),
             ),
-            words=2,
             short=None,
         ),
     ),

@@ -42,20 +42,18 @@ LAYOUT: Final = Layout(
                 Column("files", "{replications:count}"),
                 Column("p", "{p_value:two_digits}"),
             ),
-            words=4,
             short=None,
         ),
         Table(
             "Limits that mipaudit prints",
             "ours",
             _OVERALL,
-            words=2,
             short=None,
             picture="intervals",
             of="how often the limit was right",
             allowed=("nominal", "promised"),
         ),
-        Table("Other methods on the same files", "theirs", _OVERALL, words=2, short=3),
+        Table("Other methods on the same files", "theirs", _OVERALL, short=3),
         Table(
             "Methods that are known to be invalid, on files without any leak",
             "controls",
@@ -67,7 +65,6 @@ LAYOUT: Final = Layout(
                 Column("files", "{replications:count}"),
                 Column("what it does", "{description:text}"),
             ),
-            words=2,
             prose=True,
             marked=("caught", (False,)),
         ),
@@ -88,7 +85,6 @@ LAYOUT: Final = Layout(
                     "says", "[finite-sample{finite_sample:said}][approximate{finite_sample:unless}]"
                 ),
             ),
-            words=2,
             short=3,
         ),
         Table(

@@ -20,7 +20,6 @@ LAYOUT: Final = Layout(
                 Column("differing", "{differing:count}"),
                 Column("where", "{text:text}"),
             ),
-            words=2,
             caption="The parts of the report beside what was computed now",
             short=None,
             prose=True,

@@ -245,6 +245,12 @@ def filled(text: str, values: Values) -> str:
     return _PLACE.sub(place, _PART.sub(part, text))
 
 
+def is_figure(text: str) -> bool:
+    """Tell whether a text shows figures, and no other value."""
+    forms = {place[2] or "name" for place in _PLACE.finditer(text)} - {*_UNSAID}
+    return bool(forms) and forms <= _FIGURES
+
+
 def _is_nothing(value: object) -> bool:
     # A limit of 0.0 is one.
     return value is None or value in ("", ()) or (isinstance(value, int) and not value)
@@ -446,4 +452,13 @@ _BESIDE: Final[Mapping[str, Callable[[Any, Values], str]]] = {
     "more_least": lambda value, values: words.more_right_at_least(value, _limit(values)),
     "more_most": lambda value, values: words.more_right_at_most(max(0.0, value), _limit(values)),
 }
+# Those of figures.
+_FIGURES: Final = frozenset(
+    (
+        *("lower", "value", "upper", "number", "count", "counted", "counted_most", "percent"),
+        *("least", "most", "best", "figure", "least_figure", "most_figure", "multiple", "points"),
+        *("p_value", "rounded", "six_digits", "two_digits", "sizes", "each_least", "each_value"),
+        *("span", "span_percent"),
+    )
+)
 FORMS: Final = frozenset((*_FORMS, *_BESIDE, *words.WORDS))

@@ -83,13 +83,11 @@ LAYOUT: Final = Layout(
             "Advantage of each query, each row over all queries",
             "advantages",
             (_QUERY, ATTACKERS, *LIMITS),
-            words=2,
         ),
         Table(
             "Difference of advantage, the best attacker of the class on either query",
             "differences",
             (_DIFFERENCE, ATTACKERS, *CHANGE),
-            words=2,
             note=(
                 "{design.confidence:percent} confidence for each class, over all pairs "
                 "({design.pairs:count})."
@@ -104,7 +102,6 @@ LAYOUT: Final = Layout(
                 _AT_LEAST,
                 _BEST,
             ),
-            words=2,
         ),
         Table(
             "Two scores seen together, any attacker",
@@ -120,7 +117,6 @@ LAYOUT: Final = Layout(
                 _AT_LEAST,
                 _BEST,
             ),
-            words=2,
         ),
     ),
     terms=(

@@ -39,7 +39,6 @@ LAYOUT: Final = Layout(
             "Change of the advantage since {design.baseline:quoted}, {design.against:class}",
             "decisive",
             (_SCORE, _REPORT, _CHANGE, *SHORT_CHANGE),
-            words=3,
             short=None,
             picture="intervals",
             of="change of the advantage",
@@ -49,7 +48,6 @@ LAYOUT: Final = Layout(
             "Scores that only one report has, and that are not compared",
             "unmatched",
             (_SCORE, Column("in report", "{report:short}"), Column("it is", "{status}")),
-            words=3,
             short=3,
         ),
         Table(
@@ -62,7 +60,6 @@ LAYOUT: Final = Layout(
                 Column("confidence", "{confidence:percent}"),
                 *SIZES,
             ),
-            words=3,
             short=3,
         ),
         Table(
@@ -77,7 +74,6 @@ LAYOUT: Final = Layout(
             "Changes: the new report less {design.baseline:quoted}",
             "shown_changes",
             (*_FIGURE, _CHANGE, *CHANGE),
-            words=5,
             marked=("shown", ("increase",)),
             note=(
                 "Each row holds with {design.confidence:percent} confidence, over all scores and "
@@ -88,7 +84,6 @@ LAYOUT: Final = Layout(
             "The limits that the changes follow from",
             "shown_figures",
             (*_FIGURE, _AT_LEAST, Column("best estimate", "{value:value}"), _AT_MOST),
-            words=4,
         ),
         Table(
             "A class of attackers beside any attacker",
@@ -101,7 +96,6 @@ LAYOUT: Final = Layout(
                 Column("at least", "{lower:lower}"),
                 Column("at most", "{upper:upper}"),
             ),
-            words=4,
             note=(
                 "(a) The class has at most this much more on the new scores than some attacker "
                 "surely has on the old ones. (b) Some attacker on the new scores surely has at "
