@@ -116,23 +116,27 @@ def derive(
     return tuple(found)
 
 
-def learned_scores(rows: BurnInRows, order: Sequence[int], *, seed: int) -> Iterator[DerivedScore]:
+def learned_scores(
+    rows: BurnInRows, order: Sequence[int], *, seed: int, most: int = _MOST_TO_FIT
+) -> Iterator[DerivedScore]:
     """Yield the learned scores, fitted on these rows; there is always the logistic one.
 
     Args:
         rows: of the burn-in, for fitting.
-        order: the coordinates, the most telling one first.
+        order: the coordinates, the most telling one first; none where no neighbours are wanted.
         seed: of the trees.
+        most: rows that are fitted.
     """
-    values, member = rows.values[:_MOST_TO_FIT], rows.member[:_MOST_TO_FIT]
+    values, member = rows.values[:most], rows.member[:most]
     scale = robust_scale(values)
     scaled = scale.matrix(values)
     yield DerivedScore(form="logistic", fitted=fit_logistic(scaled, member), scale=scale)
     if min(int(member.sum()), int((~member).sum())) < _FEWEST_TO_FIT:
         return
     near = tuple(sorted(order[:MOST_COORDINATES]))
-    neighbours = fit_neighbour_share(scaled, member, near)
-    yield DerivedScore(form="neighbours", fitted=neighbours, scale=scale)
+    if near:
+        neighbours = fit_neighbour_share(scaled, member, near)
+        yield DerivedScore(form="neighbours", fitted=neighbours, scale=scale)
     boosting = fit_boosting(scaled, member, seed=seed)
     if boosting is not None:
         yield DerivedScore(form="boosting", fitted=boosting, scale=scale)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibration import Calibration, Candidate, calibrate
+from mipaudit.commands.noise.calibration import Calibration, Candidate, SwapPairs, calibrate
 from mipaudit.commands.noise.measured import Applied, CoordinateNoise, Measured
 from mipaudit.commands.noise.mechanism import (
     UniformSource,
@@ -21,7 +21,6 @@ from mipaudit.commands.noise.mechanism import (
 from mipaudit.commands.noise.options import LARGEST, NoiseOptions, Unlike
 from mipaudit.commands.noise.release import Release, among_splits, encode_release
 from mipaudit.commands.noise.report import NoiseReport, promise_report
-from mipaudit.commands.noise.yardsticks import SwapPairs
 from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits
 from mipaudit.data.words import CANDIDATES
 from mipaudit.errors import InputError
@@ -89,18 +88,27 @@ def noised_release(asked: NoiseOptions, release: Release, unlike: Unlike) -> Noi
         told = among_splits(vector, splits, release.source.name, unlike)
         uniforms = uniforms_from_bytes(os.urandom if asked.seed is None else _random(asked).bytes)
         values[places] = noised(vector, found.chosen, uniforms)
+    # The report may be published beside the noised release, so it has neither size nor hash of
+    # the release's file. Whoever can list what the release may have been, say the mean of every
+    # possible training set, would find the one that has this hash: it would undo the noise.
+    source = InputFile(name=release.source.name, rows=release.source.rows, bytes=None)
+    report = _report(asked, splits, pairs, found, [source])
     applied = Applied(
         entropy="operating system" if asked.seed is None else "seed",
         rounding=_UNTOUCHED if found.chosen is None else _ROUNDING,
         n_coordinates=values.size,
     )
-    # The report may be published beside the noised release, so it has neither size nor hash of
-    # the release's file. Whoever can list what the release may have been, say the mean of every
-    # possible training set, would find the one that has this hash: it would undo the noise.
-    source = InputFile(name=release.source.name, rows=release.source.rows, bytes=None)
-    report = _report(asked, splits, pairs, found, applied=applied, inputs=(source,), unlike=unlike)
-    content = encode_release(release, values)
-    return NoisedRelease(values=values, content=content, report=report, findings=told)
+    limitations = (
+        *report.limitations,
+        *[Message("noise_seeded")] * (asked.seed is not None),
+        *[Message("noise_accepted")] * (unlike == "accept"),
+    )
+    return NoisedRelease(
+        values=values,
+        content=encode_release(release, values),
+        report=replace(report, applied=applied, limitations=limitations),
+        findings=told,
+    )
 
 
 def _report(
@@ -108,14 +116,12 @@ def _report(
     splits: Splits,
     pairs: Pairs | None,
     found: Calibration,
-    *,
-    applied: Applied | None = None,
-    inputs: Sequence[InputFile] = (),
-    unlike: Unlike = "refuse",
+    more: Sequence[InputFile] = (),
 ) -> NoiseReport:
-    """Return the report; ``applied`` and the rest describe a release, if there is one."""
-    seeded = applied is not None and asked.seed is not None
+    """Return the report on splits; ``more`` are inputs beside the tables."""
     chosen = found.chosen
+    tables = [splits.source, *(() if pairs is None else (pairs.source,)), *more]
+    promise = promise_report(asked, dimension=len(splits.columns), inputs=tables)
     measured = Measured(
         n_splits=len(splits.values),
         n_coordinates=len(splits.columns),
@@ -127,18 +133,12 @@ def _report(
         candidates=tuple(replace(one.noise, chosen=one is chosen) for one in found.candidates),
         coordinates=() if chosen is None else _coordinates(chosen, splits),
     )
-    return promise_report(
-        asked,
-        dimension=len(splits.columns),
+    sure = Message("noise_strict" if asked.strict else "noise_estimated")
+    return replace(
+        promise,
         measured=measured,
-        applied=applied,
-        inputs=(splits.source, *(() if pairs is None else (pairs.source,)), *inputs),
-        findings=found.findings,
-        limitations=(
-            Message("noise_strict" if asked.strict else "noise_estimated"),
-            *[Message("noise_seeded")] * seeded,
-            *[Message("noise_accepted")] * (unlike == "accept"),
-        ),
+        findings=(*promise.findings, *found.findings),
+        limitations=(*promise.limitations, sure),
     )
 
 

@@ -12,7 +12,7 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,10 @@ class Release:
     column: str | None = None
 
 
+# Numbers, rows of the file, the shape of an array, names of the numbers, and that of one column.
+_Vector: TypeAlias = tuple[Floats, int, tuple[int, ...] | None, tuple[str, ...] | None, str | None]
+
+
 def suffix_format(path: str) -> Form | None:
     """Return the format that the suffix of ``path`` means; None for any other suffix."""
     return _SUFFIXES.get(PurePath(path).suffix.casefold())
@@ -84,11 +88,23 @@ def read_release(path: str) -> Release:
     """
     with open_whole(path, "the release") as whole, other_hints({"unparsable": LEAVE_OUT}):
         if whole.form == "json":
-            return _of_json(whole)
-        return _of_array(whole) if whole.table is None else _of_table(whole, whole.table)
+            values, rows, shape, names, column = _of_json(whole)
+        elif whole.table is None:
+            values, rows, shape, names, column = _of_array(whole)
+        else:
+            values, rows, shape, names, column = _of_table(whole, whole.table)
+        assert whole.form is not None  # noqa: S101 - a release is a file
+        return Release(
+            values=values.ravel(),
+            names=names,
+            shape=(values.size,) if shape is None else shape,
+            format=whole.form,
+            source=whole.described(rows),
+            column=column,
+        )
 
 
-def _of_table(whole: Whole, table: Table) -> Release:
+def _of_table(whole: Whole, table: Table) -> _Vector:
     width = len(table.fields)
     if whole.form == "parquet":
         # How many rows there are is known before they are read, and read they may be many.
@@ -97,55 +113,37 @@ def _of_table(whole: Whole, table: Table) -> Release:
             raise _not_a_vector(whole.name, f"{rows} rows of lists")
     names, values = _numbers(table)
     across = _is_across(len(values), width, whole.name)
-    return _release(
-        whole,
-        values,
-        rows=len(values),
-        names=names if table.named and across else None,
-        column=names[0] if table.named else None,
-    )
+    own = names if table.named and across else None
+    return values, len(values), None, own, names[0] if table.named else None
 
 
-def _of_array(whole: Whole) -> Release:
+def _of_array(whole: Whole) -> _Vector:
     array = whole.arrays[""]
     if not array.size:
         raise InputError("no_rows", f"{whole.name}: the array is empty.")
     values = ArrayTable(name=whole.name, array=array.reshape(-1, 1)).matrix(["c0"])[1]
-    return _release(whole, values, rows=array.shape[0] if array.ndim else 1, shape=array.shape)
+    return values, array.shape[0] if array.ndim else 1, array.shape, None, None
 
 
-def _of_json(whole: Whole) -> Release:
+def _of_json(whole: Whole) -> _Vector:
     document = whole.document
     if isinstance(document, list) and len(document) == 1 and isinstance(document[0], dict):
         document = document[0]
     if isinstance(document, (dict, list)) and not document:
         raise InputError("no_rows", f"{whole.name}: there is no number in it.")
+    shape: tuple[int, ...] | None = None
     if isinstance(document, dict):
         cells = {key: [cell] for key, cell in document.items()}
-        _, values = _numbers(Table(part=cells_part(whole.name, cells)))
-        return _release(whole, values, rows=1, names=tuple(cells))
-    shape, flat = _flattened(document, whole.name)
-    _, values = _numbers(Table(part=cells_part(whole.name, {"values": flat})))
-    return _release(whole, values, rows=shape[0] if shape else 1, shape=shape)
-
-
-def _release(
-    whole: Whole,
-    values: Floats,
-    *,
-    rows: int,
-    names: tuple[str, ...] | None = None,
-    shape: tuple[int, ...] | None = None,
-    column: str | None = None,
-) -> Release:
-    assert whole.form is not None  # noqa: S101 - a release is a file
-    return Release(
-        values=values.ravel(),
-        names=names,
-        shape=(values.size,) if shape is None else shape,
-        format=whole.form,
-        source=whole.described(rows),
-        column=column,
+    else:
+        shape, flat = _flattened(document, whole.name)
+        cells = {"values": flat}
+    _, values = _numbers(Table(part=cells_part(whole.name, cells)))
+    return (
+        values,
+        shape[0] if shape else 1,
+        shape,
+        None if shape is not None else tuple(cells),
+        None,
     )
 
 

@@ -47,7 +47,6 @@ class NoiseCalibration:
             ``norm-exponential`` has density ~ exp(-||x|| / scale).
         multiplier: None where it is beyond the floats.
         of: what the multiplier multiplies.
-        needs: what must be known for it.
         scale: multiplier times the number given for ``of``; None where none was given.
         coordinate_rms: root mean square of one coordinate of the noise; None without a scale.
         expected_norm: mean Euclidean length of the noise; None without a scale.
@@ -59,7 +58,6 @@ class NoiseCalibration:
     mechanism: Mechanism
     multiplier: float | None
     of: str
-    needs: str
     scale: float | None
     coordinate_rms: float | None
     expected_norm: float | None
@@ -195,15 +193,6 @@ def given_units(report: NoiseReport) -> bool:
 
 
 _HALF: Final = 0.5
-_NEEDS: Final = {
-    "paper": "the k-th root of the k-th central moment of the release over random training sets, "
-    "half of the records in each; for k = 2, its root mean square distance from its mean",
-    "moment": "the mean distance of the release from a fixed point, any point, over random "
-    "training sets; sigma of a higher order is larger and serves as well",
-    "swap": "the mean distance that the release moves when one record is exchanged for another; "
-    "the largest over records protects every record",
-    "dp": "the most that any exchange of one record can move the release, for any data",
-}
 _MECHANISMS: Final[tuple[Mechanism, ...]] = ("laplace", "norm-exponential", "gaussian")
 LIMITATIONS: Final = (
     Message("noise_on_average"),
@@ -213,16 +202,9 @@ LIMITATIONS: Final = (
 
 
 def promise_report(
-    asked: NoiseOptions,
-    *,
-    dimension: int | None = None,
-    measured: Measured | None = None,
-    applied: Applied | None = None,
-    inputs: Sequence[InputFile] = (),
-    findings: Sequence[Finding] = (),
-    limitations: Sequence[Message] = (),
+    asked: NoiseOptions, *, dimension: int | None = None, inputs: Sequence[InputFile] = ()
 ) -> NoiseReport:
-    """Return the report: the multipliers, and what was measured and applied, if anything."""
+    """Return the report on a promise: the multipliers, with nothing measured and nothing added."""
     from mipaudit.statements.provenance import provenance
 
     eta, q = asked.eta, asked.train_fraction
@@ -237,10 +219,10 @@ def promise_report(
         equivalent_epsilon=equivalent_epsilon(eta, q) if gap < 1 else None,
         dimension=dimension,
         calibrations=noise_calibrations(asked, dimension),
-        measured=measured,
-        applied=applied,
-        findings=(*_findings(gap, q), *findings),
-        limitations=(*LIMITATIONS, *limitations),
+        measured=None,
+        applied=None,
+        findings=_findings(gap, q),
+        limitations=LIMITATIONS,
         provenance=provenance(seed=asked.seed, inputs=inputs, settings=asked.recorded()),
     )
 
@@ -274,42 +256,35 @@ def _calibrations(asked: NoiseOptions, dimension: int) -> Iterator[NoiseCalibrat
     eta, k, q = asked.eta, asked.k, asked.train_fraction
     mechanisms = _MECHANISMS if dimension == 1 else _MECHANISMS[1:]
     # By their epsilon, and Gaussian noise by its exact trade-off curve.
-    private = 1 / equivalent_epsilon(eta, q)
-    of_sensitivity: dict[Mechanism, float] = dict.fromkeys(mechanisms, private)
-    of_sensitivity["gaussian"] = 1 / equivalent_mu(eta, q)
-
-    def row(
-        calibration: CalibrationName,
-        mechanism: Mechanism,
-        multiplier: float,
-        of: str,
-        given: float | None,
-    ) -> NoiseCalibration:
-        scale = None if given is None else _finite(multiplier * given)
-        return NoiseCalibration(
+    private = dict.fromkeys(mechanisms, 1 / equivalent_epsilon(eta, q))
+    private["gaussian"] = 1 / equivalent_mu(eta, q)
+    # Calibration, mechanism, multiplier, of what, and how large that is.
+    ways: list[tuple[CalibrationName, Mechanism, float, str, float | None]] = []
+    if q == _HALF:
+        of = f"sigma_{'inf' if math.isinf(k) else f'{k:g}'}"
+        ways.append(("paper", "norm-exponential", paper_scale(eta, k), of, asked.moment))
+    ways += [
+        ("moment", one, scale_for_moment(one, eta, q), "sigma_1", asked.moment)
+        for one in mechanisms
+    ]
+    gap = allowed_gap(eta, q)
+    ways += [
+        ("swap", one, scale_for_distance(one, gap), "swap distance", asked.swap_distance)
+        for one in mechanisms
+    ]
+    ways += [("dp", one, private[one], "sensitivity", asked.sensitivity) for one in mechanisms]
+    for calibration, mechanism, multiplier, of, given in ways:
+        known = None if given is None else _finite(multiplier * given)
+        yield NoiseCalibration(
             calibration=calibration,
             mechanism=mechanism,
             multiplier=_finite(multiplier),
             of=of,
-            needs=_NEEDS[calibration],
-            scale=scale,
-            coordinate_rms=_times(scale, coordinate_error(mechanism, dimension)),
-            expected_norm=_times(scale, expected_norm(mechanism, dimension)),
-            quieter_than_dp_below=None
-            if calibration == "dp"
-            else of_sensitivity[mechanism] / multiplier,
+            scale=known,
+            coordinate_rms=_times(known, coordinate_error(mechanism, dimension)),
+            expected_norm=_times(known, expected_norm(mechanism, dimension)),
+            quieter_than_dp_below=None if calibration == "dp" else private[mechanism] / multiplier,
         )
-
-    if q == _HALF:
-        of = f"sigma_{'inf' if math.isinf(k) else f'{k:g}'}"
-        yield row("paper", "norm-exponential", paper_scale(eta, k), of, asked.moment)
-    for name in mechanisms:
-        yield row("moment", name, scale_for_moment(name, eta, q), "sigma_1", asked.moment)
-    for name in mechanisms:
-        multiplier = scale_for_distance(name, allowed_gap(eta, q))
-        yield row("swap", name, multiplier, "swap distance", asked.swap_distance)
-    for name in mechanisms:
-        yield row("dp", name, of_sensitivity[name], "sensitivity", asked.sensitivity)
 
 
 def _times(scale: float | None, error: float) -> float | None:

@@ -179,18 +179,10 @@ class RecordRisks:
         found = []
         for low, high in pairwise(_BANDS):
             inside = (risk >= low) & ((risk < high) | (high == _BANDS[-1]))
-            holdout, members = self.everyone[inside].sum(axis=0).tolist()
-            sure_holdout, sure_members = self.everyone[lower >= low].sum(axis=0).tolist()
-            found.append(
-                RiskBand(
-                    low=low,
-                    high=high,
-                    members=members,
-                    holdout=holdout,
-                    at_least_members=sure_members,
-                    at_least_holdout=sure_holdout,
-                )
-            )
+            counts = [self.everyone[cells].sum(axis=0).tolist() for cells in (inside, lower >= low)]
+            (holdout, members), (surely, as_members) = counts
+            sure = {"at_least_members": as_members, "at_least_holdout": surely}
+            found.append(RiskBand(low=low, high=high, members=members, holdout=holdout, **sure))
         return tuple(found)
 
     @cached_property

@@ -39,7 +39,7 @@ from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.rounding import count_text
 from mipaudit.summaries.content import ContentColumn, canonical_order
 from mipaudit.summaries.counts import ScoreCounts
-from mipaudit.summaries.plan import BurnInSample, Plan, kept_exactly, make_plan
+from mipaudit.summaries.plan import BurnInSample, kept_exactly, make_plan
 from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
 from mipaudit.summaries.tally import GroupCensus, Grouping, Tally
 
@@ -347,6 +347,9 @@ def count_records(
 ) -> RecordCounts:
     """Read the input twice and count; of one that fits in memory, whatever the order of its rows.
 
+    Of rows in memory the cells and the groups are statements of their own, each with the order
+    and the seed that follow from what enters it: groups beside the score change no record's risk.
+
     Raises:
         UsageError: several scores, no thread, or too many groups.
         InputError: a class is empty, keys repeat, groups are too small, or the population
@@ -354,37 +357,30 @@ def count_records(
     """
     _require_one_score(source)
     over = partial(fold, workers=workers, progress=meter)
-    if kept_exactly(source.rows_hint, 1):
-        rows = over(unnamed(source.every_row()), HeldRows).joined()
-        source.check_classes()
-        assert rows is not None  # noqa: S101 - neither class is empty
-        return _count_kept(source, KeptInput(rows=rows, source=source), asked)
-    return _count_by_position(source, asked, partial(over, unnamed(source.partitions())))
-
-
-def _count_kept(source: ScoreSource, kept: KeptInput, asked: RecordTableOptions) -> RecordCounts:
-    """Count rows in memory, whatever their order.
-
-    The cells and the groups are statements of their own, each with the order and the seed
-    that follow from what enters it: groups beside the score change no record's risk.
-    """
+    if not kept_exactly(source.rows_hint, 1):
+        grouped = source.choice.groups is not None
+        return _count(
+            source,
+            asked,
+            partial(over, unnamed(source.partitions())),
+            source.position_seed,
+            grouped=grouped,
+            in_memory=False,
+        )
+    rows = over(unnamed(source.every_row()), HeldRows).joined()
+    source.check_classes()
+    assert rows is not None  # noqa: S101 - neither class is empty
+    kept = KeptInput(rows=rows, source=source)
     ordered = kept.in_order([0], asked.chosen_seed)
     if source.unit_seed is not None:
         source.stand_for(_standing(kept, asked))
-    sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
-    cells = _cells(sample, source, asked, ordered.seed)
-    counts = ordered.over(partial(RecordTally, cells)).counts
-    groups = None
-    if kept.rows.groups is not None:
-        ordered = kept.with_groups(0, asked.chosen_seed)
-        starts: list[Start] = [partial(BurnInSample, 1, ordered.seed), GroupCensus]
-        own, census = ordered.over(partial(InOnePass, starts)).found
-        own.settle()
-        groups = choose_groups(census.sizes, source.choice.groups, asked, in_memory=True)
-        plan = _plan(own, source, asked, ordered.seed)
-        tally = ordered.over(partial(Tally, plan, groups.grouping))
-        groups = replace(groups, counts=tally.counts(), seed=ordered.seed)
-    return _counted(source, cells, counts, sample, groups)
+    found = _count(source, asked, ordered.over, ordered.seed)
+    if rows.groups is None:
+        return found
+    ordered = kept.with_groups(0, asked.chosen_seed)
+    return replace(
+        found, groups=_count(source, asked, ordered.over, ordered.seed, grouped=True).groups
+    )
 
 
 def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
@@ -408,50 +404,45 @@ def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
     )
 
 
-def _count_by_position(
+def _count(
     source: ScoreSource,
     asked: RecordTableOptions,
     over: Callable[[Callable[[], InOnePass]], InOnePass],
+    seed: int,
+    *,
+    grouped: bool = False,
+    in_memory: bool = True,
 ) -> RecordCounts:
-    """Read an input that is too large to keep twice, and count."""
-    seed = source.position_seed
+    """Go through the rows twice: a sample cuts the cells and tells the groups, then all count.
+
+    Args:
+        source: the opened input.
+        asked: of the records.
+        over: gives the rows to summaries.
+        seed: in use for them.
+        grouped: whether groups are told apart, too.
+        in_memory: whether the rows are kept.
+    """
     starts: list[Start] = [partial(BurnInSample, 1, seed)]
-    starts += [] if source.choice.groups is None else [GroupCensus]
-    sample, *censuses = over(partial(InOnePass, starts)).found
+    sample, *censuses = over(partial(InOnePass, [*starts, *[GroupCensus] * grouped])).found
     cells = _cells(sample, source, asked, seed)
-    chosen = [
-        choose_groups(one.sizes, source.choice.groups, asked, in_memory=False) for one in censuses
-    ]
-    tallies: list[Start] = [
-        partial(Tally, _plan(sample, source, asked, seed), one.grouping) for one in chosen
-    ]
-    tally, *counted = over(partial(InOnePass, [partial(RecordTally, cells), *tallies])).found
-    groups = None
-    for one, own in zip(chosen, counted, strict=True):
-        groups = replace(one, counts=own.counts(), seed=seed)
-    return _counted(source, cells, tally.counts, sample, groups)
-
-
-def _counted(
-    source: ScoreSource,
-    cells: RecordCells,
-    counts: Counts,
-    sample: BurnInSample,
-    groups: GroupCounts | None,
-) -> RecordCounts:
+    starts, groups = [partial(RecordTally, cells)], None
+    for census in censuses:
+        groups = choose_groups(census.sizes, source.choice.groups, asked, in_memory=in_memory)
+        kinds = [source.columns[0].kind]
+        plan = make_plan(sample, kinds, prior=asked.prior, discrete=asked.discrete, seed=seed)
+        starts.append(partial(Tally, plan, groups.grouping))
+    tally, *counted = over(partial(InOnePass, starts)).found
+    if groups is not None:
+        groups = replace(groups, counts=counted[0].counts(), seed=seed)
     return RecordCounts(
         column=source.columns[0],
         cells=cells,
-        counts=counts,
+        counts=tally.counts,
         n_members=sample.members.rows,
         n_holdout=sample.holdout.rows,
         groups=groups,
     )
-
-
-def _plan(sample: BurnInSample, source: ScoreSource, asked: RecordTableOptions, seed: int) -> Plan:
-    kinds = [source.columns[0].kind]
-    return make_plan(sample, kinds, prior=asked.prior, discrete=asked.discrete, seed=seed)
 
 
 def _cells(

@@ -4,27 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.records.cells import RecordRisks
 from mipaudit.commands.records.counts import RecordCounts, count_records, unnamed
 from mipaudit.commands.records.options import RecordsOptions, RecordTableOptions
-from mipaudit.commands.records.policy import records_checks
 from mipaudit.commands.records.report import ExposedRecord, RecordsDesign, RecordsReport
 from mipaudit.counting.counts import row_meter
 from mipaudit.counting.scores import read_input, settle_seed
 from mipaudit.data.parts import BadPartsError
 from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Workers, engine_of
+from mipaudit.errors import UsageError
+from mipaudit.evidence.judgement.policy_on_scores import Standing, records_to_settle
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.normal import quantile
 from mipaudit.model.message import Finding, Message
+from mipaudit.model.row import Check, Row
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.options.public import public
-from mipaudit.statements.policy import Policy
+from mipaudit.statements.policy import (
+    EVERY_GROUP,
+    UNDECIDED,
+    Limit,
+    Policy,
+    check_reason,
+    check_status,
+)
+from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.verdict import decide
 from mipaudit.summaries.rows import splitmix64
@@ -39,6 +52,182 @@ if TYPE_CHECKING:
     from mipaudit.model.row import Row
     from mipaudit.summaries.rows import Rows
     from mipaudit.summaries.seed import SeedChoice
+
+
+def records_checks(asked: RecordTableOptions, counts: RecordCounts) -> tuple[Check, ...]:
+    """Judge every limit.
+
+    'Not met' shares the error over the limits: each is looked at with its part. A limit on
+    groups has the error of all groups together, so 'met' is said a little less often than
+    it could be.
+
+    Raises:
+        UsageError: a limit is about a score or a group that is not there.
+    """
+    limits = asked.judged_limits
+    names = None if counts.groups is None else counts.groups.names
+    _require_judged(limits, counts.column.name, names)
+    if not limits:
+        return ()
+    errors = 1 - (1 - asked.confidence) / len(limits), asked.confidence
+    records = counts.n_members + counts.n_holdout
+    low, high = (counts.risks(asked, one) for one in errors)
+    on_groups = any(limit.quantity != "risk" for limit in limits)
+    lows, highs = (counts.of_groups(asked.prior, one) if on_groups else [] for one in errors)
+    found: list[Check] = []
+    for limit in limits:
+        if limit.quantity == "risk":
+            found.append(_on_risk(limit, low.largest_row(counts.column.name), high, records))
+        else:
+            found += _on_groups(limit, lows, highs, records)
+    return tuple(found)
+
+
+def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | None) -> None:
+    """Refuse limits about a score or a group that is not there.
+
+    Args:
+        limits: those that ``records`` judges.
+        score: the one that is audited.
+        groups: the groups that are told apart; None without columns that make them.
+
+    Raises:
+        UsageError: ``no_such_score`` or ``no_such_group``.
+    """
+    for limit in limits:
+        if limit.score not in {None, score}:
+            raise UsageError(
+                "no_such_score",
+                f"The policy limits {limit.quantity} of the score "
+                f"'{safe_name(str(limit.score))}', which is not audited: "
+                f"'{safe_name(score)}' is.",
+                hint="Name it with `score_col` if the input has it.",
+            )
+        if limit.group is not None and groups is None:
+            raise UsageError(
+                "no_such_group",
+                "The policy limits groups, and none are told apart.",
+                hint="Add `by` with the columns that make the groups.",
+            )
+        if limit.group is not None and limit.group not in {EVERY_GROUP, *(groups or ())}:
+            raise UsageError(
+                "no_such_group",
+                f"The policy limits the group '{safe_name(limit.group)}', which is not told "
+                "apart here.",
+                hint="Groups are named COLUMN=VALUE, as the report does; '*' means every group.",
+            )
+
+
+def _on_risk(limit: Limit, low: Row, whole: RecordRisks, records: int) -> Check:
+    high, uncounted = whole.largest_row(low.score), whole.uncounted
+    # Where cells have no counted record, how many records would count some is not known.
+    share = None if uncounted else ErrorShare(confidence=whole.confidence, columns=whole.cells)
+    check = _check(limit, low, high, high, share, records)
+    if check.status != "inconclusive":
+        code = "risk_above_limit" if check.status == "not_met" else "risk_within_limit"
+    elif uncounted:
+        code = "risk_uncounted"
+    else:
+        code = "risk_open" if check.records_to_settle is None else "risk_open_settled_by"
+    reason = Message.of(
+        code,
+        limit=check.limit,
+        lower=check.lower,
+        upper=check.upper,
+        # Of one value it is the value's own risk.
+        cells="value" if whole.single[whole.filled].all() else "cell of records",
+        uncounted=uncounted,
+        records_to_settle=check.records_to_settle,
+    )
+    return replace(check, reason=reason)
+
+
+def _on_groups(
+    limit: Limit, lows: Sequence[Row], highs: Sequence[Row], records: int
+) -> Iterator[Check]:
+    """Yield a check for each group that the limit is about; one group alone differs from nothing.
+
+    Args:
+        limit: of the policy.
+        lows: the rows of all groups at the limit's share of the error.
+        highs: at all of the error.
+        records: in all.
+    """
+    low, high = (_by_group(rows, limit.quantity) for rows in (lows, highs))
+    for name, rows in high.items():
+        if limit.group in {EVERY_GROUP, name}:
+            first = low[name][0]  # any attacker, or the one attack
+            share = ErrorShare(confidence=first.confidence, columns=len(high))
+            check = _check(limit, first, _deciding(limit, rows), first, share, records)
+            yield replace(check, reason=check_reason(check))
+
+
+def _by_group(rows: Sequence[Row], quantity: str) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for one in rows:
+        if one.quantity == quantity:
+            found.setdefault(str(one.group), []).append(one)
+    return found
+
+
+def _check(
+    limit: Limit, low: Row, high: Row, best: Row, share: ErrorShare | None, records: int
+) -> Check:
+    """Return what a lower and an upper limit say, without the reason.
+
+    Args:
+        limit: of the policy.
+        low: has the lower limit.
+        high: has the upper one.
+        best: has the value, from which it is told how many records settle an open limit: the
+            standard error is told from the wider side.
+        share: of the error that the pair of limits has; None where no number of records is told.
+        records: in all.
+    """
+    status = check_status(limit.max, low.lower, high.upper)
+    settle, value, lower = None, best.value, low.lower
+    if status == "inconclusive" and share is not None and value is not None and lower is not None:
+        upper = 1.0 if high.upper is None else high.upper
+        settle = records_to_settle(
+            Standing(
+                limit=limit.max,
+                value=value,
+                lower=lower,
+                upper=upper,
+                error=max(value - lower, upper - value) / -quantile(share.one_sided),
+                records=records,
+            )
+        )
+    return Check(
+        quantity=limit.quantity,
+        score=low.score,
+        limit=limit.max,
+        against=high.attackers,
+        lower=lower,
+        upper=high.upper,
+        status=status,
+        reason=UNDECIDED,
+        group=high.group,
+        records_to_settle=settle,
+    )
+
+
+def _deciding(limit: Limit, rows: Sequence[Row]) -> Row:
+    """Return the row whose upper limit decides: of the class asked for, else the widest."""
+    if limit.quantity == "difference":
+        return rows[0]
+    if limit.against is not None:
+        named = [row for row in rows if row.attackers == limit.against]
+        if not named:
+            raise UsageError(
+                "no_such_class",
+                f"Groups have no limit for attackers '{limit.against}' on this score.",
+                hint="Leave 'against' out, or name any of the classes in the report.",
+            )
+        return named[0]
+    if rows[0].upper is not None:  # any attacker
+        return rows[0]
+    return max(rows, key=lambda row: -1.0 if row.upper is None else row.upper)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -170,7 +359,6 @@ def _cell_columns(risks: RecordRisks) -> dict[str, NDArray[Any]]:
     return {**found, "direction": risks.together.direction, "in_list": risks.listed}
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
 class TopRecords:
     """Records of the most exposed cells.
 
@@ -179,61 +367,54 @@ class TopRecords:
     a row decides, and nothing else could.
 
     Attributes:
-        quota: how many rows of each cell are wanted, shape (cells,).
         tied: records in the last cell that is needed.
-        seed: of the draw, in use for the score.
     """
 
-    quota: NDArray[np.int64]
-    tied: int
-    seed: int
-    found: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=_NAMED))
-
-    @classmethod
-    def of(cls, risks: RecordRisks, count: int, seed: int) -> Self:
-        """Return what looks for the ``count`` most exposed records, at least 0."""
+    def __init__(self, risks: RecordRisks, count: int, seed: int) -> None:
+        """Look for the ``count`` most exposed records, at least 0; the seed is of the draw."""
         rows, order = risks.everyone.sum(axis=1), risks.members_first
-        quota = np.zeros(rows.size, dtype=np.int64)
+        # How many rows of each cell are wanted, shape (cells,).
+        self._quota = np.zeros(rows.size, dtype=np.int64)
         before = np.cumsum(rows[order]) - rows[order]
-        quota[order] = np.clip(count - before, 0, rows[order])
-        last = order[quota[order] > 0][-1:]
-        return cls(quota=quota, tied=int(rows[last].sum()), seed=seed)
+        self._quota[order] = np.clip(count - before, 0, rows[order])
+        self.tied = int(rows[order[self._quota[order] > 0][-1:]].sum())
+        self._risks, self._seed = risks, seed
+        self._found = np.empty(0, dtype=_NAMED)
 
     def look(self, rows: Rows, row: NDArray[np.int64], cell: NDArray[np.int32]) -> None:
         """Take note of wanted rows of a batch, whose numbers in the input are ``row``."""
-        at = np.flatnonzero(self.quota[cell])
+        at = np.flatnonzero(self._quota[cell])
         if not at.size:
             return
-        drawn = splitmix64((rows.scores[0][at] + 0.0).view(np.uint64), self.seed)
-        drawn = splitmix64(drawn ^ rows.member[at].astype(np.uint64), self.seed)
-        if rows.keys is not None:
-            drawn = splitmix64(drawn ^ rows.keys[at], self.seed)
         more = np.empty(at.size, dtype=_NAMED)
-        more["cell"], more["drawn"], more["row"] = cell[at], drawn, row[at]
-        more["place"] = splitmix64(row[at].astype(np.uint64), self.seed)
-        more["member"] = rows.member[at]
+        more["cell"], more["row"], more["member"] = cell[at], row[at], rows.member[at]
         more["key"] = None if rows.names is None else rows.names[at]
-        every = np.concatenate([self.found, more])
+        more["place"] = splitmix64(row[at].astype(np.uint64), self._seed)
+        drawn = splitmix64((rows.scores[0][at] + 0.0).view(np.uint64), self._seed)
+        for word in (rows.member.astype(np.uint64), rows.keys):
+            drawn = drawn if word is None else splitmix64(drawn ^ word[at], self._seed)
+        more["drawn"] = drawn
+        every = np.concatenate([self._found, more])
         every = every[np.lexsort((every["place"], every["drawn"], every["cell"]))]
         rank = np.arange(every.size) - np.searchsorted(every["cell"], every["cell"])
-        self.found = every[rank < self.quota[every["cell"]]]
+        self._found = every[rank < self._quota[every["cell"]]]
 
     @property
     def wanted(self) -> bool:
         """Tell whether any record is to be named."""
-        return bool(self.quota.any())
+        return bool(self._quota.any())
 
-    def records(self, risks: RecordRisks) -> tuple[ExposedRecord, ...]:
+    def records(self) -> tuple[ExposedRecord, ...]:
         """Return the records found, as :attr:`RecordRisks.members_first` has them, ties by row."""
-        place = np.zeros(self.quota.size, dtype=np.intp)
-        place[risks.members_first] = np.arange(risks.order.size)
-        found = self.found[np.lexsort((self.found["row"], place[self.found["cell"]]))]
+        order, found = self._risks.members_first, self._found
+        place = np.zeros(self._quota.size, dtype=np.intp)
+        place[order] = np.arange(order.size)
+        found = found[np.lexsort((found["row"], place[found["cell"]]))]
+        rows: list[Any] = found[["row", "member", "key"]].tolist()
         return tuple(
             ExposedRecord(row=row, member=member, key=None if key is None else str(key), **of_cell)
             for (row, member, key), of_cell in zip(
-                found[["row", "member", "key"]].tolist(),
-                risks.rows(found["cell"], _OF_RECORD),
-                strict=True,
+                rows, self._risks.rows(found["cell"], _OF_RECORD), strict=True
             )
         )
 
@@ -287,7 +468,7 @@ def _answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepo
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         counts = count_records(source, asked, workers=workers, meter=meter)
         risks = counts.risks(asked, asked.confidence)
-        top = TopRecords.of(risks, asked.top, counts.cells.seed)
+        top = TopRecords(risks, asked.top, counts.cells.seed)
         _write(
             source, asked.key_col, counts, _cell_columns(risks) if sink else {}, top, sink, meter
         )
@@ -372,7 +553,7 @@ def _report(
         small_cells=risks.cells - len(cells),
         listed_members=members,
         listed_holdout=holdout,
-        top=top.records(risks),
+        top=top.records(),
         top_tied=top.tied,
         groups=_groups(counts, estimates),
         rows_written=counts.n_members + counts.n_holdout if written else None,

@@ -18,12 +18,13 @@ from mipaudit.evidence.derived_scores import (
     Derivation,
     DerivedScore,
     choose_among,
+    learned_scores,
     single_scores,
     split_burn_in,
     telling_order,
 )
 from mipaudit.evidence.vectors import column_plans
-from mipaudit.maths.learners import Boosting, fit_boosting, fit_logistic, robust_scale
+from mipaudit.maths.learners import Boosting
 from mipaudit.summaries.plan import Plan, kept_exactly
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _FEWEST_OF_A_WORD: Final = 5
 PRIOR: Final = 0.5  # the blind advantage is the total variation of the two laws
 _MOST_COORDINATES: Final = 64
 _MOST_TO_FIT: Final = 1 << 20  # numbers: rows by coordinates
-_FEWEST_TO_FIT: Final = 8
 _ROWS_AT_ONCE: Final = 1 << 14
 
 
@@ -195,7 +195,8 @@ def learn(sample: BurnInSample, categories: Sequence[bool], *, seed: int) -> Lea
         fitting = replace(fitting, values=np.ascontiguousarray(fitting.values[:, kept]))
         order = [kept.index(at) for at in order[:_MOST_COORDINATES]]
     choosing = _encoded(coordinates, burn_in.choosing)
-    fitted = [*_fitted(fitting, seed), *single_scores(order)]
+    most = _MOST_TO_FIT // fitting.values.shape[1]
+    fitted = [*learned_scores(fitting, (), seed=seed, most=most), *single_scores(order)]
     derivation = choose_among(fitted, choosing, PRIOR, rivals=len(fitted))
     rows = sample.members.rows + sample.holdout.rows
     exact = kept_exactly(rows, len(derivation.derived))
@@ -211,16 +212,3 @@ def learn(sample: BurnInSample, categories: Sequence[bool], *, seed: int) -> Lea
 def _encoded(coordinates: Sequence[Coordinate], rows: BurnInRows) -> BurnInRows:
     columns = rows.columns(tuple(range(rows.values.shape[1])))
     return replace(rows, values=np.stack([one.of(columns) for one in coordinates], axis=1))
-
-
-def _fitted(rows: BurnInRows, seed: int) -> Iterator[DerivedScore]:
-    """Yield the learned scores, fitted on these rows; there is always the logistic one."""
-    most = _MOST_TO_FIT // rows.values.shape[1]
-    values, member = rows.values[:most], rows.member[:most]
-    scale = robust_scale(values)
-    scaled = scale.matrix(values)
-    yield DerivedScore(form="logistic", fitted=fit_logistic(scaled, member), scale=scale)
-    if min(int(member.sum()), int((~member).sum())) >= _FEWEST_TO_FIT:
-        boosting = fit_boosting(scaled, member, seed=seed)
-        if boosting is not None:
-            yield DerivedScore(form="boosting", fitted=boosting, scale=scale)

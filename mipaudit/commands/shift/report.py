@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.commands.shift.record_copies import SharedRecords
-from mipaudit.commands.shift.survey import ColumnTest
+from mipaudit.commands.shift.survey import ColumnTest, SharedRecords
 from mipaudit.model.message import Message
 from mipaudit.model.row import Check, Row
 from mipaudit.statements.any_report import AnyReport

@@ -17,10 +17,10 @@ import numpy as np
 
 from mipaudit.commands.shift.learner import MOST_WORDS, PRIOR, learn, little_known
 from mipaudit.commands.shift.options import ShiftOptions
-from mipaudit.commands.shift.record_copies import KeyForm
 from mipaudit.commands.shift.report import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
 from mipaudit.commands.shift.survey import (
     Aspect,
+    KeyForm,
     ShiftCount,
     ShiftSurvey,
     cut_columns,
@@ -54,8 +54,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.shift.learner import Learner
-    from mipaudit.commands.shift.record_copies import SharedRecords
-    from mipaudit.commands.shift.survey import ColumnTest
+    from mipaudit.commands.shift.survey import ColumnTest, SharedRecords
     from mipaudit.data.parts import Partition
     from mipaudit.data.tables.features import FeatureSource
     from mipaudit.model.row import Check

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import special_ortho_group
 
-from mipaudit.commands.noise.calibration import calibrate
+from mipaudit.commands.noise.calibration import SwapPairs, calibrate
 from mipaudit.commands.noise.options import NoiseOptions
-from mipaudit.commands.noise.yardsticks import SwapPairs
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths import noise_scales
 from mipaudit.report.messages.told import told

@@ -10,9 +10,14 @@ import pytest
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
-from mipaudit.commands.noise.mechanism import diagonal_shape, isotropic_shape
-from mipaudit.commands.noise.moments import distances_from_median, half_distances, spatial_median
-from mipaudit.commands.noise.yardsticks import Aim, Shifts, estimate_gap, least_scale, shift_gaps
+from mipaudit.commands.noise.calibration import Aim, Shifts, estimate_gap, least_scale, shift_gaps
+from mipaudit.commands.noise.mechanism import (
+    diagonal_shape,
+    distances_from_median,
+    half_distances,
+    isotropic_shape,
+    spatial_median,
+)
 
 MECHANISMS = ["laplace", "norm-exponential", "gaussian"]
 

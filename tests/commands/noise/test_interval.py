@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.commands.noise.moments import bets, fewest_terms, is_below, log_capital, mean_limits
+from mipaudit.commands.noise.mechanism import bets, fewest_terms, is_below, log_capital, mean_limits
 
 # Law, mean, size, share of upper limits allowed below the mean (0.025 is nominal).
 LAWS = [

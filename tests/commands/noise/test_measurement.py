@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.commands.noise.mechanism import isotropic_shape
-from mipaudit.commands.noise.moments import mean_limits
-from mipaudit.commands.noise.yardsticks import SwapPairs, mean_swap, swap_shifts
+from mipaudit.commands.noise.calibration import SwapPairs, mean_swap, swap_shifts
+from mipaudit.commands.noise.mechanism import isotropic_shape, mean_limits
 
 
 def estimate_swap_distance(pairs, confidence=0.95, shape=None):

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize
 
-from mipaudit.commands.noise.moments import (
+from mipaudit.commands.noise.mechanism import (
     MOST_FOLDS,
     distances_from_median,
     estimate_moment,

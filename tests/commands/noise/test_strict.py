@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.commands.noise.calibration import calibrate, fewest_splits
+from mipaudit.commands.noise.calibration import SwapPairs, calibrate, fewest_splits, shift_gaps
 from mipaudit.commands.noise.options import NoiseOptions
-from mipaudit.commands.noise.yardsticks import SwapPairs, shift_gaps
 from mipaudit.errors import InputError
 
 ONE = {"shape": "isotropic", "mechanism": "gaussian"}

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.shift import record_copies
-from mipaudit.commands.shift.record_copies import CopyCount, HoldoutKeys, KeyForm
+from mipaudit.commands.shift import survey as record_copies
+from mipaudit.commands.shift.survey import CopyCount, HoldoutKeys, KeyForm
 from mipaudit.summaries.rows import Rows, rank_bytes
 
 
@@ -100,7 +100,7 @@ def test_persons():
 
 
 def test_a_large_holdout_is_sampled_alike_in_any_order(monkeypatch):
-    import mipaudit.commands.shift.record_copies as module
+    import mipaudit.commands.shift.survey as module
 
     monkeypatch.setattr(module, "_MOST_KEYS", 1)
     monkeypatch.setattr(module, "_FEWEST_ROWS", 50)
