@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.commands.shift import learner as shift_learner
+from mipaudit.evidence import derived_scores
 from mipaudit.validation.coverage import make_run
 from mipaudit.validation.estimands.estimand import AuditedFile, AuditedVector
 from mipaudit.validation.estimands.methods import ESTIMANDS, default_estimands
@@ -128,7 +128,7 @@ def test_it_is_at_prior_one_half():
 
 @pytest.mark.parametrize("name", ["null-cube-2", "plane-xor-0.3"])
 def test_limits_cover(name, monkeypatch):
-    monkeypatch.setattr(shift_learner, "fit_boosting", lambda *_, **__: None)
+    monkeypatch.setattr(derived_scores, "fit_boosting", lambda *_, **__: None)
     files, above, below = 40, 0, 0
     for number in range(files):
         for one in ESTIMAND.intervals(audited(name, number)):
