@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import mipaudit
 from mipaudit.commands.bounds.run import bounds
 from mipaudit.errors import UsageError
 from mipaudit.report.codec import to_json
@@ -27,10 +26,6 @@ def allowed(**asked):
     return bounds(**asked).attacker
 
 
-def test_it_is_public():
-    assert mipaudit.bounds is bounds
-
-
 def test_the_shape_of_the_answer():
     found = parsed(epsilon=1, delta=1e-5)
     assert next(iter(found)) == "schema"
@@ -45,11 +40,6 @@ def test_the_shape_of_the_answer():
     assert [found[part] for part in ("target", "refuted", "counting_queries")] == [None] * 3
     assert found["needed"] == []
     assert found["limitations"]
-
-
-def test_all_but_the_provenance_is_the_same_every_time():
-    one, two = (to_json(bounds(mu=1.0)).split(b'"provenance"')[0] for _ in range(2))
-    assert one == two
 
 
 @pytest.mark.parametrize(

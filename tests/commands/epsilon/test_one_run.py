@@ -18,7 +18,7 @@ from mipaudit.commands.epsilon.one_run import (
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_epsilon
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
-from tests.maths.one_run.published import epsilon_one_run, one_run_p_value
+from tests.maths.one_run.published import epsilon_one_run
 
 ALPHA = 0.05
 RUNS = 2000
@@ -174,27 +174,6 @@ def test_certificates_are_false_no_more_often_than_alpha(name, guesses, directio
         # The same as a limit above the truth, at a fraction of the price.
         false += p_value_one_run(run, truth, delta=1e-3) <= ALPHA
     assert false / RUNS <= ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / RUNS)
-
-
-def test_the_number_of_guesses_chosen_by_looking_is_false_more_often():
-    rng = np.random.default_rng(22)
-    sizes = np.arange(10, 201, 2)
-    worst, runs = 0, 400
-    critical = {
-        int(r): min(
-            v
-            for v in range(r + 1)
-            if one_run_p_value(canaries=200, guesses=int(r), correct=v, epsilon=0, delta=0) <= ALPHA
-        )
-        for r in sizes
-    }
-    for _ in range(runs):
-        ordered = rng.random(200) < 0.5
-        worst += any(
-            ordered[200 - r // 2 :].sum() + (~ordered[: r // 2]).sum() >= critical[int(r)]
-            for r in sizes
-        )
-    assert worst / runs > 2 * ALPHA
 
 
 def test_randomized_response_is_measured_nearly_to_its_epsilon():

@@ -7,7 +7,10 @@ from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.errors import UsageError
 
 FOREIGN = {
-    "independent-runs": [{"guesses": 5}, {"member_side": "low"}, {"canaries": 9}, {"correct": 3}],
+    "independent-runs": [
+        *({"guesses": 5}, {"member_side": "low"}, {"canaries": 9}, {"correct": 3}),
+        {"inclusion_rate": 0.5},
+    ],
     "one-run": [{"method": "gdp"}, {"tp": 0}, {"curve": True}],
     "one-model": [{"tn": 5}, {"guesses": 5}, {"claimed_mu": 1}, {"assume_gdp": True}],
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 
@@ -79,14 +78,6 @@ def test_nothing_is_certified_where_there_is_nothing():
     assert found <= 9  # 60 draws at 5%: more happens once in 1,500
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 1000])
-def test_perfect_separation_is_finite(size):
-    report = runs(np.full(size, 3.0), np.full(size, -3.0))
-    assert 0 <= lower(report) < 12
-    assert lower(report) > 3 or size < 1000
-    assert report.statements[0].lower_reason or lower(report) > 0
-
-
 def test_perfect_separation_is_clopper_pearsons_value():
     report = mipaudit.epsilon(
         design="independent-runs", delta=0, confidence=0.99, tp=500, fn=0, fp=0, tn=500
@@ -143,13 +134,6 @@ def test_narrow_types_are_the_same_scores(rng, dtype):
     assert 0.7 < lower(wide) < 1.1
 
 
-def test_low_scores_may_be_the_members(rng):
-    members, holdout = laplace(rng, 2.0, 3000)
-    report = runs(-members, -holdout)
-    assert report.statements[0].attack.direction == "low"
-    assert lower(report) > 1.5
-
-
 @pytest.mark.parametrize("delta", [0.0, 1e-300, 0.5, 0.999999, 1.0])
 def test_every_delta_has_an_answer(rng, delta):
     found = lower(runs(*laplace(rng, 3.0, 500), delta=delta))
@@ -157,23 +141,11 @@ def test_every_delta_has_an_answer(rng, delta):
     assert 0.3 * truth <= found <= truth
 
 
-def test_the_limit_falls_as_delta_rises(rng):
-    members, holdout = laplace(rng, 2.0, 2000)
-    deltas = (0.0, 1e-6, 1e-4, 1e-2, 0.1, 0.3)
-    limits = [lower(runs(members, holdout, delta=d)) for d in deltas]
-    assert limits == sorted(limits, reverse=True)
-
-
 def test_more_confidence_is_a_lower_limit(rng):
     members, holdout = laplace(rng, 2.0, 500)
     levels = (0.5, 0.9, 0.99, 0.9999)
     limits = [lower(runs(members, holdout, confidence=c)) for c in levels]
     assert limits == sorted(limits, reverse=True)
-
-
-def test_one_class_may_be_much_larger(rng):
-    members, holdout = rng.laplace(2, 1, 100), rng.laplace(0, 1, 20_000)
-    assert 0.5 < lower(runs(members, holdout)) <= 2
 
 
 def test_columns_share_the_error(rng):
@@ -242,6 +214,8 @@ def test_gaussian_limits_are_for_gaussian_mechanisms_only(rng):
     assert (plain.decides, gaussian.decides) == (True, False)
     assert (plain.validity, gaussian.validity) == ("finite-sample", "assumes-gdp")
     assert plain.lower < gaussian.lower < 4.38
+    assert gaussian.lower == pytest.approx(GaussianDP(mu=gaussian.mu_lower).epsilon_at(1e-5))
+    assert 0.8 < gaussian.mu_lower < 1
     assert report.answer.get("limit").get("worth") is None
     deciding = runs(members, holdout, delta=1e-5, method="gdp", assume_gdp=True)
     assert deciding.answer.get("limit").get("worth").code == "assumes-gdp"
@@ -249,7 +223,7 @@ def test_gaussian_limits_are_for_gaussian_mechanisms_only(rng):
 
 def test_a_claimed_mu_is_tested_without_an_assumption(rng):
     members, holdout = rng.normal(1, 1, 4000), rng.normal(0, 1, 4000)
-    for delta in (0.0, 1e-5):
+    for delta in (0.0, 1e-5, 0.5, 0.9):
         broken, true = (
             runs(members, holdout, delta=delta, claimed_mu=mu).claim for mu in (0.5, 1.0)
         )
@@ -331,15 +305,6 @@ def test_one_run_of_counts_is_the_same_as_of_scores(rng):
     assert counted.claim.p_value == scored.claim.p_value
 
 
-def test_an_unknown_direction_costs_half_of_the_error(rng):
-    members, holdout = canaries(rng, 2000, 1.5)
-    fair = {"guesses": 400, "inclusion_rate": 0.5}
-    known = one_run(members, holdout, **fair, member_side="high", confidence=0.975)
-    unknown = one_run(members, holdout, **fair)
-    assert lower(unknown) == lower(known)
-    assert lower(one_run(-members, -holdout, guesses=400)) > 0.5
-
-
 def test_a_correct_run_keeps_its_claim(data_dir):
     report = mipaudit.epsilon(
         data_dir / "dpaudit_onerun_wb_eps1.parquet",
@@ -356,13 +321,6 @@ def test_a_correct_run_keeps_its_claim(data_dir):
     assert report.statements[1].mu_lower is not None
 
 
-def test_a_half_of_fixed_size_is_no_set_of_coins(rng):
-    assert "inclusion_exactly_half" in codes(one_run(*rng.normal(size=(2, 500))))
-    unfair = one_run(rng.normal(size=700), rng.normal(size=300))
-    assert "inclusion_not_fair" in codes(unfair)
-    assert codes(one_run(rng.normal(size=491), rng.normal(size=509))) == set()
-
-
 def test_a_gaussian_claim_about_one_run(rng):
     members, holdout = canaries(rng, 4000, 2.0)
     claims = [
@@ -375,12 +333,6 @@ def test_a_gaussian_claim_about_one_run(rng):
     assert at_zero.statements[1].lower is None
     assert at_zero.statements[1].lower_reason.code == "gaussian_without_epsilon"
     assert at_zero.statements[1].mu_lower > 0.5
-
-
-def test_ties_are_settled_by_the_seed_alone(rng):
-    members, holdout = (rng.random(500) < 0.6), (rng.random(480) < 0.4)
-    found = {repr(one_run(members, holdout, guesses=100, seed=3).statements) for _ in range(3)}
-    assert len(found) == 1
 
 
 # ---- one model
@@ -460,13 +412,6 @@ def test_a_handful_of_runs_refutes_nothing(sizes):
     assert "fewer than 8 runs" in told(report.statements[0].lower_reason)
 
 
-def test_power_of_one_run(rng):
-    report = one_run(*canaries(rng, 1000, 0.5), claimed_epsilon=1, guesses=200)
-    for one in report.claim.power:
-        assert one.refutable_epsilon > 1
-        assert one.needed_guesses <= one.needed
-
-
 def test_the_curve_holds_at_every_delta(rng):
     report = runs(*laplace(rng, 1.0, 4000), delta=0.05, curve=True)
     deltas = [point.delta for point in report.profile]
@@ -496,14 +441,6 @@ def test_reports_follow_the_schema_and_hold_no_infinity(rng):
         written = json.loads(mipaudit.to_json(report))
         assert written["schema"] == "mipaudit.epsilon/3"
         assert list(validator.iter_errors(written)) == []
-
-
-def test_equal_runs_are_equal_but_for_provenance(rng):
-    members, holdout = laplace(rng, 1.0, 300)
-    one, other = (json.loads(mipaudit.to_json(runs(members, holdout))) for _ in range(2))
-    one.pop("provenance")
-    other.pop("provenance")
-    assert one == other
 
 
 @pytest.mark.parametrize(("name", "design"), [("canary_id", "one-run"), ("record_id", "one-model")])
@@ -617,21 +554,6 @@ def test_leaving_out_missing_outputs_would_have_certified_what_is_not_true(rng):
     assert lower(runs(*inner)) > 1
 
 
-def test_a_claimed_mu_is_refuted_or_not_whatever_the_delta(rng):
-    members, holdout = rng.normal(1.5, 1, 400), rng.normal(0, 1, 400)
-    for delta in (0.0, 1e-5, 0.5, 0.9):
-        report = runs(members, holdout, delta=delta, claimed_mu=0.1)
-        assert report.claim.status == "refuted"
-
-
-def test_the_limit_of_mu_is_shown_beside_its_epsilon(rng):
-    members, holdout = rng.normal(1.5, 1, 400), rng.normal(0, 1, 400)
-    report = runs(members, holdout, delta=1e-5, assume_gdp=True)
-    (gaussian,) = [s for s in report.statements if s.method == "gdp"]
-    assert 0.8 < gaussian.mu_lower < 1.5
-    assert gaussian.lower == pytest.approx(GaussianDP(mu=gaussian.mu_lower).epsilon_at(1e-5))
-
-
 @pytest.mark.parametrize(
     "idle",
     [{"score_col": ["a"]}, {"where": "a = 1"}, {"nan": "category"}, {"key_col": "k"}],
@@ -677,38 +599,11 @@ def test_a_filter_that_leaves_one_class_is_an_error(rng):
         mipaudit.epsilon(frame, design="one-run", where="site = y")
 
 
-@pytest.mark.parametrize("design", ["independent-runs", "one-run", "one-model"])
-def test_no_text_is_left_without_its_words(rng, design):
-    for claim, gdp in itertools.product([{}, {"claimed_epsilon": 3}], [False, True]):
-        if gdp and design == "one-model":
-            continue
-        report = mipaudit.epsilon(
-            members=rng.normal(size=30),
-            holdout=rng.normal(size=30),
-            design=design,
-            assume_gdp=gdp,
-            **claim,
-        )
-        texts = (told(report.answer), *map(told, report.rests_on), *map(told, report.limitations))
-        assert all(text.endswith((".", ")")) and "None" not in text for text in texts)
-        assert report.rests_on
-
-
 @pytest.mark.parametrize("rate", [0, 1, -0.5, 1.5, math.nan, math.inf, "half", 1e-9])
 def test_an_inclusion_rate_that_cannot_be_is_refused(rate):
     with pytest.raises(UsageError) as caught:
         mipaudit.epsilon(canaries=100, guesses=50, correct=40, inclusion_rate=rate)
     assert caught.value.code == "inclusion_rate"
-
-
-def test_an_inclusion_rate_belongs_to_one_run(rng):
-    with pytest.raises(UsageError, match="--inclusion-rate has no meaning"):
-        mipaudit.epsilon(
-            members=rng.normal(size=50),
-            holdout=rng.normal(size=50),
-            design="independent-runs",
-            inclusion_rate=0.5,
-        )
 
 
 def test_what_the_coins_are_is_recorded(rng):
