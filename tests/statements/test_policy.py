@@ -99,12 +99,6 @@ def test_what_would_settle_it(needed):
     assert ("12,000 records" in text) is (needed is not None)
 
 
-def test_policy_size():
-    assert Policy().every_limit == ()
-    two = Policy(max_eta=0.1, max_tpr_at_fpr=(0.1, 0.01), against="any")
-    assert len(two.every_limit) == 2
-
-
 def check_of_waiver(status, **settings):
     return check(
         status, **{"quantity": "auc", "limit": 0.6, "lower": 0.5, "upper": 0.7, **settings}

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.attack.adversaries import Cut, best_cut, bounded_loss_guesses, top_cut
 from mipaudit.commands.attack.scores import Labelled
-from mipaudit.commands.attribute.guesses import (
+from mipaudit.commands.attribute.run import (
     ValueGuesses,
     attribute_advantage,
     membership_advantage,

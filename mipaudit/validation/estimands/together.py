@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.compare.queries.answer import Compared, largest_of
-from mipaudit.commands.compare.queries.cohort import Cohort, Columns, count_cohort
+from mipaudit.commands.compare.queries.answer import largest_of
+from mipaudit.commands.compare.queries.cohort import Columns, Compared, compared, count_cohort
 from mipaudit.commands.records.cells import RecordCells, RecordRisks, RecordTally, cut_cells
 from mipaudit.commands.records.counts import attack_differences
 from mipaudit.counting.scores import OrderedRows
@@ -290,7 +290,7 @@ def compared_columns(
     seed: int,
     pairs: Sequence[tuple[int, int]],
     first: int = 0,
-) -> Cohort:
+) -> Compared:
     """Return queries of the same rows in memory, counted as ``compare`` does.
 
     Args:
@@ -305,11 +305,13 @@ def compared_columns(
     queries = Columns(
         names=tuple(f"query {first + number}" for number in range(len(columns))),
         kinds=tuple("float" for _ in columns),
-        first=first,
-        partitions=(),
     )
     return count_cohort(
-        queries, pairs, lambda _, start: rows.over(start), prior=prior, discrete=False, seed=seed
+        *(queries, pairs, lambda _, start: rows.over(start)),
+        prior=prior,
+        discrete=False,
+        seed=seed,
+        first=first,
     )
 
 
@@ -318,9 +320,9 @@ def compared_pair(audited: AuditedFile, pair: ScorePair, rng: np.random.Generato
     drawn = pair.draw(rng, audited.member)
     counted = partial(compared_columns, audited.member, prior=audited.prior, seed=audited.seed)
     if not pair.apart:
-        return Compared(cohorts=[counted(drawn, pairs=[(0, 1)])], independent=False)
+        return counted(drawn, pairs=[(0, 1)])
     found = [counted([scores], pairs=[], first=number) for number, scores in enumerate(drawn)]
-    return Compared(cohorts=found, independent=True)
+    return compared(found, independent=True)
 
 
 def _compared(audited: AuditedFile) -> Iterator[tuple[str, ScorePair, Compared]]:
@@ -354,10 +356,9 @@ def _gain(_law: Law, prior: float, pair: str) -> float:
 
 def _gain_rows(audited: AuditedFile) -> Iterator[Interval]:
     for name, pair, found in _compared(audited):
-        cohort = found.cohorts[0]
         # A constant score adds nothing, and nothing is stated.
-        if not pair.apart and (0, 1) in cohort.together:
-            lower = cohort.gain((0, 1), "thresholds", _HALF_ALPHA)
+        if not pair.apart and (0, 1) in found.together:
+            lower = found.gain((0, 1), "thresholds", _HALF_ALPHA)
             yield Interval(lower=lower, args=(name,), label=f"({name})")
 
 
@@ -368,7 +369,7 @@ def _largest_advantage_row(audited: AuditedFile) -> Iterator[Interval]:
     cohort = compared_columns(
         audited.member, columns, prior=audited.prior, seed=audited.seed, pairs=[]
     )
-    yield Interval(lower=largest_of(cohort).lower(_HALF_ALPHA))
+    yield Interval(lower=largest_of(cohort.evidence).lower(_HALF_ALPHA))
 
 
 def _is_host(law: Law) -> bool:

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.commands.attribute.guesses import (
+from mipaudit.commands.attribute.run import (
     ValueGuesses,
     attribute_advantage,
     membership_advantage,

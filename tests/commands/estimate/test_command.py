@@ -100,12 +100,3 @@ def test_standard_input(environment, data_dir):
         )
 
     assert json.loads(done.stdout)["design"]["n_members"] == 221
-
-
-@pytest.mark.parametrize("prior", ["0", "1", "-1", "nan", "inf"])
-def test_a_prior_out_of_range(mipaudit, data_dir, prior):
-    done = mipaudit("estimate", str(data_dir / LEAKY), f"--prior={prior}", "-o", "out.json")
-
-    assert done.returncode == 2
-    assert done.stderr.startswith("Error: ")
-    assert done.stdout == ""

@@ -57,7 +57,3 @@ def test_the_same_for_any_number_of_threads(mipaudit, scores):
         for jobs in ("1", "3")
     )
     assert estimates(one.stdout) == estimates(many.stdout)
-
-
-def test_unknown_method(mipaudit, scores):
-    assert mipaudit("estimate", str(scores), "--method", "kernel").returncode == 2

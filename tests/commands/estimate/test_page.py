@@ -10,7 +10,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from mipaudit.commands.estimate.report import lines
 from mipaudit.report.forms import report_text
@@ -18,23 +17,6 @@ from mipaudit.report.messages.told import told
 from mipaudit.statements.rounding import lower_text, upper_text, value_text
 
 SAMPLES = ["one_score", "three_scores", "eight_scores", "no_policy", "claim"]
-
-
-class TextSnapshot(SingleFileSnapshotExtension):
-    """One readable text file for each snapshot."""
-
-    _write_mode = WriteMode.TEXT
-    file_extension = "txt"
-
-
-@pytest.fixture
-def golden(snapshot):
-    return snapshot.use_extension(TextSnapshot)
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_golden(sample, golden, name):
-    assert report_text(sample(name), width=80) == golden
 
 
 @pytest.mark.parametrize("width", [1, 40, 72, 80, 100, 200])

@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import os
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
 import mipaudit
-from tests.figures import with_digits_of
 
 TRUTH = {
     "dpaudit_gauss_mu1": 0.38292,
@@ -178,39 +176,6 @@ def test_row_groups_and_threads_change_nothing(frame, tmp_path, monkeypatch, exa
         assert without_provenance(report) == without_provenance(reports[0])
 
 
-def test_parts_of_a_directory_are_one_file(frame, tmp_path):
-    import pyarrow.parquet as pq
-
-    (tmp_path / "parts").mkdir()
-    for index, start in enumerate((0, 1, 4000, 8999)):
-        stop = (1, 4000, 8999, 9000)[index]
-        pq.write_table(frame.slice(start, stop - start), tmp_path / f"parts/{index}.parquet")
-    pq.write_table(frame, tmp_path / "whole.parquet")
-    parts = mipaudit.estimate(tmp_path / "parts", jobs=3)
-    whole = mipaudit.estimate(tmp_path / "whole.parquet")
-    assert parts.estimates == whole.estimates
-
-
-def test_every_form_of_input_gives_the_same_numbers(frame, tmp_path):
-    import polars as pl
-    import pyarrow.csv as pc
-
-    pc.write_csv(frame, tmp_path / "scores.csv")
-    table = mipaudit.estimate(frame)
-    for other in (frame.to_pandas(), pl.from_arrow(frame), tmp_path / "scores.csv"):
-        assert mipaudit.estimate(other).estimates == table.estimates
-
-
-def test_a_key_makes_the_order_of_rows_irrelevant(frame):
-    import pyarrow as pa
-
-    keyed = frame.append_column("key", pa.array(np.arange(9000) * 7))
-    order = np.random.default_rng(1).permutation(9000)
-    here = mipaudit.estimate(keyed, key_col="key")
-    there = mipaudit.estimate(keyed.take(pa.array(order)), key_col="key")
-    assert here.estimates == there.estimates
-
-
 def test_seed_changes_the_blocks_and_little_else(frame):
     here, there = (mipaudit.estimate(frame, seed=seed) for seed in (0, 1))
     assert advantage(here).lower != advantage(there).lower
@@ -297,11 +262,6 @@ def test_inputs_that_cannot_be_audited(arrays, code):
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
-        ({"prior": 0.0}, "prior"),
-        ({"prior": 1.0}, "prior"),
-        ({"prior": math.nan}, "prior"),
-        ({"confidence": 1.0}, "confidence"),
-        ({"confidence": 0.4}, "confidence"),
         ({"max_advantage": 0.0}, "max_advantage"),
         ({"max_advantage": 1.1}, "max_advantage"),
         ({"max_advantage": 0.8, "prior": 0.1}, "max_advantage"),
@@ -309,17 +269,8 @@ def test_inputs_that_cannot_be_audited(arrays, code):
         ({"max_eta": 0.11, "prior": 0.1}, "max_eta"),
         ({"max_tpr_at_fpr": (0.01, 0.02)}, "max_tpr_at_fpr"),
         ({"max_tpr_at_fpr": (0.5, 0.0)}, "max_tpr_at_fpr"),
-        ({"against": "everybody"}, "against"),
-        ({"method": "bootstrap"}, "method"),
-        ({"member_side": "left"}, "member_side"),
-        ({"seed": -1}, "seed"),
-        ({"jobs": 0}, "jobs"),
-        ({"claimed_epsilon": -1.0}, "claimed_epsilon"),
-        ({"claimed_epsilon": math.inf}, "claimed_epsilon"),
-        ({"claimed_epsilon": 1.0, "delta": 1.0}, "delta"),
         ({"delta": 1e-5}, "delta"),
         ({"adjacency": "add-remove"}, "adjacency"),
-        ({"claimed_epsilon": 1.0, "adjacency": "swap"}, "adjacency"),
     ],
 )
 def test_settings_out_of_range(settings, code):
@@ -345,34 +296,6 @@ def test_limits_are_narrower_at_lower_confidence(data_dir):
     upper = [advantage(r, attackers="thresholds").upper for r in reports]
     assert all(a > b for a, b in itertools.pairwise(lower))
     assert all(a < b for a, b in itertools.pairwise(upper))
-
-
-@pytest.mark.parametrize("name", ["default", "strict"])
-def test_golden_report(data_dir, name):
-    """A change in any number, name or sentence of a report must be a decision.
-
-    To decide: GOLDEN=write, run this test, and read the difference.
-    """
-    report = mipaudit.estimate(
-        data_dir / "lira_digits_target0.parquet",
-        score_col=["lira_online", "loss"],
-        prior=0.4,
-        strict=name == "strict",
-        seed=0 if name == "strict" else None,
-        claimed_epsilon=1.0,
-        delta=1e-5,
-        adjacency="add-remove",
-        max_advantage=0.5,
-        max_tpr_at_fpr=(0.1, 0.01),
-    )
-    made = json.loads(mipaudit.to_json(report))
-    del made["provenance"]
-    text = json.dumps(made, indent=2) + "\n"
-    golden = data_dir.parent / "golden" / f"estimate_{name}.json"
-    if os.environ.get("GOLDEN") == "write":
-        golden.write_text(with_digits_of(golden.read_text("ascii"), text), encoding="ascii")
-    kept = golden.read_text(encoding="ascii")
-    assert with_digits_of(kept, text) == kept
 
 
 def test_a_report_holds_no_array_of_the_data(data_dir):

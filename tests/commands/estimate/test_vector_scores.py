@@ -118,28 +118,6 @@ def test_the_report_names_the_vector_and_shares_the_error():
 
 
 @pytest.mark.usefixtures("_no_trees")
-def test_equal_runs_agree_to_the_last_digit_whatever_the_threads(tmp_path):
-    path = tmp_path / "scores.parquet"
-    drawn("plane-xor-0.3", 3000).to_parquet(path, row_group_size=700)
-    first, again = (
-        mipaudit.estimate(path, score_col=["d0,d1"], jobs=jobs).estimates for jobs in (1, 3)
-    )
-    assert first == again
-
-
-@pytest.mark.usefixtures("_no_trees")
-def test_csv_and_parquet_agree(tmp_path):
-    frame = drawn("plane-xor-0.3", 1200)
-    frame.to_parquet(tmp_path / "a.parquet")
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    found = [
-        mipaudit.estimate(tmp_path / name, score_col=["d0,d1"]).estimates
-        for name in ("a.parquet", "a.csv")
-    ]
-    assert found[0] == found[1]
-
-
-@pytest.mark.usefixtures("_no_trees")
 def test_constant_infinite_and_tied_coordinates():
     frame = drawn("plane-gauss-1", 2000)
     frame["d2"] = 4.0

@@ -32,18 +32,19 @@ def test_options_and_the_list_make_the_same_checks(shifted):
     assert judge([shifted], settings, None, 0.95) == judge([shifted], listed, None, 0.95)
 
 
-@pytest.mark.parametrize("max_", [0.3, 0.38, 0.5])
-def test_units_do_not_change_the_answer(shifted, max_):
-    found = checks(
-        shifted,
-        Limit(quantity="advantage", max=max_),
-        Limit(quantity="excess", max=max_),
-        Limit(quantity="eta", max=max_ / 2),
-        Limit(quantity="accuracy", max=0.5 + max_ / 2),
-    )
-    assert len({check.status for check in found}) == 1
-    assert found[3].lower == pytest.approx(0.5 + found[0].lower / 2)
-    assert found[3].upper == pytest.approx(0.5 + found[0].upper / 2)
+@pytest.mark.parametrize("prior", [0.1, 0.5, 0.7])
+@pytest.mark.parametrize("max_", [0.02, 0.14, 0.3, 0.38, 0.5])
+def test_units_do_not_change_the_answer(shifted, max_, prior):
+    guessing, there = abs(2 * prior - 1), shifted.at_prior(prior)
+    units = {"excess": (1, -guessing), "eta": (0.5, -guessing / 2), "accuracy": (0.5, 0.5)}
+    limit = guessing + max_ * (1 - guessing)
+    (advantage,) = checks(there, Limit(quantity="advantage", max=limit))
+    for quantity, (scale, shift) in units.items():
+        (check,) = checks(there, Limit(quantity=quantity, max=limit * scale + shift))
+        assert check.status == advantage.status
+        assert check.lower == pytest.approx(advantage.lower * scale + shift)
+        assert check.upper == pytest.approx(advantage.upper * scale + shift)
+        assert check.records_to_settle == advantage.records_to_settle
 
 
 @pytest.mark.parametrize("prior", [0.1, 0.7])

@@ -44,30 +44,6 @@ def test_lower_limits_share_the_error_and_upper_limits_do_not(shifted):
     assert eta.upper == pytest.approx(advantage.upper / 2)
 
 
-@pytest.mark.parametrize("prior", [0.1, 0.5, 0.7])
-@pytest.mark.parametrize("limit", [0.02, 0.1, 0.14])
-def test_eta_is_half_of_the_excess(evidence_from, prior, limit):
-    rng = np.random.default_rng(1)
-    evidence = evidence_from(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000), prior=prior)
-    baseline = abs(2 * prior - 1)
-    (eta,) = judge([evidence], Policy(max_eta=limit), None, 0.95)[0]
-    (advantage,) = judge([evidence], Policy(max_advantage=baseline + 2 * limit), None, 0.95)[0]
-    assert eta.status == advantage.status
-    assert eta.lower == pytest.approx((advantage.lower - baseline) / 2)
-    assert eta.upper == pytest.approx((advantage.upper - baseline) / 2)
-    assert eta.records_to_settle == advantage.records_to_settle
-
-
-@pytest.mark.parametrize(
-    ("limit", "status"), [(0.2, "not_met"), (0.38, "inconclusive"), (0.6, "met")]
-)
-def test_status_of_a_known_leak(shifted, limit, status):
-    (check,) = judge([shifted], Policy(max_advantage=limit), None, 0.95)[0]
-    assert check.status == status
-    assert (check.records_to_settle is None) or status == "inconclusive"
-    assert check.reason
-
-
 @pytest.mark.parametrize("against", CLASSES)
 def test_the_class_asked_for_decides(shifted, against):
     (check,) = judge([shifted], Policy(max_advantage=0.4, against=against), None, 0.95)[0]

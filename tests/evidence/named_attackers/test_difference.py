@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mipaudit.commands.compare.queries.answer import Compared
+from mipaudit.commands.compare.queries.cohort import compared as joined
 from mipaudit.evidence.difference import class_challengers, fitted_challenger, of_constant
 from mipaudit.evidence.scores.assignments import assigned
 from mipaudit.evidence.scores.attacker_families import Lessons, families
@@ -144,7 +144,7 @@ def test_a_query_without_a_leak_stands_at_the_baseline_beside_another(independen
         compared_columns(member, [one], prior=0.5, seed=1, pairs=[], first=number)
         for number, one in enumerate(draws)
     ]
-    compared = Compared(cohorts=found, independent=independent)
+    compared = joined(found, independent=independent)
     upper = compared.evidence[1].upper("thresholds", 0.02)
     assert compared.lower(0, 1, "thresholds", 0.025) == pytest.approx(-upper)
     assert 0.25 < compared.lower(1, 0, "thresholds", 0.025) < 0.4
@@ -159,10 +159,9 @@ def test_limits_cover_where_the_better_rival_is_one_of_two(alpha):
         member = np.repeat([True, False], 100)
         chance = rng.random((2, 200))
         scores = [chance[0] < np.where(member, 0.9, 0.1), chance[1] < np.where(member, 0.6, 0.02)]
-        cohort = compared_columns(
+        compared = compared_columns(
             member, [one.astype(float) for one in scores], prior=0.5, seed=file, pairs=[(0, 1)]
         )
-        compared = Compared(cohorts=[cohort], independent=False)
         wrong += compared.lower(0, 1, "thresholds", alpha) > 0.22
         wrong += compared.upper(0, 1, "thresholds", alpha) < 0.22
     # Twice 150 limits: more than 15 of them at .025 have a chance of one in 200.

@@ -5,22 +5,22 @@ error.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
 from mipaudit.commands.compare.increase import increase_check
 from mipaudit.commands.compare.options import CompareOptions
-from mipaudit.commands.compare.queries.cohort import MOST_TOGETHER, Cohort, common_classes
+from mipaudit.commands.compare.queries.cohort import MOST_TOGETHER, Compared
 from mipaudit.commands.compare.queries.report import (
     CompareDesign,
     ComparedQuery,
     CompareReport,
     Pairing,
     RankedQuery,
+    surely_leads,
 )
 from mipaudit.errors import UsageError
-from mipaudit.evidence.difference import Challenger, apart_lower
 from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
@@ -40,70 +40,9 @@ def pairs_of(count: int, baseline: int | None) -> list[tuple[int, int]]:
     return [(one, baseline) for one in range(count) if one != baseline]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Compared:
-    """All queries, and how any two of them differ.
-
-    Attributes:
-        cohorts: which queries are of the same rows, in the order of their queries.
-        independent: whether different cohorts hold different records.
-    """
-
-    cohorts: Sequence[Cohort]
-    independent: bool
-
-    @property
-    def evidence(self) -> tuple[Evidence, ...]:
-        """Return one for each query; names are unique."""
-        return tuple(one for cohort in self.cohorts for one in cohort.evidence)
-
-    def cohort(self, query: int) -> Cohort:
-        """Return the cohort that a query belongs to."""
-        return next(one for one in self.cohorts if query in one.queries)
-
-    @property
-    def apart(self) -> Pairing:
-        """Return how the rows of different cohorts hang together."""
-        return "independent" if self.independent else "unknown"
-
-    def classes(self, first: int, second: int) -> tuple[Attackers, ...]:
-        """Return the classes that a difference can be stated for."""
-        return common_classes(self.evidence[first], self.evidence[second])
-
-    def challenger(self, query: int, attackers: Attackers) -> Challenger:
-        """Return the attackers of a class that learned on a query."""
-        cohort = self.cohort(query)
-        return cohort.challenger(query - cohort.first, attackers)
-
-    def value(self, query: int, attackers: Attackers) -> float:
-        """Return the best estimate of a query's advantage within a class: biased downward."""
-        return self.challenger(query, attackers).rates.value
-
-    def lower(self, first: int, second: int, attackers: Attackers, alpha: float) -> float | None:
-        """Return a lower limit of the first query's advantage minus the second's.
-
-        Args:
-            first: number of a query.
-            second: number of another.
-            attackers: the class, on either query.
-            alpha: one-sided error in (0, 1).
-        """
-        cohort = self.cohort(first)
-        if second in cohort.queries:
-            key = (first - cohort.first, attackers)
-            return cohort.lower(key, second - cohort.first, attackers, alpha)
-        return apart_lower(
-            self.challenger(first, attackers),
-            self.evidence[second],
-            attackers,
-            alpha,
-            independent=self.independent,
-        )
-
-    def upper(self, first: int, second: int, attackers: Attackers, alpha: float) -> float | None:
-        """Return an upper limit of the first query's advantage minus the second's."""
-        lower = self.lower(second, first, attackers, alpha)
-        return None if lower is None else -lower
+def _apart(compared: Compared) -> Pairing:
+    """Return how the rows of different cohorts hang together."""
+    return "independent" if compared.independent else "unknown"
 
 
 _METHODS: Final[dict[Pairing, str]] = {
@@ -139,12 +78,12 @@ def _difference(
     upper = compared.upper(*pair, attackers, share.one_sided)
     rates = [compared.challenger(one, attackers).rates for one in pair]
     smaller = min(rates, key=lambda one: one.n_members + one.n_holdout)
-    one_cohort = pair[1] in compared.cohort(pair[0]).queries
+    one_cohort = pair[1] in compared.cohort(pair[0])
     return Row(
         quantity="difference",
         score=a.score,
         versus=b.score,
-        method=_METHODS["same-rows" if one_cohort else compared.apart],
+        method=_METHODS["same-rows" if one_cohort else _apart(compared)],
         attackers=attackers,
         value=rates[0].value - rates[1].value,
         plugin=a.observed(attackers)[0] - b.observed(attackers)[0],
@@ -160,24 +99,25 @@ def _difference(
     )
 
 
-def largest_of(cohort: Cohort) -> Averaged:
+def largest_of(evidence: Sequence[Evidence]) -> Averaged:
     """Return the guesses of one attacker at a time, on whichever query of a cohort."""
-    blocks = [one.counts.blocks for one in cohort.evidence]
-    first = cohort.evidence[0]
+    blocks = [one.counts.blocks for one in evidence]
+    first = evidence[0]
     return averaged_among(blocks, first.counts.burn_in, first.prior)
 
 
 def best_of_rows(compared: Compared, confidence: float) -> list[Row]:
     """Return the largest advantage among the queries of each cohort of several."""
-    several = [one for one in compared.cohorts if len(one.queries) > 1]
+    cohorts = (compared.evidence[one.start : one.stop] for one in compared.cohorts)
+    several = [one for one in cohorts if len(one) > 1]
     share = ErrorShare(confidence=confidence, columns=max(1, len(several)))
     rows = []
     for cohort in several:
-        naive = max(cohort.evidence, key=lambda one: one.lower(share.one_sided))
+        naive = max(cohort, key=lambda one: one.lower(share.one_sided))
         row = _any_attacker(
             largest_of(cohort),
             share,
-            score="largest of " + ", ".join(one.score for one in cohort.evidence),
+            score="largest of " + ", ".join(one.score for one in cohort),
             method="prequential, one attacker at a time on whichever query did best so far",
             selection="query and attacker chosen on the burn-in and on earlier blocks",
         )
@@ -195,22 +135,22 @@ def best_of_rows(compared: Compared, confidence: float) -> list[Row]:
 
 def together_rows(compared: Compared, confidence: float) -> tuple[list[Row], list[Row]]:
     """Return what pairs of scores show together, and what that adds to each alone."""
-    found = [(cohort, pair) for cohort in compared.cohorts for pair in cohort.together]
-    share = ErrorShare(confidence=confidence, columns=max(1, len(found)))
+    pairs = compared.together
+    share = ErrorShare(confidence=confidence, columns=max(1, len(pairs)))
     together, gains = [], []
-    for cohort, pair in found:
-        a, b = (cohort.evidence[one].score for one in pair)
+    for pair in pairs:
+        a, b = (compared.evidence[one].score for one in pair)
+        rates = compared.challengers[pair].rates
         row = _any_attacker(
-            cohort.challengers[pair].rates,
+            rates,
             share,
             score=f"{a} + {b}",
             method="prequential, on either score and on grids of both",
             selection=PREQUENTIAL,
         )
         together.append(row)
-        for attackers in compared.classes(*(cohort.queries[one] for one in pair)):
-            lower = cohort.gain(pair, attackers, share.one_sided)
-            better = max(cohort.challenger(one, attackers).rates.value for one in pair)
+        for attackers in compared.classes(*pair):
+            lower = compared.gain(pair, attackers, share.one_sided)
             gain = replace(
                 row,
                 quantity="difference",
@@ -218,7 +158,7 @@ def together_rows(compared: Compared, confidence: float) -> tuple[list[Row], lis
                 method="paired: both scores seen together, beside the best of the class on "
                 "either alone",
                 attackers=attackers,
-                value=cohort.challengers[pair].rates.value - better,
+                value=rates.value - max(compared.value(one, attackers) for one in pair),
                 lower=lower,
                 lower_reason=_TOO_FEW if lower is None else None,
                 selection=_SELECTION,
@@ -293,7 +233,7 @@ def compare_report(
             confidence=confidence,
             against=against,
             baseline=asked.baseline,
-            apart=compared.apart if several else "same-rows",
+            apart=_apart(compared) if several else "same-rows",
             pairs=len(pairs),
         ),
         ranking=_ranking(compared, differences, against),
@@ -309,7 +249,7 @@ def compare_report(
             Message(code)
             for code in (
                 *("compare_only_these", "drawn_alike", "compare_class"),
-                *((f"compare_{compared.apart}",) if several else ()),
+                *((f"compare_{_apart(compared)}",) if several else ()),
                 *(("compare_naive",) if best_of else ()),
                 *(("compare_together",) if gains else ()),
                 *("compare_not_joint", "compare_related", "compare_approximate", "one_run"),
@@ -368,15 +308,14 @@ def judge_increases(
 
 
 def _queries(compared: Compared, columns: Sequence[str]) -> Iterator[ComparedQuery]:
-    left = iter(columns)
     for number, cohort in enumerate(compared.cohorts, 1):
-        for one in cohort.evidence:
-            ladder = one.counts.everyone
+        for query in cohort:
+            one = compared.evidence[query]
             yield ComparedQuery(
                 name=one.score,
-                column=next(left),
-                n_members=ladder.n_members,
-                n_holdout=ladder.n_holdout,
+                column=columns[query],
+                n_members=one.counts.everyone.n_members,
+                n_holdout=one.counts.everyone.n_holdout,
                 rows=number,
             )
 
@@ -408,13 +347,8 @@ def surely_more(rows: Sequence[Row], against: Attackers) -> set[tuple[str, str]]
 
     The limits hold jointly, so what follows from two of them is settled as well.
     """
-    certain = set()
-    for row in rows:
-        if row.attackers == against and row.versus is not None:
-            if row.lower is not None and row.lower > 0:
-                certain.add((row.score, row.versus))
-            if row.upper is not None and row.upper < 0:
-                certain.add((row.versus, row.score))
+    leads = (surely_leads(row) for row in rows if row.attackers == against)
+    certain = {(lead.more, lead.less) for lead in leads if lead}
     while True:
         implied = {(a, d) for a, b in certain for c, d in certain if b == c} - certain
         if not implied:
@@ -424,9 +358,9 @@ def surely_more(rows: Sequence[Row], against: Attackers) -> set[tuple[str, str]]
 
 def _findings(compared: Compared) -> Iterator[Finding]:
     for cohort in compared.cohorts:
-        ladder = cohort.evidence[0].counts.everyone
-        yield from size_findings(ladder.n_members, ladder.n_holdout)
-        for one in cohort.evidence:
+        everyone = compared.evidence[cohort[0]].counts.everyone
+        yield from size_findings(everyone.n_members, everyone.n_holdout)
+        for one in compared.evidence[cohort.start : cohort.stop]:
             yield from score_findings(safe_name(one.score), one.counts)
 
 
@@ -435,7 +369,7 @@ def _not_together(compared: Compared, pairs: Sequence[tuple[int, int]]) -> Itera
     steady = [constant(one.counts) for one in compared.evidence]
     idle, many = 0, 0
     for cohort in compared.cohorts:
-        same_rows = [pair for pair in pairs if set(pair) <= set(cohort.queries)]
+        same_rows = [pair for pair in pairs if set(pair) <= set(cohort)]
         without = sum(steady[a] or steady[b] for a, b in same_rows)
         idle += without
         if len(same_rows) - without > MOST_TOGETHER:

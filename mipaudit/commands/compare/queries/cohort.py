@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError
 from mipaudit.evidence.difference import (
     Challenger,
+    apart_lower,
     bins_of,
     class_challengers,
     encounter,
@@ -57,14 +59,12 @@ class Columns:
     Attributes:
         names: of the queries.
         kinds: of the columns.
-        first: number of the first of them among all queries.
         partitions: their rows.
     """
 
     names: tuple[str, ...]
     kinds: tuple[ScoreKind, ...]
-    first: int
-    partitions: Sequence[Partition]
+    partitions: Sequence[Partition] = ()
 
 
 def compared_rows(
@@ -89,16 +89,10 @@ def compared_rows(
     Raises:
         InputError: rows that cannot be audited, or as `match_rows`.
     """
-    cohorts: list[Columns] = []
-    for some, source in zip(names, sources, strict=True):
-        cohorts.append(
-            Columns(
-                names=tuple(some),
-                kinds=tuple(column.kind for column in source.columns),
-                first=sum(len(one.names) for one in cohorts),
-                partitions=(),
-            )
-        )
+    cohorts = [
+        Columns(names=tuple(some), kinds=tuple(column.kind for column in source.columns))
+        for some, source in zip(names, sources, strict=True)
+    ]
     if not matched and not all(fits(source, len(source.columns)) for source in sources):
         parts = [source.partitions() for source in sources]
         cohorts = [replace(one, partitions=own) for one, own in zip(cohorts, parts, strict=True)]
@@ -108,15 +102,9 @@ def compared_rows(
     findings: tuple[Finding, ...] = ()
     if matched:
         rows, findings = match_rows(held, titles)
-        held, columns = [rows], [[name for some in columns for name in some]]
-        cohorts = [
-            Columns(
-                names=tuple(name for one in cohorts for name in one.names),
-                kinds=tuple(kind for one in cohorts for kind in one.kinds),
-                first=0,
-                partitions=(),
-            )
-        ]
+        held, columns = [rows], [list(chain(*columns))]
+        every = (chain(*(one.names for one in cohorts)), chain(*(one.kinds for one in cohorts)))
+        cohorts = [Columns(names=tuple(every[0]), kinds=tuple(every[1]))]
     units = any(source.unit_seed is not None for source in sources)
     found = [
         canonical_rows(_content_columns(one, own, rows), rows.member, rows.keys, units=units)
@@ -128,14 +116,11 @@ def compared_rows(
         ordered = [one_of_each(rows, seed) for rows in ordered]
         for source, whole, own in zip(sources, held, ordered, strict=False):
             _tell_dropped(source, whole, own)
-    return (
-        [
-            replace(one, partitions=(OrderedRows(rows=rows),))
-            for one, rows in zip(cohorts, ordered, strict=True)
-        ],
-        seed,
-        findings,
-    )
+    cohorts = [
+        replace(one, partitions=(OrderedRows(rows=rows),))
+        for one, rows in zip(cohorts, ordered, strict=True)
+    ]
+    return cohorts, seed, findings
 
 
 def _held(source: ScoreSource, read: Callable[..., HeldRows]) -> Rows:
@@ -306,31 +291,36 @@ class Meeting(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cohort:
-    """Queries of the same rows. In a cohort queries go by their number within it.
+class Compared:
+    """Queries, which go by their number, and how any two of them differ.
 
     Attributes:
-        first: number of the first of them among all queries.
-        evidence: of every query.
+        evidence: of every query; names are unique.
+        cohorts: which queries are of the same rows, in the order of their queries.
+        independent: whether different cohorts hold different records.
         challengers: the attackers that have learned so far.
-        meetings: how a challenger did beside the score of another query, or of one of its own
-            two; none where there are no pairs.
+        meetings: how a challenger did beside the score of another query of the same rows, or of
+            one of its own two; none where there are no pairs.
     """
 
-    first: int
     evidence: tuple[Evidence, ...]
+    cohorts: tuple[range, ...]
+    independent: bool = False
     challengers: dict[Key, Challenger] = field(default_factory=dict)
     meetings: Mapping[tuple[Key, int], Meeting] = field(default_factory=dict)
-
-    @property
-    def queries(self) -> range:
-        """Return the numbers of the queries among all."""
-        return range(self.first, self.first + len(self.evidence))
 
     @property
     def together(self) -> list[tuple[int, int]]:
         """Return the pairs of queries that are seen together."""
         return [(a, b) for a, b in self.challengers if isinstance(b, int)]
+
+    def cohort(self, query: int) -> range:
+        """Return the queries of the same rows."""
+        return next(one for one in self.cohorts if query in one)
+
+    def classes(self, first: int, second: int) -> tuple[Attackers, ...]:
+        """Return the classes that a difference can be stated for."""
+        return common_classes(self.evidence[first], self.evidence[second])
 
     def challenger(self, query: int, attackers: Attackers) -> Challenger:
         """Return the attackers of a class that learned on a query."""
@@ -341,15 +331,36 @@ class Cohort:
             self.challengers[key] = found[attackers]
         return self.challengers[key]
 
-    def lower(self, key: Key, rival: int, attackers: Attackers, alpha: float) -> float | None:
-        """Return a lower limit of a challenger minus the best of a class on another query.
+    def value(self, query: int, attackers: Attackers) -> float:
+        """Return the best estimate of a query's advantage within a class: biased downward."""
+        return self.challenger(query, attackers).rates.value
+
+    def lower(self, first: int, second: int, attackers: Attackers, alpha: float) -> float | None:
+        """Return a lower limit of the first query's advantage minus the second's.
 
         Args:
-            key: the challenger.
-            rival: the other query.
-            attackers: its class.
+            first: number of a query.
+            second: number of another.
+            attackers: the class, on either query.
             alpha: one-sided error in (0, 1).
         """
+        if second in self.cohort(first):
+            return self._beside((first, attackers), second, attackers, alpha)
+        return apart_lower(
+            self.challenger(first, attackers),
+            self.evidence[second],
+            attackers,
+            alpha,
+            independent=self.independent,
+        )
+
+    def upper(self, first: int, second: int, attackers: Attackers, alpha: float) -> float | None:
+        """Return an upper limit of the first query's advantage minus the second's."""
+        lower = self.lower(second, first, attackers, alpha)
+        return None if lower is None else -lower
+
+    def _beside(self, key: Key, rival: int, attackers: Attackers, alpha: float) -> float | None:
+        """Return a lower limit of a challenger minus the best of a class on another query."""
         found, bins = self.meetings[key, rival]
         if attackers == "bins-16" and found is not None:
             found = in_bins(found, bins)
@@ -367,9 +378,20 @@ class Cohort:
             attackers: the class of those who see one score alone.
             alpha: one-sided error in (0, 1).
         """
-        limits = [self.lower(pair, rival, attackers, alpha) for rival in pair]
+        limits = [self._beside(pair, rival, attackers, alpha) for rival in pair]
         known = [one for one in limits if one is not None]
         return max(0.0, min(known)) if len(known) == len(limits) else None
+
+
+def compared(cohorts: Sequence[Compared], *, independent: bool) -> Compared:
+    """Return the queries of several cohorts, each counted by itself."""
+    return Compared(
+        evidence=tuple(chain(*(one.evidence for one in cohorts))),
+        cohorts=tuple(chain(*(one.cohorts for one in cohorts))),
+        independent=independent,
+        challengers=dict(chain(*(one.challengers.items() for one in cohorts))),
+        meetings=dict(chain(*(one.meetings.items() for one in cohorts))),
+    )
 
 
 def count_cohort(
@@ -380,7 +402,8 @@ def count_cohort(
     prior: float,
     discrete: bool,
     seed: int,
-) -> Cohort:
+    first: int = 0,
+) -> Compared:
     """Return the queries of one set of rows, counted, and how they met.
 
     Args:
@@ -390,6 +413,7 @@ def count_cohort(
         prior: p in (0, 1).
         discrete: take every score as discrete.
         seed: of the row assignment.
+        first: number of the first of them among all queries.
 
     Raises:
         InputError: a class is empty or keys repeat.
@@ -405,8 +429,9 @@ def count_cohort(
             columns.names, over(lambda: Tally(plan)).counts(), columns.kinds, strict=True
         )
     )
+    cohorts = (range(first, first + many),)
     if not pairs:
-        return Cohort(first=columns.first, evidence=evidence)
+        return Compared(evidence=evidence, cohorts=cohorts)
     # Few rows are assigned to blocks more than once, and so must be at hand.
     rows: Rows | None = None if plan.draws == 1 else over(HeldRows).joined()
     scores = _finer_cells(plan, sample, rows, prior, cells_at_once(2 * len(pairs) * _CLASSES))
@@ -417,11 +442,17 @@ def count_cohort(
         for (a, b), grid in zip(together, grids, strict=True):
             sides = scores[a].sides, scores[b].sides
             challengers[a, b] = seen_together((evidence[a], evidence[b]), grid, sides, (a, b))
-    return Cohort(
-        first=columns.first,
+    meetings = _meetings(evidence, scores, challengers, pairs, over)
+
+    def among_all(key: Key) -> Key:
+        query, other = first + key[0], key[1]
+        return (query, first + other) if isinstance(other, int) else (query, other)
+
+    return Compared(
         evidence=evidence,
-        challengers=challengers,
-        meetings=_meetings(evidence, scores, challengers, pairs, over),
+        cohorts=cohorts,
+        challengers={among_all(key): who for key, who in challengers.items()},
+        meetings={(among_all(key), first + at): one for (key, at), one in meetings.items()},
     )
 
 

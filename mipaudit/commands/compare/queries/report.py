@@ -177,7 +177,7 @@ def lines(report: CompareReport) -> tuple[QueryLine, ...]:
 def own_differences(report: CompareReport) -> tuple[Row, ...]:
     """Return the differences in the class of the ranking, those that are certain first."""
     rows = (row for row in report.differences if row.attackers == report.design.against)
-    return tuple(sorted(rows, key=lambda row: _settled(row) is None))
+    return tuple(sorted(rows, key=lambda row: surely_leads(row) is None))
 
 
 def n_queries(report: CompareReport) -> int:
@@ -207,7 +207,7 @@ def shown_limit(report: CompareReport) -> float | None:
 def _order(report: CompareReport) -> Message:
     """Return what is certain of the order and matters most, for the ranking's class if it can."""
     against, first = report.design.against, report.ranking[0]
-    facts = [fact for fact in map(_settled, report.differences) if fact]
+    facts = [fact for fact in map(surely_leads, report.differences) if fact]
     of_class = [fact for fact in facts if fact.attackers == against]
     leads = [fact for fact in of_class if fact.more == first.query]
     if len(leads) == len(report.ranking) - 1 > 1:
@@ -228,7 +228,7 @@ def _order(report: CompareReport) -> Message:
     )
 
 
-def _settled(row: Row) -> Lead | None:
+def surely_leads(row: Row) -> Lead | None:
     """Return which of two queries surely leaks more, than which, by how much, for whom."""
     versus = row.versus or ""
     if row.lower is not None and row.lower > 0:

@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from mipaudit.commands.compare.options import CompareOptions, query_names
-from mipaudit.commands.compare.queries.answer import Compared, compare_report, pairs_of
-from mipaudit.commands.compare.queries.cohort import Cohort, Columns, compared_rows, count_cohort
+from mipaudit.commands.compare.queries.answer import compare_report, pairs_of
+from mipaudit.commands.compare.queries.cohort import (
+    Columns,
+    Compared,
+    compared,
+    compared_rows,
+    count_cohort,
+)
 from mipaudit.commands.compare.queries.report import CompareReport
 from mipaudit.counting.counts import Counts, require_information, row_meter
 from mipaudit.counting.scores import settle_seed
@@ -50,8 +56,8 @@ def compare_queries(asked: CompareOptions) -> CompareReport:
         groups, seed, unmatched = compared_rows(
             sources, titles, names, read, choice, matched=matched
         )
-        cohorts = [_counted(one, pairs, read, asked, seed) for one in groups]
-        _require_information(cohorts)
+        found = _counted(groups, pairs, read, asked, seed)
+        _require_information(found)
         for source in sources:
             source.opened.check_unchanged()
         files = [source.inputs(hash_all=asked.hash_inputs) for source in sources]
@@ -59,7 +65,7 @@ def compare_queries(asked: CompareOptions) -> CompareReport:
             _require_different_files(files)
         told = [finding for source in sources for finding in (*source.told, *source.findings())]
         return compare_report(
-            Compared(cohorts=cohorts, independent=asked.independent),
+            found,
             [column for some in columns for column in some],
             asked,
             findings=[*told, *unmatched],
@@ -96,26 +102,37 @@ def _pairs(asked: CompareOptions, names: Sequence[str]) -> list[tuple[int, int]]
 
 
 def _counted(
-    columns: Columns,
+    groups: Iterable[Columns],
     pairs: Iterable[tuple[int, int]],
     read: Callable[..., Any],
     asked: CompareOptions,
     seed: int,
-) -> Cohort:
-    """Count one set of rows, and compare those pairs of which it has both queries."""
-    first = columns.first
-    inside = range(first, first + len(columns.names))
-    own = [(a - first, b - first) for a, b in pairs if a in inside and b in inside]
-    return count_cohort(columns, own, read, prior=asked.prior, discrete=asked.discrete, seed=seed)
+) -> Compared:
+    """Count every set of rows, and compare those pairs of which it has both queries."""
+    counted, first = [], 0
+    for columns in groups:
+        inside = range(len(columns.names))
+        own = [(a - first, b - first) for a, b in pairs]
+        own = [(a, b) for a, b in own if a in inside and b in inside]
+        one = count_cohort(
+            *(columns, own, read),
+            prior=asked.prior,
+            discrete=asked.discrete,
+            seed=seed,
+            first=first,
+        )
+        counted.append(one)
+        first += len(inside)
+    return compared(counted, independent=asked.independent)
 
 
-def _require_information(cohorts: Sequence[Cohort]) -> None:
+def _require_information(found: Compared) -> None:
     """Refuse queries none of which can show anything; one that leaks nothing is compared.
 
     Raises:
         InputError: every score is constant, or both classes hold the same scores in all.
     """
-    columns = tuple(one.counts for cohort in cohorts for one in cohort.evidence)
+    columns = tuple(one.counts for one in found.evidence)
     sizes = columns[0].everyone
     require_information(
         Counts(columns=columns, n_members=sizes.n_members, n_holdout=sizes.n_holdout)
