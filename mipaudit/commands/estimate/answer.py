@@ -1,4 +1,7 @@
-"""From counts to the report: estimate every score, judge, and say it in words."""
+"""From counts to the report: estimate every score, judge, and say it in words.
+
+What makes rows of metrics, of scores of several numbers and of MACE is loaded where there are such.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,9 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
+import numpy as np
+
 from mipaudit.commands.estimate.report import Report
-from mipaudit.commands.estimate.rows import (
-    findings_of,
-    gather_metrics,
-    kernel_rows_of,
-    leaking,
-    mace_estimates,
-    metric_rows,
-    published_rows,
-    vector_evidence_of,
-    vector_mace,
-)
 from mipaudit.counting.counts import require_information
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.policy_on_scores import judge
@@ -36,20 +30,28 @@ from mipaudit.evidence.scores.rows import (
     score_estimates,
 )
 from mipaudit.maths.advantage import baseline
+from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.model.message import Finding, Message
+from mipaudit.model.row import Row
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.any_report import STATED_SEED, STRICT_SEED, Design, approximate
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.verdict import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.counts import Counts
     from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.judgement.blind import Blind
-    from mipaudit.model.row import Attackers, Row
+    from mipaudit.evidence.metrics import MetricEvidence
+    from mipaudit.evidence.vectors import VectorEvidence
+    from mipaudit.maths.metrics.mace import MaceHistogram
+    from mipaudit.maths.metrics.metric import Metric
+    from mipaudit.model.row import Attackers
     from mipaudit.statements.policy import Limit, Policy
     from mipaudit.statements.provenance import Provenance
     from mipaudit.summaries.seed import SeedOrigin
@@ -109,12 +111,13 @@ def audit(
         key=lambda e: (e.lower(share.one_sided), e.held_out.value, e.area[0].value), reverse=True
     )
     metrics = gather_metrics(evidence, asked.judged.metrics)
+    of_metrics, leaking, published = metric_rows(metrics, share, asked)
     estimates = [
         row
         for one in evidence
         for row in (
             *_rows(one, share),
-            *metric_rows(one.score, metrics, share),
+            *of_metrics[one.score],
             any_difference(one, asked.confidence),
         )
     ]
@@ -160,7 +163,7 @@ def audit(
             asked.prior,
             [one.lower(share.one_sided) for one in evidence],
             claims,
-            leaking(metrics, share),
+            leaking,
         ),
         *(
             finding
@@ -182,7 +185,7 @@ def audit(
             *estimates,
             *kernel_rows,
             *mace_rows,
-            *published_rows(metrics, asked),
+            *published,
             *vector_mace_rows,
         ),
         claims=claims,
@@ -390,3 +393,202 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
                 hint="Use `against` learned"
                 + (" or product-grid." if len(vector.coordinates) <= MOST_GRIDDED else "."),
             )
+
+
+_METHOD: Final = "MACE histogram, as published; not a valid interval for the advantage"
+_SELECTION: Final = "100 bins of equal width between the extremes of the same rows"
+_VECTOR_METHOD: Final = (
+    "MACE histogram in several coordinates, as published; not a valid interval for the advantage"
+)
+_SHUFFLES: Final = 20
+_SHUFFLED_BINS: Final = 1 << 22  # bins dealt in all, whatever the number of shuffles
+_LARGEST_DEALT: Final = 10**9  # numpy deals without replacement below this
+_STREAM: Final = 5
+
+
+def gather_metrics(
+    evidence: Sequence[Evidence], metrics: Sequence[Metric]
+) -> dict[tuple[str, str], MetricEvidence]:
+    """Return the evidence about every metric of every score, by (score, metric)."""
+    if not metrics:
+        return {}
+    from mipaudit.evidence.metrics import metric_evidence
+
+    return {
+        (one.score, metric.name): metric_evidence(one, metric)
+        for one in evidence
+        for metric in metrics
+    }
+
+
+def metric_rows(
+    gathered: Mapping[tuple[str, str], MetricEvidence], share: ErrorShare, asked: EstimateOptions
+) -> tuple[Mapping[str, list[Row]], Message | None, list[Row]]:
+    """Return the rows of all metrics by score, a score that one is surely high of, and MACE's.
+
+    The message says of which score a metric is surely above what blind guessing has; the last rows
+    are of MACE's Algorithm 2, if it is asked for.
+    """
+    rows: Mapping[str, list[Row]] = defaultdict(list)
+    if not gathered:
+        return rows, None, []
+    from mipaudit.evidence.metric_rows import leaking_metrics, metric_estimates, published_metric
+
+    for (score, _), found in gathered.items():
+        rows[score].extend(metric_estimates(found, share))
+    made = (
+        published_metric(found.evidence, found.metric, asked.confidence)
+        for found in (gathered.values() if asked.method == "mace" else ())
+    )
+    published = [row for row in made if row is not None]
+    return rows, leaking_metrics(gathered.values(), share.one_sided), published
+
+
+def findings_of(metrics: Sequence[Metric], least: float = LEAST_RECALL) -> list[Finding]:
+    """Return what the reader must know about the metrics themselves.
+
+    Args:
+        metrics: all that are asked for or limited.
+        least: the least recall that was asked for.
+    """
+    if not metrics and least == LEAST_RECALL:
+        return []
+    from mipaudit.evidence.metric_rows import metric_findings, unused_floor
+
+    found = [finding for metric in metrics for finding in metric_findings(metric)]
+    if least != LEAST_RECALL and not any(metric.floor for metric in metrics):
+        found.append(unused_floor(least))
+    return found
+
+
+def vector_evidence_of(
+    source: AuditedInput, counts: Counts, asked: EstimateOptions
+) -> list[VectorEvidence]:
+    """Return the evidence of every vector score, in the order of the source."""
+    if not source.vectors:
+        return []
+    from mipaudit.evidence.vectors import vector_evidence
+
+    return [
+        vector_evidence(vector.name, counted, prior=asked.prior, strict=asked.strict, seed=seed)
+        for vector, counted, seed in zip(
+            source.vectors, counts.vectors, counts.vector_seeds, strict=True
+        )
+    ]
+
+
+def vector_mace(
+    source: AuditedInput, counts: Counts, asked: EstimateOptions
+) -> tuple[list[Row], list[Finding]]:
+    """Return the published estimator of every vector, and what it reads where nothing leaks."""
+    if not counts.mace_vectors:
+        return [], []
+    from mipaudit.evidence.vectors import shuffled_finding
+
+    rows, findings = [], []
+    found = zip(source.vectors, counts.mace_vectors, counts.vector_seeds, strict=True)
+    for vector, table, seed in found:
+        selection = (
+            f"100^{len(vector.coordinates)} bins of equal width between the extremes of the same "
+            f"rows, of which {len(table):,} are occupied"
+        )
+        row, _ = _as_published(vector.name, _VECTOR_METHOD, selection, table, asked)
+        rows.append(row)
+        shuffled = _shuffled(table, asked, seed)
+        if shuffled is not None:
+            name, value = safe_name(vector.name), row.value or 0.0
+            findings.append(shuffled_finding(name, value, shuffled, asked.prior))
+    return rows, findings
+
+
+def mace_estimates(
+    counts: Sequence[NDArray[np.int64]], names: Sequence[str], asked: EstimateOptions
+) -> tuple[list[Row], tuple[Row, ...]]:
+    """Return the published estimator's rows and cells; they never decide anything."""
+    rows: list[Row] = []
+    cells: list[Row] = []
+    for name, table in zip(names, counts, strict=bool(counts)):
+        occupied = table.sum(axis=1).nonzero()[0]
+        row, result = _as_published(name, _METHOD, _SELECTION, table[occupied], asked)
+        rows.append(row)
+        cells.extend(
+            replace(
+                row,
+                quantity="risk",
+                cell=int(cell),
+                n_members=int(members),
+                n_holdout=int(holdout),
+                value=float(risk),
+                lower=float(low),
+                upper=float(high),
+                plugin=None,
+            )
+            for cell, (holdout, members), risk, low, high in zip(
+                occupied,
+                table[occupied],
+                result.risk,
+                result.risk_lower,
+                result.risk_upper,
+                strict=True,
+            )
+        )
+    return rows, tuple(cells)
+
+
+def _as_published(
+    name: str, method: str, selection: str, table: NDArray[np.int64], asked: EstimateOptions
+) -> tuple[Row, MaceHistogram]:
+    """Return MACE's estimate from the counts of holdout records and members by bin."""
+    from mipaudit.maths.metrics.mace import mace_histogram
+
+    holdout, members = table.T
+    result = mace_histogram(members, holdout, prior=asked.prior, delta=1 - asked.confidence)
+    row = Row(
+        quantity="advantage",
+        score=name,
+        method=method,
+        attackers="any",
+        value=result.value,
+        lower=result.value - result.half_width,
+        upper=result.value + result.half_width,
+        confidence=asked.confidence,
+        plugin=result.value,
+        selection=selection,
+        validity="not-an-interval",
+        n_members=int(members.sum()),
+        n_holdout=int(holdout.sum()),
+    )
+    return row, result
+
+
+def _shuffled(table: NDArray[np.int64], asked: EstimateOptions, seed: int) -> float | None:
+    """Return the mean estimate with membership shuffled; None for too many rows to deal."""
+    if int(table.sum()) >= _LARGEST_DEALT:
+        return None
+    from mipaudit.summaries.grids import shuffled_counts
+
+    rng = np.random.default_rng([seed, _STREAM])
+    times = max(1, min(_SHUFFLES, _SHUFFLED_BINS // len(table)))
+    found = []
+    for _ in range(times):
+        dealt = shuffled_counts(table, rng)
+        share = dealt / dealt.sum(axis=0)
+        found.append(
+            float(np.abs(asked.prior * share[:, 1] - (1 - asked.prior) * share[:, 0]).sum())
+        )
+    return float(np.mean(found))
+
+
+def kernel_rows_of(
+    counts: Counts, names: Sequence[str], share: ErrorShare, asked: EstimateOptions
+) -> list[Row]:
+    """Return the rows of the kernel densities, if asked for; they never decide anything."""
+    if not counts.kernel:
+        return []
+    from mipaudit.evidence.kernel import kernel_estimates
+
+    return [
+        row
+        for name, column in zip(names, counts.kernel, strict=True)
+        for row in kernel_estimates(name, column, share, prior=asked.prior, strict=asked.strict)
+    ]

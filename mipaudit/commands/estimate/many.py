@@ -1,24 +1,32 @@
 """``mipaudit.estimate_many``: what ``estimate`` says of each of many audits, in one table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from mipaudit.commands.estimate.many_options import EstimateManyOptions
+from mipaudit.commands.estimate.options import JOINT_OPTION
 from mipaudit.counting.counts import How, require_information
 from mipaudit.counting.scores import count_all, read_input, settle_seed
 from mipaudit.data.parts import arrow_table, is_frame
 from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Engine, Workers
-from mipaudit.errors import InputError, MipauditError, UsageError
+from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.policy_on_scores import deciding_upper
 from mipaudit.evidence.scores.evidence import Evidence, learn_together
 from mipaudit.evidence.scores.findings import score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, any_difference
+from mipaudit.options.declare import Options, manner, required
+from mipaudit.options.game import BY_OPTION, Game
 from mipaudit.options.public import public
+from mipaudit.options.scores import (
+    AGAINST_OPTION,
+    ChosenSeed,
+    Columns,
+    Discreteness,
+    Followed,
+    Sides,
+)
+from mipaudit.statements.choices import Against
 from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.rounding import count_text
 
@@ -30,16 +38,67 @@ if TYPE_CHECKING:
     from mipaudit.data.source import ScoreSource
     from mipaudit.model.message import Finding
 
+_OF_SEVERAL = frozenset({"product-grid", "learned"})
+
+
+class _Audits(Options, kw_only=False):
+    scores: Any = required(
+        manner(
+            "An array of shape (audits, rows), or a data frame or an Arrow table of the rows of "
+            "all audits, which `by` splits.",
+            flag=None,
+        )
+    )
+
+
+class _Split(Options):
+    member: Any = manner(
+        "With an array: who is a member, of shape (rows,) or (audits, rows), bool or 0 and 1.",
+        flag=None,
+    )
+    by: Sequence[str] = BY_OPTION.but(
+        "With a frame: each combination of these columns is an audit.", default=()
+    )
+
+
+class _Joint(Options):
+    joint: bool = JOINT_OPTION.but(
+        "Share the error over the audits: all limits of the advantage hold together, and all "
+        "of the AUC.",
+        default=False,
+    )
+    against: Against | None = AGAINST_OPTION.but(
+        "The attackers whose upper limit is shown. Default: any for a score of few values, "
+        "else the class with the highest limit."
+    )
+
+
+class EstimateManyOptions(
+    _Audits, _Split, Columns, Game, _Joint, Discreteness, Sides, ChosenSeed, Followed
+):
+    """The scores of many audits, and what is said of all of them."""
+
+    def check(self) -> None:
+        """Refuse attackers on several numbers: an audit has one score."""
+        super().check()
+        if self.against in _OF_SEVERAL:
+            raise UsageError(
+                "no_such_class",
+                f"Attackers '{self.against}' exist for scores of several numbers alone.",
+                hint="Name another class in `against`, or leave it out.",
+            )
+
+
 _TABLE: Final = 2
 
 
 # What `estimate` would be given for one audit: a frame, or members and holdout apart.
 _Audit: TypeAlias = tuple[Any, Any, Any]
 # All audits, and what names each in the table.
-_Audits: TypeAlias = "tuple[list[_Audit], pd.Index]"
+_NamedAudits: TypeAlias = "tuple[list[_Audit], pd.Index]"
 
 
-def _audits_of(asked: EstimateManyOptions) -> _Audits:
+def _audits_of(asked: EstimateManyOptions) -> _NamedAudits:
     """Return the audits that are asked for.
 
     Raises:
@@ -57,7 +116,7 @@ def _audits_of(asked: EstimateManyOptions) -> _Audits:
     return _of_frame(frame, asked)
 
 
-def _frame(scores: Any) -> pd.DataFrame | None:  # noqa: ANN401 - an array or a frame of any kind
+def _frame(scores: Any) -> "pd.DataFrame | None":  # noqa: ANN401 - an array or a frame of any kind
     import pandas as pd
 
     if isinstance(scores, pd.DataFrame):
@@ -72,7 +131,7 @@ def _frame(scores: Any) -> pd.DataFrame | None:  # noqa: ANN401 - an array or a 
     )
 
 
-def _of_frame(frame: pd.DataFrame, asked: EstimateManyOptions) -> _Audits:
+def _of_frame(frame: "pd.DataFrame", asked: EstimateManyOptions) -> _NamedAudits:
     by = list(asked.by)
     if not by:
         raise UsageError(
@@ -102,7 +161,7 @@ def _of_frame(frame: pd.DataFrame, asked: EstimateManyOptions) -> _Audits:
     return [(rows.drop(columns=by), None, None) for _, rows in groups], names
 
 
-def _of_array(asked: EstimateManyOptions) -> _Audits:
+def _of_array(asked: EstimateManyOptions) -> _NamedAudits:
     import numpy as np
     import pandas as pd
 
@@ -128,7 +187,7 @@ def _of_array(asked: EstimateManyOptions) -> _Audits:
     return each, pd.RangeIndex(len(scores), name="audit")
 
 
-def _member(given: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:  # noqa: ANN401 - as above
+def _member(given: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":  # noqa: ANN401 - as above
     """Return who is a member, of the shape of the scores."""
     import numpy as np
 
@@ -159,17 +218,11 @@ _AT_ONCE: Final = 32
 Row: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Counted:
-    """The evidence of one audit, its rows of both classes, and what the reader must know of it."""
-
-    evidence: Evidence
-    n_members: int
-    n_holdout: int
-    findings: tuple[Finding, ...]
+# The evidence of one audit, and what the reader must know of it.
+_Counted: TypeAlias = "tuple[Evidence, Sequence[Finding]]"
 
 
-def answer_estimate_many(asked: EstimateManyOptions) -> pd.DataFrame:
+def answer_estimate_many(asked: EstimateManyOptions) -> "pd.DataFrame":
     """Return what `estimate` says of each of many audits of one score, a row for each.
 
     Each row has the numbers of `estimate` on that audit alone with the same settings; with
@@ -195,8 +248,8 @@ def answer_estimate_many(asked: EstimateManyOptions) -> pd.DataFrame:
     with Workers(Engine(name="threads", jobs=1)) as workers:
         counted = _counted(audits, asked, workers)
         while some := list(islice(counted, _AT_ONCE)):
-            learn_together([one.evidence for one in some])
-            rows += [_row(one, share, asked) for one in some]
+            learn_together([evidence for evidence, _ in some])
+            rows += [_row(*one, share, asked) for one in some]
             if asked.progress is not None:
                 asked.progress(len(rows), len(audits))
     found = pd.DataFrame(rows, index=names)
@@ -216,21 +269,15 @@ def _counted(
         try:
             yield _count(audit, asked, workers)
         except (InputError, UsageError) as error:
-            raise _placed(error, at, len(audits)) from None
-
-
-def _placed(error: MipauditError, at: int, count: int) -> MipauditError:
-    """Return the same error, which says of which audit it is."""
-    where = (
-        f"Audit {count_text(at)} of {count_text(count)}, counted from 0 in the order of the table"
-    )
-    return error.worded(f"{where}: {error.message}", error.hint)
+            where = f"Audit {count_text(at)} of {count_text(len(audits))}, counted from 0 in the "
+            where += f"order of the table: {error.message}"
+            raise error.worded(where, error.hint) from None
 
 
 def _count(audit: _Audit, asked: EstimateManyOptions, workers: Workers) -> _Counted:
     """Read one audit as `estimate` does."""
 
-    def run(source: ScoreSource) -> _Counted:
+    def run(source: "ScoreSource") -> _Counted:
         if len(source.columns) != 1:
             raise UsageError(
                 "several_scores",
@@ -258,40 +305,36 @@ def _count(audit: _Audit, asked: EstimateManyOptions, workers: Workers) -> _Coun
             )
         name = safe_name(column.name)
         infinite, sentinels = source.infinite([column.name]), source.sentinels(column.name)
-        return _Counted(
-            evidence=evidence,
-            n_members=counts.n_members,
-            n_holdout=counts.n_holdout,
-            findings=(
-                *source.told,
-                *source.findings(),
-                *size_findings(counts.n_members, counts.n_holdout),
-                *score_findings(name, evidence.counts, infinite, sentinels),
-            ),
+        return evidence, (
+            *source.told,
+            *source.findings(),
+            *size_findings(counts.n_members, counts.n_holdout),
+            *score_findings(name, evidence.counts, infinite, sentinels),
         )
 
     request = read_request(asked, seed=asked.chosen_seed)
     return read_input(audit, request, workers, run)
 
 
-def _row(counted: _Counted, share: ErrorShare, asked: EstimateManyOptions) -> Row:
+def _row(
+    evidence: Evidence, findings: "Sequence[Finding]", share: ErrorShare, asked: EstimateManyOptions
+) -> Row:
     """Return what is said of one audit."""
-    evidence, error = counted.evidence, share.one_sided
+    error, everyone = share.one_sided, evidence.counts.everyone
     against, at_most = deciding_upper(evidence, evidence.upper, asked.against, error)
     auc = evidence.auc(error) if evidence.ordered else None
+    of_auc = (None,) * 3 if auc is None else (auc.value, auc.lower, auc.upper)
     return {
-        "members": counted.n_members,
-        "holdout": counted.n_holdout,
+        "members": everyone.n_members,
+        "holdout": everyone.n_holdout,
         "advantage": evidence.held_out.value,
         "at_least": evidence.lower(error),
         "at_most": _number(at_most),
         "against": against,
-        "auc": _number(None if auc is None else auc.value),
-        "auc_at_least": _number(None if auc is None else auc.lower),
-        "auc_at_most": _number(None if auc is None else auc.upper),
+        **dict(zip(("auc", "auc_at_least", "auc_at_most"), map(_number, of_auc), strict=True)),
         "p_any_difference": _number(any_difference(evidence, share.confidence).value),
         "seed": f"{evidence.seed:016x}",
-        "findings": ", ".join(dict.fromkeys(one.code for one in counted.findings)),
+        "findings": ", ".join(dict.fromkeys(one.code for one in findings)),
     }
 
 

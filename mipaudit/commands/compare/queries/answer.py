@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from mipaudit.commands.compare.increase import increase_check
 from mipaudit.commands.compare.options import CompareOptions
 from mipaudit.commands.compare.queries.cohort import MOST_TOGETHER, Compared
 from mipaudit.commands.compare.queries.report import (
@@ -20,6 +19,7 @@ from mipaudit.commands.compare.queries.report import (
     RankedQuery,
     surely_leads,
 )
+from mipaudit.commands.compare.run import increase_check
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.averaged_lower import Averaged, averaged_among
 from mipaudit.evidence.scores.evidence import Evidence

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mipaudit.commands.compare.increase import increase_check
 from mipaudit.commands.compare.reports.answer import beside_any, changes, figures_of
+from mipaudit.commands.compare.run import increase_check
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.report.messages.told import told
