@@ -134,7 +134,7 @@ class Layout(NamedTuple):
     passes: bool = False
     untold: str = "no limit was given to compare with"
     following: str = ""
-    height: int = 24
+    height: int = 30
     topic: str = ""
 
 

@@ -142,5 +142,4 @@ LAYOUT: Final = Layout(
         ),
     ),
     cases=(Cases("policy", "{score}", "{against} {limit:number}", "{reason}"),),
-    height=30,
 )

@@ -89,5 +89,4 @@ LAYOUT: Final = Layout(
         ("right of holdout", "the same of holdout records: what is told of everybody alike"),
     ),
     cases=(Cases("policy", "attribute", "{quantity:status} {limit:number}", "{reason}"),),
-    height=30,
 )

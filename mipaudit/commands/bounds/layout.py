@@ -135,5 +135,4 @@ LAYOUT: Final = Layout(
         ("poisson, geometric, logarithmic", "[laws of that number, with this mean{tuned:said}.]"),
     ),
     untold="bounds say what could happen, and judge nothing",
-    height=30,
 )

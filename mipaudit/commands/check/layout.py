@@ -30,4 +30,5 @@ LAYOUT: Final = Layout(
     ),
     passes=True,
     untold="The input can be audited.",
+    height=24,
 )

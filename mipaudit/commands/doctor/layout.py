@@ -38,5 +38,4 @@ LAYOUT: Final = Layout(
         ),
     ),
     following="[for the optional parts: {to_install:text}]",
-    height=30,
 )

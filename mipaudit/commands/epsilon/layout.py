@@ -73,4 +73,5 @@ LAYOUT: Final = Layout(
     ),
     cases=(Cases("claim", "epsilon", "claim", "{reason}"),),
     untold="no claim was given to refute",
+    height=24,
 )

@@ -238,4 +238,5 @@ LAYOUT: Final = Layout(
         ),
     ),
     untold="no policy and no claim was given to compare with",
+    height=24,
 )

@@ -60,5 +60,4 @@ LAYOUT: Final = Layout(
     following="[compare two of them: mipaudit compare OLD NEW says whether one surely leaks more."
     "{several:said}]",
     untold="a history judges nothing",
-    height=30,
 )

@@ -111,5 +111,4 @@ LAYOUT: Final = Layout(
         ("gaussian", "the scale is the standard deviation of each number"),
     ),
     untold="noise says what a promise takes, and judges nothing",
-    height=30,
 )

@@ -57,5 +57,4 @@ LAYOUT: Final = Layout(
     ),
     following="{following:text}",
     untold="scores were made, and nothing was judged",
-    height=30,
 )

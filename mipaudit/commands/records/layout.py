@@ -157,5 +157,4 @@ LAYOUT: Final = Layout(
         ("members", "records that were used, as in training; holdout records are alike, unused."),
     ),
     cases=(POLICY_CASES,),
-    height=30,
 )

@@ -99,6 +99,5 @@ LAYOUT: Final = Layout(
         ("within the holdout", "for comparison: holdout records with a copy in the holdout itself"),
     ),
     cases=(Cases("policy", "{score}", "{limit:limited}", "{reason}"),),
-    height=30,
     topic="members-and-holdout",
 )

@@ -149,5 +149,4 @@ LAYOUT: Final = Layout(
             status="caught",
         ),
     ),
-    height=30,
 )

@@ -27,5 +27,4 @@ LAYOUT: Final = Layout(
         ),
     ),
     cases=(Cases("parts", "verify", "{part}", "{text:text}"),),
-    height=30,
 )

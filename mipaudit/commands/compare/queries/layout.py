@@ -125,5 +125,4 @@ LAYOUT: Final = Layout(
         *ADVANTAGE_WORDS,
     ),
     cases=(Cases("policy", "{score}", "increase over {versus} {limit:number}", "{reason}"),),
-    height=30,
 )

@@ -108,5 +108,4 @@ LAYOUT: Final = Layout(
     cases=(
         Cases("policy", "{score}", "increase from {versus} to {report} {limit:number}", "{reason}"),
     ),
-    height=30,
 )

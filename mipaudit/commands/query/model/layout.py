@@ -28,5 +28,4 @@ LAYOUT: Final = Layout(
     ),
     following="mipaudit estimate FILE, with the file of these scores",
     untold="scores were made, and nothing was judged",
-    height=30,
 )
