@@ -14,7 +14,7 @@ from mipaudit.report.messages.words import named_quantity, named_where
 from mipaudit.report.text import whole_text
 from mipaudit.report.walk import FEW
 from mipaudit.statements.kinds import kind_of
-from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.printable_names import first_names, safe_name
 from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
@@ -165,10 +165,8 @@ def _facts(report: Any) -> tuple[str, list[tuple[str, str]]]:  # noqa: ANN401 - 
     """Return what was audited, and what was released, by whom it was tried, when and with what."""
     made = report.provenance
     declared = made.declared
-    names = [safe_name(one.name) for one in made.inputs]
-    more = f" and {len(names) - _SAID} more" if len(names) > _SAID else ""
-    read = f"{', '.join(names[:_SAID])}{more}"
-    unstated = "not stated" if names else ""  # what is computed from a promise is no release
+    read = first_names([safe_name(one.name) for one in made.inputs], _SAID)
+    unstated = "not stated" if read else ""  # what is computed from a promise is no release
     title = (declared.title if declared else None) or read
     facts = (
         ("released", (declared.release if declared else None) or unstated),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.report.blocks import Grid, Pairs, Section, Text
-from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.printable_names import first_names, safe_name
 from mipaudit.statements.provenance import FOREIGN, value_words
 from mipaudit.statements.rounding import count_text
 
@@ -46,11 +46,9 @@ def seed_words(provenance: Provenance) -> str | None:
     source = f"from the scores{_ORIGINS[origin].format(provenance.seed)}"
     shown = [
         one.seed if one.score is None else f"{one.seed} for {safe_name(one.score)}"
-        for one in provenance.seeds[:_MOST_SEEDS]
+        for one in provenance.seeds
     ]
-    more = len(provenance.seeds) - _MOST_SEEDS
-    others = f" and {count_text(more)} more" if more > 0 else ""
-    return f"{', '.join(shown)}{others}; {source}" if shown else source
+    return f"{first_names(shown, _MOST_SEEDS)}; {source}" if shown else source
 
 
 def short_seed(provenance: Provenance) -> str | None:

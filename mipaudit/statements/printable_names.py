@@ -69,7 +69,7 @@ def quoted_name(name: str) -> str:
 def first_names(names: Sequence[str], shown: int = 3) -> str:
     """Return the first of several names, safe already, and how many more there are."""
     more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(names[:shown]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def inert_text(text: str) -> str:

@@ -14,7 +14,7 @@ from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 from mipaudit.model.message import Message
 from mipaudit.options.public import without_effect
 from mipaudit.report.codec import indented, is_page, taken_out, to_json
-from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.printable_names import first_names, safe_name
 from mipaudit.statements.provenance import Declaration, provenance
 from mipaudit.statements.rounding import count_text
 
@@ -119,7 +119,7 @@ def _of_input(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
     if lacking:
         text = f"the report is of {count} files, and {count_text(len(new))} were read now"
     elif changed:
-        text = f"another content than the report's: {_listed(changed)}"
+        text = f"another content than the report's: {_few(changed)}"
     elif any(sha256 is None and fingerprint is None for *_, sha256, fingerprint in old):
         text = f"{count} read; data in memory and standard input may have no sha256"
     if old or new:
@@ -144,7 +144,7 @@ def _settings(report: AnyReport) -> Iterator[VerifiedPart]:
         wrong += [one.name for one in stated if one.name == "blind" and one.value is not None]
     if wrong:
         text = "unknown, stated twice or stated falsely, and nothing follows from them: "
-        text += _listed(dict.fromkeys(wrong))
+        text += _few(dict.fromkeys(wrong))
         yield compared_part("settings", len(stated), len(wrong), text)
 
 
@@ -241,7 +241,7 @@ def values_part(name: str, then: Json, now: Json, *, same_version: bool) -> Veri
     text = "1 value" if compared == 1 else f"{count_text(compared)} values"
     if wrong:
         # A field's name may come from a file that anybody wrote.
-        text = f"{count_text(len(wrong))} of {text}: {_listed(one.place[1:] for one in wrong)}"
+        text = f"{count_text(len(wrong))} of {text}: {_few(one.place[1:] for one in wrong)}"
         gaps = [one.gap for one in wrong if one.gap is not None]
         text += f" (numbers by up to {max(gaps):.3g})" if gaps else ""
     else:
@@ -251,12 +251,8 @@ def values_part(name: str, then: Json, now: Json, *, same_version: bool) -> Veri
     return compared_part(name, compared, len(wrong), text)
 
 
-def _listed(names: Iterable[str]) -> str:
-    """Return the first names, and how many more there are."""
-    every = [*names]
-    more = len(every) - _NAMED_PLACES
-    shown = ", ".join(map(safe_name, every[:_NAMED_PLACES]))
-    return f"{shown} and {count_text(more)} more" if more > 0 else shown
+def _few(names: Iterable[str]) -> str:
+    return first_names([*map(safe_name, names)], _NAMED_PLACES)
 
 
 def pairs(report: Json, other: Json, place: str) -> Iterator[Pair]:

@@ -19,7 +19,7 @@ from mipaudit.report.messages.words import class_words
 from mipaudit.report.walk import walk_of
 from mipaudit.statements import rounding
 from mipaudit.statements.kinds import kind_of
-from mipaudit.statements.printable_names import safe_name
+from mipaudit.statements.printable_names import first_names, safe_name
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.verdict import stale_waiver
 
@@ -85,8 +85,7 @@ class Stored(NamedTuple):
     def read(self) -> str:
         """Return the names of what was read; of what reads nothing, the command."""
         names = [input_name(one) for one in self.report.provenance.inputs]
-        more = f" and {rounding.count_text(len(names) - _SAID)} more" if len(names) > _SAID else ""
-        return f"{', '.join(names[:_SAID])}{more}" or self.report.command
+        return first_names(names, _SAID) or self.report.command
 
     @property
     def called(self) -> str:

@@ -14,7 +14,7 @@ from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
 from mipaudit.report.messages import words
 from mipaudit.statements import rounding
-from mipaudit.statements.printable_names import quoted_name, safe_name, safe_text
+from mipaudit.statements.printable_names import first_names, quoted_name, safe_name, safe_text
 
 # What answers before it has loaded much comes first, then what most answers say.
 _FIRST: Final = ("noise", "epsilon", "verdicts", "estimate", "input", "limitations")
@@ -316,12 +316,6 @@ def _bound(missing: str, form: Callable[[float], str]) -> Callable[[float | None
     return bound
 
 
-def _names(names: tuple[str, ...]) -> str:
-    more = len(names) - _FEW
-    shown = ", ".join(safe_name(name) for name in names[:_FEW])
-    return f"{shown} and {rounding.count_text(more)} more" if more > 0 else shown
-
-
 def _or(missing: str, form: Callable[[Any], str]) -> Callable[[Any], str]:
     """Return a form with a word for what is not there."""
     return lambda value: missing if value is None else form(value)
@@ -364,7 +358,7 @@ def _words(code: str) -> str:
 _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
     "name": safe_name,
     "quoted": quoted_name,
-    "names": _names,
+    "names": lambda value: first_names([*map(safe_name, value)], _FEW),
     # A list or a line whose names are safe already; of one that is not there, nothing.
     "text": _shown,
     "after": lambda value: f" {_shown(value)}" if value else "",
