@@ -44,12 +44,12 @@ class ExchangeForm(NamedTuple):
 
 
 EXCHANGE: Final = (
-    ExchangeForm("in-toto", "cases:statement", ("json",), ".intoto.json"),
-    ExchangeForm("cyclonedx", "cards:cyclonedx", ("json",), ".cdx.json"),
-    ExchangeForm("model-card", "cards:model_card", ("markdown",)),
-    ExchangeForm("metrics", "cards:metrics", ("json",)),
-    ExchangeForm("github", "cases:github", ("table",)),
-    ExchangeForm("gitlab", "cases:gitlab", ("json",)),
+    ExchangeForm("in-toto", "others:statement", ("json",), ".intoto.json"),
+    ExchangeForm("cyclonedx", "others:cyclonedx", ("json",), ".cdx.json"),
+    ExchangeForm("model-card", "others:model_card", ("markdown",)),
+    ExchangeForm("metrics", "others:metrics", ("json",)),
+    ExchangeForm("github", "others:github", ("table",)),
+    ExchangeForm("gitlab", "others:gitlab", ("json",)),
 )
 # Of a source, and of several reports: it is asked for in other words.
 ANNEX: Final = ExchangeForm("annex", "annex:annex", ("table", "markdown", "html", "json"))

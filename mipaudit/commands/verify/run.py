@@ -23,7 +23,7 @@ from mipaudit.options.public import function_of, options_of, public, recorded_ke
 from mipaudit.options.values import Given, path_of, require
 from mipaudit.output.stored_report import foreign, read_report, report_bytes
 from mipaudit.report.codec import from_json, read_once
-from mipaudit.report.exchange.cases import PREDICATE, TYPE, statement, unread
+from mipaudit.report.exchange.others import PREDICATE, TYPE, statement, unread
 from mipaudit.report.exchange.stored import File, Stored
 from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.printable_names import safe_name

@@ -12,8 +12,7 @@ from mipaudit.errors import UsageError
 from mipaudit.model.message import Message
 from mipaudit.report.blocks import Bullets, Grid, Section, Text, listed, plain
 from mipaudit.report.exchange.annex_points import SOURCES
-from mipaudit.report.exchange.cards import judged_grid
-from mipaudit.report.exchange.cases import unread
+from mipaudit.report.exchange.others import judged_grid, unread
 from mipaudit.report.exchange.stored import figures, is_number, printable
 from mipaudit.report.forms import answer_of
 from mipaudit.report.messages.told import is_serious, told

@@ -22,7 +22,7 @@ from mipaudit.commands.render.forms import (
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Waiver
-from mipaudit.report.exchange.cases import statement
+from mipaudit.report.exchange.others import statement
 from mipaudit.report.exchange.stored import File
 from mipaudit.report.forms import answer_of, brief_report, report_as, report_text
 from mipaudit.report.messages.told import told
