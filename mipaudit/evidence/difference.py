@@ -25,7 +25,7 @@ from mipaudit.evidence.scores.assignments import (
     assigned_blocks,
 )
 from mipaudit.evidence.scores.averaged_lower import Averaged, Shares, shares_among, shares_of
-from mipaudit.evidence.scores.evidence import BINS, Evidence, equal_mass_starts
+from mipaudit.evidence.scores.evidence import Evidence, bins_of
 from mipaudit.maths.advantage import advantage, baseline
 from mipaudit.maths.class_limits.class_upper import oracle_upper
 from mipaudit.maths.class_limits.difference import (
@@ -200,12 +200,6 @@ def _by_row(shares: Shares, run: Assigned, order: NDArray[np.intp] | None) -> Ro
         places = at if order is None else order[at]
         guessed[places], weights[places] = whole_guesses(shares.added[0][at], shares.counted[at])
     return RowGuesses(weights=weights, guessed=guessed)
-
-
-def bins_of(counts: ScoreCounts) -> NDArray[np.intp]:
-    """Return the first cell of each of at most 16 bins of equal burn-in mass."""
-    mass = counts.trained.sum(axis=1)
-    return equal_mass_starts(mass / max(1, int(mass.sum())), BINS)
 
 
 def encounter(

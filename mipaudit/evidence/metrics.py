@@ -32,7 +32,7 @@ from mipaudit.evidence.scores.assignments import (
 from mipaudit.evidence.scores.attacker_choice import CONSTANTS, followed
 from mipaudit.evidence.scores.attacker_families import Family, Floats, Lessons, Places, families
 from mipaudit.evidence.scores.averaged_lower import Averaged, shares_of
-from mipaudit.evidence.scores.evidence import BINS, Evidence
+from mipaudit.evidence.scores.evidence import Evidence, bins_of
 from mipaudit.evidence.scores.rows import PREQUENTIAL
 from mipaudit.maths.binomial import MeanRate
 from mipaudit.maths.class_limits.class_sets import best_ordered, best_sets
@@ -413,8 +413,8 @@ class RatioEvidence:
 
     @cached_property
     def _bins(self) -> MetricClass:
-        starts = np.append(0, self.evidence.bin_ends(BINS) + 1)
-        return _sets(np.add.reduceat(self.evidence.counts.scored, starts, axis=0))
+        counts = self.evidence.counts
+        return _sets(np.add.reduceat(counts.scored, bins_of(counts), axis=0))
 
     @cached_property
     def _cells(self) -> MetricClass:

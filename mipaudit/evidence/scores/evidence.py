@@ -11,10 +11,10 @@ be that of a distance between the classes, whose weights the first rows fix.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     from mipaudit.summaries.counts import ScoreCounts
 
 
-def equal_mass_starts(mass: NDArray[np.float64], count: int) -> NDArray[np.intp]:
-    """Return the first cell of each of at most ``count`` runs of about equal mass.
+FoundT = TypeVar("FoundT")
 
-    Args:
-        mass: share of each cell, total 1, shape (K,).
-        count: runs wanted, at least 1.
-    """
-    run = np.minimum((np.cumsum(mass) - mass / 2) * count, count - 1).astype(np.intp)
+
+def bins_of(counts: ScoreCounts) -> NDArray[np.intp]:
+    """Return the first cell of each of at most 16 bins of about equal burn-in mass."""
+    trained = counts.trained.sum(axis=1)
+    mass = trained / max(1, int(trained.sum()))
+    run = np.minimum((np.cumsum(mass) - mass / 2) * BINS, BINS - 1).astype(np.intp)
     return np.flatnonzero(np.diff(run, prepend=-1))
 
 
@@ -71,8 +71,10 @@ _HARDLY_MORE: Final = 4
 _LEARN_AT_ONCE: Final = 32
 FALSE_POSITIVE_RATES: Final = (0.001, 0.01, 0.1)  # of the tables
 CLASSES: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4", "bins-16")
-_INTERVALS: Final[tuple[tuple[Attackers, int], ...]] = (("intervals-1", 1), ("intervals-4", 4))
-_ORDERED: Final[tuple[Attackers, ...]] = ("thresholds", *(name for name, _ in _INTERVALS))
+_INTERVALS: Final[dict[Attackers, int]] = {"intervals-1": 1, "intervals-4": 4}
+_ORDERED: Final[tuple[Attackers, ...]] = ("thresholds", *_INTERVALS)
+_GUESSES: Final = "guesses"
+_UNIONS: Final = "unions of intervals"
 
 
 def _by_noncentrality(counts: ScoreCounts, prior: float, alpha: float) -> float:
@@ -128,10 +130,8 @@ class Evidence:
     member_side: Side | None = None
     seed: int = 0
     ordered: bool = True
-    # Found once; what is asked in another way, as `replace` has it, finds its own.
-    _guesses: list[Averaged] = field(default_factory=list, init=False)
-    _sets: dict[Attackers, ClassSets] = field(default_factory=dict, init=False)
-    _starts: dict[int, NDArray[np.intp]] = field(default_factory=dict)
+    # Found once, by what was asked; what `replace` makes finds its own.
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     @property
     def vectorial(self) -> bool:
@@ -156,9 +156,14 @@ class Evidence:
     @property
     def held_out(self) -> Averaged:
         """Return the held-out guesses of attackers that learn on the past, who learn but once."""
-        if not self._guesses:
-            self._guesses.append(self._learn())
-        return self._guesses[0]
+        return self._once(_GUESSES, self._learn)
+
+    def _once(self, asked: Hashable, find: Callable[[], FoundT]) -> FoundT:
+        """Return what was found of something, or find it."""
+        if asked not in self._known:
+            self._known[asked] = find()
+        found: FoundT = self._known[asked]
+        return found
 
     def _learn(self) -> Averaged:
         blocks, burn_in = self.counts.blocks, self.counts.burn_in
@@ -245,14 +250,9 @@ class Evidence:
 
     def _own_limit(self, attackers: Attackers, alpha: float) -> float:
         """Return the limit of a class by itself, computed once: other classes ask for it, too."""
-        known = self._class_limits
-        if (attackers, alpha) not in known:
-            known[attackers, alpha] = self._largest(self._of_class(attackers), alpha=alpha)
-        return known[attackers, alpha]
-
-    @cached_property
-    def _class_limits(self) -> dict[tuple[Attackers, float], float]:
-        return {}
+        return self._once(
+            (attackers, alpha), lambda: self._largest(self._of_class(attackers), alpha=alpha)
+        )
 
     @property
     def _largest(self) -> Callable[..., float]:
@@ -322,10 +322,6 @@ class Evidence:
         alone, *before = self._tpr_uppers(fpr, alpha)
         return any(one > alone for one in before)
 
-    @cached_property
-    def _tpr_limits(self) -> dict[tuple[float, float], float]:
-        return {}
-
     def _tpr_uppers(self, fpr: float, alpha: float) -> list[float]:
         """Return the limit at an FPR alone, and those below 1 at lower rates of the tables."""
         rates = (fpr, *(one for one in FALSE_POSITIVE_RATES if one < fpr))
@@ -337,47 +333,32 @@ class Evidence:
 
         The better side is one fixed side, so the larger limit needs no sharing of the error.
         """
-        known = self._tpr_limits
-        if (fpr, alpha) not in known:
-            ladder = self.counts.everyone
-            sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
-            known[fpr, alpha] = max(tpr_upper(side, fpr, alpha=alpha) for side in sides)
-        return known[fpr, alpha]
-
-    def bin_ends(self, bins: int) -> NDArray[np.intp]:
-        """Return the last cell of each of at most ``bins`` equal-mass bins but the last."""
-        return self._bin_starts(bins)[1:] - 1
+        ladder = self.counts.everyone
+        sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
+        return self._once(
+            (fpr, alpha), lambda: max(tpr_upper(side, fpr, alpha=alpha) for side in sides)
+        )
 
     def _of_class(self, attackers: Attackers) -> ClassSets:
         """Return where the sets of a class lie on the data."""
-        if attackers not in self._sets:
-            self._sets.update(self._found(attackers))
-        return self._sets[attackers]
-
-    def _found(self, attackers: Attackers) -> dict[Attackers, ClassSets]:
         ladder = self.counts.everyone
-        if attackers == "any" or (attackers == "bins-16" and self.few_values):
-            return {attackers: value_sets(ladder, self.prior)}
-        if attackers == "bins-16":
-            return {attackers: self._binned(self.counts.scored)}
+        if attackers in _INTERVALS:
+            unions = self._once(
+                _UNIONS, lambda: interval_sets(ladder, self.prior, list(_INTERVALS.values()))
+            )
+            return unions[list(_INTERVALS).index(attackers)]
         if attackers == "thresholds":
-            return {attackers: threshold_sets(ladder, self.prior)}
-        unions = interval_sets(ladder, self.prior, [count for _, count in _INTERVALS])
-        return {name: one for (name, _), one in zip(_INTERVALS, unions, strict=True)}
+            return self._once(attackers, lambda: threshold_sets(ladder, self.prior))
+        if attackers == "bins-16" and not self.few_values:
+            return self._once(attackers, lambda: self._binned(self.counts.scored))
+        return self._once("any", lambda: value_sets(ladder, self.prior))
 
     def _binned(self, table: NDArray[np.int64]) -> ClassSets:
         """Return where the sets of bins lie on counts by coarse cell, shape (K, 2)."""
-        bins = np.add.reduceat(table, self._bin_starts(BINS), axis=0)
+        bins = np.add.reduceat(table, bins_of(self.counts), axis=0)
         one = np.ones(len(bins), dtype=bool)
         ladder = Ladder(members=bins[:, 1], holdout=bins[:, 0], single=one)
         return value_sets(ladder, self.prior)
-
-    def _bin_starts(self, bins: int) -> NDArray[np.intp]:
-        """Return the first cell of each of at most ``bins`` runs of equal burn-in mass."""
-        if bins not in self._starts:
-            mass = self.counts.trained.sum(axis=1)
-            self._starts[bins] = equal_mass_starts(mass / max(1, int(mass.sum())), bins)
-        return self._starts[bins]
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, stream])
@@ -394,7 +375,7 @@ def learn_together(audits: Sequence[Evidence]) -> None:
         rows = [one.counts.ranked for one in some]
         found = averaged_each([one for one in rows if one is not None], some[0].prior)
         for one, rates in zip(some, found, strict=True):
-            one._guesses[:] = [rates]  # noqa: SLF001 - as `held_out` keeps it
+            one._known[_GUESSES] = rates  # noqa: SLF001 - as `held_out` keeps it
 
 
 def sets_advantage(table: NDArray[np.int64], prior: float) -> float:

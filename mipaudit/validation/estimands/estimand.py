@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.bounds.attacks import Refutation, refutation
-from mipaudit.evidence.scores.evidence import BINS, Evidence
+from mipaudit.evidence.scores.evidence import Evidence, bins_of
 from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.evidence.vectors import (
     VectorPlan,
@@ -184,7 +184,7 @@ class AuditedFile:
     @cached_property
     def bin_edges(self) -> tuple[float, ...]:
         """The cut points of the bins that the class ``bins-16`` is limited to."""
-        return tuple(self.cell_edges[self.evidence.bin_ends(BINS)].tolist())
+        return tuple(self.cell_edges[bins_of(self.evidence.counts)[1:] - 1].tolist())
 
     @cached_property
     def refuted(self) -> Refutation:

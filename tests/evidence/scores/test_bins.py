@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from mipaudit.evidence.scores.evidence import equal_mass_starts
+from mipaudit.evidence.scores.evidence import bins_of
 
 
 @pytest.mark.parametrize(
-    ("mass", "count", "starts"),
+    ("rows", "starts"),
     [
-        ([0.25] * 4, 2, [0, 2]),
-        ([0.1] * 10, 16, list(range(10))),
-        ([0.7, 0.1, 0.1, 0.1], 2, [0, 1]),
-        ([0.0, 0.0, 1.0], 4, [0, 2]),  # nothing lies before the first bin's only mass
-        ([1.0], 16, [0]),
+        ([1] * 32, list(range(0, 32, 2))),
+        ([1] * 10, list(range(10))),
+        ([30, 1, 1], [0, 1]),
+        ([0, 0, 1], [0, 2]),  # nothing lies before the first bin's only mass
+        ([1], [0]),
     ],
 )
-def test_a_cell_is_in_the_bin_of_its_middle(mass, count, starts):
-    assert equal_mass_starts(np.array(mass), count).tolist() == starts
+def test_a_cell_is_in_the_bin_of_its_middle(rows, starts):
+    counts = SimpleNamespace(trained=np.stack([np.array(rows), np.zeros(len(rows))], axis=1))
+    assert bins_of(counts).tolist() == starts

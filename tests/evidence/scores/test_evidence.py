@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mipaudit.evidence.scores.evidence import CLASSES, _by_noncentrality, learn_together
+from mipaudit.evidence.scores.evidence import CLASSES, _by_noncentrality, bins_of, learn_together
 from mipaudit.maths.class_limits.area_limits import area_of, better_side
 from mipaudit.maths.class_limits.class_sets import value_sets
 from mipaudit.maths.class_limits.class_upper import (
@@ -384,7 +384,7 @@ def test_hardly_more_values_than_bins_say_no_less_than_all_rows(evidence_from, s
             continue
         form = class_upper_strict if strict else class_upper
         counts = evidence.counts
-        starts = np.append(0, evidence.bin_ends(16) + 1)
+        starts = bins_of(counts)
         each = [
             np.add.reduceat(one, starts) for one in (counts.trained + counts.scored, counts.scored)
         ]
@@ -497,6 +497,6 @@ def test_audits_that_learn_together_find_what_each_does_alone(evidence_from):
     together = list(drawn())
     learn_together(together)
     for one, alone in zip(together, drawn(), strict=True):
-        assert bool(one._guesses) == (not one.strict)
+        assert bool(one._known) == (not one.strict)
         assert one.held_out.value == alone.held_out.value
         assert one.lower(0.025) == alone.lower(0.025)

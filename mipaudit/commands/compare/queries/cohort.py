@@ -22,14 +22,13 @@ from mipaudit.errors import InputError
 from mipaudit.evidence.difference import (
     Challenger,
     apart_lower,
-    bins_of,
     class_challengers,
     encounter,
     in_bins,
     joint_challenger,
     same_rows_lower,
 )
-from mipaudit.evidence.scores.evidence import CLASSES, Evidence
+from mipaudit.evidence.scores.evidence import CLASSES, Evidence, bins_of
 from mipaudit.evidence.scores.findings import constant
 from mipaudit.maths.class_limits.difference import Encounter
 from mipaudit.model.message import Finding
