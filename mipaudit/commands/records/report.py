@@ -6,7 +6,7 @@ numbers, counts, and the names of groups that the user asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -313,9 +313,11 @@ def _listed(report: RecordsReport) -> Message:
 
 def _plainly(report: RecordsReport) -> Message:
     """Return who is exposed as used, and then who as not used, in right guesses."""
+    blind = report.design.baseline
+    surely = sorted((one for one in report.cells if one.lower > blind), key=lambda one: -one.lower)
     used, unused = (
-        _given_away(report, cells, speaks_for)
-        for speaks_for, cells in _by_direction(report.cells, report.design.baseline)
+        _given_away(report, [one for one in surely if one.speaks_for == who], who)
+        for who in ("member", "holdout")
     )
     return Message.of(
         "right_records",
@@ -325,18 +327,8 @@ def _plainly(report: RecordsReport) -> Message:
     )
 
 
-def _by_direction(
-    cells: Iterable[CellRisk], blind: float
-) -> Iterator[tuple[Direction, list[CellRisk]]]:
-    """Yield the cells that surely give away members, then those that give away the others."""
-    directions: tuple[Direction, ...] = ("member", "holdout")
-    surely = sorted((one for one in cells if one.lower > blind), key=lambda one: -one.lower)
-    for direction in directions:
-        yield direction, [one for one in surely if one.speaks_for == direction]
-
-
 def _given_away(
-    report: RecordsReport, cells: Sequence[CellRisk], speaks_for: Direction
+    report: RecordsReport, cells: Sequence[CellRisk], speaks_for: str
 ) -> Message | None:
     """Return how many records are given away, and how surely the first of them are."""
     if not cells:

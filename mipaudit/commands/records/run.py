@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.records.cells import RecordRisks
-from mipaudit.commands.records.counts import RecordCounts, count_records, unnamed
+from mipaudit.commands.records.counts import RecordCounts, count_records
 from mipaudit.commands.records.options import RecordsOptions, RecordTableOptions
 from mipaudit.commands.records.report import ExposedRecord, RecordsDesign, RecordsReport
 from mipaudit.counting.counts import row_meter
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.records.cells import RecordCells, RecordRisks
     from mipaudit.commands.records.options import RecordsShown
-    from mipaudit.data.parts import Partition
     from mipaudit.data.source import ScoreSource
     from mipaudit.model.row import Row
     from mipaudit.summaries.rows import Rows
@@ -420,24 +419,25 @@ class TopRecords:
 
 
 def _record_chunks(
-    partitions: Iterable[Partition],
+    source: ScoreSource,
     cells: RecordCells,
     of_cell: Mapping[str, NDArray[Any]],
-    *,
-    key: str | None,
+    columns: Sequence[str],
     top: TopRecords,
     meter: Callable[[int], None] | None,
-) -> Iterator[dict[str, NDArray[Any]]]:
+) -> Chunks:
     """Yield the columns of every batch of rows, in the order of the input.
 
     Args:
-        partitions: in row order.
+        source: the opened input.
         cells: of the score.
         of_cell: as from `_cell_columns`.
-        key: what the key column is called, or None.
+        columns: of the file; the second is the key's, if there is one.
         top: takes note of the most exposed records.
         meter: called with the source rows of each batch.
     """
+    key = columns[1] if source.choice.named else None
+    partitions = source.partitions()
     for rows in (rows for partition in partitions for rows in partition.batches()):
         cell = cells.of(rows.scores[0])
         row = rows.positions()
@@ -469,9 +469,16 @@ def _answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepo
         counts = count_records(source, asked, workers=workers, meter=meter)
         risks = counts.risks(asked, asked.confidence)
         top = TopRecords(risks, asked.top, counts.cells.seed)
-        _write(
-            source, asked.key_col, counts, _cell_columns(risks) if sink else {}, top, sink, meter
-        )
+        if sink is not None or top.wanted:
+            of_cell = _cell_columns(risks) if sink else {}
+            columns = _columns_with(asked.key_col, of_cell)
+            chunks = _record_chunks(source, counts.cells, of_cell, columns, top, meter)
+            try:
+                # What is drawn depends on every row.
+                (sink or _look_through)(chunks, columns)
+            except BadPartsError as bad:
+                # The passes that counted could read it, and rows may be written already.
+                raise bad.plain() from None
         source.opened.check_unchanged()
         return _report(source, asked, counts, risks, top, seed, written=sink is not None)
 
@@ -485,36 +492,10 @@ def _answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepo
         return read_input((asked.data, asked.members, asked.holdout), request, workers, run)
 
 
-def _write(
-    source: ScoreSource,
-    key_column: str | None,
-    counts: RecordCounts,
-    of_cell: Mapping[str, NDArray[Any]],
-    top: TopRecords,
-    sink: Sink | None,
-    meter: Callable[[int], None] | None,
-) -> None:
-    """Read the rows once more where they are written or named."""
-    columns = _columns_with(key_column, of_cell)
-    key = None if key_column is None else columns[1]
-    chunks = _record_chunks(
-        unnamed(source.partitions()) if key is None else source.partitions(),
-        counts.cells,
-        of_cell,
-        key=key,
-        top=top,
-        meter=meter,
-    )
-    try:
-        if sink is not None:
-            sink(chunks, columns)
-        else:
-            # What is drawn depends on every row.
-            while top.wanted and next(chunks, None) is not None:
-                pass
-    except BadPartsError as bad:
-        # The passes that counted could read it, and rows may be written already.
-        raise bad.plain() from None
+def _look_through(chunks: Chunks, _: Sequence[str]) -> None:
+    """Read all rows, of which none is written."""
+    for _chunk in chunks:
+        pass
 
 
 def _report(

@@ -86,6 +86,10 @@ _AGREED: Final = (
     "Before anybody looks, all agree on the limit (mipaudit help choose-a-limit), on the attackers "
     "that it is against, and on the score columns: others take new cuts of every site."
 )
+_FIRST: Final = "Each site says where its scores lie, and sends its .cuts to all."
+_SECOND: Final = (
+    "With the .cuts of all beside it, each site counts; its .summary goes to the centre."
+)
 _DROPPED: Final = (
     "If a site drops out, no limit is met without its summary: its records may be in the release. "
     "If none of them is, the centre says so (mipaudit estimate ... --without-site NAME). Else the "
@@ -129,20 +133,14 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
     if asked.min_cell is not None:
         lines += _said(f"{rows_enough(asked.min_cell)}.")
     lines += ["", *_said(_AGREED if asked.score_col else f"{_AGREED} {named}")]
-    lines += ["", *_said("1. Each site says where its scores lie, and sends its .cuts to all.")]
-    for name in names:
-        every = [words for _, words in given]
-        own = [*scores, f"{site} {name}", *every, flags["cuts_only"], f"{output} {name}.cuts"]
-        lines += [f"# At {name}:", _command("mipaudit summarize", own)]
-    lines += [
-        "",
-        *_said(
-            "2. With the .cuts of all beside it, each site counts; its .summary goes to the centre."
-        ),
-    ]
-    for name in names:
-        own = [*scores, f"{site} {name}", *told, *cuts, f"{output} {name}.summary"]
-        lines += [f"# At {name}:", _command("mipaudit summarize", own)]
+    every = [words for _, words in given]
+    for number, (title, words, ending) in enumerate(
+        ((_FIRST, [*every, flags["cuts_only"]], "cuts"), (_SECOND, [*told, *cuts], "summary")), 1
+    ):
+        lines += ["", *_said(f"{number}. {title}")]
+        for name in names:
+            own = [*scores, f"{site} {name}", *words, f"{output} {name}.{ending}"]
+            lines += [f"# At {name}:", _command("mipaudit summarize", own)]
     lines += ["", *_said(_DROPPED), "", *_said(_CENTRE)]
     prior = [words for one, words in given if one.name == "prior"]
     lines += [_command("mipaudit estimate", [*(f"{name}.summary" for name in names), *prior])]

@@ -62,11 +62,6 @@ def test_approximate_limits_do_not_cover_rare_large_terms(rng):
     assert sum(mean_limits(row, 0.025)[1] < 11 for row in draws) > 300
 
 
-def ceiling(runs, share):
-    """Return a number of errors that a method with this share exceeds once in 10,000."""
-    return stats.binom.isf(1e-4, runs, share)
-
-
 def test_capital_is_the_mean_of_products():
     terms = np.array([0.0, 0.2, 0.05, 0.1])
     stakes = bets(4, 0.3, 0.05)
@@ -105,7 +100,7 @@ def test_a_mean_that_is_reached_is_rarely_denied(rng, mean, size):
     }
     for law in laws.values():
         denied = sum(is_below(row, mean, alpha) for row in law())
-        assert denied <= ceiling(runs, alpha)
+        assert denied <= binomial_ceiling(runs, alpha)
 
 
 def test_terms_need_not_have_the_same_law(rng):
@@ -113,7 +108,7 @@ def test_terms_need_not_have_the_same_law(rng):
     means = np.r_[np.full(50, 0.02), np.full(10, 0.5)]
     draws = (rng.random((runs, size)) < means) * 1.0
     denied = sum(is_below(row, means.mean(), alpha) for row in draws)
-    assert denied <= ceiling(runs, alpha)
+    assert denied <= binomial_ceiling(runs, alpha)
 
 
 def test_smaller_terms_and_a_larger_mean_raise_the_capital(rng):

@@ -61,6 +61,14 @@ def test_what_is_told_of_the_release_is_not_in_the_report(files):
     assert beyond.report.findings == same.report.findings == good.report.findings
 
 
+APPLY = ("noise", "--eta", "0.1", "--from", "splits.csv", "-o", "out.csv", "--apply")
+
+
+@pytest.fixture
+def command(mipaudit):
+    return mipaudit
+
+
 def header(**settings):
     report = mipaudit.noise(eta=0.1, **settings)
     return mipaudit.render_report(report, format="csv").splitlines()[0].split(",")
@@ -78,3 +86,33 @@ def test_a_word_that_is_no_choice(files):
     with pytest.raises(UsageError) as caught:
         applied("good.csv", release_unlike_splits="maybe")
     assert caught.value.code == "release_unlike_splits"
+
+
+def test_a_release_in_another_unit_is_refused_and_nothing_is_written(command, files):
+    before = sorted(files.iterdir())
+    done = command(*APPLY, "far.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--release-unlike-splits accept" in done.stderr
+    assert "50123" not in done.stderr
+    assert sorted(files.iterdir()) == before
+    (files / "mipaudit.toml").write_text('[noise]\nrelease_unlike_splits = "accept"\n')
+    done = command(*APPLY, "far.csv", "-q")
+    assert done.returncode == 0
+    assert "release_beyond_splits" in done.stderr
+    assert "50123" not in done.stderr + done.stdout
+
+
+def test_what_is_told_of_the_release_is_for_its_owner_alone(command, files):
+    done = command(*APPLY, "same.csv")
+    assert done.returncode == 0
+    assert "release_among_splits: The release is row 7" in done.stderr
+    report = (files / "out.csv.report.json").read_text(encoding="utf-8")
+    assert "release_among" not in done.stdout + report
+
+
+def test_the_choice_needs_a_release(command, files):
+    choice = ("noise", "--eta", "0.1", "--from", "splits.csv", "--release-unlike-splits")
+    for word, said in (("accept", "--apply"), ("maybe", "refuse")):
+        done = command(*choice, word)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
