@@ -344,7 +344,7 @@ Examples:
 
         if not isinstance(given, str):
             return _GIVEN, sampled_tradeoff(*given), None
-        from mipaudit.data.tables.roc_points import read_roc_points
+        from mipaudit.data.tables.splits import read_roc_points
 
         rates, source = read_roc_points(given)
         return safe_name(source.name), sampled_tradeoff(*rates.T.tolist()), source

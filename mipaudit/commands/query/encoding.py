@@ -11,9 +11,15 @@ from numpy.typing import NDArray
 from mipaudit.commands.query.options import QueryOptions, Scale
 from mipaudit.commands.query.points import Floats, Geometry, Points, SameRecords, same_records
 from mipaudit.commands.query.report import QueriedColumn
-from mipaudit.data.column import are_days, number_word, word_days
+from mipaudit.data.column import Numbers, are_days, number_word, word_days
 from mipaudit.data.formats.csv_cells import FALSE, TRUE, is_number
-from mipaudit.data.tables.records import DOUBLE_BITS, RecordColumn, Role, rounded_to_bits
+from mipaudit.data.tables.records import (
+    DOUBLE_BITS,
+    RecordColumn,
+    Role,
+    number_labels,
+    rounded_to_bits,
+)
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import quoted_name
 
@@ -219,12 +225,9 @@ def _words(column: RecordColumn, plain: Spelling, bits: int) -> Worded:
     """Return the words of a column, numbers written out, and the place of each row's."""
     if column.words is not None:
         return [*map(plain, column.words)], column.values
-    known, codes = np.unique(
-        rounded_to_bits(column.values[~column.missing], bits), return_inverse=True
-    )
-    places = np.full(column.values.size, -1)
-    places[~column.missing] = codes
-    return [*map(number_word, known.tolist())], places
+    values = rounded_to_bits(column.values, bits)
+    labels = number_labels(Numbers(values=values, missing=column.missing))
+    return [*labels.vocabulary.words], labels.codes
 
 
 def _category(told: QueriedColumn, held: Mapping[Role, Worded], fit: Role) -> _Coded:

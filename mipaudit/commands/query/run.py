@@ -23,6 +23,7 @@ from mipaudit.commands.query.report import (
     QueryRun,
 )
 from mipaudit.commands.query.scores import Scoring
+from mipaudit.data.choice import unreadable_column
 from mipaudit.data.tables.records import (
     RecordColumn,
     RecordTable,
@@ -150,7 +151,11 @@ def _query_tables(asked: QueryOptions) -> tuple[dict[str, Any], QueryReport]:
         common, skipped = common_columns(
             [*tables.values()], columns=asked.columns, ignore=asked.ignore
         )
-        _check_named(asked, common)
+        known = [one for one in tables["synthetic"].fields if one.name in common]
+        for name in asked.categorical:
+            find_column(known, name, option="`categorical`")
+        for name in asked.range or ():
+            find_column(known, name, option="`range`")
         scored = [tables["members"], tables["holdout"]]
         own = {"member", COPY_COLUMN, *(query.column for query in asked.queries)}
         _check_kept(scored, asked.keep, scores=own)
@@ -236,17 +241,6 @@ def _scored(asked: QueryOptions, found: Encoded) -> Scoring:
         seed=asked.chosen_seed,
         progress=asked.progress,
     ).run(asked.queries)
-
-
-def _check_named(asked: QueryOptions, common: Sequence[str]) -> None:
-    for option, names in (("categorical", asked.categorical), ("range", asked.range or ())):
-        for name in names:
-            if name not in common:
-                raise InputError(
-                    "unknown_column",
-                    f"`{option}`: column {quoted_name(name)} is not among those compared.",
-                    hint="Names are those of the synthetic table.",
-                )
 
 
 def _check_memory(tables: Iterable[RecordTable], columns: int, memory: int) -> None:
@@ -369,13 +363,10 @@ def _check_kept(
                 hint="Rename the column in the tables.",
             )
         for table in tables:
-            find_column(table.fields, name, option=f"`keep`, in the {table.role} table")
+            option = f"`keep`, in the {table.role} table"
+            find_column(table.fields, name, option=option)
             if "other" in table.kinds[name]:
-                raise InputError(
-                    "unreadable_column",
-                    f"`keep`: column {quoted_name(name)} of the {table.role} table holds neither "
-                    "numbers, nor words, nor days.",
-                )
+                raise unreadable_column(name, option=option)
 
 
 def _read_kept(tables: Sequence[RecordTable], names: Sequence[str]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import islice, product
-from typing import TYPE_CHECKING, Final, Literal, Self
+from itertools import chain, islice, product
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -106,7 +106,7 @@ class FeatureColumn:
         return np.asarray(table[found.codes], dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class FeaturePartition:
     """A piece of one table."""
 
@@ -173,13 +173,6 @@ class FeatureSource:
     partitions: list[FeaturePartition] = field(default_factory=list)
     rows: int = 0
 
-    def take(self, parts: Sequence[Part], *, member: bool) -> None:
-        """Number the rows of one table behind those that are there."""
-        for piece in (piece for part in parts for piece in part.pieces()):
-            one = FeaturePartition(piece=piece, member=member, first_row=self.rows, source=self)
-            self.partitions.append(one)
-            self.rows += piece.rows
-
     def batches(self) -> Iterator[Rows]:
         """Yield all rows in order."""
         for partition in self.partitions:
@@ -239,7 +232,7 @@ def open_features(
             with other_hints({"unparsable": _NO_NUMBER}):
                 part.load({*names, *person}, person)
         whole = kept_exactly(sum(map(part_rows, parts)), len(names))
-        found = _features(names, _Loaded(sides=sides, whole=whole), asked=bool(columns))
+        found = _features(names, sides, whole=whole, asked=bool(columns))
         features = [one for one in found.values() if isinstance(one, FeatureColumn)]
         if not features:
             raise InputError(
@@ -257,11 +250,13 @@ def open_features(
                 parts=tuple(parts), bare=(*tables["members"].bare, *tables["holdout"].bare)
             ),
         )
-        for side, which in zip(sides, ("members", "holdout"), strict=True):
+        for side, whose in zip(sides, ("members'", "holdout's"), strict=True):
             if not sum(map(part_rows, side)):
-                whose = "members'" if which == "members" else "holdout's"
                 raise InputError("empty_class", f"The {whose} table has no rows.")
-            source.take(side, member=which == "members")
+            for piece in (piece for part in side for piece in part.pieces()):
+                member, first_row = side is sides[0], source.rows
+                source.partitions.append(FeaturePartition(piece, member, first_row, source))
+                source.rows += piece.rows
         held.pop_all()
     return source
 
@@ -359,43 +354,45 @@ def _require_columns(part: Part, names: set[str]) -> None:
         )
 
 
-def _mixed_column(name: str) -> InputError:
+def _mixed_column(name: str, what: str = "numbers in one place and text in another") -> InputError:
     return InputError(
         "mixed_column",
-        f"Column {quoted_name(name)} holds numbers in one place and text in another.",
+        f"Column {quoted_name(name)} holds {what}.",
         hint="Write it the same way everywhere, or leave it out with `ignore`.",
     )
 
 
 def _features(
-    names: Sequence[str], tables: _Loaded, *, asked: bool
+    names: Sequence[str], sides: Sides, *, whole: bool, asked: bool
 ) -> dict[str, FeatureColumn | str]:
     """Return the features; for a column that is none, the code of why.
 
     Args:
         names: of the columns that were read.
-        tables: loaded.
+        sides: both tables, loaded.
+        whole: all rows are looked at where the first do not tell, so that no order of the
+            rows can decide.
         asked: whether the columns were named.
 
     Raises:
         InputError: ``mixed_column``.
     """
-    parts = [part for side in tables.sides for part in side]
+    parts = [part for side in sides for part in side]
     kinds = {one.name: one.kind for one in merge_fields(parts)}
     rounded, _ = uneven_storage(names, parts)
     stored = _with_values(parts)
 
     def feature(name: str) -> FeatureColumn | str:
-        kind = kinds[name]
+        kind, looked = kinds[name], _Looked(name, sides, whole)
         if kind == "empty":
             return "without_values"
         if kind == "other":
-            return FeatureColumn(name=name, kind=tables.of_time(name, stored[name]))
-        if not asked and kind != "float" and tables.tells_rows_apart(name):
-            parted = kind == "integer" and tables.is_parted(name)
+            return FeatureColumn(name=name, kind=_of_time(looked, stored[name]))
+        if not asked and kind != "float" and all(map(_apart, looked.pieces())):
+            parted = kind == "integer" and looked.is_parted()
             return "numbers_apart" if parted else "another_in_every_row"
         if kind == "string":
-            return FeatureColumn(name=name, kind="date" if tables.holds_days(name) else "category")
+            return FeatureColumn(name=name, kind="date" if looked.holds_days() else "category")
         precision = rounded[name][0] if name in rounded else None
         fractions = kind == "float"
         return FeatureColumn(name=name, kind="number", fractions=fractions, precision=precision)
@@ -403,80 +400,70 @@ def _features(
     return {name: feature(name) for name in names}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Loaded:
-    """Both tables, their columns ready to be looked at.
+class _Looked(NamedTuple):
+    """A column of both tables that is looked at.
 
     Attributes:
-        sides: their parts.
-        whole: all rows are looked at where the first do not tell, so that no order of the
-            rows can decide.
+        name: of the column.
+        sides: the parts of either table.
+        whole: whether at all rows, or at the first piece of each table alone.
     """
 
+    name: str
     sides: Sides
     whole: bool
 
-    def _every(self, name: str, parts: Sequence[Part]) -> Iterator[tuple[Column, int]]:
-        """Yield a column of one table and its rows, piece by piece, or the first alone."""
-        chunks = (
-            chunk for part in parts for piece in part.pieces() for chunk in piece.chunks({name}, 0)
-        )
-        for chunk in chunks if self.whole else islice(chunks, 1):
-            yield chunk.columns[name], chunk.rows
-
-    def of_time(self, name: str, stored: Sequence[Field]) -> FeatureKind:
-        """Return what a column is that holds times somewhere.
-
-        Raises:
-            InputError: ``mixed_column``.
-        """
-        moments = {one.moment for one in stored if one.kind == "other"}
-        if moments == {"day", "zoned"}:
-            raise InputError(
-                "mixed_column",
-                f"Column {quoted_name(name)} holds times with a time zone in one place, and days "
-                "or times without a zone in another.",
-                hint="Write it the same way everywhere, or leave it out with `ignore`.",
+    def pieces(self, *, texts: bool = False) -> Iterator[Iterator[tuple[Column, int]]]:
+        """Yield for each table the column and its rows, piece by piece; of parts of text alone."""
+        for side in self.sides:
+            chunks = (
+                (chunk.columns[self.name], chunk.rows)
+                for part in side
+                if not texts
+                or any(one.name == self.name and one.kind == "string" for one in part.fields)
+                for piece in part.pieces()
+                for chunk in piece.chunks({self.name}, 0)
             )
-        others = {one.kind for one in stored} - {"other"}
-        dated = moments <= {"day", "zoned"}
-        fits = len(moments) == 1 and others <= {"string"}
-        if not fits or (others and not (dated and self.holds_days(name))):
-            raise _mixed_column(name)
-        return "date" if dated else "number"
+            yield chunks if self.whole else islice(chunks, 1)
 
-    def holds_days(self, name: str) -> bool:
+    def holds_days(self) -> bool:
         """Tell whether the texts of both tables, or the first, are days as 2024-05-31."""
         found: set[str] = set()
-        for side in self.sides:
-            texts = [
-                part
-                for part in side
-                if any(one.name == name and one.kind == "string" for one in part.fields)
-            ]
-            for column, rows in self._every(name, texts):
-                words = _words(column, most=rows if self.whole else _WORDS_LOOKED_AT)
-                if not all(map(is_day, words)):
-                    return False
-                found.update(words)
+        for column, rows in chain.from_iterable(self.pieces(texts=True)):
+            words = _words(column, most=rows if self.whole else _WORDS_LOOKED_AT)
+            if not all(map(is_day, words)):
+                return False
+            found.update(words)
         return are_days(sorted(found))
 
-    def is_parted(self, name: str) -> bool:
+    def is_parted(self) -> bool:
         """Tell whether all numbers of one table lie below all of the other."""
         ends = []
-        for side in self.sides:
-            values = [
-                column.values
-                for column, rows in self._every(name, side)
-                if rows and isinstance(column, Numbers)
-            ]
+        for chunks in self.pieces():
+            values = [one.values for one, rows in chunks if rows and isinstance(one, Numbers)]
             ends.append((min(int(v.min()) for v in values), max(int(v.max()) for v in values)))
         (low, high), (other_low, other_high) = ends
         return high < other_low or other_high < low
 
-    def tells_rows_apart(self, name: str) -> bool:
-        """Tell whether the rows of both tables hold as many texts, or numbers without a gap."""
-        return all(_apart(self._every(name, side)) for side in self.sides)
+
+def _of_time(looked: _Looked, stored: Sequence[Field]) -> FeatureKind:
+    """Return what a column is that holds times somewhere.
+
+    Raises:
+        InputError: ``mixed_column``.
+    """
+    moments = {one.moment for one in stored if one.kind == "other"}
+    if moments == {"day", "zoned"}:
+        raise _mixed_column(
+            looked.name,
+            "times with a time zone in one place, and days or times without a zone in another",
+        )
+    others = {one.kind for one in stored} - {"other"}
+    dated = moments <= {"day", "zoned"}
+    fits = len(moments) == 1 and others <= {"string"}
+    if not fits or (others and not (dated and looked.holds_days())):
+        raise _mixed_column(looked.name)
+    return "date" if dated else "number"
 
 
 def _words(column: Column, *, most: int) -> tuple[str, ...]:
@@ -488,17 +475,19 @@ def _words(column: Column, *, most: int) -> tuple[str, ...]:
 
 
 def _apart(pieces: Iterator[tuple[Column, int]]) -> bool:
+    """Tell whether the rows of a table hold as many texts, or numbers without a gap."""
     hashes, ends, looked, days = [], [], 0, True
     for column, rows in pieces:
         own = column_hashes(column)
-        named = isinstance(column, Labels)
-        if isinstance(column, Numbers) and column.values.dtype.kind in "iu":
-            named = True
-            ends += [int(column.values.min()), int(column.values.max())] if rows else []
+        whole = isinstance(column, Numbers) and column.values.dtype.kind in "iu"
         # Most columns repeat a value soon, and need no further look.
-        if not named or own.missing is not None or np.unique(own.values).size < rows:
+        if not (whole or isinstance(column, Labels)) or own.missing is not None:
             return False
-        days = days and isinstance(column, Labels) and all(map(is_day, _words(column, most=rows)))
+        if np.unique(own.values).size < rows:
+            return False
+        if isinstance(column, Numbers) and rows:
+            ends += [int(column.values.min()), int(column.values.max())]
+        days = days and not whole and all(map(is_day, _words(column, most=rows)))
         hashes.append(own.values)
         looked += rows
     if looked < _ROWS_TO_TELL or np.unique(np.concatenate(hashes)).size < looked:

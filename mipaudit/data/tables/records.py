@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
+from mipaudit.data.choice import unreadable_column
 from mipaudit.data.column import (
     EXACT,
     Labels,
     Numbers,
     Vocabulary,
-    column_missing,
+    merged_numbers,
     missing_cells,
     number_word,
 )
@@ -256,7 +257,7 @@ class RecordTable:
         stored = [one.values.dtype.name for one in chunks if isinstance(one, Numbers)]
         bits = min((_BITS.get(one, DOUBLE_BITS) for one in stored), default=DOUBLE_BITS)
         if category:
-            chunks = [_number_labels(one) if isinstance(one, Numbers) else one for one in chunks]
+            chunks = [number_labels(one) if isinstance(one, Numbers) else one for one in chunks]
         chunks = [without(one, blank) if isinstance(one, Labels) else one for one in chunks]
         numbers = [one for one in chunks if isinstance(one, Numbers)]
         missing = np.concatenate([missing_cells(one) for one in chunks])
@@ -268,7 +269,9 @@ class RecordTable:
             codes, words = _in_one_vocabulary(chunks)
             kind = kind if category else "string"
             return RecordColumn(kind=kind, values=codes, words=words, missing=missing, bits=bits)
-        _refuse_digits(numbers, where, text=True in self.texts)
+        if any(_loses_digits(one, text=True in self.texts) for one in numbers):
+            what = "has numbers of more digits than can be told apart"
+            raise InputError("too_many_digits", f"{where} {what}.", hint=_AS_WORDS)
         values = np.concatenate([np.asarray(one.values, np.float64) for one in numbers])
         values[missing] = 0.0
         infinite = np.flatnonzero(~np.isfinite(values))
@@ -324,7 +327,7 @@ def _merged(held: set[str]) -> str:
     return "integer" if held <= {"bool", "integer"} else "float"
 
 
-def _number_labels(column: Numbers) -> Labels:
+def number_labels(column: Numbers) -> Labels:
     """Return numbers as words: whole ones by all of their digits, true as 1."""
     values = column.values.astype(np.int8) if column.values.dtype == np.bool_ else column.values
     there = ~missing_cells(column)
@@ -334,22 +337,12 @@ def _number_labels(column: Numbers) -> Labels:
     return Labels(codes=codes, vocabulary=Vocabulary(tuple(map(number_word, known.tolist()))))
 
 
-def _refuse_digits(columns: Sequence[Numbers], where: str, *, text: bool) -> None:
-    """Refuse numbers that are not those in the file: two of them may have become one."""
-    for column in columns:
-        gaps = column_missing(column)
-        held = column.values if gaps is None else column.values[~gaps]
-        # Whole numbers too large for an integer are read from text as floats.
-        whole = held.dtype.kind in "iu" or (
-            text and bool(np.isfinite(held).all() and (np.floor(held) == held).all())
-        )
-        large = held.size > 0 and whole and max(int(held.max()), -int(held.min())) > EXACT
-        if large or column.lost is not None:
-            raise InputError(
-                "too_many_digits",
-                f"{where} has numbers of more digits than can be told apart.",
-                hint=_AS_WORDS,
-            )
+def _loses_digits(column: Numbers, *, text: bool) -> bool:
+    """Tell whether numbers are not those in the file: two of them may have become one."""
+    held = column.values[~missing_cells(column)]
+    # Whole numbers too large for an integer are read from text as floats.
+    whole = text and held.size > 0 and bool((np.isfinite(held) & (np.floor(held) == held)).all())
+    return merged_numbers(column) is not None or (whole and float(np.abs(held).max()) > EXACT)
 
 
 def _in_one_vocabulary(columns: Sequence[Column]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -432,9 +425,4 @@ def _require_common(tables: Sequence[RecordTable], names: Sequence[str]) -> None
         )
     for table, name in product(tables, names):
         if "other" in table.kinds[name]:
-            raise InputError(
-                "unreadable_column",
-                f"The {table.role} table: column {quoted_name(name)} holds neither numbers, nor "
-                "words, nor times.",
-                hint=_FIX,
-            )
+            raise unreadable_column(name, option=f"The {table.role} table")

@@ -51,13 +51,10 @@ def test_from_tables_to_an_audit(mipaudit, tmp_path):
         (("nn", *TABLES), "output"),
         (("nn", *TABLES, "-o", "s.txt"), "output"),
         (("nn", *TABLES[:4], "-o", "s.csv"), "synthetic"),
-        (("near", *TABLES, "-o", "s.csv"), "query"),
         ((*TABLES, "-o", "s.csv"), "query"),
         (("density", *TABLES, "-o", "s.csv"), "needs_reference"),
         (("kth:900", *TABLES, "-o", "s.csv"), "query"),
-        (("nn", *TABLES, "-o", "s.csv", "--range", "age"), "range"),
         (("nn", *TABLES, "-o", "s.csv", "--range", "age=1:2", "--range", "age=1:3"), "range"),
-        (("nn", *TABLES, "-o", "s.csv", "--ignore", "aage"), "unknown_column"),
         (("nn", "--members", "-", "--holdout", "-", *TABLES[4:], "-o", "s.csv"), "two_stdin"),
     ],
 )

@@ -82,35 +82,36 @@ def test_repeated_rows_are_as_many_neighbours(make):
     np.testing.assert_array_equal(found, np.sort(full, axis=1))
 
 
-def test_single_precision_never_decides():
+def near_each_other(rng):
     """Distances of 1e-5 around points at 1,000, where single precision sees steps of 6e-5."""
-    rng = np.random.default_rng(0)
     base = rng.normal(1000.0, 1.0, size=(50, 3))
-    rows = np.concatenate([base + rng.normal(0, 1e-5, base.shape) for _ in range(20)])
-    geometry = Geometry(metric="euclidean", levels=(), columns=3)
-    none = np.zeros((50, 0), dtype=np.int32)
-    records = Points(numbers=base, codes=none)
-    points = Points(numbers=rows, codes=np.zeros((1000, 0), dtype=np.int32))
-
-    found = MatrixSearch(points, geometry).nearest(records, 3)
-
-    exact = ((base[:, None] - rows[None]) ** 2).sum(axis=2)
-    np.testing.assert_allclose(found.figures, np.sort(exact, axis=1)[:, :3], rtol=1e-12)
+    return base, np.concatenate([base + rng.normal(0, 1e-5, base.shape) for _ in range(20)])
 
 
-def test_outlying_rows_do_not_hide_neighbours():
-    rng = np.random.default_rng(1)
-    numbers = rng.normal(size=(6000, 2))
+def some_far_away(rng):
+    numbers = rng.normal(size=(3000, 2))
     numbers[::7] *= 1e6
-    points = Points(numbers=numbers, codes=rng.integers(0, 3, (6000, 1)).astype(np.int32))
-    records = points.take(np.arange(0, 6000, 97))
-    geometry = Geometry(metric="gower", levels=(3,), columns=3)
+    return numbers[::97], numbers
 
-    found = MatrixSearch(points, geometry).nearest(records, 2)
-    tree = TreeSearch(points, geometry).nearest(records, 2)
 
-    assert (found.figures[:, 0] == 0).all()
-    np.testing.assert_array_equal(found.figures, tree.figures)
+def next_to_nothing(rng):
+    """Numbers whose squares vanish in single precision."""
+    small = rng.normal(size=(700, 1)) * 1e-23
+    return small[:200], np.concatenate([small[200:], rng.normal(size=(50, 1))])
+
+
+@pytest.mark.parametrize("drawn", [near_each_other, some_far_away, next_to_nothing])
+def test_no_numbers_hide_a_neighbour(metric, drawn):
+    records, rows = (
+        Points(numbers=one, codes=np.zeros((len(one), 0), dtype=np.int32))
+        for one in drawn(np.random.default_rng(0))
+    )
+    geometry = Geometry(metric=metric, levels=(), columns=records.numbers.shape[1])
+    i, j = np.divmod(np.arange(len(records) * len(rows)), len(rows))
+    figures = geometry.figures(records, i, rows, j).reshape(len(records), len(rows))
+    for search in (MatrixSearch, TreeSearch):
+        found = search(rows, geometry).nearest(records, 2)
+        np.testing.assert_array_equal(found.figures, np.sort(figures, axis=1)[:, :2])
 
 
 def test_the_faster_search_is_chosen_by_timing(make, monkeypatch):
@@ -180,19 +181,6 @@ def test_a_ball_holds_what_lies_on_its_edge():
     assert radius**2 < 6
     assert share.tolist() == [1.0]
     assert logs[0] == pytest.approx(-np.log(6) / 2)
-
-
-def test_numbers_whose_squares_vanish_in_single_precision():
-    rng = np.random.default_rng(0)
-    numbers = np.concatenate([rng.normal(size=(500, 1)) * 1e-23, rng.normal(size=(50, 1))])
-    none = np.zeros((550, 0), dtype=np.int32)
-    geometry = Geometry(metric="euclidean", levels=(), columns=1)
-    records = Points(numbers=rng.normal(size=(200, 1)) * 1e-23, codes=none[:200])
-
-    found = MatrixSearch(Points(numbers=numbers, codes=none), geometry).nearest(records, 1)
-
-    exact = ((records.numbers[:, None, 0] - numbers[None, :, 0]) ** 2).min(axis=1)
-    np.testing.assert_array_equal(found.figures[:, 0], exact)
 
 
 def test_many_neighbours_take_no_more_than_the_memory(make, monkeypatch):

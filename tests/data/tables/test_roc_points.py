@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.tables.roc_points import read_roc_points
+from mipaudit.data.tables.splits import read_roc_points
 from mipaudit.errors import InputError
 
 FPR, TPR = [0.0, 0.1, 0.5, 1.0], [0.05, 0.4, 0.8, 1.0]

@@ -374,19 +374,16 @@ def _together(inside: _Answers, outside: _Answers) -> _Answers:
             "Labels are given for members or for the holdout alone.",
             hint="Give `labels` and `holdout_labels`.",
         )
-    return _Answers(
-        log_p=np.concatenate([inside.log_p, outside.log_p]),
-        classes=inside.classes,
-        labels=_joined(inside.labels, outside.labels),
-        reference=_joined(inside.reference, outside.reference),
-        member=np.concatenate([inside.member, outside.member]),
+    every: Any = {
+        name: None if one is None else np.concatenate([one, getattr(outside, name)])
+        for name, one in inside._asdict().items()
+        if isinstance(one, np.ndarray) or one is None
+    }
+    return inside._replace(
+        **every,
         inputs=(*inside.inputs, *outside.inputs),
         findings=tuple(dict.fromkeys((*inside.findings, *outside.findings))),
     )
-
-
-def _joined(one: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
-    return None if one is None or other is None else np.concatenate([one, other])
 
 
 def _refuse_others(file: Whole, *, inside: bool) -> None:
@@ -463,12 +460,12 @@ def _log_probabilities(stored: _Stored) -> tuple[Floats, tuple[Finding, ...]]:
 
 def _taken(found: Coordinates, name: str) -> tuple[Finding, ...]:
     """Return which columns of a table the classes are."""
-    if not found.columns:
-        return ()
-    names, skipped = shown_names(found.columns), shown_names(found.skipped)
-    if not found.skipped:
-        return (Finding.of("columns_taken", case="all", file=name, names=names),)
-    return (Finding.of("columns_taken", case="some", file=name, names=names, skipped=skipped),)
+    names = {"names": shown_names(found.columns)}
+    if found.skipped:
+        names["skipped"] = shown_names(found.skipped)
+    case = "some" if found.skipped else "all"
+    taken = Finding.of("columns_taken", case=case, file=name, **names)
+    return (taken,) if found.columns else ()
 
 
 def _log_of(values: Floats, name: str) -> Floats:
