@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.attack.adversaries import Attack, attacks_on
-from mipaudit.commands.attack.options import AttackOptions
-from mipaudit.commands.attack.report import Adversary, AttackDesign, AttackReport
-from mipaudit.commands.attack.scores import (
+from mipaudit.commands.attack.adversaries import (
     NO_MEAN,
+    Attack,
     Attacked,
     NotJudgedError,
+    attacks_on,
     hold_rows,
     no_mean,
     real_loss,
-    seeds_of,
 )
+from mipaudit.commands.attack.options import AttackOptions
+from mipaudit.commands.attack.report import Adversary, AttackDesign, AttackReport
 from mipaudit.counting.scores import settle_seed
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import read_request
@@ -54,6 +54,14 @@ SOURCES: Final[dict[Adversary, str]] = {
 }
 MOST_SHOWN: Final = 64
 _OTHER: Final = "other"
+
+
+def _seeds(scores: Sequence[Attacked]) -> dict[str | None, int]:
+    """Return the seeds in use: of each score, and of each with the classes."""
+    found: dict[str | None, int] = {one.name: one.evidence.seed for one in scores}
+    return found | {
+        f"{one.name} by class": one.classed.evidence.seed for one in scores if one.classed
+    }
 
 
 def named_attack(attack: Attack, alpha: float) -> tuple[Row, ...]:
@@ -279,7 +287,7 @@ def answer_attack(asked: AttackOptions) -> AttackReport:
                 seed=seed_used,
                 inputs=source.inputs(hash_all=asked.hash_inputs),
                 settings=asked.recorded(),
-                seeds=seeds_of(scores),
+                seeds=_seeds(scores),
                 unused_columns=source.unused,
             ),
         )

@@ -12,7 +12,7 @@ from mipaudit.commands.estimate.report import Report
 from mipaudit.commands.render.forms import ExchangeName, exchange_form, exchanged, stored_report
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError, bad_report
-from mipaudit.evidence.judgement import stored_judgement
+from mipaudit.evidence.judgement import policy_on_scores
 from mipaudit.evidence.judgement.blind import make_allowance
 from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.options.checked_limits import limits_elsewhere
@@ -145,11 +145,11 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
     count += bool(report.claims) + estimated
     how = Rejudged(
         limits=count,
-        confidence=stored_judgement.verdict_confidence(design.confidence, count),
+        confidence=policy_on_scores.verdict_confidence(design.confidence, count),
         settings=asked.recorded(),
         created=moment().strftime(TIME_FORM),
     )
-    stored = stored_judgement.Stored(
+    stored = policy_on_scores.Stored(
         estimates=report.estimates,
         scores=named,
         prior=design.prior,
@@ -158,7 +158,7 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
     )
     found = decide(
         limits,
-        stored_judgement.judge_stored(stored, limits),
+        policy_on_scores.judge_stored(stored, limits),
         report.findings,
         report.copies,
         claims=report.claims,

@@ -20,8 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.attack.adversaries import Cut, best_cut, bounded_loss_guesses, top_cut
-from mipaudit.commands.attack.scores import Labelled
+from mipaudit.commands.attack.adversaries import (
+    Cut,
+    Labelled,
+    best_cut,
+    bounded_loss_guesses,
+    top_cut,
+)
 from mipaudit.commands.attribute.run import (
     ValueGuesses,
     attribute_advantage,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.compare.queries.answer import largest_of
 from mipaudit.commands.compare.queries.cohort import Columns, Compared, compared, count_cohort
+from mipaudit.commands.compare.queries.run import largest_of
 from mipaudit.commands.records.cells import RecordCells, RecordRisks, RecordTally, cut_cells
 from mipaudit.commands.records.counts import attack_differences
 from mipaudit.counting.scores import OrderedRows

@@ -5,6 +5,7 @@ import pytest
 
 from mipaudit.commands.attack.adversaries import (
     Cut,
+    Labelled,
     best_cut,
     bounded_loss_guesses,
     class_cuts,
@@ -16,7 +17,6 @@ from mipaudit.commands.attack.adversaries import (
     standard_error,
     top_cut,
 )
-from mipaudit.commands.attack.scores import Labelled
 
 
 def advantage(guesses, member, prior=0.5):

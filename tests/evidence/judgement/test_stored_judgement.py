@@ -7,7 +7,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import UsageError
-from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, verdict_confidence
+from mipaudit.evidence.judgement.policy_on_scores import Stored, judge_stored, verdict_confidence
 from mipaudit.report.messages.told import told
 from mipaudit.statements.policy import Limit, Policy
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mipaudit.commands.compare.queries.answer import surely_more
+from mipaudit.commands.compare.queries.run import surely_more
 from mipaudit.model.row import Row
 
 ROW = Row(
