@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, cast
 
@@ -57,34 +58,24 @@ def write_rows(
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    if form == "csv.gz":
-        from gzip import GzipFile
-
-        # Neither a name nor a time: equal rows make equal bytes.
-        with GzipFile(
-            fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_COMPRESSION
-        ) as compressed:
-            write_rows(
-                cast("IO[bytes]", compressed),
-                chunks,
-                "csv",
-                columns=columns,
-                quoted=quoted,
-                inert=inert,
-            )
-        return
-    if form == "csv":
-        heads = [name.replace('"', '""') for name in columns]
-        line = ",".join(f'"{head}"' if set(head) & set('",\r\n') else head for head in heads)
-        file.write(f"{line}\n".encode())
     style: Literal["needed", "none"] = "needed" if quoted else "none"
     options = csv.WriteOptions(include_header=False, quoting_style=style)
     writer = schema = None
-    try:
+    with ExitStack() as stack:
+        if form == "csv.gz":
+            from gzip import GzipFile
+
+            # Neither a name nor a time: equal rows make equal bytes.
+            packed = GzipFile("", "wb", _COMPRESSION, file, mtime=0)
+            file = cast("IO[bytes]", stack.enter_context(packed))
+        if form != "parquet":
+            heads = [name.replace('"', '""') for name in columns]
+            line = ",".join(f'"{head}"' if set(head) & set('",\r\n') else head for head in heads)
+            file.write(f"{line}\n".encode())
         for chunk in map(_inert, chunks) if inert else chunks:
             table = _same_types(_table(chunk, columns), schema)
             schema = table.schema
-            if form == "csv":
+            if form != "parquet":
                 text = pa.BufferOutputStream()
                 csv.write_csv(table, text, options)
                 file.write(text.getvalue())
@@ -92,10 +83,8 @@ def write_rows(
             if writer is None:
                 # Scores hardly repeat: a dictionary of them is built only to be given up.
                 writer = parquet.ParquetWriter(file, schema, use_dictionary=[*repeating])
+                stack.enter_context(writer)
             writer.write_table(table)
-    finally:
-        if writer is not None:
-            writer.close()
 
 
 def _inert(chunk: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:

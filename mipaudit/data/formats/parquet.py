@@ -13,24 +13,19 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.column import CHUNK_ROWS, Chunk, Field
-from mipaudit.data.files.blob import Blob, FileBlob, encrypted, read_up_to
+from mipaudit.data.files.blob import Blob, FileBlob, encrypted
 from mipaudit.data.formats.arrow import arrow_fields, read_batches
 from mipaudit.data.parts import Piece, input_changed
 from mipaudit.data.words import unique_names
 from mipaudit.errors import InputError
 
 if TYPE_CHECKING:
-    from io import RawIOBase
-
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-MAGIC: Final = b"PAR1"
-# The footer's length, and the magic bytes.
-_TRAILER: Final = 8
 # A larger row group is read through buffers instead of at once, which share so much: a file with a
 # single huge row group must not be held in memory.
 _READ_AT_ONCE: Final = 32 << 20
@@ -38,8 +33,6 @@ _BUFFERS: Final = range(1 << 16, 4 << 20)
 # Of a file with more row groups than that, those of so many rows in all are read as one.
 _MANY_GROUPS: Final = 1 << 10
 _SMALL_TOGETHER: Final = 1 << 14
-# What is read of a file's end at once, in the hope that it holds the footer.
-_LIKELY_FOOTER: Final = 1 << 16
 # Of so many rows, so many words are few.
 _PEEKED: Final = 1024
 _FEW_WORDS: Final = 512
@@ -253,14 +246,10 @@ def open_parquet(blob: Blob) -> ParquetPart:
         InputError: ``bad_parquet`` when it is truncated or something else,
             ``duplicate_columns``.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    data = _footer_bytes(blob)
-    trailer = len(data).to_bytes(4, "little") + MAGIC
-    with arrow_errors(blob.name):
-        # The rows are not there, which nobody asks for yet.
-        file = pq.ParquetFile(pa.BufferReader(MAGIC + data + trailer), pre_buffer=False)
+    with arrow_errors(blob.name), blob.open_ranges() as stream:
+        file = pq.ParquetFile(stream, pre_buffer=False)
         schema, metadata = file.schema_arrow, file.metadata
         rows = _rows_of_groups(file)
     unique_names(schema.names, blob.name)
@@ -275,28 +264,6 @@ def _rows_of_groups(file: pq.ParquetFile) -> tuple[int, ...]:
     groups = range(file.num_row_groups)
     batches = (file.iter_batches(_ALL_ROWS, row_groups=[group], columns=[]) for group in groups)
     return tuple(sum(one.num_rows for one in found) for found in batches)
-
-
-def _footer_bytes(blob: Blob) -> bytes:
-    """Return the footer of a file, read in one request if it is not large."""
-    with blob.open_ranges() as stream:
-        tail = _tail(stream, blob, _LIKELY_FOOTER)
-        size = int.from_bytes(tail[-_TRAILER:-4], "little") + _TRAILER
-        if not tail.endswith(MAGIC) or size + len(MAGIC) > blob.size:
-            raise _incomplete(blob.name)
-        if size > len(tail):
-            tail = _tail(stream, blob, size)
-    return tail[-size:-_TRAILER]
-
-
-def _tail(stream: IO[bytes] | RawIOBase, blob: Blob, size: int) -> bytes:
-    """Return the last ``size`` bytes of a file, or all where it has fewer."""
-    size = min(size, blob.size)
-    stream.seek(blob.size - size)
-    tail = read_up_to(stream, size)
-    if len(tail) < size:  # somebody has cut it since
-        raise _incomplete(blob.name)
-    return tail
 
 
 @lru_cache(maxsize=1)
