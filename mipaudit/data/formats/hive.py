@@ -6,7 +6,7 @@ A file with the columns that its folders name: every row has the same value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -25,28 +25,21 @@ _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _DECIMAL: Final = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderKey:
-    """A column that one value fills: the folder's, None where it is missing."""
-
-    name: str
-    kind: Kind
-    value: int | float | str | None
-
-    def column(self, rows: int) -> Column:
-        """Return a column of so many rows."""
-        if self.kind == "string":
-            codes = np.full(rows, -1 if self.value is None else 0, dtype=np.int8)
-            return Labels(codes=codes, vocabulary=Vocabulary((str(self.value),)))
-        missing = np.ones(rows, dtype=np.bool_) if self.value is None else None
-        value = self.value or 0
-        wide = np.float64 if self.kind != "integer" else np.min_scalar_type(value)
-        return Numbers(values=np.full(rows, value, dtype=wide), missing=missing)
+# Of a column that one value fills: its kind, and the value; None where it is missing.
+FolderValue = tuple[Kind, int | float | str | None]
 
 
-def folder_keys(
-    files: Sequence[tuple[str, Sequence[str]]],
-) -> list[tuple[FolderKey, ...]]:
+def _filled(kind: Kind, value: float | str | None, rows: int) -> Column:
+    """Return a column of so many rows."""
+    if kind == "string":
+        codes = np.full(rows, -1 if value is None else 0, dtype=np.int8)
+        return Labels(codes=codes, vocabulary=Vocabulary((str(value),)))
+    wide = np.min_scalar_type(value or 0) if kind == "integer" else np.float64
+    missing = np.ones(rows, dtype=np.bool_) if value is None else None
+    return Numbers(values=np.full(rows, value or 0, dtype=wide), missing=missing)
+
+
+def folder_keys(files: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, FolderValue]]:
     """Return the columns that the folders of each file name.
 
     A key's values are whole numbers if all files of the input have such values, else decimal
@@ -75,9 +68,9 @@ def folder_keys(
                 hint="All files need the same key=value folders in the same order: name the "
                 "folder or a pattern in which they agree, or move the others away.",
             )
-    columns = [(key, *_typed([own[at][1] for own in pairs])) for at, key in enumerate(first)]
+    columns = {key: _typed([own[at][1] for own in pairs]) for at, key in enumerate(first)}
     return [
-        tuple(FolderKey(name=key, kind=kind, value=values[at]) for key, kind, values in columns)
+        {key: (kind, values[at]) for key, (kind, values) in columns.items()}
         for at in range(len(files))
     ]
 
@@ -119,18 +112,17 @@ def _listed(keys: Sequence[str]) -> str:
 class HivePart:
     """A part, and the keys of the folders that it lies in."""
 
-    def __init__(self, part: Part, keys: Sequence[FolderKey]) -> None:
-        """Keep both; ``keys`` have different names."""
-        self._part = part
-        self._keys = {key.name: key for key in keys}
+    def __init__(self, part: Part, keys: Mapping[str, FolderValue]) -> None:
+        """Keep both."""
+        self._part, self._keys = part, keys
         self.name, self.blob, self.rows_about = part.name, part.blob, part.rows_about
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """The file's columns, then the keys, which go before a column of the same name."""
         own = tuple(field for field in self._part.fields if field.name not in self._keys)
-        keys = self._keys.values()
-        return (*own, *(Field(name=key.name, kind=key.kind, folder=True) for key in keys))
+        keys = self._keys.items()
+        return (*own, *(Field(name=name, kind=kind, folder=True) for name, (kind, _) in keys))
 
     def load(
         self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
@@ -154,8 +146,7 @@ class HivePart:
     def pieces(self) -> Sequence[Piece]:
         """Return the file's pieces with the keys in them."""
         return [
-            HivePiece(piece, tuple(self._keys.values()), piece.rows, piece.stays)
-            for piece in self._part.pieces()
+            HivePiece(piece, self._keys, piece.rows, piece.stays) for piece in self._part.pieces()
         ]
 
     def close(self) -> None:
@@ -168,17 +159,17 @@ class HivePiece:
     """A piece of a file, with the keys of its folders; ``rows`` and ``stays`` are the piece's."""
 
     piece: Piece
-    keys: tuple[FolderKey, ...]
+    keys: Mapping[str, FolderValue]
     rows: int
     stays: bool
 
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
         """Yield the named columns; the file is read only for what is in it."""
-        keys = {key.name: key for key in self.keys if key.name in names}
+        keys = {name: value for name, value in self.keys.items() if name in names}
         own = [name for name in names if name not in keys]
         found = self.piece.chunks(own, first_row) if own else self._bare(first_row)
         for chunk in found:
-            fills = {name: key.column(chunk.rows) for name, key in keys.items()}
+            fills = {name: _filled(*value, chunk.rows) for name, value in keys.items()}
             yield replace(chunk, columns={**chunk.columns, **fills})
 
     def _bare(self, first_row: int) -> Iterator[Chunk]:

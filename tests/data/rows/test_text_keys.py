@@ -123,5 +123,5 @@ def test_blanks_around_a_number_are_no_part_of_it():
 def test_folders_that_are_two_stay_two(values, kind):
     found = folder_keys([(value, [f"run={value}"]) for value in values])
 
-    assert {key.kind for (key,) in found} == {kind}
-    assert len({key.value for (key,) in found}) == len(values)
+    assert {one["run"][0] for one in found} == {kind}
+    assert len({one["run"][1] for one in found}) == len(values)
