@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,19 +66,18 @@ def tame_warnings(*, verbose: bool) -> None:
         warnings.simplefilter("ignore")
         return
     warnings.simplefilter("once")
-    warnings.showwarning = _show_place
+    warnings.formatwarning = _place_alone
 
 
-def _show_place(
+def _place_alone(
     message: Warning | str,
     category: type[Warning],
     filename: str,
     lineno: int,
-    file: TextIO | None = None,
     line: str | None = None,
-) -> None:
-    del message, file, line
-    note(f"Warning: {category.__name__} at {filename}:{lineno}.", quiet=False)
+) -> str:
+    del message, line
+    return f"Warning: {category.__name__} at {filename}:{lineno}.\n"
 
 
 def table_width(*, to_file: bool) -> int:

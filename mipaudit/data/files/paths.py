@@ -387,32 +387,28 @@ def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
     """
     store, path = open_store(address), address.path
     found: list[FoundFile] | None
-    if address.is_web:
-        if path[-1:] in {"", "/"} or _MAGIC & set(path):
-            raise InputError(
-                "web_folder",
-                f"{address.name(path)}: folders and patterns of web servers are not read.",
-                hint="Name the parts: the address of each in a list, in Python; or copy them here.",
-            )
-        path = f"{path}?{address.query}" if address.query else path
-        found = [(path, ())] if store.is_folder(path) is not None else None
-    else:
+    if not address.is_web:
         found = _found_files(store, path, address.name(path))
+    elif path[-1:] in {"", "/"} or _MAGIC & set(path):
+        raise InputError(
+            "web_folder",
+            f"{address.name(path)}: folders and patterns of web servers are not read.",
+            hint="Name the parts: the address of each in a list, in Python; or copy them here.",
+        )
+    else:
+        found = [(f"{path}?{address.query}" if address.query else path, ())]
     if found is None:
-        raise store_error("missing", address, address.path)
-
-    def opened(file: FoundFile) -> FoundBlob:
-        return _blob(store, file[0], in_memory), file[1]
-
-    return each_at_once(opened, found, remote=True)
+        raise store_error("missing", address, path)
+    return each_at_once(partial(_blob, store, in_memory), found, remote=True)
 
 
-def _blob(store: AnyStore, path: str, in_memory: int) -> Blob:
+def _blob(store: AnyStore, in_memory: int, file: FoundFile) -> FoundBlob:
+    path, folders = file
     state = store.state(path)
     size, stamp = state
     if size is None or not store.sends_parts(path, state):
-        return _streamed(store, path, size, in_memory)
-    return RemoteBlob(
+        return _streamed(store, path, size, in_memory), folders
+    blob = RemoteBlob(
         address=store.address,
         path=path,
         name=store.address.name(path),
@@ -421,6 +417,7 @@ def _blob(store: AnyStore, path: str, in_memory: int) -> Blob:
         # What no other object has.
         identity=(store.address.store, store.address.place, path),
     )
+    return blob, folders
 
 
 @asked

@@ -66,18 +66,6 @@ class WebStore(FsspecStore):
         super().__init__(address, system, f"{address.scheme}://{address.authority}")
 
     @asked
-    def is_folder(self, path: str) -> bool | None:
-        """Tell that ``path`` is a file, None where nothing is."""
-        try:
-            self.system.info(self.full(path))
-        except FileNotFoundError as error:
-            # It stands for any fault. The server itself must have said that there is nothing.
-            if error.__cause__ is None or getattr(error.__cause__, "status", 0) in {404, 410}:
-                return None
-            raise
-        return False
-
-    @asked
     def state(self, path: str) -> State:
         """Return size and etag.
 
