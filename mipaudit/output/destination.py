@@ -7,9 +7,8 @@ import os
 import stat
 import sys
 from contextlib import ExitStack, contextmanager
-from io import FileIO
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Self, cast
 
 from mipaudit.errors import MipauditError, OutputError, UsageError
 from mipaudit.output.staged_file import StagedFile, staged
@@ -260,12 +259,8 @@ class Destination(NamedTuple):
         with _refusals(self.name, self.option):
             if self.path is None:
                 sys.stdout.flush()
-                if isinstance(sys.stdout.buffer, FileIO):  # with PYTHONUNBUFFERED, and takes less
-                    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as whole:
-                        yield whole
-                else:
-                    yield sys.stdout.buffer
-                    sys.stdout.buffer.flush()
+                yield cast("BinaryIO", _Patient(sys.stdout.buffer))
+                sys.stdout.buffer.flush()
             elif self.atomic:
                 with staged(self.path, private=self.private) as one:
                     yield one.file
@@ -374,6 +369,25 @@ def _probe(path: Path) -> bool:
     # Making a file is the only true test: permissions, quotas, read-only mounts.
     with staged(path, private=True):
         return True
+
+
+class _Patient:
+    """Writes all that it is given: with PYTHONUNBUFFERED standard output may take less."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes | memoryview) -> int:
+        rest = memoryview(data)
+        while rest:
+            written = self._stream.write(rest)
+            if not written:
+                raise BlockingIOError(errno.EAGAIN, "")
+            rest = rest[written:]
+        return len(data)
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 @contextmanager
