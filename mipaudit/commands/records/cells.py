@@ -209,53 +209,35 @@ class RecordRisks:
         away = (limits.direction > 0) & (limits.risk_lower > limit)
         return np.asarray(self.order[np.argsort(~away[self.order], kind="stable")])
 
-    @property
-    def largest_lower(self) -> float:
-        """Return a lower limit of the largest risk.
-
-        A cell's risk is an average over its values, so it is one of the largest risk of
-        a single value too.
-        """
-        return max(baseline(self.prior), float(self.together.risk_lower.max()))
-
-    @property
-    def largest_value(self) -> float:
-        """Return the best estimate of the largest risk: that of the cell that attains the limit.
-
-        At least the average risk, as the lower limit is.
-        """
-        return max(baseline(self.prior), float(self.together.risk[self.largest]))
-
     @cached_property
     def uncounted(self) -> int:
         """Return the records in cells without a counted record: all from the burn-in."""
         return int(self.everyone[~self.occupied].sum())
 
-    @property
-    def largest_upper(self) -> float:
-        """Return an upper limit of the largest risk over the cells that hold records.
-
-        It is 1 where records are in cells without a counted one: nothing limits their risk.
-        """
-        if not self.cells or self.uncounted:
-            return 1.0
-        return float(self.together.risk_upper[self.occupied].max())
-
     def largest_row(self, score: str) -> Row:
-        """Return the largest risk: what MACE's Definition 8 asks to be at most alpha."""
+        """Return the largest risk: what MACE's Definition 8 asks to be at most alpha.
+
+        A cell's risk is an average over its values, so that its lower limit is one of the largest
+        risk of a single value too. The best estimate is that of the cell that attains the limit.
+        Both are at least the average risk, the baseline. The upper limit is over the cells that
+        hold records; it is 1 where records are in cells without a counted one: nothing limits
+        their risk.
+        """
         method = f"{'melded' if self.melded else 'conditional'} Clopper-Pearson"
         if self.population is not None:
             method = "melded, members without replacement"
         n_holdout, n_members = self.counted.sum(axis=0).tolist()
+        found, least = self.together, baseline(self.prior)
+        limited = self.cells and not self.uncounted
         return Row(
             quantity="risk",
             score=score,
             method=method,
             attackers="any",
-            value=self.largest_value,
-            plugin=float(self.together.risk[self.occupied].max()) if self.cells else None,
-            lower=self.largest_lower,
-            upper=self.largest_upper,
+            value=max(least, float(found.risk[self.largest])),
+            plugin=float(found.risk[self.occupied].max()) if self.cells else None,
+            lower=max(least, float(found.risk_lower.max())),
+            upper=float(found.risk_upper[self.occupied].max()) if limited else 1.0,
             confidence=self.confidence,
             selection="all rows of cells of one value; cells of more, cut on the burn-in, are "
             "counted on the other rows",

@@ -105,9 +105,10 @@ def _largest(
 
 def _largest_row(audited: AuditedFile) -> Iterator[Interval]:
     cells, risks = file_risks(audited)
+    row = risks.largest_row("score")
     yield Interval(
-        lower=risks.largest_lower,
-        upper=risks.largest_upper,
+        lower=row.lower,
+        upper=row.upper,
         value=float(risks.together.risk[risks.largest]),
         args=tuple(tuple(one.tolist()) for one in (cells.edges, cells.cell, risks.occupied)),
     )

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
+from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.report import differences
 from mipaudit.errors import InputError, OutputError, UsageError
 from mipaudit.report.codec import to_json
@@ -499,3 +500,27 @@ def test_more_groups_than_a_table_of_counts_could_hold():
     first, *others = differences(report)
     assert first.shown != "open"
     assert {one.shown for one in others} == {"open"}
+
+
+RISK = {"quantity": "risk", "max": 0.5}
+ADVANTAGE = {"quantity": "advantage", "max": 0.1}
+GROUPS = {"quantity": "difference", "max": 0.1, "group": "*"}
+
+
+def test_limits_on_records_and_groups_are_judged_and_the_others_counted():
+    asked = RecordTableOptions(max_risk=0.9, limits=[RISK, ADVANTAGE, GROUPS])
+
+    assert [(one.quantity, one.max) for one in asked.judged_limits] == [
+        ("risk", 0.9),
+        ("risk", 0.5),
+        ("difference", 0.1),
+    ]
+    assert asked.limits_elsewhere == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "columns"),
+    [("sex, site", ("sex", "site")), (["a,b", "c"], ("a,b", "c")), ([], ()), ("x,x", ("x",))],
+)
+def test_groups_are_typed_as_a_list_and_given_as_names(given, columns):
+    assert RecordTableOptions(by=given).by == columns

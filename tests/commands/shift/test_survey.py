@@ -3,7 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.shift.survey import ColumnTallies, cut_columns
+from mipaudit.commands.shift import survey as record_copies
+from mipaudit.commands.shift.survey import (
+    ColumnTallies,
+    CopyCount,
+    HoldoutKeys,
+    KeyForm,
+    cut_columns,
+)
+from mipaudit.summaries.rows import Rows, rank_bytes
 
 
 def tallies(values, member, categories, seen=None):
@@ -103,3 +111,127 @@ def test_at_most_one_list_in_twenty_holds_a_column_that_does_not_differ(inside, 
         wrong += any(one.adjusted <= 0.05 for one in tests)
     # 0.05 and three standard errors of the count.
     assert wrong <= 0.05 * times + 3 * np.sqrt(times * 0.05 * 0.95)
+
+
+def rows_of(values, member, first=0, keys=None):
+    return Rows(
+        first_row=first,
+        source_rows=len(values),
+        kept=None,
+        keys=keys,
+        member=member,
+        scores=tuple(np.ascontiguousarray(values.T)),
+    )
+
+
+def count(values, member, *, fractions=None, keys=None, parts=1):
+    form = KeyForm(
+        fractions=fractions or (False,) * values.shape[1],
+        persons=keys is not None,
+    )
+    cuts = np.array_split(np.arange(len(values)), parts)
+    pieces = [
+        rows_of(values[at], member[at], int(at[0]), None if keys is None else keys[at])
+        for at in cuts
+    ]
+    wanted = HoldoutKeys(form, 3)
+    for piece in pieces:
+        one = HoldoutKeys(form, 3)
+        one.take(piece, rank_bytes(piece, 3))
+        wanted.merge(one)
+    found = CopyCount(wanted.finish())
+    for piece in pieces:
+        one = CopyCount(found._wanted)
+        one.take(piece)
+        found.merge(one)
+    return found.copies()
+
+
+def same(a, b):
+    return a == b or (np.isnan(a) and np.isnan(b))
+
+
+def twin(values, member):
+    """Compare every holdout record with every member, cell by cell."""
+    exact = near = 0
+    for one in values[~member]:
+        differing = [
+            sum(not same(a, b) for a, b in zip(one, other, strict=True)) for other in values[member]
+        ]
+        exact += 0 in differing
+        near += 0 not in differing and 1 in differing
+    return exact, near
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("parts", [1, 4])
+def test_slow_twin(seed, parts):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 4, (120, 4)).astype(float)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    values[values == 0] *= rng.choice([1.0, -1.0])
+    member = rng.random(120) < 0.5
+    found = count(values, member, parts=parts)
+    assert (found.exact, found.but_one) == twin(values, member)
+    assert found.searched == found.holdout == int((~member).sum())
+
+
+def test_copies_within_the_holdout_are_counted_for_comparison():
+    values = np.array([[1, 2, 3], [1, 2, 3], [1, 2, 3], [9, 9, 9]], dtype=float)
+    found = count(values, np.array([True, False, False, False]))
+    assert (found.exact, found.exact_within) == (2, 2)
+
+
+def test_rounding_finds_what_differs_in_the_fourth_digit():
+    values = np.array([[1.2341, 5], [1.2349, 5], [1.25, 5], [0.0012341, 5], [0.0012342, 6]])
+    member = np.array([True, False, False, True, False])
+    found = count(values, member, fractions=(True, False))
+    assert (found.exact, found.rounded) == (0, 1)
+    assert found.but_one is None  # two columns: all but one say too little
+    assert count(values, member).rounded is None
+
+
+def test_equal_numbers_of_another_column_are_no_copy():
+    values = np.array([[1, 2, 3], [2, 1, 3], [3, 2, 1]], dtype=float)
+    found = count(values, np.array([True, False, False]))
+    assert (found.exact, found.but_one) == (0, 0)
+
+
+def test_persons():
+    values = np.arange(12.0).reshape(4, 3)
+    keys = np.array([5, 6, 5, 7], dtype=np.uint64)
+    found = count(values, np.array([True, True, False, False]), keys=keys)
+    assert (found.persons, found.exact) == (1, 0)
+
+
+def test_a_large_holdout_is_sampled_alike_in_any_order(monkeypatch):
+    import mipaudit.commands.shift.survey as module
+
+    monkeypatch.setattr(module, "_MOST_KEYS", 1)
+    monkeypatch.setattr(module, "_FEWEST_ROWS", 50)
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 3, (400, 3)).astype(float)
+    member = np.arange(400) < 100
+    one, other = count(values, member), count(values, member, parts=7)
+    assert one == other
+    assert (one.searched, one.holdout, one.exact_within) == (50, 300, None)
+
+
+def test_wide_tables_are_looked_through_in_pieces(monkeypatch):
+    rng = np.random.default_rng(7)
+    values = rng.integers(0, 3, (200, 6)).astype(float)
+    member = rng.random(200) < 0.5
+    whole = count(values, member)
+    assert whole.exact
+    assert whole.but_one
+    monkeypatch.setattr(record_copies, "_KEYS_AT_ONCE", 40)
+    assert count(values, member) == whole
+
+
+def test_a_thousand_columns_take_little_memory():
+    form = KeyForm(fractions=(False,) * 1000, persons=False)
+    assert form.most_rows * form.count * 8 < 1 << 25
+    assert max(part.stop - part.start for part in form.slices(70_000)) * form.count <= 1 << 20
+    sought = HoldoutKeys(form, 3).finish().sought
+    assert len(sought) == form.count
+    assert sum(one.sieve.size for one in sought) < 1 << 12
