@@ -46,7 +46,7 @@ from mipaudit.data.summary_source import (
     sites_of,
 )
 from mipaudit.engine.workers import Workers, engine_of
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.public import public
@@ -264,53 +264,6 @@ def own_cuts(site: str | None, sites: Sequence[SummaryFile]) -> SummaryFile | No
     )
 
 
-def asked_discrete(own: SummaryFile) -> bool:
-    """Tell whether the scores of cuts were said to be discrete when they were made."""
-    return any(one.name == "discrete" and one.value is True for one in own.manifest.settings)
-
-
-def require_own_rows(
-    own: SummaryFile, sizes: tuple[int, int], arrays: Mapping[str, NDArray[Any]]
-) -> None:
-    """Refuse rows whose cuts are not those that the site gave: some would train and be judged.
-
-    Args:
-        own: the cuts of this site, as they were given.
-        sizes: (members, holdout) of the rows that are counted.
-        arrays: of the cuts that these rows have, by the same seed.
-
-    Raises:
-        InputError: ``moved_rows``.
-    """
-    told = (own.manifest.n_members, own.manifest.n_holdout)
-    if sizes == told and all(
-        np.array_equal(array, own.arrays.get(name, ())) for name, array in arrays.items()
-    ):
-        return
-    raise InputError(
-        "moved_rows",
-        f"{own.name}: not made of these rows, or with another order or key of them.",
-        hint="Count the same input with the same settings; if it has changed, all sites need "
-        "new cuts of it.",
-    )
-
-
-def require_own_seed(
-    stated: int | None, site: str | None, scores: Sequence[ScoreName], seed: int
-) -> None:
-    """Refuse a stated seed that is not the one of the cuts.
-
-    Raises:
-        UsageError: ``seed``.
-    """
-    if stated is not None and drawn_seed(stated, site, scores) != seed:
-        raise UsageError(
-            "seed",
-            "The cuts of these rows were made with another seed.",
-            hint="Leave `seed` out where `cuts` are given: they have the seed.",
-        )
-
-
 def require_sizes(sizes: tuple[int, int], least: int) -> None:
     """Refuse a class that is itself too small to be told.
 
@@ -341,13 +294,6 @@ def require_cells(cuts: Cuts, least: int) -> None:
             f"records. {rows_enough(least)}.",
             hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
-
-
-def told_findings(findings: Sequence[Finding], least: int | None) -> tuple[Finding, ...]:
-    """Return what is said of rows left out; of few rows not even how many."""
-    if least is None:
-        return tuple(findings)
-    return tuple(Finding.of(one.code, case="untold") for one in findings)
 
 
 def require_large(summary: Summary, least: int) -> None:
@@ -467,8 +413,12 @@ class Summarizer:
         """
         asked, own = self.asked, own_cuts(self.asked.site, sites)
         seed = self._drawn() if own is None else own.manifest.seed
-        if own is not None:
-            require_own_seed(asked.stated_seed, asked.site, self._names(), seed)
+        require(
+            own is None or asked.stated_seed is None or self._drawn() == seed,
+            "seed",
+            "The cuts of these rows were made with another seed.",
+            "Leave `seed` out where `cuts` are given: they have the seed.",
+        )
         cuts = [cuts_of(one) for one in sites] or [self._own_cuts(seed, alone=True)]
         plan, least = shared_plan(cuts, prior=asked.prior), least_of(cuts)
         survey = self._survey(seed, plan)
@@ -478,15 +428,7 @@ class Summarizer:
             n_holdout=survey.sample.holdout.rows,
         )
         if own is not None:
-            of_own = own.manifest
-            made = self._made(
-                survey.sample,
-                discrete=asked_discrete(own),
-                seed=seed,
-                burn_in=of_own.burn_in,
-                least=of_own.least,
-            )
-            require_own_rows(own, (made.n_members, made.n_holdout), cuts_arrays(made))
+            self._require_own_rows(own, survey.sample)
         require_spread(summary.columns[0])
         if least is not None:
             require_large(summary, least)
@@ -507,6 +449,33 @@ class Summarizer:
             plan=plan_digest(plan, self._names(discrete), [one.seed for one in cuts]),
         )
         return self._file(said, counts_arrays(summary), sites)
+
+    def _require_own_rows(self, own: SummaryFile, sample: BurnInSample) -> None:
+        """Refuse rows whose cuts are not those that the site gave: some would train and be judged.
+
+        Args:
+            own: the cuts of this site, as they were given.
+            sample: of the rows that are counted, which have cuts by the same seed.
+
+        Raises:
+            InputError: ``moved_rows``.
+        """
+        told = own.manifest
+        discrete = any(one.name == "discrete" and one.value is True for one in told.settings)
+        made = self._made(
+            sample, discrete=discrete, seed=told.seed, burn_in=told.burn_in, least=told.least
+        )
+        sizes = (made.n_members, made.n_holdout), (told.n_members, told.n_holdout)
+        if sizes[0] != sizes[1] or not all(
+            np.array_equal(array, own.arrays.get(name, ()))
+            for name, array in cuts_arrays(made).items()
+        ):
+            raise InputError(
+                "moved_rows",
+                f"{own.name}: not made of these rows, or with another order or key of them.",
+                hint="Count the same input with the same settings; if it has changed, all sites "
+                "need new cuts of it.",
+            )
 
     def check_sites(self, sites: Sequence[SummaryFile]) -> None:
         """Refuse cuts that were not made for this input and the others beside it.
@@ -612,8 +581,12 @@ class Summarizer:
         if least is not None:
             require_sizes((said.n_members, said.n_holdout), least)
             inputs = tuple(replace(one, rows=0) for one in inputs)
+        told: Sequence[Finding] = (*source.told, *source.findings())
+        if least is not None:
+            # Of few rows that were left out not even how many is said.
+            told = [Finding.of(one.code, case="untold") for one in told]
         findings = (
-            *told_findings((*source.told, *source.findings()), least),
+            *told,
             *stated_findings(self.asked.stated_seed, sites, said.seed),
         )
         whole = replace(said, inputs=inputs, findings=findings, arrays=checksums(arrays))
