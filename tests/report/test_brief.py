@@ -236,18 +236,15 @@ def test_a_name_in_backticks_is_not_spelled_as_an_option():
             assert named == []
 
 
-@pytest.mark.parametrize(
-    ("limit", "word", "line"),
-    [
-        (
-            0.02,
-            "NOT MET",
-            "Next: more records do not help; what may: mipaudit help choose-a-limit.",
-        ),
-        (0.4, "INCON", "Next: more records: mipaudit help choose-a-limit."),
-        (0.99, "MET", ""),
-    ],
-)
+NEXT = "Next: {}: mipaudit help choose-a-limit."
+FOLLOWING = [
+    (0.02, "NOT MET", NEXT.format("more records do not help; what may")),
+    (0.4, "INCON", NEXT.format("more records")),
+    (0.99, "MET", ""),
+]
+
+
+@pytest.mark.parametrize(("limit", "word", "line"), FOLLOWING)
 def test_what_is_not_met_or_open_says_where_to_read_on(limit, word, line):
     text = brief_report(report_on(6, max_advantage=limit), width=80)
     assert text.startswith(word)

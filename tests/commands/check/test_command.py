@@ -20,24 +20,18 @@ def test_a_file_that_can_be_audited(mipaudit, data_dir):
     assert done.stderr == ""
 
 
-def test_json_follows_the_schema(mipaudit, data_dir):
+def test_json_follows_the_schema_and_runs_differ_in_the_provenance_only(mipaudit, data_dir):
     import jsonschema
 
-    done = mipaudit("check", str(data_dir / "lira_digits_target0.parquet"), "-f", "json")
+    arguments = ("check", str(data_dir / "lira_digits_target0.parquet"), "-f", "json")
+    one, two = (mipaudit(*arguments, env={"SOURCE_DATE_EPOCH": epoch}).stdout for epoch in "12")
+    assert one != two
+    assert one.split('"provenance"')[0] == two.split('"provenance"')[0]
 
-    found = json.loads(done.stdout)
+    found = json.loads(one)
     jsonschema.Draft202012Validator(package.schema()).validate(found)
     assert found["schema"] == "mipaudit.check/3"
     assert found["design"]["n_members"] + found["design"]["n_holdout"] == 1797
-
-
-def test_two_runs_differ_in_the_provenance_only(mipaudit, data_dir):
-    arguments = ("check", str(data_dir / "lira_digits_target0.parquet"), "-f", "json")
-
-    one, two = (mipaudit(*arguments, env={"SOURCE_DATE_EPOCH": epoch}).stdout for epoch in "12")
-
-    assert one != two
-    assert one.split('"provenance"')[0] == two.split('"provenance"')[0]
 
 
 @pytest.mark.parametrize("name", ["missing.csv", "empty.csv"])
@@ -94,27 +88,17 @@ def test_a_constant_column_among_others_is_a_finding():
 
 
 @pytest.mark.parametrize(
-    ("members", "holdout", "code"),
+    ("members", "holdout", "error", "code"),
     [
-        (np.ones(30), np.ones(40), "constant_scores"),
-        (np.arange(30.0), np.arange(30.0)[::-1], "identical_classes"),
+        (np.ones(30), np.ones(40), InputError, "constant_scores"),
+        (np.arange(30.0), np.arange(30.0)[::-1], InputError, "identical_classes"),
+        ("a.csv", np.ones(3), UsageError, "mixed_inputs"),
     ],
 )
-def test_arrays_without_information_are_refused(members, holdout, code):
-    with pytest.raises(InputError) as caught:
+def test_arrays_without_information_or_beside_a_path_are_refused(members, holdout, error, code):
+    with pytest.raises(error) as caught:
         package.check(members=members, holdout=holdout)
-
     assert caught.value.code == code
-
-
-def test_equal_counts_of_two_values_are_no_error():
+    # Equal counts of two values are no error.
     coins = np.tile([0.0, 1.0], 40)
-
     assert package.check(members=coins, holdout=coins[::-1]).columns[0].distinct == 2
-
-
-def test_a_path_and_an_array_do_not_mix():
-    with pytest.raises(UsageError) as caught:
-        package.check(members="a.csv", holdout=np.ones(3))
-
-    assert caught.value.code == "mixed_inputs"

@@ -12,7 +12,8 @@ from mipaudit.commands.init.run import policy_text
 from mipaudit.options.checked_limits import check_limits
 from tests.places import ROOT
 
-POLICIES = ("release", "synthetic", "research")
+COPIES = {"release": (False, True), "synthetic": (True, False), "research": (False, False)}
+POLICIES = tuple(COPIES)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -42,6 +43,10 @@ def test_every_limit_carries_its_reason_and_every_remark_is_a_key(mipaudit, tmp_
         before = text.partition(line)[0]
         assert before.rstrip().rpartition("\n")[2].startswith("# "), key
     assert max(map(len, text.splitlines())) <= 100
+    # That of synthetic tables is the release with no copy.
+    assert ("max_copies" in found, "# max_copies = 0" in text) == COPIES[policy]
+    release = tomllib.loads(policy_text("release"))
+    assert policy == "research" or {**found, "max_copies": 0} == release | {"max_copies": 0}
     # What stands behind a mark is valid as well.
     (tmp_path / "mipaudit.toml").write_text(text.replace("# max_copies", "max_copies"))
     done = mipaudit("bounds", "--epsilon", "1")
@@ -75,21 +80,6 @@ def test_a_file_of_another_name_says_how_it_is_used(mipaudit, tmp_path, policy):
     assert mipaudit(*said.split()[1:]).returncode == (3 if policy == "research" else 1)
 
 
-def test_a_place_that_is_none_is_refused(mipaudit):
-    done = mipaudit("init", "-o", "no/such/folder.toml")
-
-    assert done.returncode == 2
-    assert "cannot be written" in done.stderr
-
-
-def test_that_of_synthetic_tables_is_the_release_with_no_copy():
-    texts = {policy: policy_text(policy) for policy in POLICIES}
-    release, synthetic = (tomllib.loads(texts[policy]) for policy in ("release", "synthetic"))
-    assert synthetic == release | {"max_copies": 0}
-    assert "# max_copies = 0" in texts["release"]
-    assert "max_copies" not in texts["research"]
-
-
 def test_all_of_it_is_there_or_nothing(mipaudit, tmp_path, monkeypatch):
     def fail(_descriptor):
         raise OSError(28, "No space left")
@@ -100,11 +90,11 @@ def test_all_of_it_is_there_or_nothing(mipaudit, tmp_path, monkeypatch):
 
     assert (done.returncode, [*tmp_path.iterdir()]) == (2, [])
     assert "cannot be written: No space left on device" in done.stderr
+    assert "cannot be written" in mipaudit("init", "-o", "no/such/folder.toml").stderr
     (tmp_path / "mipaudit.toml").symlink_to("nothing")
     assert "exists, and is not written over" in mipaudit("init").stderr
-
-
-def test_a_file_that_appears_meanwhile_is_not_written_over(mipaudit, tmp_path, monkeypatch):
+    (tmp_path / "mipaudit.toml").unlink()
+    # Nor is a file that appears meanwhile.
     sync = os.fsync
 
     def meanwhile(descriptor):
@@ -113,6 +103,5 @@ def test_a_file_that_appears_meanwhile_is_not_written_over(mipaudit, tmp_path, m
 
     monkeypatch.setattr("os.fsync", meanwhile)
     done = mipaudit("init")
-
     assert (done.returncode, "exists" in done.stderr) == (2, True)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["prior = 0.3\n"]
