@@ -34,7 +34,6 @@ from mipaudit.statements.verdict import PARTS_SKIPPED, REJUDGED, UNMATCHED, Reju
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mipaudit.cli.policy_file import ConfigFile
     from mipaudit.commands.render.forms import ExchangeForm
     from mipaudit.commands.render.options import RenderShown
     from mipaudit.report.exchange.stored import Stored
@@ -197,7 +196,7 @@ _AUDIT: Final = (
 
 def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
     """Read the report, perhaps judge it again, and write it; return its exit code."""
-    limits, audit = limits_for(asked, shown.policy)
+    limits, audit = _limits(asked, shown.policy)
     destination = Destination.open(
         shown.output, inputs=(*asked.inputs(), shown.policy, *shown.inputs()), sha256=shown.sha256
     )
@@ -206,16 +205,16 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
         if form is None:
             found = _judged(limits, audit)
         else:
-            given = _stored(form, limits, shown)
-            found, make = given.report, partial(exchanged, form, given, _of_annex(shown))
+            given, layout = _stored(form, limits, shown), form_of(shown.output or "") or "table"
+            others = tuple(map(stored_report, shown.others))
+            of_annex = () if shown.annex is None else (shown.annex, others, layout)
+            found, make = given.report, partial(exchanged, form, given, of_annex)
         present(found, shown, destination, make=make)
         note_written(found, destination, quiet=shown.quiet)
         return report_exit(found, exit_zero=shown.exit_zero)
 
 
-def limits_for(
-    asked: RejudgeOptions, policy: str | None
-) -> tuple[RejudgeOptions, Mapping[str, Any]]:
+def _limits(asked: RejudgeOptions, policy: str | None) -> tuple[RejudgeOptions, dict[str, object]]:
     """Return what was typed, and for the rest what a policy file says.
 
     It gives a report that is there already what ``estimate`` would take from it.
@@ -236,7 +235,10 @@ def limits_for(
     if policy is None:
         return asked.but(settings=tuple(settings)), {}
     config = read_config(policy)
-    found = _of_file(config)
+    # The scores of a report are its own.
+    found = {name: one.value for name, one in of_file(config, "estimate").items() if name != "data"}
+    tables = {name: listed(name, getattr(config, name)) for name in ("limits", "waivers")}
+    found |= {name: rows for name, rows in tables.items() if rows}
     taken = {one.name for one in declared(RejudgeOptions)} - {one.name for one in settings}
     filed = {name: value for name, value in found.items() if name in taken}
     settings += [
@@ -250,15 +252,7 @@ def limits_for(
     return asked.but(**filed, settings=tuple(settings)), audit
 
 
-def _of_file(config: ConfigFile) -> dict[str, Any]:
-    """Return what the file says, as ``estimate`` would read it."""
-    # The scores of a report are its own.
-    found = {name: one.value for name, one in of_file(config, "estimate").items() if name != "data"}
-    tables = {name: listed(name, getattr(config, name)) for name in ("limits", "waivers")}
-    return {**found, **{name: rows for name, rows in tables.items() if rows}}
-
-
-def _judged(limits: RejudgeOptions, audit: Mapping[str, Any]) -> AnyReport:
+def _judged(limits: RejudgeOptions, audit: Mapping[str, object]) -> AnyReport:
     """Return the report, judged again where there are limits.
 
     Raises:
@@ -268,8 +262,6 @@ def _judged(limits: RejudgeOptions, audit: Mapping[str, Any]) -> AnyReport:
     found = read_report(limits.report)
     if not limits.settings:
         return found
-    from mipaudit.options.public import recorded_value
-
     for name, value in audit.items() if found.command == "estimate" else ():
         given = tuple(value) if isinstance(value, list) else value
         require(
@@ -299,11 +291,3 @@ def _stored(form: ExchangeForm, limits: RejudgeOptions, shown: RenderShown) -> S
         "Leave it out: this form names the report's file, which says what it is of.",
     )
     return given
-
-
-def _of_annex(shown: RenderShown) -> tuple[object, ...]:
-    """Return the source of an annex, its further reports, and its layout."""
-    if shown.annex is None:
-        return ()
-    layout = form_of(shown.output or "") or "table"
-    return shown.annex, tuple(map(stored_report, shown.others)), layout
