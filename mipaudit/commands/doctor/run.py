@@ -14,7 +14,7 @@ import warnings
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.doctor.options import DoctorOptions
 from mipaudit.commands.doctor.report import (
@@ -49,16 +49,14 @@ _LOADED: Final = {
 # As `verify` compares numbers: processors and libraries decide the digits behind it.
 _TOLERANCE: Final = 1e-9
 _ROWS: Final = 400
-# The quantity, the attackers, and which figure.
-_Name: TypeAlias = tuple[str, str, str]
-_Figures: TypeAlias = dict[_Name, float | None]
+# By the quantity, the attackers, and which figure.
 # A change of a method changes them on purpose; `mipaudit doctor -f json` says what they are then.
 _KNOWN: Final = {
-    ("advantage", "any", "lower"): 0.13117446798071328,
-    ("advantage", "any", "value"): 0.2289727615054714,
-    ("advantage", "thresholds", "upper"): 0.364553586132323,
-    ("advantage", "intervals-4", "upper"): 0.4030737422028543,
-    ("auc", "thresholds", "lower"): 0.6156588986163656,
+    "advantage, any, lower": 0.13117446798071328,
+    "advantage, any, value": 0.2289727615054714,
+    "advantage, thresholds, upper": 0.364553586132323,
+    "advantage, intervals-4, upper": 0.4030737422028543,
+    "auc, thresholds, lower": 0.6156588986163656,
 }
 # Where Linux says what a container may use.
 _ALLOWED: Final = Path("/sys/fs/cgroup/memory.max")
@@ -212,7 +210,7 @@ def _known_audit() -> tuple[tuple[KnownFigure, ...], Finding | None]:
 
     The file is written and read as a user's is.
     """
-    found: _Figures = {}
+    found: dict[str, float | None] = {}
     wrong = None
     try:
         found = _audited()
@@ -220,10 +218,10 @@ def _known_audit() -> tuple[tuple[KnownFigure, ...], Finding | None]:
         wrong = Finding.of("known_audit_failed", failure=type(error).__name__)
     figures = tuple(
         KnownFigure(
-            figure=", ".join(name),
+            figure=name,
             known=known,
-            found=(one := found.get(name)),
-            agrees=one is not None and math.isclose(one, known, rel_tol=_TOLERANCE),
+            found=found.get(name),
+            agrees=math.isclose(found.get(name) or math.nan, known, rel_tol=_TOLERANCE),
         )
         for name, known in _KNOWN.items()
     )
@@ -232,7 +230,7 @@ def _known_audit() -> tuple[tuple[KnownFigure, ...], Finding | None]:
     return figures, wrong
 
 
-def _audited() -> _Figures:
+def _audited() -> dict[str, float | None]:
     import numpy as np
     import pyarrow as pa
     from pyarrow import parquet
@@ -251,7 +249,7 @@ def _audited() -> _Figures:
         parquet.write_table(pa.table({"member": member, "score": score}), path)
         report = estimate(path)
     return {
-        (one.quantity, one.attackers, side): getattr(one, side)
+        f"{one.quantity}, {one.attackers}, {side}": getattr(one, side)
         for one in report.estimates
         for side in ("lower", "value", "upper")
     }

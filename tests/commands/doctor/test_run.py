@@ -160,7 +160,7 @@ def test_a_part_that_is_not_there_is_offered_and_no_finding(run, monkeypatch):
 
 
 def test_figures_that_come_out_otherwise_are_not_to_be_used(run, monkeypatch):
-    name = ("advantage", "any", "lower")
+    name = "advantage, any, lower"
     moved = {**looked._KNOWN, name: looked._KNOWN[name] * (1 + 3e-9)}
     monkeypatch.setattr(looked, "_KNOWN", moved)
     status, text = run()
