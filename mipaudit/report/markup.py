@@ -10,17 +10,15 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mipaudit.report import blocks
 from mipaudit.report.blocks import Block, Bullets, Case, Grid, Section, Text, plain
-from mipaudit.report.messages.words import named_quantity, named_where
+from mipaudit.report.messages.told import Fields, filled
 from mipaudit.report.text import whole_text
 from mipaudit.report.walk import FEW
 from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.printable_names import first_names, safe_name
-from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from mipaudit.model.row import Check
     from mipaudit.report.walk import Walk
 
 # What would be read as markup. An underscore is so only at the edge of a word.
@@ -178,19 +176,12 @@ def _facts(report: Any) -> tuple[str, list[tuple[str, str]]]:  # noqa: ANN401 - 
     return title, [(name, text) for name, text in facts if text]
 
 
-def _checked_name(check: Check) -> str:
-    """Name what a check is about, without its limit."""
-    named = named_quantity(check.quantity, check.metric, check.fpr)
-    return named + named_where(check.prior, check.group)
-
-
 def _limits(report: Any) -> str:  # noqa: ANN401 - of any kind
     """Return the limits of a policy, and what set them; empty without any."""
     checks = [one for one in getattr(report, "policy", ()) if hasattr(one, "quantity")]
     how = getattr(report, "rejudged", None) or report.provenance
-    limits = dict.fromkeys(
-        f"{plain(_checked_name(one))} at most {number_text(one.limit)}" for one in checks
-    )
+    named = "{quantity:checked} at most {limit:number}"
+    limits = dict.fromkeys(plain(filled(named, Fields(one))) for one in checks)
     set_by = dict.fromkeys(
         _SETTERS.get(one.source) or f"in {safe_name(one.where or one.source)}"
         for one in how.settings
