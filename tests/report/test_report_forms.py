@@ -234,21 +234,23 @@ def test_a_caption_that_repeats_the_line_above_is_only_heard():
     assert page.count('<caption class="heard">Two scores seen together') == 1
 
 
-def test_a_limit_at_another_prior_is_not_on_the_axis_of_this_one():
-    limits = [
-        {"quantity": "advantage", "max": 0.3},
-        {"quantity": "advantage", "max": 0.95, "prior": 0.1},
-    ]
-    report = mipaudit.estimate(**scores(np.random.default_rng(1)), limits=limits)
+LIMITS = [
+    {"quantity": "advantage", "max": 0.3},
+    {"quantity": "advantage", "max": 0.95, "prior": 0.1},
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "unsaid"),
+    [
+        ({"limits": LIMITS}, "The limit is 0.3.", "The limit is 0.95."),
+        ({"prior": 0.01}, "on an axis from 0.9800 to 1", "on an axis from 0 "),
+    ],
+)
+def test_an_axis_has_the_limit_and_the_blind_guessing_of_its_prior(given, said, unsaid):
+    report = mipaudit.estimate(**scores(np.random.default_rng(1)), **given)
 
     alts = [value for name, value in page_of(report).attributes if name == "aria-label"]
 
-    assert any("The limit is 0.3." in one for one in alts)
-    assert not any("The limit is 0.95." in one for one in alts)
-
-
-def test_the_axis_of_advantages_begins_at_blind_guessing():
-    report = mipaudit.estimate(**scores(np.random.default_rng(1)), prior=0.01)
-
-    alts = [value for name, value in page_of(report).attributes if name == "aria-label"]
-    assert any("on an axis from 0.9800 to 1" in one for one in alts)
+    assert any(said in one for one in alts)
+    assert not any(unsaid in one for one in alts)
