@@ -15,9 +15,19 @@ from mipaudit.model.message import Message
 
 Method = Literal["clopper-pearson", "jeffreys"]
 Sides = Literal[1, 2]
-# How often an attack answered: members called members (tp) or not (fn); holdout records called
-# members (fp) or not (tn).
-Counts = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How often an attack answered.
+
+    Members called members (tp) or not (fn); holdout records called members (fp) or not (tn).
+    """
+
+    tp: int
+    fn: int
+    fp: int
+    tn: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +124,9 @@ def _limit(
     lower, upper = (getattr(binomial, f"{name}_{end}") for end in ("lower", "upper"))
     # One side needs the TPR from below and the FPR from above; two sides need all four.
     alpha = (1 - confidence) / (2 * sides)
-    members, holdout = counts["tp"] + counts["fn"], counts["fp"] + counts["tn"]
-    tpr = float(lower(counts["tp"], members, alpha)), float(upper(counts["tp"], members, alpha))
-    fpr = float(lower(counts["fp"], holdout, alpha)), float(upper(counts["fp"], holdout, alpha))
+    members, holdout = counts.tp + counts.fn, counts.fp + counts.tn
+    tpr = float(lower(counts.tp, members, alpha)), float(upper(counts.tp, members, alpha))
+    fpr = float(lower(counts.fp, holdout, alpha)), float(upper(counts.fp, holdout, alpha))
     epsilon_upper, mu_upper = refuted_epsilon(tpr[1], fpr[0], delta), refuted_mu(tpr[1], fpr[0])
     missing = "one_sided" if sides == 1 else "perfect_not_excluded"
     known = sides == 2 and math.isfinite(max(epsilon_upper, mu_upper))  # noqa: PLR2004

@@ -43,14 +43,14 @@ class BoundsReport(AnyReport):
         tuned: of the best of several runs: one run, and each way to come by their number.
     """
 
-    guarantee: Guarantee | None = None
-    attacker: Allowance | None = None
-    other_readings: tuple[Allowance, ...] = ()
-    bounds: tuple[PublishedBound, ...] = ()
-    target: Target | None = None
-    needed: tuple[Requirement, ...] = ()
-    refuted: Refutation | None = None
-    counting_queries: CountingQueries | None = None
+    guarantee: Guarantee | None
+    attacker: Allowance | None
+    other_readings: tuple[Allowance, ...]
+    bounds: tuple[PublishedBound, ...]
+    target: Target | None
+    needed: tuple[Requirement, ...]
+    refuted: Refutation | None
+    counting_queries: CountingQueries | None
     curves: Curves | None = None
     tuned: tuple[Tuned, ...] = ()
 

@@ -51,8 +51,18 @@ def answer_bounds(asked: BoundsOptions) -> BoundsReport:
     """
     from mipaudit.statements.provenance import provenance
 
-    made = provenance(seed=None, inputs=(), settings=asked.recorded())
-    empty = BoundsReport(command="bounds", provenance=made)
+    empty = BoundsReport(
+        command="bounds",
+        guarantee=None,
+        attacker=None,
+        other_readings=(),
+        bounds=(),
+        target=None,
+        needed=(),
+        refuted=None,
+        counting_queries=None,
+        provenance=provenance(seed=None, inputs=(), settings=asked.recorded()),
+    )
     answers = {"guarantee": _allowed, "target": _needed, "attack": _refuted}
     return answers[asked.question](asked, empty)
 
@@ -170,12 +180,12 @@ def _target(asked: BoundsOptions) -> Target:
 
 
 def _refuted(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
-    from mipaudit.commands.bounds.attacks import refutation
+    from mipaudit.commands.bounds.attacks import Counts, refutation
 
     counts, tpr, fpr = None, asked.tpr or 0.0, asked.fpr or 0.0
     match asked:
         case BoundsOptions(tp=int(tp), fn=int(fn), fp=int(fp), tn=int(tn)):
-            counts = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+            counts = Counts(tp=tp, fn=fn, fp=fp, tn=tn)
             tpr, fpr = tp / (tp + fn), fp / (fp + tn)
     refuted = refutation(
         tpr=tpr, fpr=fpr, delta=asked.delta or 0.0, counts=counts, confidence=asked.confidence

@@ -77,12 +77,14 @@ def _statement(
         score=score,
         method=method,
         validity="assumes-gdp" if method == "gdp" else "finite-sample",
+        decides=True,
         lower=found.lower if found else 0.0,
         lower_reason=_reason(found),
         estimate=found.estimate if found else None,
         mu_lower=found.mu if found else None,
         confidence=confidence,
         attack=found.attack if found else None,
+        guesses=None,
     )
 
 
@@ -447,7 +449,10 @@ def _advantage(evidence: Evidence, asked: EpsilonOptions, confidence: float) -> 
         lower=lower,
         lower_reason=None if lower else Message("advantage_within_chance"),
         estimate=_implied(evidence.held_out.value, asked.delta),
+        mu_lower=None,
         confidence=confidence,
+        attack=None,
+        guesses=None,
     )
 
 

@@ -137,7 +137,15 @@ def one_run_from_counts(
         raise UsageError(
             "bad_correct", "The number of right guesses must be from 0 to the number of guesses."
         )
-    made = CanaryGuesses(canaries=canaries, guesses=guesses, correct=correct)
+    made = CanaryGuesses(
+        canaries=canaries,
+        guesses=guesses,
+        correct=correct,
+        guessed_in=None,
+        guessed_out=None,
+        direction=None,
+        tried=1,
+    )
     return OneRun(canaries=canaries, tried=((plans[0], made),), rate=inclusion_rate or FAIR_RATE)
 
 
@@ -173,11 +181,14 @@ def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonSta
         score=run.score,
         method="one-run",
         validity="if-fair-coins" if run.coin and coin_findings(run.coin) else "finite-sample",
+        decides=True,
         lower=best,
         lower_reason=None if best > 0 else reason,
         # The log-odds of a right guess, half a guess added on either side.
         estimate=max(0.0, math.log((found.correct + 0.5) / (found.guesses - found.correct + 0.5))),
+        mu_lower=None,
         confidence=confidence,
+        attack=None,
         guesses=found,
     )
 
@@ -210,8 +221,10 @@ def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> E
         decides=False,
         lower=epsilon if finite else None,
         lower_reason=reason if finite else Message("gaussian_without_epsilon"),
+        estimate=None,
         mu_lower=mu,
         confidence=confidence,
+        attack=None,
         guesses=found,
     )
 

@@ -38,13 +38,13 @@ class EpsilonDesign:
     """
 
     kind: DesignKind
-    n_members: int | None = None
-    n_holdout: int | None = None
+    n_members: int | None
+    n_holdout: int | None
     delta: float
     confidence: float
-    score_columns: tuple[str, ...] = ()
-    member_column: str | None = None
-    skipped_columns: tuple[str, ...] = ()
+    score_columns: tuple[str, ...]
+    member_column: str | None
+    skipped_columns: tuple[str, ...]
     runs: int | None = None
 
 
@@ -87,10 +87,9 @@ class CanaryGuesses(CanaryCount):
         tried: numbers of guesses and directions that share the error.
     """
 
-    guessed_in: int | None = None
-    guessed_out: int | None = None
-    direction: Literal["high", "low"] | None = None
-    tried: int = 1
+    guessed_out: int | None
+    direction: Literal["high", "low"] | None
+    tried: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,14 +114,14 @@ class EpsilonStatement:
     score: str | None
     method: str
     validity: StatementValidity
-    decides: bool = True
+    decides: bool
     lower: float | None
     lower_reason: Message | None
-    estimate: float | None = None
-    mu_lower: float | None = None
+    estimate: float | None
+    mu_lower: float | None
     confidence: float
-    attack: JudgedAttack | None = None
-    guesses: CanaryGuesses | None = None
+    attack: JudgedAttack | None
+    guesses: CanaryGuesses | None
 
     @property
     def worth(self) -> Message | None:

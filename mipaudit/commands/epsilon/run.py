@@ -116,7 +116,16 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
 
 
 def _from_counts(asked: EpsilonOptions) -> _Found:
-    design = EpsilonDesign(kind=asked.kind, delta=asked.delta, confidence=asked.confidence)
+    design = EpsilonDesign(
+        kind=asked.kind,
+        n_members=None,
+        n_holdout=None,
+        delta=asked.delta,
+        confidence=asked.confidence,
+        score_columns=(),
+        member_column=None,
+        skipped_columns=(),
+    )
     counts, curve = asked.table, asked.tradeoff
     if counts is None:
         from mipaudit.commands.epsilon.one_run import one_run_from_counts
