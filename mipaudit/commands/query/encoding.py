@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.options import QueryOptions, Scale
-from mipaudit.commands.query.points import Floats, Geometry, Points, SameRecords, same_records
+from mipaudit.commands.query.points import Floats, Geometry, Points, copies
 from mipaudit.commands.query.report import QueriedColumn
 from mipaudit.data.column import Numbers, are_days, number_word, word_days
 from mipaudit.data.formats.csv_cells import FALSE, TRUE, is_number
@@ -91,14 +91,19 @@ class Encoded(NamedTuple):
         columns: how each was compared.
         constant: those with one value alone in the table of the fit.
         geometry: how records are compared.
-        same: which records are in which other table.
+        copied: whether each record is in the synthetic table, members first, shape (n,).
+        shared: how many members are among the holdout records.
+        referenced: how many members, and how many holdout records, are in the reference
+            table; none without one.
         points: by table.
     """
 
     columns: tuple[QueriedColumn, ...]
     constant: tuple[str, ...]
     geometry: Geometry
-    same: SameRecords
+    copied: NDArray[np.bool_]
+    shared: int
+    referenced: tuple[int, ...]
     points: Mapping[str, Points]
 
 
@@ -138,14 +143,20 @@ def encode(tables: Mapping[Role, dict[str, RecordColumn]], asked: QueryOptions) 
         )
         first += count
     levels = tuple(count for one in coded for count in one.levels)
-    same = same_records(points)
+    scored = points["members"], points["holdout"]
+    reference = [points["reference"]] if "reference" in points else []
+    copied = np.concatenate([copies(one, points["synthetic"]) for one in scored])
+    shared = int(copies(*scored).sum())
+    referenced = tuple(int(copies(one, other).sum()) for other in reference for one in scored)
     for one in points.values():
         _scale(coded, one)
     return Encoded(
         columns=tuple(one.told for one in coded),
         constant=tuple(one.told.column for one in coded if one.constant),
         geometry=Geometry(metric=asked.metric, levels=levels, columns=len(names)),
-        same=same,
+        copied=copied,
+        shared=shared,
+        referenced=referenced,
         points=points,
     )
 

@@ -6,9 +6,9 @@ rows are drawn, and so the scores, by the order of the rows. Members and holdout
 in it: what a query says of a record must not depend on whom it is asked of.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,37 +218,6 @@ def _equal(left: Points, i: Places, right: Points, j: Places) -> NDArray[np.bool
     for ours, theirs in zip(left.words(), right.words(), strict=True):
         same &= ours[i] == theirs[j]
     return same
-
-
-class SameRecords(NamedTuple):
-    """Which records are in which other table.
-
-    Attributes:
-        copied: whether each record is in the synthetic table, members first, shape (n,).
-        shared: how many members are among the holdout records.
-        referenced: how many members, and how many holdout records, are in the reference
-            table; none without one.
-    """
-
-    copied: NDArray[np.bool_]
-    shared: int
-    referenced: tuple[int, ...]
-
-
-def same_records(tables: Mapping[str, Points]) -> SameRecords:
-    """Return which records are in which other table.
-
-    Args:
-        tables: ``members``, ``holdout``, ``synthetic`` and perhaps ``reference``, their
-            records not scaled.
-    """
-    scored = tables["members"], tables["holdout"]
-    reference = [tables["reference"]] if "reference" in tables else []
-    return SameRecords(
-        copied=np.concatenate([copies(one, tables["synthetic"]) for one in scored]),
-        shared=int(copies(*scored).sum()),
-        referenced=tuple(int(copies(one, other).sum()) for other in reference for one in scored),
-    )
 
 
 def released_rows(

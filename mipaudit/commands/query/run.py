@@ -24,6 +24,7 @@ from mipaudit.commands.query.report import (
 )
 from mipaudit.commands.query.scores import Scoring
 from mipaudit.data.choice import unreadable_column
+from mipaudit.data.formats.csv_cells import is_number
 from mipaudit.data.tables.records import (
     RecordColumn,
     RecordTable,
@@ -169,8 +170,8 @@ def _query_tables(asked: QueryOptions) -> tuple[dict[str, Any], QueryReport]:
         found = encode(read, asked)
         scoring = _scored(asked, found)
         report = _report(asked, tables, skipped, found, scoring, begun)
-    member = np.arange(found.same.copied.size) < len(found.points["members"])
-    columns = {"member": member, **kept, **scoring.columns, COPY_COLUMN: found.same.copied}
+    member = np.arange(found.copied.size) < len(found.points["members"])
+    columns = {"member": member, **kept, **scoring.columns, COPY_COLUMN: found.copied}
     return columns, report
 
 
@@ -183,7 +184,7 @@ def _report(
     begun: float,
 ) -> QueryReport:
     rows = {role: len(points) for role, points in found.points.items()}
-    member = np.arange(found.same.copied.size) < rows["members"]
+    member = np.arange(found.copied.size) < rows["members"]
     copies = _copies(found)
     scores = tuple(_score(query, scoring) for query in asked.queries)
     # Whoever sets it wants equal bytes of equal runs.
@@ -257,7 +258,7 @@ def _check_memory(tables: Iterable[RecordTable], columns: int, memory: int) -> N
 def _copies(found: Encoded) -> tuple[ExactCopies, ExactCopies]:
     """Return how many members and how many holdout records were released as they are."""
     first = len(found.points["members"])
-    inside, outside = found.same.copied[:first], found.same.copied[first:]
+    inside, outside = found.copied[:first], found.copied[first:]
     return (
         ExactCopies(role="members", copied=int(inside.sum()), rows=inside.size),
         ExactCopies(role="holdout", copied=int(outside.sum()), rows=outside.size),
@@ -279,11 +280,11 @@ def _findings(
     for one in copies:
         if one.rows < _FEW:
             yield Finding.of("few_records", case=one.role, rows=one.rows)
-    if found.same.shared:
-        yield Finding.of("shared_records", members=found.same.shared)
+    if found.shared:
+        yield Finding.of("shared_records", members=found.shared)
     taught = _named(one for one in scores if one.query in NEEDS_REFERENCE)
-    if taught and any(found.same.referenced):
-        inside, outside = found.same.referenced
+    if taught and any(found.referenced):
+        inside, outside = found.referenced
         yield Finding.of("reference_overlap", members=inside, holdout=outside, names=taught)
     for name in found.constant:
         yield Finding.of("constant_column", case="scale", column=name)
@@ -388,7 +389,8 @@ def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 
     ]
     every = [word for words in texts for word in words]
     # A reader of CSV, which knows no types, would take the words for scores.
-    if all(map(_is_number, every)) and not all(map(_LABEL.fullmatch, every)):
+    numeric = all(is_number(word.replace(",", ".", 1)) for word in every)
+    if numeric and not all(map(_LABEL.fullmatch, every)):
         raise InputError(
             "not_a_label",
             f"`keep`: column {quoted_name(name)} holds numbers that are not whole, or that have "
@@ -404,14 +406,6 @@ def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 
         places = pa.array(np.maximum(column.values, 0), mask=column.missing)
         parts.append(known.take(places))
     return pa.concat_arrays(parts)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word.replace(",", ".", 1))
-    except ValueError:
-        return False
-    return True
 
 
 def _day(days: float) -> str:
