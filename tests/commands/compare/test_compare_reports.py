@@ -112,6 +112,8 @@ def test_a_score_that_one_report_lacks_is_told_and_not_passed(old):
         "b": "missing",
     }
     assert found.verdict.status == "inconclusive"
+    (reason, *_) = map(told, found.verdict.reasons)
+    assert reason == "score 'c' in 'input 2': the old report does not have this score"
     assert {one.score: one.status for one in found.policy} == {
         "a": "met",
         "b": "inconclusive",

@@ -49,11 +49,3 @@ def test_never_decides_a_verdict(mipaudit, scores):
         done = mipaudit("estimate", str(scores), "--method", method, *policy)
         assert done.returncode == 1
         assert json.loads(done.stdout)["verdict"]["status"] == "not_met"
-
-
-def test_the_same_for_any_number_of_threads(mipaudit, scores):
-    one, many = (
-        mipaudit("estimate", str(scores), "--method", "kde", "-f", "json", "--jobs", jobs)
-        for jobs in ("1", "3")
-    )
-    assert estimates(one.stdout) == estimates(many.stdout)

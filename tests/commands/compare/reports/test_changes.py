@@ -8,11 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from mipaudit.commands.compare.reports.answer import beside_any, changes, figures_of
-from mipaudit.commands.compare.run import increase_check
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.report.messages.told import told
-from mipaudit.statements.verdict import reach_verdict
 
 
 def figure(quantity="advantage", attackers="thresholds", **fields):
@@ -141,31 +139,3 @@ def test_a_class_beside_any_attacker_uses_only_what_is_stored():
     of_class, of_any = beside_any(held(rows, name="old"), held(rows), 0.9)
     assert (of_class.attackers, of_class.upper, of_any.lower) == ("thresholds", 0.25, -0.25)
     assert list(beside_any(held(rows[1:], name="old"), held(rows), 0.9)) == []
-
-
-@pytest.mark.parametrize(
-    ("limit", "status"), [(0.1, "not_met"), (0.125, "inconclusive"), (0.375, "met")]
-)
-def test_a_limit_is_judged_by_the_limits_of_the_change(limit, status):
-    change = one_change(
-        figure(lower=0.5, upper=0.625), figure(lower=0.75, upper=0.875, attackers="thresholds")
-    )
-    check = increase_check("s", "old", limit, "thresholds", (change.lower, change.upper))
-    assert check.status == status
-    assert f"limit {'is' if status == 'inconclusive' else 'of'} {limit}" in told(check.reason)
-
-
-def test_one_that_is_not_met_decides_and_a_missing_score_is_open():
-    change = one_change(figure(lower=0.5, upper=0.625), figure(lower=0.75, upper=0.875))
-    limits = (change.lower, change.upper)
-    bad, good = (increase_check("s", "old", limit, "thresholds", limits) for limit in (0.0, 0.5))
-    alone = replace(
-        increase_check("t", "old", 0.5, "any", (None, None), report="new"),
-        reason=Message("score_only_in_new"),
-    )
-    assert reach_verdict([good, alone, bad], ()).status == "not_met"
-    found = reach_verdict([good, alone], ())
-    assert found.status == "inconclusive"
-    (reason,) = map(told, found.reasons)
-    assert reason == "score 't' in 'new': the old report does not have this score"
-    assert reach_verdict([good, good], ()).status == "met"
