@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
+from mipaudit.commands.compare.increase import increase_check
 from mipaudit.commands.compare.options import CompareOptions, query_names
 from mipaudit.commands.compare.queries.cohort import (
     MOST_TOGETHER,
@@ -25,7 +26,6 @@ from mipaudit.commands.compare.queries.report import (
     RankedQuery,
     surely_leads,
 )
-from mipaudit.commands.compare.run import increase_check
 from mipaudit.counting.counts import Counts, require_information, row_meter
 from mipaudit.counting.scores import settle_seed
 from mipaudit.data.opening import open_input

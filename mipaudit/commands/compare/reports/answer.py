@@ -7,6 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, cast, get_args
 
+from mipaudit.commands.compare.increase import increase_check
 from mipaudit.commands.compare.options import OF_REPORTS, check_increase
 from mipaudit.commands.compare.reports.report import (
     ComparedReport,
@@ -15,7 +16,6 @@ from mipaudit.commands.compare.reports.report import (
     ReportComparison,
     ScoreStatus,
 )
-from mipaudit.commands.compare.run import increase_check
 from mipaudit.errors import InputError, MipauditError, UsageError, bad_report
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.metrics.names import LEAST_RECALL, parse_metric

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from mipaudit.commands.compare.run import increase_answer, limit_remark
+from mipaudit.commands.compare.increase import increase_answer, limit_remark
 from mipaudit.model.message import Message
 from mipaudit.model.row import Attackers, Check, Row
 from mipaudit.statements.any_report import AnyReport
