@@ -17,6 +17,7 @@ from hypothesis import settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 pytest_plugins = [
+    "tests.fixtures.commands",
     "tests.fixtures.coverage",
     "tests.fixtures.evidence",
     "tests.fixtures.files",

@@ -39,21 +39,6 @@ def test_processes_give_the_same_report(mipaudit, folder, command):
     assert apart.stderr == ""
 
 
-@pytest.mark.parametrize("command", ["estimate", "check", "records"])
-def test_dask_without_a_scheduler(mipaudit, folder, command):
-    done = mipaudit(command, str(folder), "--engine", "dask")
-    assert done.returncode == 2
-    assert "--engine dask needs a scheduler" in done.stderr
-    assert "dask scheduler" in done.stderr
-
-
-@pytest.mark.parametrize("command", ["compare", "epsilon"])
-def test_what_keeps_all_rows_has_no_engine(mipaudit, folder, command):
-    done = mipaudit(command, str(folder), "--engine", "dask")
-    assert done.returncode == 2
-    assert "No such option" in done.stderr
-
-
 def test_a_skipped_file_leaves_the_policy_open(mipaudit, folder):
     (folder / "1.parquet").write_bytes((folder / "1.parquet").read_bytes()[:-9])
     limit = ("--max-advantage", "0.95")

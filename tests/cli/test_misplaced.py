@@ -9,6 +9,7 @@ from mipaudit.options.commands import BY_NAME, MEANT, TABLE
 from mipaudit.options.declare import declared
 from mipaudit.statements.kinds import named
 
+SCORED = ("estimate", "check", "records")
 TABLES = ("--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv", "-o", "x.csv")
 
 
@@ -70,6 +71,58 @@ TABLES = ("--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv", "-
         (["estimate", "s.csv", "--store-timeout", "x"], "--store-timeout wants a number"),
         (["estimate", "sftp://host/s.csv"], "or name sftp in --allow-scheme."),
         (["records", "s.csv", "--max-risk", "20"], "If it is a percentage, write 0.2."),
+        (["estimate", "ftp://127.0.0.1:9/x.csv"], "name ftp in --allow-scheme"),
+        (["estimate", "ftp://127.0.0.1:9/x.csv", "--allow-scheme", "ftp"], "cannot be reached"),
+        (["estimate", "http://127.0.0.1:9/x", "--store-timeout", "-1"], "--store-timeout wants"),
+        *(
+            ([command, "parts", "--engine", "dask"], said)
+            for command, said in (
+                *(
+                    (one, "--engine dask needs a scheduler.\nStart one with `dask scheduler`")
+                    for one in SCORED
+                ),
+                *((one, "No such option") for one in ("compare", "epsilon")),
+            )
+        ),
+        # An option with one value that is given twice: the parser would drop the first.
+        *(
+            ([command, "s.csv", option, first, option, second], f"'{option}': It is given twice")
+            for command, option, first, second in (
+                ("estimate", "--max-advantage", "0.01", "0.9"),
+                ("estimate", "--max-tpr-at-fpr", "0.1@0.01", "0.2@0.1"),
+                ("estimate", "--where", "a = 1", "b = 2"),
+                ("compare", "--max-increase", "0", "0.5"),
+                ("render", "--max-advantage", "0.01", "0.9"),
+            )
+        ),
+        (
+            ["epsilon", "s.csv", "--guesses", "20", "--guesses", "30"],
+            "Several values go into one, as R|K+,K-.",
+        ),
+        (["simulate", "laplac-1"], "There is no scenario of that name."),
+        (["simulate", "laplac-1", "-f", "json"], '"code": "unknown_scenario"'),
+        (["simulate", "laplace-99"], "EPS is a number from 0.01 to 30"),
+        (["simulate", "laplace-1", "--list"], "one scenario, or --list"),
+        (["simulate", "-q"], "one scenario, or --list"),
+        (["simulate", "laplace-1", "-o", "s.json"], ".csv, .csv.gz or .parquet"),
+        (["simulate", "laplace-1", "-o", "no/such.csv"], "cannot be written"),
+        *(
+            (["validate", "--replications", "1", "-f", "json", *words], f'"code": "{code}"')
+            for words, code in (
+                (("--sizes", "10"), "sizes"),
+                (("--sizes", "50,"), "sizes"),
+                (("--sizes", "50.5"), "sizes"),
+                (("--sizes", "1e999"), "sizes"),
+                (("--priors", "0.5;0.1"), "priors"),
+                (("--priors", "1"), "priors"),
+                (("--scenario", "\x1b[2J"), "unknown_scenario"),
+                (("--resume", "."), "unusable_resume_file"),
+                (("--resume", "no/such/file"), "unusable_resume_file"),
+                (("--resume", "same", "-o", "same"), "output_is_input"),
+                (("-o", "no/such/file"), "unwritable_output"),
+                (("extra",), "usage_error"),
+            )
+        ),
         (["version"], "Did you mean mipaudit --version?"),
         (["-V"], "Did you mean mipaudit --version?"),
         (["audit", "s.csv"], "Did you mean mipaudit estimate (Say how much"),
@@ -94,6 +147,9 @@ def test_the_way_out_is_said(mipaudit, tmp_path, words, hint):
 
     assert done.returncode == 2
     assert hint in done.stderr
+    assert "\x1b" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["i.npy"]
     assert "Possible options" not in done.stderr
     assert done.stdout == ""
 

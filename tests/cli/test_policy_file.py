@@ -41,6 +41,9 @@ def scores(tmp_path):
     return path.name
 
 
+TEXT = "'scores' in 'mipaudit.toml' must be a text"
+
+
 def setting(done, name):
     assert done.returncode in {0, 1, 3}, done.stderr
     found = json.loads(done.stdout)["provenance"]["settings"]
@@ -276,6 +279,7 @@ def test_what_is_declared_is_of_every_report(mipaudit, write):
         ("[[limit]]\nquantty = 1", "Did you mean 'quantity'?"),
         ("[[waiver]]\nperson = 'A'", "lacks the key 'quantity'"),
         ("prior = 7", "It is set by the file mipaudit.toml."),
+        *((f"scores = {value}", TEXT) for value in ("3", '""', "[1]", "true")),
         ("adjacency = 'near'", "It is set by the file mipaudit.toml."),
     ],
 )

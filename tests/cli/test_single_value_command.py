@@ -1,33 +1,10 @@
-"""An option with one value that is given twice is an error: the parser would drop the first."""
+"""What may be given more than once."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-
-
-@pytest.mark.parametrize(
-    ("command", "option", "first", "second"),
-    [
-        ("estimate", "--max-advantage", "0.01", "0.9"),
-        ("estimate", "--max-tpr-at-fpr", "0.1@0.01", "0.2@0.1"),
-        ("estimate", "--where", "a = 1", "b = 2"),
-        ("compare", "--max-increase", "0", "0.5"),
-        ("render", "--max-advantage", "0.01", "0.9"),
-    ],
-)
-def test_a_value_is_never_dropped_in_silence(mipaudit, command, option, first, second):
-    done = mipaudit(command, "scores.csv", option, first, option, second)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"'{option}': It is given twice" in done.stderr
-
-
-def test_several_numbers_go_into_one_value(mipaudit):
-    done = mipaudit("epsilon", "scores.csv", "--guesses", "20", "--guesses", "30")
-
-    assert "Several values go into one, as R|K+,K-." in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ HELP = [
     "bounds --help",
     "noise --help",
     "validate --help",
+    "simulate --help",
 ]
 MATHEMATICS = [
     "bounds --epsilon 1 --delta 1e-5",

@@ -81,22 +81,6 @@ def test_a_file_address_is_guarded_like_its_file(mipaudit, tmp_path):
     assert "The output x.csv is one of the inputs" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("ftp://127.0.0.1:9/x.csv",), "name ftp in --allow-scheme"),
-        (("ftp://127.0.0.1:9/x.csv", "--allow-scheme", "ftp"), "cannot be reached"),
-        (("x.csv", "--allow-scheme", "a b"), "--allow-scheme wants"),
-        (("http://127.0.0.1:9/x.csv", "--store-timeout", "-1"), "--store-timeout wants"),
-    ],
-)
-def test_terms_of_stores(mipaudit, words, said):
-    done = mipaudit("estimate", *words, "--max-advantage", "0.5")
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert done.stdout == ""
-
-
 def test_without_credentials_a_bucket_is_asked_for_only_where_that_is_said(
     mipaudit, bucket, tmp_path
 ):

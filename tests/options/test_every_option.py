@@ -89,21 +89,6 @@ def test_python_refuses_what_is_no_value_and_names_the_option(command):
             assert MARK not in str(raised.value), case
 
 
-@of_each(TABLE)
-def test_the_command_line_refuses_it_in_one_sentence(said, command):
-    for one in typed_of(command):
-        flag = one.option.flag.split("/")[-1]
-        wrong = [MARK] if is_number(one) or one.words else []
-        for value in [*wrong, *outside(one)]:
-            status, text = said(*command.name.split(), *needed(command, one), f"{flag}={value}")
-
-            case = flag, value, text
-            assert status == 2, case
-            assert text.startswith("Error: "), case
-            assert flag in text, case
-            assert len(text.splitlines()) <= 2, case
-
-
 def work(command, left_out):
     """Return words with which a command does more than show its help, but for one option."""
     words = list(needed(command, left_out))
@@ -121,36 +106,45 @@ def set_elsewhere(command):
     return [one for one in typed_of(command) if not is_placed(one)]
 
 
-@of_each(CONFIGURED)
-def test_the_environment_is_refused_like_the_command_line(said, monkeypatch, command):
-    for one in set_elsewhere(command):
-        variable = f"MIPAUDIT_{one.key.upper()}"
-        wrong = [MARK] if is_number(one) or one.words or one.kind is bool else []
-        for value in [*wrong, *outside(one)]:
-            monkeypatch.setenv(variable, str(value))
-            status, text = said(*command.name.split(), *work(command, one))
-
-            assert status == 2, (variable, value, text)
-            assert variable in text, (variable, value, text)
-            monkeypatch.delenv(variable)
-
-
 def table_of(command):
     return f'"{command.name}"' if " " in command.name else command.name
 
 
-@of_each(CONFIGURED)
-def test_a_policy_file_is_refused_like_the_command_line(said, tmp_path, command):
-    for one in set_elsewhere(command):
-        marked = is_number(one) or one.words or one.kind is bool
-        values = [f'"{MARK}"' if marked else "[[1]]", *map(str, outside(one))]
-        for value in values:
-            setting = f"{one.key} = {value}"
-            (tmp_path / "mipaudit.toml").write_text(f"[{table_of(command)}]\n{setting}\n")
-            status, text = said(*command.name.split(), *work(command, one))
+def wrong_values(one, way):
+    """Return what is refused as a value of an option that is typed, or stands elsewhere."""
+    marked = is_number(one) or one.words or (one.kind is bool and way != "typed")
+    if way == "file":
+        return [f'"{MARK}"' if marked else "[[1]]", *outside(one)]
+    return [*([MARK] if marked else []), *outside(one)]
 
-            assert status == 2, (setting, text)
-            assert "mipaudit.toml" in text, (setting, text)
+
+@pytest.mark.parametrize("way", ["typed", "variable", "file"])
+@of_each(TABLE)
+def test_every_way_refuses_it_in_one_sentence_that_says_where_it_stands(
+    said, monkeypatch, tmp_path, command, way
+):
+    options = typed_of(command) if way == "typed" else set_elsewhere(command) * command.configured
+    for one, value in ((of, value) for of in options for value in wrong_values(of, way)):
+        words = needed(command, one) if way == "typed" else work(command, one)
+        match way:
+            case "typed":
+                place = one.option.flag.split("/")[-1]
+                words = [*words, f"{place}={value}"]
+            case "variable":
+                place = f"MIPAUDIT_{one.key.upper()}"
+                monkeypatch.setenv(place, str(value))
+            case "file":
+                place = "mipaudit.toml"
+                (tmp_path / place).write_text(f"[{table_of(command)}]\n{one.key} = {value}\n")
+        status, text = said(*command.name.split(), *words)
+
+        case = one.name, value, text
+        assert status == 2, case
+        assert text.startswith("Error: "), case
+        assert place in text, case
+        assert way != "typed" or len(text.splitlines()) <= 2, case
+        if way == "variable":
+            monkeypatch.delenv(place)
 
 
 @of_each(CONFIGURED)

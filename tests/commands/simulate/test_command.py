@@ -39,14 +39,6 @@ def test_without_a_file_the_scores_are_on_stdout_and_the_truth_on_stderr(mipaudi
     assert "0.393469" in done.stderr
 
 
-def test_quiet_says_nothing_but_the_scores(mipaudit, tmp_path):
-    done = mipaudit("simulate", "laplace-1", "-q")
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert len(done.stdout.splitlines()) == 2001
-    assert names(tmp_path) == []
-
-
 def test_with_a_file_the_truth_is_on_stdout_and_beside_it(mipaudit, tmp_path):
     done = mipaudit("simulate", "laplace-1", "-o", "s.parquet", "-f", "json", "--prior", "0.2")
 
@@ -117,45 +109,6 @@ def test_the_list(mipaudit):
         assert entry["heading"] in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["simulate", "laplac-1"], "There is no scenario of that name."),
-        (["simulate", "laplace-99"], "EPS is a number from 0.01 to 30"),
-        (["simulate", "laplace-1", "--list"], "one scenario, or --list"),
-        (["simulate", "-q"], "one scenario, or --list"),
-        (["simulate", "laplace-1", "-o", "s.json"], ".csv, .csv.gz or .parquet"),
-        (["simulate", "laplace-1", "-o", "no/such.csv"], "cannot be written"),
-        (
-            ["simulate", "laplace-1", "--n-members", "0"],
-            "--n-members must be from 1 to 999,999,999",
-        ),
-        (["simulate", "laplace-1", "--n-members", "x"], "Invalid value for '--n-members'"),
-        (["simulate", "laplace-1", "--n-splits", "9"], "--n-splits has no meaning"),
-        (["simulate", "laplace-1", "--order", "up"], "Invalid value for '--order'"),
-        (["simulate", "laplace-1", "--prior", "1"], "--prior must be above 0 and below 1"),
-        (["simulate", "laplace-1", "--seed", "-1"], "at least 0"),
-        (["simulate", "izzo-prop9-14", "--order", "sorted"], "no order"),
-    ],
-)
-def test_bad_input_ends_with_one_clear_message(mipaudit, tmp_path, arguments, said):
-    done = mipaudit(*arguments)
-
-    assert done.returncode == 2
-    assert said in " ".join(done.stderr.split())
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    assert names(tmp_path) == []
-
-
-def test_errors_follow_the_format(mipaudit):
-    done = mipaudit("simulate", "laplac-1", "-f", "json")
-
-    error = json.loads(done.stderr)["error"]
-    assert (done.returncode, error["code"]) == (2, "unknown_scenario")
-    assert "laplace-1" in error["hint"]
-
-
 def test_an_existing_file_is_replaced_and_keeps_its_mode(mipaudit, tmp_path):
     (tmp_path / "s.csv").write_text("old", encoding="utf-8")
     (tmp_path / "s.csv").chmod(0o600)
@@ -217,19 +170,3 @@ def test_a_closed_pipe_ends_quietly(environment, tmp_path):
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (141, b"")
-
-
-def test_help_is_quick_and_has_examples(environment, tmp_path):
-    code = (
-        "import sys, atexit\n"
-        "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\n"
-        "sys.argv = ['mipaudit', 'simulate', '--help']\n"
-        "from mipaudit.cli.app import main\n"
-        "main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert "mipaudit simulate --list" in done.stdout
-    loaded = {name.split(".")[0] for name in done.stderr.split()}
-    assert loaded & {"numpy", "scipy", "pandas", "pyarrow", "rich", "msgspec"} == set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -98,45 +97,6 @@ def test_the_result_is_told_when_it_goes_to_a_file(mipaudit):
         "HOLDS: no limit covers the truth less often than it promises. Written: the report to "
         "report.txt.\n"
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (("--sizes", "10"), "sizes"),
-        (("--sizes", "50,"), "sizes"),
-        (("--sizes", "50.5"), "sizes"),
-        (("--sizes", "1e999"), "sizes"),
-        (("--priors", "0.5;0.1"), "priors"),
-        (("--priors", "1"), "priors"),
-        (("--replications", "0"), "replications"),
-        (("--replications", "many"), "bad_parameter"),
-        (("--jobs", "0"), "jobs"),
-        (("--seed", "-1"), "seed"),
-        (("--estimand", "adv"), "unknown_estimand"),
-        (("--scenario", "\x1b[2J"), "unknown_scenario"),
-        (("-f", "xml"), "bad_parameter"),
-        (("--resume", "."), "unusable_resume_file"),
-        (("--resume", "no/such/file"), "unusable_resume_file"),
-        (("--resume", "same", "-o", "same"), "output_is_input"),
-        (("-o", "no/such/file"), "unwritable_output"),
-        (("extra",), "usage_error"),
-    ],
-)
-def test_hostile_arguments_are_usage_errors(mipaudit, arguments, code):
-    form = () if arguments[0] == "-f" else ("-f", "json")
-    short = () if "--replications" in arguments else ("--replications", "1")
-    done = mipaudit("validate", *short, *arguments, *form)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "\x1b" not in done.stderr
-    if form and code:
-        assert json.loads(done.stderr)["error"]["code"] == code
-
-
-def test_help_names_examples_and_costs(mipaudit):
-    done = mipaudit("validate", "--help")
-    assert done.returncode == 0
-    assert re.search(r"^ +mipaudit validate --long", done.stdout, flags=re.MULTILINE)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
