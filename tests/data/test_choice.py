@@ -49,33 +49,27 @@ def by_rules(*others, reserved=(), **kinds):
     return choice.names, left, choice_findings(choice, ReadRequest())
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("id", "ID", "record_id", "run_id", "digits_index", "index", "row", "run", "rep"),
-        *("replicate", "y", "target", "label", "label_noisy", "wrong_label", "labels"),
-        *("pred", "prediction", "pred_natural", "eps", "epsilon", "group", "subpop", "uuid"),
-        *("", "Unnamed: 0", "unnamed:3", "__index_level_0__", "sample-id", "y_true"),
-    ],
+IDS = (
+    *("id", "ID", "record_id", "run_id", "digits_index", "index", "row", "run", "rep"),
+    *("replicate", "y", "target", "label", "label_noisy", "wrong_label", "labels"),
+    *("pred", "prediction", "pred_natural", "eps", "epsilon", "group", "subpop", "uuid"),
+    *("", "Unnamed: 0", "unnamed:3", "__index_level_0__", "sample-id", "y_true"),
 )
+NO_IDS = (
+    *("score", "loss", "conf_max", "entropy", "phi", "lira_online", "d_logit_ep25", "nn_l2"),
+    *("residual", "margin", "mc_count", "rowing", "runner", "yield", "steps", "grad_norm"),
+)
+
+
+@pytest.mark.parametrize("name", [*IDS, *NO_IDS])
 def test_id_like(name):
-    assert is_id_like(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("score", "loss", "conf_max", "entropy", "phi", "lira_online", "d_logit_ep25", "nn_l2"),
-        *("residual", "margin", "mc_count", "rowing", "runner", "yield", "steps", "grad_norm"),
-    ],
-)
-def test_not_id_like(name):
-    assert not is_id_like(name)
+    assert is_id_like(name) == (name in IDS)
 
 
 def test_score_like_names():
-    assert all(is_score_like(name) for name in ("score", "Loss", "confidence", "score_2"))
-    assert all(is_score_like(name) for name in ("nn", "kth_5", "mc_0.1", "share_1e-05", "correct"))
+    for name in ("score", "Loss", "confidence", "score_2", "nn", "kth_5", "mc_0.1", "share_1e-05"):
+        assert is_score_like(name)
+    assert is_score_like("correct")
     assert not any(is_score_like(name) for name in ("steps", "score_id", "loss_label", "closs"))
 
 
@@ -153,8 +147,7 @@ def test_a_list_beside_the_scores_is_told_until_they_are_named(tmp_path):
         pq.write_table(pa.table(table | extra), path)
         for columns in ((), ("loss",)):
             report = mipaudit.estimate(str(path), score_col=columns)
-            codes = {one.code for one in report.findings}
-            assert ("score_left_out" in codes) == (bool(extra) and not columns)
+            assert ("score_left_out" in codes(report)) == (bool(extra) and not columns)
 
 
 @pytest.mark.parametrize("name", ["conf_label", "loss_target", "score_pred", "conf_true"])
@@ -213,11 +206,13 @@ def test_candidates_in_order_of_priority():
     assert candidate_columns(columns) == ("Is_Member", "canary", "split")
 
 
-def test_unknown_column_gets_a_suggestion():
-    with pytest.raises(InputError, match=r"Did you mean 'conf_true'\?"):
-        find_column(fields(conf_true="float", loss="float"), "conf_tru", option="--score-col")
-    with pytest.raises(InputError, match="The columns are: conf_true, loss"):
-        find_column(fields(conf_true="float", loss="float"), "zzz", option="--score-col")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("conf_tru", r"Did you mean 'conf_true'\?"), ("zzz", "The columns are: conf_true, loss")],
+)
+def test_unknown_column_gets_a_suggestion(name, said):
+    with pytest.raises(InputError, match=said):
+        find_column(fields(conf_true="float", loss="float"), name, option="--score-col")
 
 
 def test_named_columns_come_in_file_order_once():
@@ -263,6 +258,10 @@ def headline(report):
     return told(report.answer)
 
 
+def codes(report):
+    return {one.code for one in report.findings}
+
+
 def frame(name: str = "score", *, leaks: bool = True, kind: str = "int64") -> pd.DataFrame:
     """Return 400 rows whose column ``name`` leaks, beside floats that say nothing."""
     rng = np.random.default_rng(5)
@@ -283,7 +282,7 @@ def test_a_leak_in_a_named_column_breaks_the_policy(name, kind):
     report = estimate(table, max_advantage=0.2)
     assert report.verdict.status == "not_met"
     assert set(report.design.score_columns) == {name, "latency_ms"}
-    assert "scores_found" in {one.code for one in report.findings}
+    assert "scores_found" in codes(report)
 
 
 def test_a_verdict_says_that_a_column_was_left_out():
@@ -294,29 +293,22 @@ def test_a_verdict_says_that_a_column_was_left_out():
     assert LEFT_OUT in headline(again)
     named = estimate(frame("hits"), max_advantage=0.5, score_col=["latency_ms"])
     assert LEFT_OUT not in headline(named)
-    assert not {"score_left_out", "scores_found"} & {one.code for one in named.findings}
+    assert not {"score_left_out", "scores_found"} & codes(named)
 
 
 @pytest.mark.parametrize("command", [estimate, check, compare, epsilon, attack])
 def test_commands_choose_alike(command):
     given = {"design": "independent-runs"} if command is epsilon else {}
-    report = command(frame(), **given)
-    told = {one.code for one in report.findings}
-    assert "scores_found" in told
-    if command is compare:
-        return
-    left = command(frame("hits"), **given)
-    assert "score_left_out" in {one.code for one in left.findings}
+    assert "scores_found" in codes(command(frame(), **given))
+    if command is not compare:
+        assert "score_left_out" in codes(command(frame("hits"), **given))
 
 
-def test_records_asks_which_of_two_scores_is_meant():
+def test_records_and_summaries_say_what_was_left_out():
     with pytest.raises(MipauditError):
-        records(frame())
+        records(frame())  # which of two scores is meant?
     report = records(frame("hits"), limits=[{"quantity": "risk", "max": 0.99}])
     assert LEFT_OUT in walk_of(report).answer
-
-
-def test_summaries_carry_what_was_left_out():
     report = estimate(summarize(frame("hits")), max_advantage=0.5)
     assert LEFT_OUT in headline(report)
     assert LEFT_OUT not in headline(replace(report, findings=()))
@@ -343,6 +335,5 @@ def test_records_in_place_of_scores_are_named_so():
         people.rename(columns={"age": "score_age"}),
         people.assign(age=ages * 0.5 + 0.25),
     ):
-        assert "looks_like_records" not in {one.code for one in estimate(table).findings}
-    named = estimate(people, score_col="age")
-    assert "looks_like_records" not in {one.code for one in named.findings}
+        assert "looks_like_records" not in codes(estimate(table))
+    assert "looks_like_records" not in codes(estimate(people, score_col="age"))

@@ -139,18 +139,16 @@ def test_all_of_them_are_features(tmp_path):
         "struct": pa.array([{"a": 1}, None]),
         "bytes": pa.array([b"x", None]),
     }
-    pq.write_table(pa.table(columns), tmp_path / "m.parquet")
-    pq.write_table(pa.table(columns), tmp_path / "h.parquet")
-    for pair in ((tmp_path / "m.parquet", tmp_path / "h.parquet"), (pa.table(columns),) * 2):
-        kinds, values, skipped = features(*(str(g) if hasattr(g, "parts") else g for g in pair))
+    for name in "mh":
+        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+    stored = [str(tmp_path / f"{name}.parquet") for name in "mh"]
+    for pair in (stored, (pa.table(columns),) * 2):
+        kinds, values, skipped = features(*pair)
         for at, (_, _, days, moment) in enumerate(TYPES):
             np.testing.assert_array_equal(values[f"c{at}"], [days, np.nan] * 2)
             assert kinds[f"c{at}"] == ("date" if moment in {"day", "zoned"} else "number")
-        assert (kinds["decimal"], kinds["words"], kinds["numbers"]) == (
-            "number",
-            "category",
-            "number",
-        )
+        told = [kinds[name] for name in ("decimal", "words", "numbers")]
+        assert told == ["number", "category", "number"]
         assert set(skipped) == {"nested", "struct", "bytes"}
 
 
@@ -185,11 +183,21 @@ def test_what_does_not_fit_together_is_refused(one, other):
             assert refused(features, *sides, **request) == "mixed_column"
 
 
-def test_a_missing_column_fits_everything():
-    empty = pa.nulls(2)
-    kinds, values, _ = features(table(at=pa.array([NOON] * 2)), table(at=empty))
+ENDS = pa.DictionaryArray.from_arrays(pa.array([0, 0, None]), ["2024-05-31", "n/a"])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "wanted"),
+    [
+        # A missing column fits everything, and words that no row has do not matter.
+        (pa.array([NOON] * 2), pa.nulls(2), [NOON_DAY] * 2 + [np.nan] * 2),
+        (ENDS, ENDS, ([NOON_DAY - 0.5] * 2 + [np.nan]) * 2),
+    ],
+)
+def test_what_is_missing_or_of_no_row_does_not_matter(one, other, wanted):
+    kinds, values, _ = features(table(at=one), table(at=other))
     assert kinds == {"at": "date"}
-    assert np.isnan(values["at"]).tolist() == [False, False, True, True]
+    np.testing.assert_array_equal(values["at"], wanted)
 
 
 @pytest.mark.parametrize("role", ["columns", "id_col"])
@@ -214,13 +222,6 @@ def test_text_below_the_days_of_a_large_table_is_refused(tmp_path, monkeypatch):
         pq.write_table(table(at=pa.array(days)), tmp_path / f"{name}.parquet", row_group_size=5)
     sides = [str(tmp_path / f"{name}.parquet") for name in ("m", "h")]
     assert refused(features, *sides) == "not_a_date"
-
-
-def test_words_that_no_row_has_do_not_matter():
-    words = pa.DictionaryArray.from_arrays(pa.array([0, 0, None]), ["2024-05-31", "n/a"])
-    kinds, values, _ = features(table(at=words), table(at=words))
-    assert kinds == {"at": "date"}
-    assert values["at"][0] == NOON_DAY - 0.5
 
 
 def test_shift_finds_a_column_of_times():
@@ -296,17 +297,12 @@ def test_temporary_file_is_unlinked_and_private():
     import stat
 
     store = ChunkStore(in_memory=0)
-    store.append(columns(), 3)
-    state = os.fstat(store._file.fileno())
-    assert state.st_nlink == 0
-    assert stat.S_IMODE(state.st_mode) == 0o600
-    store.close()
-
-
-def test_empty_chunks():
-    store = ChunkStore(in_memory=0)
     store.append({"x": Numbers(values=np.empty(0))}, 0)
     assert store.rows == []
+    store.append(columns(), 3)
+    state = os.fstat(store._file.fileno())
+    assert (state.st_nlink, stat.S_IMODE(state.st_mode)) == (0, 0o600)
+    store.close()
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))

@@ -17,6 +17,7 @@ from mipaudit.commands.summarize.run import summarize
 from mipaudit.errors import InputError
 from mipaudit.report.messages.told import told
 from mipaudit.report.walk import walk_of
+from tests.fixtures.files import save
 
 
 def write(path, member, **columns):
@@ -81,9 +82,7 @@ def test_scores_stored_more_coarsely_in_one_class_tell_nothing(tmp_path, text):
     coarse = drawn.astype(np.float32)
     pd.DataFrame({"score": coarse[0]}).to_parquet(tmp_path / "m.parquet")
     holdout = tmp_path / ("h.csv" if text else "h.parquet")
-    frame = pd.DataFrame({"score": drawn[1]})
-    frame.to_csv(holdout, index=False) if text else frame.to_parquet(holdout)
-
+    save(pd.DataFrame({"score": drawn[1]}), holdout)
     found = estimate(members=str(tmp_path / "m.parquet"), holdout=str(holdout))
     alike = estimate(members=coarse[0], holdout=coarse[1])
 
@@ -141,9 +140,8 @@ def test_every_verdict_is_kept_from_met(tmp_path):
     write(tmp_path / "b.parquet", FEW, loss=four, conf=four)
     path = str(tmp_path)
     compared = compare(path, baseline="loss", max_increase=0.9, against="thresholds")
-    assert compared.verdict.status == "inconclusive"
     one = {"score_col": ["loss"]}
     risky = records(path, **one, limits=[{"quantity": "risk", "max": 0.99}])
-    assert risky.verdict.status == "inconclusive"
     attacked = attack(path, **one, max_advantage=0.9)
-    assert attacked.verdict.status == "inconclusive"
+    for report in (compared, risky, attacked):
+        assert report.verdict.status == "inconclusive"

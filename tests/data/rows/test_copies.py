@@ -9,6 +9,7 @@ import pytest
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError
+from tests.fixtures.files import save
 
 
 def table(n=400, seed=0, law="normal"):
@@ -21,20 +22,12 @@ def table(n=400, seed=0, law="normal"):
     return pd.DataFrame({"member": np.arange(n) % 2, "score": score})
 
 
-def write(frame, path):
-    path.parent.mkdir(exist_ok=True)
-    if path.suffix == ".parquet":
-        frame.to_parquet(path, row_group_size=150)
-    else:
-        frame.to_csv(path, index=False)
-
-
 @pytest.mark.parametrize("law", ["normal", "coarse", "half"])
 @pytest.mark.parametrize("suffixes", [("csv", "csv"), ("parquet", "parquet"), ("csv", "parquet")])
 def test_equal_files_are_refused(tmp_path, fails, read, law, suffixes):
     parts = [tmp_path / "parts" / f"p{at}.{suffix}" for at, suffix in enumerate(suffixes)]
     for part in parts:
-        write(table(law=law), part)
+        save(table(law=law), part)
     error = fails("identical_parts", tmp_path / "parts")
     assert error.message.startswith("1 of 2 files")
     assert "--rows-are independent" in error.hint
@@ -46,27 +39,27 @@ def test_equal_files_are_refused(tmp_path, fails, read, law, suffixes):
 
 def test_thirty_equal_files(tmp_path, fails):
     for at in range(30):
-        write(table(200, law="coarse"), tmp_path / "parts" / f"{at}.csv")
+        save(table(200, law="coarse"), tmp_path / "parts" / f"{at}.csv")
     assert fails("identical_parts", tmp_path / "parts").message.startswith("29 of 30")
 
 
 @pytest.mark.parametrize("law", ["normal", "coarse", "half"])
 def test_different_files_and_small_discrete_ones_are_ordinary(tmp_path, read, law):
     for at in range(12):
-        write(table(200, seed=at, law=law), tmp_path / "large" / f"{at}.csv")
+        save(table(200, seed=at, law=law), tmp_path / "large" / f"{at}.csv")
     assert read(tmp_path / "large").findings == []
     for at in range(60):
-        write(table(2, seed=at, law="coarse"), tmp_path / "small" / f"{at}.csv")
+        save(table(2, seed=at, law="coarse"), tmp_path / "small" / f"{at}.csv")
     assert read(tmp_path / "small").findings == []
     for at in range(9):
         sorted_ = table(200, seed=at, law="coarse").sort_values(["member", "score"])
-        write(sorted_.assign(score=sorted_.score > 0), tmp_path / "sorted" / f"{at}.csv")
+        save(sorted_.assign(score=sorted_.score > 0), tmp_path / "sorted" / f"{at}.csv")
     assert read(tmp_path / "sorted").findings == []
 
 
 def test_equal_files_of_several_audits_are_told_apart_by_where(tmp_path, fails, read):
     for seed in (0, 1):
-        write(table(), tmp_path / f"seed={seed}" / "a.csv")
+        save(table(), tmp_path / f"seed={seed}" / "a.csv")
     fails("identical_parts", tmp_path)
     assert read(tmp_path, where="seed = 1").findings == []
 

@@ -13,6 +13,7 @@ from mipaudit.data.request import ReadRequest
 from mipaudit.data.rows import repetition
 from mipaudit.data.words import id_kind, splits_audits
 from mipaudit.errors import InputError
+from tests.fixtures.files import save
 
 _IDS = (
     "record_id RecordID run_id runId id ID person Person patient patient_id PatientID "
@@ -27,14 +28,9 @@ _LABELS = (
 LABELS = _LABELS.split()
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", [*IDS, *LABELS])
 def test_a_column_of_ids_is_known_by_its_name(name):
-    assert id_kind(name) is not None
-
-
-@pytest.mark.parametrize("name", LABELS)
-def test_labels_groups_and_numbers_of_models_are_no_ids(name):
-    assert id_kind(name) is None
+    assert (id_kind(name) is not None) == (name in IDS)
 
 
 @pytest.mark.parametrize(
@@ -113,15 +109,11 @@ def test_every_form_of_input_is_looked_at(kind, tmp_path, fails):
         sides = [data[data.member == side].drop(columns="member") for side in (1, 0)]
         with pytest.raises(InputError, match="patient"):
             open_input(None, *sides, ReadRequest())
-        return
-    if kind in {"frame", "text"}:
+    elif kind in {"frame", "text"}:
         assert refusal(data).code == "repeated_ids"
-        return
-    path = tmp_path / f"scores.{kind}"
-    data.to_parquet(path, row_group_size=33) if kind == "parquet" else data.to_csv(
-        path, index=False
-    )
-    fails("repeated_ids", path)
+    else:
+        written = {"row_group_size": 33} if kind == "parquet" else {}
+        fails("repeated_ids", save(data, tmp_path / f"scores.{kind}", **written))
 
 
 def test_ids_that_repeat_in_different_files_of_a_folder(tmp_path, fails, read):

@@ -75,12 +75,13 @@ def test_arrays_that_cannot_be_audited(code, members, holdout):
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize("masked", [False, True])
-def test_missing_scores_of_arrays_follow_the_policy(masked):
-    gaps = np.arange(MEMBERS.size) < 3
-    members: Any = np.where(gaps, np.nan, MEMBERS)
-    if masked:
-        members = np.ma.masked_array(MEMBERS, mask=gaps)
+GAPS = np.arange(MEMBERS.size) < 3
+
+
+@pytest.mark.parametrize(
+    "members", [np.where(GAPS, np.nan, MEMBERS), np.ma.masked_array(MEMBERS, mask=GAPS)]
+)
+def test_missing_scores_of_arrays_follow_the_policy(members):
     with pytest.raises(InputError, match="in 3 rows"):
         check(members)
     dropped, kept = check(members, nan="drop"), check(members, nan="category")
@@ -130,13 +131,12 @@ def test_types_that_differ_between_arrays_are_found():
     assert not {"scores_rounded", "types_differ"} & codes(check())
 
 
-@pytest.mark.parametrize("frame", [False, True])
-def test_an_unknown_nan_policy_is_refused(frame):
+def test_an_unknown_nan_policy_is_refused():
     data = pd.DataFrame({"score": MEMBERS, "member": [True, False] * 40})
-    given: dict[str, Any] = {"data": data} if frame else {"members": MEMBERS, "holdout": HOLDOUT}
-    with pytest.raises(UsageError) as caught:
-        mipaudit.check(**given, nan="ignore")  # type: ignore[arg-type]
-    assert caught.value.code == "nan"
+    for given in ({"data": data}, {"members": MEMBERS, "holdout": HOLDOUT}):
+        with pytest.raises(UsageError) as caught:
+            mipaudit.check(**given, nan="ignore")
+        assert caught.value.code == "nan"
 
 
 def test_one_string_is_one_name():

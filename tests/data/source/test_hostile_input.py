@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import os
+import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -63,9 +64,11 @@ def test_large_integers_in_parquet_are_an_error(tmp_path, fails, kind):
     assert "column 'score' in 1 row, first in data row 4" in error.message
 
 
-def test_integers_up_to_the_limit_are_exact(write, read):
+def test_integers_up_to_the_limit_are_exact_and_those_outside_the_filter_do_not_matter(write, read):
     everything = read(write(f"member,score\n1,{_LIMIT}\n0,{-_LIMIT}\n0,3\n"))
     assert everything.scores == [[float(_LIMIT), -float(_LIMIT), 3.0]]
+    text = f"member,score,part\n1,1,a\n0,2,a\n0,{_LIMIT + 1},b\n"
+    assert read(write(text), where="part = a").scores == [[1.0, 2.0]]
 
 
 def test_large_integers_that_missing_cells_made_floats_are_an_error(write, fails, monkeypatch):
@@ -77,19 +80,10 @@ def test_large_integers_that_missing_cells_made_floats_are_an_error(write, fails
     fails("large_integers", write(f"member,score\n{rows}0,\n1,{_LIMIT + 1}\n"), nan="drop")
 
 
-def test_large_integers_outside_the_filter_do_not_matter(write, read):
-    text = f"member,score,part\n1,1,a\n0,2,a\n0,{_LIMIT + 1},b\n"
-    assert read(write(text), where="part = a").scores == [[1.0, 2.0]]
-
-
 @pytest.mark.parametrize("name", sorted(_OTHERS))
-def test_id_columns_of_other_types_are_passed_over(tmp_path, read, name):
+def test_other_types_are_passed_over_as_ids_and_an_error_in_a_role(tmp_path, read, fails, name):
     path = _save(_table(id=_OTHERS[name]), tmp_path / "s.parquet")
     assert read(path).scores == [[0.5, 1.5, 2.5, 3.5]]
-
-
-@pytest.mark.parametrize("name", sorted(_OTHERS))
-def test_roles_of_other_types_are_an_error(tmp_path, fails, name):
     path = _save(_table(odd=_OTHERS[name]), tmp_path / "s.parquet")
     for role in ({"key_column": "odd"}, {"unit_column": "odd"}, {"where": "odd = 1"}):
         assert "'odd'" in fails("unreadable_column", path, **role).message
@@ -137,27 +131,18 @@ def fifo(tmp_path):
 
 def test_pipes_are_read_once_and_whole(tmp_path, fifo, read, write):
     text = "member,score\n" + "".join(f"{at % 2},{at}\n" for at in range(3000))
-    expected = read(write(text))
-    assert read(fifo("csv", text.encode())) == expected
-    table = _table()
-    _save(table, tmp_path / "s.parquet")
-    everything = read(fifo("parquet", (tmp_path / "s.parquet").read_bytes()))
-    assert everything == read(tmp_path / "s.parquet")
-
-
-def test_a_pair_of_pipes(fifo, read):
+    stored = _save(_table(), tmp_path / "s.parquet")
+    for name, path in (("csv", write(text)), ("parquet", stored)):
+        assert read(fifo(name, path.read_bytes())) == read(path)
     members, holdout = fifo("m", b"score\n1.5\n2.5\n"), fifo("h", b"score\n3.5\n")
     everything = read(members=str(members), holdout=str(holdout))
     assert everything.member == [True, True, False]
     assert everything.scores == [[1.5, 2.5, 3.5]]
 
 
-def test_a_device_is_not_a_file(fails):
-    fails("not_a_file", "/dev/zero")
-
-
 @pytest.mark.parametrize("stream", [None, io.StringIO("member,score\n")])
-def test_closed_standard_input(fails, monkeypatch, stream):
+def test_neither_a_device_nor_closed_standard_input_is_a_file(fails, monkeypatch, stream):
+    fails("not_a_file", "/dev/zero")
     monkeypatch.setattr("sys.stdin", stream)
     fails("no_stdin", "-")
 
@@ -177,9 +162,7 @@ def test_an_empty_path_is_no_directory(tmp_path, monkeypatch, sides):
 def test_a_file_twice_in_one_side_is_an_error(write, fails, link):
     path = write("member,score\n1,1.5\n0,2.5\n", "parts/a.csv")
     link(path, path.with_name("b.csv"))
-    error = fails("same_file", path.parent)
-    assert "a.csv" in error.message
-    assert "b.csv" in error.message
+    assert re.search("a.csv.*b.csv|b.csv.*a.csv", fails("same_file", path.parent).message)
     fails("same_file", path.parent / "*.csv")
     other = write("member,score\n1,1.5\n0,2.5\n", "h.csv")
     fails("same_file", members=str(path.parent), holdout=str(other))
@@ -261,5 +244,4 @@ def test_a_csv_file_with_a_header_alone_is_listed_and_has_no_rows(write, fails):
 def test_a_line_of_text_that_is_named_as_parquet_is_no_part_without_rows(write, fails):
     write("member,score\n1,1.5\n0,2.5\n", "d/a.csv")
     folder = write("not found\n", "d/b.parquet").parent
-    error = fails("bad_parquet", folder)
-    assert "named as Parquet" in error.message
+    assert "named as Parquet" in fails("bad_parquet", folder).message

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import mipaudit
 from mipaudit.data.model_outputs import class_columns
 from mipaudit.errors import InputError
+from tests.fixtures.files import save
 
 WORDS = ["heron", "auk", "tern", "gull", "coot", "rail", "kite"]
 
@@ -40,7 +41,19 @@ def refused(done):
 
 
 def findings(done):
+    assert done.returncode == 0, done.stderr
     return [(one["code"], one["serious"]) for one in json.loads(done.stdout)["findings"]]
+
+
+@pytest.fixture
+def audit(mipaudit, tmp_path):
+    """Return a function that runs a command on a table."""
+
+    def run(table, *options, command="estimate", name="said.csv", **written):
+        save(table, tmp_path / name, **written)
+        return mipaudit(command, name, *options)
+
+    return run
 
 
 def test_commands_that_audit_say_the_same_of_a_models_outputs(mipaudit, tmp_path):
@@ -93,14 +106,10 @@ CASES = {
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_command_that_is_printed_makes_the_losses_of_the_true_class(
-    mipaudit, tmp_path, case, ending
+    mipaudit, audit, tmp_path, case, ending
 ):
-    table, path = CASES[case], tmp_path / f"what it said.{ending}"
-    if ending == "csv":
-        table.to_csv(path, index=False)
-    else:
-        table.to_parquet(path)
-    line, _ = refused(mipaudit("estimate", path.name))
+    table = CASES[case]
+    line, _ = refused(audit(table, name=f"what it said.{ending}"))
     done = mipaudit(*line)
     assert done.returncode == 0, done.stderr
     label = next(name for name in table if name.lower() in {"label", "y", "target"})
@@ -126,10 +135,9 @@ def test_members_and_holdout_in_files_of_their_own(mipaudit, tmp_path):
     assert len(pd.read_csv(tmp_path / line[-1])) == 260
 
 
-def test_what_query_losses_lacks_is_said(mipaudit, tmp_path):
+def test_what_query_losses_lacks_is_said(audit):
     table = outputs(label=None, member="trained").assign(person=range(260))
-    table.to_csv(tmp_path / "said.csv", index=False)
-    done = mipaudit("estimate", "said.csv", "--member-col", "trained", "--unit-col", "person")
+    done = audit(table, "--member-col", "trained", "--unit-col", "person")
     line, _ = refused(done)
     assert "--labels" in line
     for words in ("needs the true classes", "column 'member'", "--unit-col"):
@@ -149,45 +157,37 @@ def test_what_query_losses_lacks_is_said(mipaudit, tmp_path):
     ids=["two without a label", "19 rows", "one-hot", "constant", "part of them", "no sum"],
 )
 @pytest.mark.parametrize("float_format", [None, "%.2f"])
-def test_other_columns_are_audited(mipaudit, tmp_path, table, float_format):
-    table.to_csv(tmp_path / "said.csv", index=False, float_format=float_format)
-    done = mipaudit("estimate", "said.csv", "-f", "json")
-    assert done.returncode == 0, done.stderr
+def test_other_columns_are_audited(audit, table, float_format):
+    done = audit(table, "-f", "json", float_format=float_format)
     assert not [code for code, _ in findings(done) if "class_prob" in code]
 
 
-def test_rounding_explains_no_more_than_half_a_unit_of_each_column(mipaudit, tmp_path):
+def test_rounding_explains_no_more_than_half_a_unit_of_each_column(audit):
     table = outputs(classes=8).round(2)
-    table.to_csv(tmp_path / "said.csv", index=False)
-    refused(mipaudit("estimate", "said.csv"))
+    refused(audit(table))
     table.loc[17:19, "prob_0":"prob_7"] = [0.9, 0.15, 0, 0, 0, 0, 0, 0]
-    table.to_csv(tmp_path / "said.csv", index=False)
-    assert mipaudit("estimate", "said.csv").returncode == 0
+    assert audit(table).returncode == 0
 
 
 @pytest.mark.parametrize("decimals", [2, 16])
 @pytest.mark.parametrize(("astray", "status"), [(0, 2), (1, 2), (2, 2), (3, 0)])
-def test_one_row_in_a_hundred_may_be_astray(mipaudit, tmp_path, decimals, astray, status):
+def test_one_row_in_a_hundred_may_be_astray(audit, decimals, astray, status):
     table = outputs(classes=6).round(decimals)
     table.loc[: astray - 1, "prob_0":"prob_5"] = 0.12345678
-    table.to_csv(tmp_path / "said.csv", index=False)
-    done = mipaudit("estimate", "said.csv")
+    done = audit(table)
     assert done.returncode == status, done.stderr
 
 
 @pytest.mark.parametrize("decimals", [2, 16])
 @pytest.mark.parametrize(("before", "behind"), [(1, 0), (0, 1), (2, 1)])
-def test_other_numbers_from_0_to_1_beside_them_hide_none(
-    mipaudit, tmp_path, decimals, before, behind
-):
+def test_other_numbers_from_0_to_1_beside_them_hide_none(mipaudit, audit, decimals, before, behind):
     rng = np.random.default_rng(before)
     table = outputs(classes=4, names=WORDS[:4]).round(decimals)
     for at in range(before):
         table.insert(0, "xyz"[at], rng.random(len(table)))
     for at in range(behind):
         table.insert(before + 4, "uvw"[at], rng.random(len(table)))
-    of_words(table).to_csv(tmp_path / "said.csv", index=False)
-    done = mipaudit("estimate", "said.csv")
+    done = audit(of_words(table))
     line, _ = refused(done)
     assert f"The columns {', '.join(WORDS[:4])} are" in done.stderr
     assert mipaudit(*line).returncode == 0
@@ -230,37 +230,32 @@ def test_neither_classes_as_marks_nor_random_scores_are_taken_for_outputs(
     ],
 )
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_what_is_said_of_columns_that_were_named(mipaudit, tmp_path, named, wanted, ending):
+def test_what_is_said_of_columns_that_were_named(audit, named, wanted, ending):
     rng = np.random.default_rng(3)
     table = outputs(400, 2, ["p0", "p1"], sharp=3.0).assign(
         p_in=rng.uniform(size=400), loss=rng.exponential(size=400), conf_x=rng.uniform(size=400)
     )
     others = outputs(400, 5, [f"q_{at}" for at in range(5)], label=None, member=None, seed=4)
     table = pd.concat([table, others], axis=1)
-    if ending == "csv":
-        table.to_csv(tmp_path / "said.csv", index=False)
-    else:
-        table.to_parquet(tmp_path / "said.parquet", row_group_size=150)
     options = [word for name in named for word in ("--score-col", name)]
-    done = mipaudit("estimate", f"said.{ending}", "-f", "json", *options)
-    assert done.returncode == 0, done.stderr
+    written = {"row_group_size": 150} if ending == "parquet" else {}
+    done = audit(table, "-f", "json", *options, name=f"said.{ending}", **written)
     assert [one for one in findings(done) if "class_prob" in one[0]] == wanted
 
 
 @pytest.mark.parametrize(
     "name", ["p", "risk", "loss", "conf_of_it", "lira", "attack_score", "score1"]
 )
-def test_a_lone_column_beside_a_label_may_be_an_output(mipaudit, tmp_path, name):
+def test_a_lone_column_beside_a_label_may_be_an_output(audit, name):
     table = outputs(classes=2).drop(columns="prob_0").rename(columns={"prob_1": name})
-    table.to_csv(tmp_path / "said.csv", index=False)
-    done = mipaudit("check", "said.csv", "-f", "json")
-    text = done.stdout if name in {"p", "risk"} else ""
-    assert ("class_probability", False) in findings(done) or not text
-    assert "mipaudit query losses --probabilities said.csv -o losses.csv" in text or not text
-    assert text or "class_probability" not in done.stdout
-    unlabelled = table.drop(columns="label")
-    unlabelled.to_csv(tmp_path / "said.csv", index=False)
-    assert "class_prob" not in mipaudit("check", "said.csv", "-f", "json").stdout
+    done = audit(table, "-f", "json", command="check")
+    if name in {"p", "risk"}:
+        assert ("class_probability", False) in findings(done)
+        assert "mipaudit query losses --probabilities said.csv -o losses.csv" in done.stdout
+    else:
+        assert "class_probability" not in done.stdout
+    unlabelled = audit(table.drop(columns="label"), "-f", "json", command="check")
+    assert "class_prob" not in unlabelled.stdout
 
 
 def test_python_is_told_what_to_call():

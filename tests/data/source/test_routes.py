@@ -73,13 +73,12 @@ def parquet_bytes(table, **options):
 def test_every_route_gives_the_same_rows(read, write, drained, pipe, table, csv, options):
     expected = read(write(csv), **options)
     assert expected.member
-    assert read(write(gzip.compress(csv)), **options) == expected
-    assert read(write(pa.Codec("zstd").compress(csv, asbytes=True)), **options) == expected
-    assert read(write(parquet_bytes(table, row_group_size=37)), **options) == expected
-    pipe(csv)
-    assert read("-", **options) == expected
-    pipe(parquet_bytes(table))
-    assert read("-", **options) == expected
+    packed = (gzip.compress(csv), pa.Codec("zstd").compress(csv, asbytes=True))
+    for content in (*packed, parquet_bytes(table, row_group_size=37)):
+        assert read(write(content), **options) == expected
+    for content in (csv, parquet_bytes(table)):
+        pipe(content)
+        assert read("-", **options) == expected
     frames = (table, pl.from_arrow(table), table.to_pandas(), pa.table(table).to_reader())
     for frame in frames:
         asked = {name: value for name, value in options.items() if name != "seed"}
@@ -103,20 +102,13 @@ def test_parts_of_a_directory_are_one_table(read, write, table, csv, options):
 
 
 def test_large_standard_input_goes_to_an_unlinked_file(read, pipe, monkeypatch, table, csv):
-    from mipaudit.data import opening
-
     pipe(csv)
     expected = read("-")
-    monkeypatch.setattr(opening, "_STDIN_IN_MEMORY", 100)
+    monkeypatch.setattr("mipaudit.data.opening._STDIN_IN_MEMORY", 100)
     for content in (csv, gzip.compress(csv), parquet_bytes(table, row_group_size=50)):
         pipe(content)
         assert read("-") == expected
-
-
-def test_temporary_file_serves_several_threads(pipe, drained, monkeypatch, table):
-    from mipaudit.data import opening
-
-    monkeypatch.setattr(opening, "_STDIN_IN_MEMORY", 100)
+    # It serves several threads.
     pipe(parquet_bytes(table, row_group_size=20))
     with open_input("-", None, None, ReadRequest()) as source, ThreadPoolExecutor(8) as pool:
         parts = source.partitions()
@@ -159,12 +151,15 @@ def test_paths_that_lead_nowhere(fails, write, tmp_path):
     path = write("member,score\n1,0.5\n0,1.5\n")
     error = fails("no_such_file", tmp_path / "scorse.csv")
     assert error.hint == f"Did you mean {str(path)!r}?".replace("'", "")
-    fails("no_such_file", tmp_path / "nowhere" / "scores.csv")
-    fails("no_parts", tmp_path / "*.parquet")
     (tmp_path / "empty").mkdir()
-    fails("no_parts", tmp_path / "empty")
-    fails("uri", "file://elsewhere/scores.parquet")
-    fails("no_input")
+    for code, place in (
+        ("no_such_file", tmp_path / "nowhere" / "scores.csv"),
+        ("no_parts", tmp_path / "*.parquet"),
+        ("no_parts", tmp_path / "empty"),
+        ("uri", "file://elsewhere/scores.parquet"),
+        ("no_input", None),
+    ):
+        fails(code, place)
     fails("two_inputs", path, members=str(path))
     fails("no_input", members=str(path))
 
@@ -192,30 +187,22 @@ def test_inputs_are_hashed_or_fingerprinted(write, monkeypatch, table):
         assert source.inputs(hash_all=True) == (whole,)
 
 
-def test_fingerprint_sees_size_head_and_tail(write, monkeypatch):
+@pytest.fixture
+def fingerprint(write, monkeypatch):
+    """Return a function that gives the fingerprint of a file of some bytes."""
     monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
     monkeypatch.setattr(blob, "_END", 8)
-
-    def fingerprint(content):
-        from mipaudit.data.files.blob import describe_blob, file_blob
-
-        return describe_blob(file_blob(write(content)), 1, hash_all=False).fingerprint
-
-    text = "a" * 100
-    base = fingerprint(text)
-    assert fingerprint("b" + text[1:]) != base
-    assert fingerprint(text[1:] + "b") != base
-    assert fingerprint(text + "a") != base
-    assert fingerprint(text[:50] + "b" + text[51:]) == base
+    return lambda data: (
+        blob.describe_blob(blob.file_blob(write(bytes(data))), 1, hash_all=False).fingerprint
+    )
 
 
-def test_fingerprint_covers_a_whole_parquet_footer(write, monkeypatch, table):
-    from mipaudit.data.files.blob import describe_blob, file_blob
-
-    monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
-    monkeypatch.setattr(blob, "_END", 8)
+def test_fingerprint_sees_size_head_and_tail_and_a_whole_parquet_footer(fingerprint, table):
+    text = b"a" * 100
+    others = (b"b" + text[1:], text[1:] + b"b", text + b"a")
+    assert fingerprint(text) not in set(map(fingerprint, others))
+    assert fingerprint(text[:50] + b"b" + text[51:]) == fingerprint(text)
     data = bytearray(parquet_bytes(table))
-    before = describe_blob(file_blob(write(bytes(data))), 1, hash_all=False).fingerprint
-    footer = int.from_bytes(data[-8:-4], "little")
-    data[-8 - footer] ^= 1
-    assert describe_blob(file_blob(write(bytes(data))), 1, hash_all=False).fingerprint != before
+    before = fingerprint(data)
+    data[-8 - int.from_bytes(data[-8:-4], "little")] ^= 1
+    assert fingerprint(data) != before
