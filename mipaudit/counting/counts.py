@@ -20,17 +20,8 @@ from mipaudit.data.parts import BadPartsError
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
+from mipaudit.summaries import plan as plans
 from mipaudit.summaries.grids import EqualWidthCounts, SparseBins
-from mipaudit.summaries.plan import (
-    BurnInSample,
-    Plan,
-    ScoreKind,
-    ScoreRange,
-    VectorSurvey,
-    kept_exactly,
-    make_plan,
-    plan_holds,
-)
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
@@ -40,6 +31,7 @@ if TYPE_CHECKING:
     from mipaudit.evidence.vectors import VectorCounts, VectorPlan
     from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.grids import GridColumn
+    from mipaudit.summaries.plan import Plan, ScoreKind
     from mipaudit.summaries.rows import Rows
 
     Change = Callable[[Rows], Rows]
@@ -175,15 +167,15 @@ def count_over(
     survey = over(partial(Survey, len(kinds), seed, early))
     sample, tally = survey.sample, survey.tally
     settle_sample(sample)
-    plan = make_plan(sample, kinds, prior=how.prior, discrete=how.discrete, seed=seed)
-    if early is None or tally is None or not plan_holds(early, sample, plan):
+    plan = plans.make_plan(sample, kinds, prior=how.prior, discrete=how.discrete, seed=seed)
+    if early is None or tally is None or not plans.plan_holds(early, sample, plan):
         tally = over(partial(Tally, plan))
     columns = tally.counts()
     require_spread(columns[0])
     mace: Iterable[NDArray[np.int64]] = ()
     grids: tuple[GridColumn | None, ...] = ()
     if how.mace:
-        extent = over(partial(ScoreRange, len(kinds)))
+        extent = over(partial(plans.ScoreRange, len(kinds)))
         mace = over(partial(EqualWidthCounts, extent, _MACE_BINS)).counts
     if how.kernel:
         from mipaudit.summaries.grids import GridCounts, make_grid_plans
@@ -227,7 +219,7 @@ def count_vectors_over(
     # Here, since most inputs have none.
     from mipaudit.evidence.vectors import make_vector_plan
 
-    survey = over(partial(VectorSurvey, len(kinds), seed))
+    survey = over(partial(plans.VectorSurvey, len(kinds), seed))
     settle_sample(survey.sample)
     made = make_vector_plan(
         survey, vectors, kinds, prior=how.prior, discrete=how.discrete, seed=seed
@@ -273,9 +265,9 @@ def early_plan(
     Returns:
         None for few rows, or where the first lack a class.
     """
-    if kept_exactly(rows, len(kinds)):
+    if plans.kept_exactly(rows, len(kinds)):
         return None
-    sample, left = BurnInSample(len(kinds), seed), _EARLY_ROWS
+    sample, left = plans.BurnInSample(len(kinds), seed), _EARLY_ROWS
     try:
         for batch in partitions.rows():
             sample.add(batch.head(left))
@@ -288,12 +280,12 @@ def early_plan(
     sample.settle()
     if not sample.members.rows or not sample.holdout.rows:
         return None
-    return make_plan(
+    return plans.make_plan(
         sample, kinds, prior=how.prior, discrete=how.discrete, seed=seed, early_for=rows
     )
 
 
-def settle_sample(sample: BurnInSample) -> None:
+def settle_sample(sample: plans.BurnInSample) -> None:
     """Put a sample of all rows in order.
 
     Raises:
@@ -304,7 +296,7 @@ def settle_sample(sample: BurnInSample) -> None:
     require_identities(sample)
 
 
-def require_classes(sample: BurnInSample) -> None:
+def require_classes(sample: plans.BurnInSample) -> None:
     """Raise InputError ``empty_class`` if a class has no row."""
     if not sample.members.rows or not sample.holdout.rows:
         missing = "a holdout record" if sample.members.rows else "a member"
@@ -315,7 +307,7 @@ def require_classes(sample: BurnInSample) -> None:
         )
 
 
-def require_identities(sample: BurnInSample) -> None:
+def require_identities(sample: plans.BurnInSample) -> None:
     """Refuse keys that repeat: blocks would then depend on what the key stands for."""
     for one in (sample.members, sample.holdout):
         ordered = np.sort(one.ranks)

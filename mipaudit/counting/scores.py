@@ -17,15 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from mipaudit.counting.counts import (
-    Counts,
-    How,
-    count_over,
-    count_vectors_over,
-    early_plan,
-    fold_source,
-    row_meter,
-)
+from mipaudit.counting import counts as counting
 from mipaudit.data.opening import open_input
 from mipaudit.data.parts import BadPartsError
 from mipaudit.engine.fold import fold
@@ -45,7 +37,7 @@ from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
 from mipaudit.summaries.seed import Content, SeedChoice
 
 if TYPE_CHECKING:
-    from mipaudit.counting.counts import Progress
+    from mipaudit.counting.counts import Counts, How, Progress
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.rows.intake import Intake
     from mipaudit.data.source import ScoreSource
@@ -103,9 +95,9 @@ def _count_kept(kept: KeptInput, choice: SeedChoice, how: How, places: Places) -
     ordered = kept.in_order(places, choice)
     kinds = [kept.source.columns[at].kind for at in places]
     if len(places) == 1:
-        return count_over(ordered.over, kinds, how, seed=ordered.seed)
+        return counting.count_over(ordered.over, kinds, how, seed=ordered.seed)
     every = tuple(range(len(places)))
-    return count_vectors_over(ordered.over, [every], kinds, how, seed=ordered.seed)
+    return counting.count_vectors_over(ordered.over, [every], kinds, how, seed=ordered.seed)
 
 
 def _kept_together(rows: int, scores: Sequence[Places]) -> list[list[Places]] | None:
@@ -151,17 +143,19 @@ def count_by_position(
     columns = [at for one in scores if len(one) == 1 for at in one]
     vectors = [one for one in scores if len(one) > 1]
     passes = how.passes(len(columns), len(vectors))
-    meter = row_meter(source.rows_hint * passes, progress)
-    over = partial(fold_source, source, workers=workers, progress=meter)
+    meter = counting.row_meter(source.rows_hint * passes, progress)
+    over = partial(counting.fold_source, source, workers=workers, progress=meter)
     found = []
     if columns:
         change = None if len(columns) == len(kinds) else methodcaller("of_columns", columns)
         own = [kinds[at] for at in columns]
-        early = early_plan(source.partitions().then(change), source.rows_hint, own, how, seed=seed)
+        early = counting.early_plan(
+            source.partitions().then(change), source.rows_hint, own, how, seed=seed
+        )
         changed = partial(over, change=change)
-        found.append(count_over(changed, own, how, seed=seed, early=early))
+        found.append(counting.count_over(changed, own, how, seed=seed, early=early))
     if vectors:
-        found.append(count_vectors_over(over, vectors, kinds, how, seed=seed))
+        found.append(counting.count_vectors_over(over, vectors, kinds, how, seed=seed))
     return _joined(found)
 
 
@@ -332,7 +326,7 @@ def hold_input(
     Raises:
         InputError: rows that cannot be audited.
     """
-    meter = row_meter(source.rows_hint, progress)
+    meter = counting.row_meter(source.rows_hint, progress)
     partitions = source.every_row() if fits(source) else source.partitions()
     if only is not None and len(only) < len(source.columns):
         partitions = partitions.then(partial(_with_only, places=frozenset(only)))
@@ -349,7 +343,7 @@ def _with_only(rows: Rows, *, places: frozenset[int]) -> Rows:
 
 def _joined(parts: Sequence[Counts]) -> Counts:
     """Return the counts of some scores and of others of the same rows, in order."""
-    lists = [one.name for one in fields(Counts) if not one.name.startswith("n_")]
+    lists = [one.name for one in fields(parts[0]) if not one.name.startswith("n_")]
     found: Any = {name: tuple(chain(*(getattr(one, name) for one in parts))) for name in lists}
     return replace(parts[0], **found)
 

@@ -12,16 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data import words
 from mipaudit.data.column import CHUNK_ROWS, column_scores
-from mipaudit.data.words import (
-    CANDIDATES,
-    hints_score,
-    is_candidate,
-    name_words,
-    says_score,
-    shown_column,
-    shown_names,
-)
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
 
@@ -161,7 +153,7 @@ def lone_column(names: Sequence[str], columns: Sequence[Floats]) -> int | None:
 
 def is_called_score(name: str) -> bool:
     """Tell whether a column by itself is no output, since its name may mean a score."""
-    return hints_score(name) or name.strip().casefold().startswith("lira")
+    return words.hints_score(name) or name.strip().casefold().startswith("lira")
 
 
 def tells_class(values: Floats, truth: Floats) -> bool:
@@ -204,7 +196,7 @@ def _groups(
         if len(some) > 1 and all(inside[at] for at in some):
             yield tuple(some)
     every = range(len(names))
-    sure = [at for at in every if names[at] not in doubtful and not says_score(names[at])]
+    sure = [at for at in every if names[at] not in doubtful and not words.says_score(names[at])]
     for places in (every, sure):
         for side_by_side, run in groupby(places, key=lambda at: inside[at]):
             group = tuple(run)
@@ -262,7 +254,7 @@ class ModelOutputs:
         free = [
             one.name
             for one in fields
-            if one.kind == "float" and one.name not in roles and not is_candidate(one.name)
+            if one.kind == "float" and one.name not in roles and not words.is_candidate(one.name)
         ]
         self._taken = self.names = [name for name in free if name in scores]
         self._named = bool(request.score_columns) and not request.arrays
@@ -298,7 +290,7 @@ class ModelOutputs:
         several = [one for one in models if len(set(taken).intersection(one)) > 1]
         if not several:
             return ()
-        shown = shown_names([name for one in several for name in one], self._fields)
+        shown = words.shown_names([name for one in several for name in one], self._fields)
         return (self._finding(source, "class_probabilities", names=shown),)
 
     def _models(self, source: ScoreSource) -> list[list[str]]:
@@ -324,14 +316,14 @@ class ModelOutputs:
         return [[names[at] for at in one] for one in found]
 
     def _lone(self, source: ScoreSource, name: str, case: str) -> Finding:
-        column = shown_column(name, self._fields)
+        column = words.shown_column(name, self._fields)
         return self._finding(source, "class_probability", case=case, column=column)
 
     def _finding(self, source: ScoreSource, code: str, **shown: str) -> Finding:
         """Return what some columns are, beside which label, and what makes scores of them."""
         beside = None
         if self._label is not None:
-            label = shown_column(self._label, self._fields)
+            label = words.shown_column(self._label, self._fields)
             beside = Message.of("beside_label", label=label)
         line, needs = self._way_out(source)
         return Finding.of(code, **shown, beside=beside, line=line, needs=needs)
@@ -341,16 +333,16 @@ class ModelOutputs:
         names = [name for one in models for name in one]
         beside = ""
         if self._label is not None:
-            beside = f", beside the label {shown_column(self._label, self._fields)}"
+            beside = f", beside the label {words.shown_column(self._label, self._fields)}"
         others = [n for n in self._taken if n not in names and is_called_score(n)]
-        others += [name for name in names if not _OF_MEMBERS.isdisjoint(name_words(name))]
+        others += [name for name in names if not _OF_MEMBERS.isdisjoint(words.name_words(name))]
         name = [*others, names[-1]][0]
-        shown = shlex.quote(name) if name in shown_column(name, self._fields) else "NAME"
+        shown = shlex.quote(name) if name in words.shown_column(name, self._fields) else "NAME"
         last = f"Scores of an attack? Name one: `score_col` {shown}"
         hint = ["Make scores of them:", f"  {line}", *filter(None, [needs]), last]
         return InputError(
             "class_probabilities",
-            f"The columns {shown_names(names, self._fields)} are from 0 to 1 and add up to 1"
+            f"The columns {words.shown_names(names, self._fields)} are from 0 to 1 and add up to 1"
             f"{beside}: what a model says of each class. One by one they are weak scores, and a "
             "low limit on them says little.",
             hint="\n".join(hint),
@@ -364,16 +356,16 @@ class ModelOutputs:
         same = any(PurePath(name).name == "losses.csv" for name in names)
         if in_memory:
             names = ["frame"] if len(sides) == 1 else ["members", "holdout"]
-        words = {}
+        given = {}
         for prefix, name in zip(("", "holdout_"), names, strict=False):
-            words[f"{prefix}probabilities"] = "-" if name == "standard input" else name
-            words |= {f"{prefix}labels": f"{prefix}labels"} if unlabelled else {}
+            given[f"{prefix}probabilities"] = "-" if name == "standard input" else name
+            given |= {f"{prefix}labels": f"{prefix}labels"} if unlabelled else {}
         if in_memory:
-            line = f"mipaudit.query_losses({', '.join(f'{k}={v}' for k, v in words.items())})"
+            line = f"mipaudit.query_losses({', '.join(f'{k}={v}' for k, v in given.items())})"
         else:
-            typed = (f"--{k.replace('_', '-')} {shlex.quote(v)}" for k, v in words.items())
+            typed = (f"--{k.replace('_', '-')} {shlex.quote(v)}" for k, v in given.items())
             line = f"mipaudit query losses {' '.join(typed)} -o {'model_' * same}losses.csv"
-        told = request.member_value is None and source.member_column in CANDIDATES
+        told = request.member_value is None and source.member_column in words.CANDIDATES
         narrowed = (request.where, request.unit_column, request.key_column)
         needs = {
             "one FILE of all rows": max(map(len, sides)) > 1,

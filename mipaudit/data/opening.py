@@ -13,22 +13,13 @@ from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.data import parts as inputs
 from mipaudit.data.choice import choose, no_member_column, unreadable_column
 from mipaudit.data.files.blob import Blob, blob_format, each_at_once
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
 from mipaudit.data.model_outputs import ModelOutputs
-from mipaudit.data.parts import (
-    BadPartsError,
-    Opened,
-    Part,
-    array_part,
-    input_changed,
-    is_frame,
-    merge_fields,
-    named_fault,
-    open_arrow,
-)
+from mipaudit.data.parts import BadPartsError, Opened, Part
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.rows.repetition import check_copies, check_ids
 from mipaudit.data.rows.units import stand_for_units
@@ -73,7 +64,7 @@ def open_input(
     paths = [(side, _paths(one, several=side is None)) for side, one in given]
     if all(found for _, found in paths):
         return _open_files(paths, request, threads)
-    frames = [data is not None or is_frame(one) for _, one in given]
+    frames = [data is not None or inputs.is_frame(one) for _, one in given]
     if any(found for _, found in paths) or len(set(frames)) > 1:
         raise UsageError(
             "mixed_inputs",
@@ -82,7 +73,9 @@ def open_input(
         )
     if not all(frames):
         return _open_arrays(members, holdout, request)
-    return _opened([(side, (open_arrow(one, _FRAMES[side]),)) for side, one in given], request)
+    return _opened(
+        [(side, (inputs.open_arrow(one, _FRAMES[side]),)) for side, one in given], request
+    )
 
 
 def _require_one_form(data: object, members: object, holdout: object) -> None:
@@ -133,7 +126,7 @@ def _open_arrays(members: Given, holdout: Given, request: ReadRequest) -> ScoreS
             f"{', '.join(named)}: arrays have no named columns.",
             hint="Give members and holdout as two frames instead.",
         )
-    parts = array_part("members", members), array_part("holdout", holdout)
+    parts = inputs.array_part("members", members), inputs.array_part("holdout", holdout)
     titles, others = (tuple(field.name for field in part.fields) for part in parts)
     if len(titles) != len(others):
         raise InputError(
@@ -201,7 +194,7 @@ def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
     """Raise an error for what is no damage, and for what cannot be read a second time."""
     for blob in blobs:
         if blob.name in error.parts and blob.changed():
-            raise input_changed(blob)
+            raise inputs.input_changed(blob)
     if any(blob.bound for blob in blobs):
         raise error.plain() from None
 
@@ -240,7 +233,7 @@ def _open_or_error(blob: Blob) -> Part | InputError:
             error = InputError(
                 "bad_parquet", f"{blob.name}: named as Parquet, and one line of text."
             )
-        found = named_fault(error, blob.name)
+        found = inputs.named_fault(error, blob.name)
         if error.code != "no_rows" and not isinstance(found, BadPartsError):
             raise
         return found
@@ -276,7 +269,7 @@ def _opened(
         left_out: files that cannot be read and are skipped.
     """
     parts = tuple(part for _, found in sides for part in found)
-    fields = merge_fields(parts)
+    fields = inputs.merge_fields(parts)
     named_members = candidate_columns(fields)
     told_by_column = sides[0][0] is None
     if told_by_column and request.member_column is None and not named_members:
@@ -330,7 +323,7 @@ def _load(parts: Sequence[Part], choice: Choice, beside: Collection[str], thread
         try:
             part.load(*columns)
         except InputError as error:
-            named = named_fault(error, part.name)
+            named = inputs.named_fault(error, part.name)
             if not isinstance(named, BadPartsError):
                 raise
             return named

@@ -12,20 +12,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import product
 from math import log, pi
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.parts import ScoreColumn, VectorScore
-from mipaudit.data.summary_file import (
-    Manifest,
-    ScoreName,
-    SiteRows,
-    SummaryFile,
-    bad_summary,
-    narrow,
-)
+from mipaudit.data.summary_file import SiteRows, bad_summary, narrow
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.model.message import Finding, Message
@@ -37,6 +30,9 @@ from mipaudit.summaries.plan import FEWEST_BURN_IN_BLOCKS, MOST_BURN_IN_BLOCKS
 from mipaudit.summaries.rows import MICRO_BLOCKS
 from mipaudit.summaries.seed import Content
 from mipaudit.summaries.sites import ColumnCuts, Cuts
+
+if TYPE_CHECKING:
+    from mipaudit.data.summary_file import Manifest, ScoreName, SummaryFile
 
 # That two parts have the same counts by chance, by their cells: less than once in 10^12.
 _NO_CHANCE: Final = 12 * log(10)

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import (
-    Chunk,
-    Column,
-    Labels,
-    at_precision,
-    column_hashes,
-    column_scores,
-    merged_numbers,
-)
+from mipaudit.data.column import Labels, at_precision, column_hashes, column_scores, merged_numbers
 from mipaudit.data.parts import Piece, named_fault
 from mipaudit.data.rows.intake import Intake, Spread
 from mipaudit.data.words import MemberRule, distinct_labels, said_of
@@ -28,6 +20,7 @@ from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
     from mipaudit.data.choice import Choice
+    from mipaudit.data.column import Chunk, Column
     from mipaudit.data.rows.intake import Wrong
     from mipaudit.data.rows.units import Chosen
 
