@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.parts import BadPartsError
+from mipaudit.data.words import empty_class_error
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
@@ -299,12 +300,7 @@ def settle_sample(sample: plans.BurnInSample) -> None:
 def require_classes(sample: plans.BurnInSample) -> None:
     """Raise InputError ``empty_class`` if a class has no row."""
     if not sample.members.rows or not sample.holdout.rows:
-        missing = "a holdout record" if sample.members.rows else "a member"
-        raise InputError(
-            "empty_class",
-            f"No row is {missing}.",
-            hint="Check `member_col`, `member_value` and `where`.",
-        )
+        raise empty_class_error(members=bool(sample.members.rows))
 
 
 def require_identities(sample: plans.BurnInSample) -> None:

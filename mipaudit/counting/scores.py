@@ -206,7 +206,8 @@ def _attempt(
         except BadPartsError as bad:
             # What changes is no damaged part: nothing else in it can be trusted either.
             source.opened.check_unchanged()
-            raise (bad if source.opened.rereadable else bad.plain()) from None
+            # A pipe cannot be opened once more.
+            raise bad.plain() if any(one.bound for one in source.opened.blobs) else bad from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

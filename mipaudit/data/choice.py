@@ -377,7 +377,13 @@ def choose_by_rules(fields: Sequence[Field], reserved: Collection[str]) -> Choic
         InputError: ``no_score_column``.
     """
     reasons = {field.name: _reason(field, reserved) for field in fields}
-    scores = _best_kind([field for field in fields if reasons[field.name] is None])
+    free = [field for field in fields if reasons[field.name] is None]
+    groups = (
+        [one for one in free if one.kind == "float" or words.says_score(one.name)],
+        [one for one in free if one.kind == "integer"],
+        [one for one in free if one.kind == "bool"],
+    )
+    scores = tuple(next(filter(None, groups), ()))
     if not scores:
         raise InputError(
             "no_score_column",
@@ -400,16 +406,6 @@ def choose_by_rules(fields: Sequence[Field], reserved: Collection[str]) -> Choic
         skipped=tuple(why.items()),
         unaudited=tuple((one.name, why[one.name]) for one in left if _may_be_score(one, why)),
     )
-
-
-def _best_kind(fields: Sequence[Field]) -> tuple[Field, ...]:
-    """Return what is a score among columns that have no other role."""
-    groups = (
-        [one for one in fields if one.kind == "float" or words.says_score(one.name)],
-        [one for one in fields if one.kind == "integer"],
-        [one for one in fields if one.kind == "bool"],
-    )
-    return tuple(next(filter(None, groups), ()))
 
 
 def _may_be_score(field: Field, why: Mapping[str, Message]) -> bool:

@@ -152,8 +152,10 @@ def _open_files(
     every = [blob for _, files in found for blob, _ in files]
     try:
         check_different((_GIVEN[side], [blob for blob, _ in files]) for side, files in found)
-        sound = [(side, _sound(files, request.left_out)) for side, files in found]
-        opened = [(side, *open_parts(files)) for side, files in sound]
+        sound = [
+            [one for one in files if one[0].name not in request.left_out] for _, files in found
+        ]
+        opened = [(side, *open_parts(own)) for (side, _), own in zip(found, sound, strict=True)]
         return _opened(
             [(side, parts) for side, parts, _ in opened],
             request,
@@ -183,13 +185,6 @@ def _files(specs: Sequence[str]) -> list[FoundBlob]:
     return sorted(found, key=lambda one: one[0].name.encode()) if len(specs) > 1 else found
 
 
-def _sound(files: Sequence[FoundBlob], left_out: frozenset[str]) -> Sequence[FoundBlob]:
-    sound = [one for one in files if one[0].name not in left_out]
-    if not sound:
-        raise InputError("no_part_left", "No file is left that can be read.")
-    return sound
-
-
 def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
     """Raise an error for what is no damage, and for what cannot be read a second time."""
     for blob in blobs:
@@ -201,6 +196,8 @@ def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
 
 def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     """Return the parts, and what has a header alone: fine unless nothing else is there."""
+    if not files:
+        raise InputError("no_part_left", "No file is left that can be read.")
     blobs = [blob for blob, _ in files]
     found = each_at_once(_open_or_error, blobs, remote=any(blob.remote for blob in blobs))
     if bad := [one for one in found if isinstance(one, BadPartsError)]:

@@ -302,11 +302,6 @@ class Opened:
         """Tell whether a file is far away."""
         return any(blob.remote for blob in self.blobs)
 
-    @property
-    def rereadable(self) -> bool:
-        """Tell whether all files can be opened once more, as a pipe cannot."""
-        return not any(blob.bound for blob in self.blobs)
-
     def described(self, *, hash_all: bool, together: bool = False) -> tuple[InputFile, ...]:
         """Return how the report names the inputs.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import Column, Hashes, Labels, Numbers, column_missing, column_scores
+from mipaudit.data.column import Column, Labels, column_missing, column_scores
 from mipaudit.data.formats.csv_cells import MISSING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import first_names, quoted_name, safe_name
@@ -78,13 +78,23 @@ class MemberRule:
 
     def decode(self, column: Column) -> Decoded:
         """Return the membership of every row, and which have another label or none."""
+        others = _HOLDOUT if self.holdout is None else _UNKNOWN
+        codes = dict.fromkeys(self.holdout or (), _HOLDOUT) | dict.fromkeys(self.members, _MEMBER)
         if isinstance(column, Labels):
-            table = [self._code(_normal_label(word)) for word in column.vocabulary.words]
-            return _decoded(np.array([*table, _NULL], dtype=np.uint8)[column.codes])
+            words = map(_normal_label, column.vocabulary.words)
+            table = [*(codes.get(word, others) for word in words), _NULL]
+            return _decoded(np.array(table, dtype=np.uint8)[column.codes])
         if column.missing is None and self._plain(column.values):
             # One byte a row, each 0 or 1: booleans as they are.
             return column.values.view(np.bool_), None, None
-        return _decoded(self._number_codes(column))
+        found = np.full(column.values.shape, others, dtype=np.uint8)
+        for label, code in codes.items():
+            if isinstance(label, float):
+                found[column.values == label] = code
+        missing = column_missing(column)
+        if missing is not None:
+            found[missing] = _NULL
+        return _decoded(found)
 
     def _plain(self, values: NDArray[Any]) -> bool:
         if self.members != {1.0} or not (self.holdout is None or 0.0 in self.holdout):
@@ -93,24 +103,6 @@ class MemberRule:
             return True
         byte = values.dtype.kind in "iu" and values.dtype.itemsize == 1 and values.size > 0
         return byte and bool(values.min() >= 0) and bool(values.max() <= 1)
-
-    def _code(self, label: Label) -> int:
-        if label in self.members:
-            return _MEMBER
-        return _HOLDOUT if self.holdout is None or label in self.holdout else _UNKNOWN
-
-    def _number_codes(self, column: Numbers | Hashes) -> NDArray[np.uint8]:
-        values = column.values
-        start = _HOLDOUT if self.holdout is None else _UNKNOWN
-        codes = np.full(values.shape, start, dtype=np.uint8)
-        for labels, code in ((self.holdout or (), _HOLDOUT), (self.members, _MEMBER)):
-            for label in labels:
-                if isinstance(label, float):
-                    codes[values == label] = code
-        missing = column_missing(column)
-        if missing is not None:
-            codes[missing] = _NULL
-        return codes
 
 
 def _decoded(codes: NDArray[np.uint8]) -> Decoded:
@@ -431,11 +423,6 @@ def is_answer(name: str, kind: Kind) -> bool:
     return kind in {"float", "other"} and _ANSWERS.search(_folded(name)) is not None
 
 
-def _is_plain_word(name: str) -> bool:
-    """Tell whether ``name`` is a word that ids, labels and groups have."""
-    return _folded(name) in _PLAIN_WORDS
-
-
 def ends_as_id(name: str) -> bool:
     """Tell whether ``name`` is that of an id, whatever else it says: ``score_id``."""
     return _ID_ENDING.search(_folded(name)) is not None
@@ -544,4 +531,4 @@ def is_cell(name: str) -> bool:
 
 def is_known(name: str) -> bool:
     """Tell whether ``name`` is one that columns of scores, labels, ids or membership have."""
-    return is_candidate(name) or is_score_like(name) or _is_plain_word(name)
+    return is_candidate(name) or is_score_like(name) or _folded(name) in _PLAIN_WORDS
