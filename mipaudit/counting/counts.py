@@ -247,12 +247,7 @@ def _derived(made: VectorPlan, rows: Rows) -> Rows:
 
 
 def early_plan(
-    partitions: Partitions,
-    rows: int,
-    kinds: Sequence[ScoreKind],
-    how: How,
-    *,
-    seed: int,
+    partitions: Partitions, rows: int, kinds: Sequence[ScoreKind], how: How, *, seed: int
 ) -> Plan | None:
     """Return a plan from the first rows of an input of many.
 

@@ -25,13 +25,7 @@ from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.options.scores import fresh_seed
 from mipaudit.statements.any_report import STATED_SEED
-from mipaudit.summaries.content import (
-    DIGEST_BYTES,
-    ContentColumn,
-    RowStream,
-    canonical_order,
-    canonical_rows,
-)
+from mipaudit.summaries import content as contents
 from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
 from mipaudit.summaries.seed import Content, SeedChoice
@@ -237,7 +231,9 @@ class KeptInput:
         if not fits(self.source):
             return OrderedRows(rows=rows.of_columns(places), seed=self.source.position_seed)
         entering = [self._column(at) for at in places]
-        found, content = canonical_rows(entering, rows.member, rows.keys, units=self._units)
+        found, content = contents.canonical_rows(
+            entering, rows.member, rows.keys, units=self._units
+        )
         return self._standing(found, choice.in_use(content))
 
     def with_groups(self, at: int, choice: SeedChoice) -> OrderedRows:
@@ -252,15 +248,17 @@ class KeptInput:
         """
         rows = self.rows
         assert rows.groups is not None  # noqa: S101 - the caller looked
-        groups = ContentColumn(name="2 group", values=rows.groups, labels=True)
+        groups = contents.ContentColumn(name="2 group", values=rows.groups, labels=True)
         entering = [replace(self._column(at), name="1 score"), groups]
-        found = canonical_order(entering, rows.member, rows.keys, units=self._units)
+        found = contents.canonical_order(entering, rows.member, rows.keys, units=self._units)
         ordered = rows.of_columns([at]).reordered(found.order)
         return self._standing(ordered, choice.in_use(found.content))
 
-    def _column(self, at: int) -> ContentColumn:
+    def _column(self, at: int) -> contents.ContentColumn:
         column, values = self.source.columns[at], self.rows.scores[at]
-        return ContentColumn(name=column.name, values=values, labels=column.kind == "string")
+        return contents.ContentColumn(
+            name=column.name, values=values, labels=column.kind == "string"
+        )
 
     @property
     def _units(self) -> bool:
@@ -360,11 +358,7 @@ def fits(source: ScoreSource, columns: int = 1) -> bool:
 
 
 def settle_seed(
-    sources: Sequence[ScoreSource],
-    choice: SeedChoice,
-    *,
-    hash_inputs: bool,
-    together: bool = False,
+    sources: Sequence[ScoreSource], choice: SeedChoice, *, hash_inputs: bool, together: bool = False
 ) -> SeedChoice:
     """Give the inputs the seed for rows that their positions tell apart, if they are large.
 
@@ -385,13 +379,9 @@ def settle_seed(
     """
     if all(fits(one, len(one.columns) if together else _widest(one)) for one in sources):
         return choice
-    content = None
-    # A pass of its own: for files whose bytes are hashed anyway, data in memory, and if asked for.
-    if not any(costs_a_pass(one.inputs(hash_all=hash_inputs)) for one in sources):
-        content = rows_in_order(
-            ([column.name for column in one.columns], one.every_row().rows()) for one in sources
-        )
-    choice, seed, notes = position_seed(choice, content)
+    described = (file for one in sources for file in one.inputs(hash_all=hash_inputs))
+    rows = (([column.name for column in one.columns], one.every_row().rows()) for one in sources)
+    choice, seed, notes = position_seed(choice, described, rows)
     for source in sources:
         source.number_rows(seed)
     sources[0].assumed += notes
@@ -403,39 +393,35 @@ def _widest(source: ScoreSource) -> int:
 
 
 def position_seed(
-    choice: SeedChoice, content: Content | None
+    choice: SeedChoice,
+    described: Iterable[InputFile],
+    sources: Iterable[tuple[Sequence[str], Iterable[Rows]]],
 ) -> tuple[SeedChoice, int, tuple[Finding, ...]]:
     """Return the choice to record, the seed in use for positions, and what is to be said.
 
+    A digest of all rows is a pass of its own: for files whose bytes are hashed anyway, data in
+    memory, and if asked for.
+
     Args:
         choice: what was asked for.
-        content: of every row in its place; None where no digest was made.
+        described: the inputs.
+        sources: of each, the names of its columns and its batches in order.
     """
-    notes: tuple[Finding, ...] = ()
-    if content is None:
-        content = Content(kind="positions", n_members=0, n_holdout=0, digest=b"")
-        if choice.origin == "default":
-            choice = fresh_seed()
-        elif choice.origin == "stated":
-            notes = (_STATED,)
+    if not any(one.sha256 is None and one.bytes is not None for one in described):
+        return choice, choice.in_use(_rows_in_order(sources)), ()
+    notes = (_STATED,) if choice.origin == "stated" else ()
+    if choice.origin == "default":
+        choice = fresh_seed()
+    content = Content(kind="positions", n_members=0, n_holdout=0, digest=b"")
     return choice, choice.in_use(content), notes
 
 
-def costs_a_pass(described: Sequence[InputFile]) -> bool:
-    """Tell whether a digest of all rows would be a pass over bytes that nobody hashes."""
-    return any(one.sha256 is None and one.bytes is not None for one in described)
-
-
-def rows_in_order(sources: Iterable[tuple[Sequence[str], Iterable[Rows]]]) -> Content:
-    """Return the digest of all rows in their places.
-
-    Args:
-        sources: of each, the names of its columns and its batches in order.
-    """
-    digest = blake2b(digest_size=DIGEST_BYTES)
+def _rows_in_order(sources: Iterable[tuple[Sequence[str], Iterable[Rows]]]) -> Content:
+    """Return the digest of all rows in their places."""
+    digest = blake2b(digest_size=contents.DIGEST_BYTES)
     members = holdout = 0
     for names, batches in sources:
-        rows = RowStream(names)
+        rows = contents.RowStream(names)
         for batch in batches:
             rows.add(batch)
         digest.update(rows.digest())

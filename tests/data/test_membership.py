@@ -134,11 +134,7 @@ def test_pair_of_directories(read, write):
             ["score (no values)", "member (named like a membership column)"],
             "None",
         ),
-        (
-            *(FRAME, {"member_col": "score"}, "no_score_column"),
-            ["score (has another role)"],
-            "0.5",
-        ),
+        (*(FRAME, {"member_col": "score"}, "no_score_column"), ["score (has another role)"], "0.5"),
         # What may be a record in place of the header is not repeated.
         (
             pd.DataFrame({"PATIENT00001": ["x"] * ROWS, "member": FRAME.member}),

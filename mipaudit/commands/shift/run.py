@@ -27,7 +27,7 @@ from mipaudit.commands.shift.survey import (
     whole_records,
 )
 from mipaudit.counting.counts import require_spread, row_meter, settle_sample
-from mipaudit.counting.scores import OrderedRows, costs_a_pass, position_seed, rows_in_order
+from mipaudit.counting.scores import OrderedRows, position_seed
 from mipaudit.data.tables.features import open_features
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
@@ -141,11 +141,9 @@ def _in_order(rows: Rows, source: FeatureSource, asked: ShiftOptions) -> ShiftRo
 
 def _in_place(source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
     """Return rows that are too many to keep: their positions tell them apart."""
-    content = None
-    if not costs_a_pass(source.opened.described(hash_all=asked.hash_inputs)):
-        names = [column.name for column in source.columns]
-        content = rows_in_order([(names, map(_plain, source.batches()))])
-    choice, seed, findings = position_seed(asked.chosen_seed, content)
+    described = source.opened.described(hash_all=asked.hash_inputs)
+    rows = [([column.name for column in source.columns], map(_plain, source.batches()))]
+    choice, seed, findings = position_seed(asked.chosen_seed, described, rows)
     chosen = None if source.id_column is None else source.choose(seed)
     return ShiftRows(
         partitions=source.partitions,
