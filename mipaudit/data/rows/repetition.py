@@ -87,9 +87,9 @@ def _repetition(
 ) -> Repetition | None:
     """Return the first column of ids that are in both classes, or else often in one."""
     member, seen = _ids_of(source, (*named, *([units] if units else [])), run)
-    every = {name: seen[name][0][seen[name][1]] for name in named}
     # Whether an id is there twice, in whatever class, takes one sort: most columns need no more.
-    every = {name: ids for name, ids in every.items() if (_counts(ids) > 1).any()}
+    every = {name: np.sort(seen[name][0][seen[name][1]]) for name in named}
+    every = {name: ids for name, ids in every.items() if (ids[1:] == ids[:-1]).any()}
     persons = None if units is None else seen[units]
     sides = {
         name: [_of_class(seen[name], member == side, persons) for side in (True, False)]
@@ -104,7 +104,7 @@ def _repetition(
         counts = np.concatenate([_counts(one) for one in ids])
         repeated = int(np.count_nonzero(counts > 1))
         # The same in all rows says where the file is from.
-        if repeated and (every[name] != every[name][0]).any():
+        if repeated and every[name][0] != every[name][-1]:
             return name, repeated, int(counts.max())
     return None
 
