@@ -345,34 +345,23 @@ def among_splits(
         InputError: ``release_unlike_splits``.
     """
     found = likeness(splits.values, vector)
+    far, odd = (_where(places, splits) for places in (found.far, found.odd))
     if found.unlike and unlike == "refuse":
         raise InputError(
             "release_unlike_splits",
-            f"{name}: the release lies far beyond all of its {found.splits} splits"
-            f"{_where(found.far, splits)}.",
+            f"{name}: the release lies far beyond all of its {found.splits} splits{far}.",
             hint=_TRY,
         )
-    return tuple(_findings(found, splits))
-
-
-def _findings(found: Likeness, splits: Splits) -> list[Finding]:
     told = []
     if found.equal.size:
         rows = ", ".join(str(at + 1) for at in found.equal[:_SHOWN])
         more = "" if found.equal.size <= _SHOWN else f" and {found.equal.size - _SHOWN} more"
         told.append(Finding.of("release_among_splits", rows=f"{rows}{more}"))
     if found.beyond:
-        told.append(
-            Finding.of(
-                "release_beyond_splits",
-                case="odd" if found.odd.size else "far",
-                splits=found.splits,
-                tables=found.splits + 1,
-                far=_where(found.far, splits),
-                odd=_where(found.odd, splits),
-            )
-        )
-    return told
+        case = "odd" if found.odd.size else "far"
+        count = {"splits": found.splits, "tables": found.splits + 1}
+        told.append(Finding.of("release_beyond_splits", case=case, **count, far=far, odd=odd))
+    return tuple(told)
 
 
 def _where(places: NDArray[np.intp], splits: Splits) -> str:
