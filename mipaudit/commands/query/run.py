@@ -153,10 +153,9 @@ def _query_tables(asked: QueryOptions) -> tuple[dict[str, Any], QueryReport]:
             [*tables.values()], columns=asked.columns, ignore=asked.ignore
         )
         known = [one for one in tables["synthetic"].fields if one.name in common]
-        for name in asked.categorical:
-            find_column(known, name, option="`categorical`")
-        for name in asked.range or ():
-            find_column(known, name, option="`range`")
+        for option, names in (("categorical", asked.categorical), ("range", asked.range or ())):
+            for name in names:
+                find_column(known, name, option=f"`{option}`, of the columns compared")
         scored = [tables["members"], tables["holdout"]]
         own = {"member", COPY_COLUMN, *(query.column for query in asked.queries)}
         _check_kept(scored, asked.keep, scores=own)

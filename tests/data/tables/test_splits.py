@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mipaudit.data.formats import csv_file
-from mipaudit.data.tables.splits import _codes, read_pairs, read_splits
+from mipaudit.data.tables.splits import _codes, read_pairs, read_roc_points, read_splits
 from mipaudit.errors import InputError, MipauditError, UsageError
 
 PRIVATE = "topsecret"
@@ -695,3 +695,65 @@ def test_any_order_of_rows_gives_the_same_pairs(tmp_path_factory, order):
     for one, other, pair in zip(pairs.one[:, 0], pairs.other[:, 0], seen, strict=True):
         assert by_place[one][0] == by_place[other][0] == pair
         assert by_place[one][1] == first != by_place[other][1]
+
+
+# --- points of an ROC that a guarantee allows
+
+FPR, TPR = [0.0, 0.1, 0.5, 1.0], [0.05, 0.4, 0.8, 1.0]
+
+
+def write_csv(path):
+    lines = [f"{x},{y}" for x, y in zip(FPR, TPR, strict=True)]
+    path.write_text("\n".join(["fpr,tpr", *lines]) + "\n")
+
+
+def write_curves(path):
+    rows = [f"roc,{x},{y}" for x, y in zip(FPR, TPR, strict=True)]
+    path.write_text("\n".join(["curve,x,y", "trade-off,0.0,7.5", *rows, "other,3,4"]) + "\n")
+
+
+def write_json(path):
+    path.write_text(json.dumps({"fpr": FPR, "tpr": TPR, "epsilon": [1]}))
+
+
+def write_parquet(path):
+    pq.write_table(pa.table({"note": ["a"] * 4, "tpr": TPR, "fpr": FPR}), path)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("c.csv", write_csv),
+        ("c.csv", write_curves),
+        ("c.json", write_json),
+        ("c.parquet", write_parquet),
+    ],
+)
+def test_every_form_holds_the_same_points(tmp_path, name, written):
+    written(tmp_path / name)
+    rates, source = read_roc_points(str(tmp_path / name))
+    assert rates.T.tolist() == [FPR, TPR]
+    assert (source.rows, len(source.sha256)) == (4, 64)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a,b\n0.1,0.2\n", "no_curve"),
+        ("curve,x,y\nother,0.1,0.2\n", "no_curve"),
+        ('{"fpr": [0.1]}', "no_curve"),
+        ('{"fpr": [0.1, 0.2], "tpr": [0.3]}', "bad_curve"),
+        ("fpr,tpr\n0.1,0.2\n0.5,1.7\n", "bad_curve"),
+        ("fpr,tpr\n0.1,0.2\n0.5,0.4\n", "bad_curve"),
+        ("fpr,tpr\n0.1,0.2\nnan,0.4\n", "missing_cells"),
+    ],
+)
+def test_what_is_no_roc_is_refused(tmp_path, text, code):
+    path = tmp_path / ("c.json" if text.startswith("{") else "c.csv")
+    path.write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_roc_points(str(path))
+    assert refused.value.code == code
+    if "point" in str(refused.value) and code == "bad_curve" and not text.startswith("{"):
+        assert "point 2" in str(refused.value)
+        assert "1.7" not in str(refused.value)
