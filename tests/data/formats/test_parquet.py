@@ -156,11 +156,6 @@ def test_faults_of_rows_over_row_groups(fails, save, code, cells, said):
         assert said in fails(code, save(pa.table(cells), row_group_size=size)).message
 
 
-def test_two_columns_of_one_name(fails, save):
-    table = pa.table([[0.5], [1.5], [True]], names=["score", "score", "member"])
-    fails("duplicate_columns", save(table))
-
-
 def test_small_row_groups_are_read_together_and_large_ones_apart(read, save, monkeypatch):
     """A row group costs its time, however small: writers that flush often make 10^5 of them."""
     from mipaudit.data.formats import parquet
@@ -221,6 +216,8 @@ def test_damaged_files(fails, save, write):
         fails("bad_parquet", write(data[:cut], "cut.parquet"))
     fails("bad_parquet", write(b"PAR1" + b"x" * 100 + b"PAR1", "junk.parquet"))
     fails("empty_file", write(b"", "none.parquet"))
+    table = pa.table([[0.5], [1.5], [True]], names=["score", "score", "member"])
+    fails("duplicate_columns", save(table))
     broken = bytearray(data)
     broken[4:40] = b"\xff" * 36
     fails("bad_parquet", write(bytes(broken), "broken.parquet"))
@@ -230,12 +227,15 @@ def test_text_with_a_parquet_name_is_read_as_what_it_is(read, write):
     assert read(write("member,score\n1,2.5\n0,1.5\n", "x.parquet")).scores == [[2.5, 1.5]]
 
 
-def test_huge_row_group_is_read_through_a_buffer(read, save, monkeypatch):
+@pytest.mark.parametrize("size", [1, 1 << 30])
+def test_a_huge_row_group_is_read_through_a_buffer(read, save, monkeypatch, size):
     from mipaudit.data.formats import parquet
 
-    monkeypatch.setattr(parquet, "_READ_AT_ONCE", 1)
+    monkeypatch.setattr(parquet, "_READ_AT_ONCE", size)
     score, member = columns()
-    assert read(save(pa.table({"score": score, "member": member}))).scores == [score.tolist()]
+    words = [f"w{at}" for at in range(ROWS)]
+    path = save(pa.table({"score": score, "member": member, "word": words}))
+    assert read(path, key_column="word").scores == [score.tolist()]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
