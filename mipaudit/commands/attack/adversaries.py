@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
-from mipaudit.counting.counts import require_classes, require_identities
+from mipaudit.counting.counts import settle_sample
 from mipaudit.counting.scores import OrderedRows, fits, hold_input
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Engine, Workers
@@ -159,9 +159,7 @@ def _attacked(source: ScoreSource, asked: AttackOptions, at: int, ordered: Order
     """Return a score whose rows are in an order that follows from them, counted."""
     column, rows = source.columns[at], ordered.rows
     sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
-    sample.settle()
-    require_classes(sample)
-    require_identities(sample)
+    settle_sample(sample)
     plan = make_plan(sample, [column.kind], prior=asked.prior, discrete=False, seed=ordered.seed)
     (counts,) = ordered.over(partial(Tally, plan)).counts()
     evidence = Evidence(score=column.name, counts=counts, prior=asked.prior, seed=ordered.seed)
