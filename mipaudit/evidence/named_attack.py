@@ -131,20 +131,6 @@ def _binary(terms: NDArray[np.float64]) -> bool:
     return bool(((terms == 0) | (terms == 1)).all())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shortfall:
-    """How much more the best attacker has than a named one.
-
-    Attributes:
-        lower: of any attacker who sees the score, at least this much more.
-        upper: of the best attacker of a class, at most this much more; None where no row
-            was left to judge by.
-    """
-
-    lower: float
-    upper: float | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgedRows:
     """Rows outside the burn-in, and what an attacker says of them.
@@ -164,36 +150,19 @@ class JudgedRows:
     blocks: NDArray[np.uint8]
 
 
-def shortfall(
-    rows: JudgedRows,
-    counts: ScoreCounts,
-    *,
-    attackers: Attackers,
-    prior: float,
-    alpha: float,
-) -> Shortfall:
-    """Return how far a named attacker falls short of the best one, on the same rows.
+def surely_short(rows: JudgedRows, counts: ScoreCounts, prior: float, alpha: float) -> float:
+    """Return how much more any attacker who sees the score has at least, one-sided alpha.
 
-    The lower limit is that of an attacker who learns on earlier rows, less the named one:
-    both are fixed before each block. The upper limit is minus the least limit, over the
-    class, of the named attacker less the best one (`class_limits.difference`). An attacker that
-    tosses coins counts as if each toss were drawn, which can only widen the limits.
+    It is the limit of an attacker who learns on earlier rows, less the named one: both are fixed
+    before each block. An attacker that tosses coins counts as if each toss were drawn, which can
+    only widen the limits.
 
     Args:
         rows: with the named attacker's guesses.
         counts: of the score, all rows.
-        attackers: the class of the upper limit.
         prior: p in (0, 1).
-        alpha: two-sided error in (0, 1).
+        alpha: in (0, 1).
     """
-    return Shortfall(
-        lower=surely_short(rows, counts, prior, alpha / 2),
-        upper=at_most_short(rows, attackers, prior, alpha / 2),
-    )
-
-
-def surely_short(rows: JudgedRows, counts: ScoreCounts, prior: float, alpha: float) -> float:
-    """Return the lower limit of `shortfall`, one-sided alpha."""
     best = fitted_challenger(counts, prior)
     seen = best.guesses
     assert isinstance(seen, TabledGuesses)  # noqa: S101 - of counted rows
@@ -215,7 +184,11 @@ def surely_short(rows: JudgedRows, counts: ScoreCounts, prior: float, alpha: flo
 def at_most_short(
     rows: JudgedRows, attackers: Attackers, prior: float, alpha: float
 ) -> float | None:
-    """Return the upper limit of `shortfall`, one-sided alpha; None where a class has no row."""
+    """Return how much more the best attacker of a class has at most, one-sided alpha.
+
+    It is minus the least limit, over the class, of the named attacker less the best one
+    (`class_limits.difference`); None where a class of records has no row.
+    """
     sizes = np.array([np.count_nonzero(~rows.member), np.count_nonzero(rows.member)])
     if sizes.min() == 0:
         return None

@@ -27,7 +27,13 @@ from mipaudit.commands.attack.report import Adversary, AttackDesign, AttackRepor
 from mipaudit.counting.scores import settle_seed
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import read_request
-from mipaudit.evidence.named_attack import Achieved, JudgedRows, mean_difference, shortfall
+from mipaudit.evidence.named_attack import (
+    Achieved,
+    JudgedRows,
+    at_most_short,
+    mean_difference,
+    surely_short,
+)
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.advantage import advantage, baseline
@@ -83,7 +89,8 @@ def named_attack(attack: Attack, alpha: float) -> tuple[Row, ...]:
         cell=cells.coarse[np.searchsorted(cells.edges, scores, side="left")],
         blocks=one.blocks[one.judged],
     )
-    short = shortfall(judged, one.evidence.counts, attackers=against, prior=prior, alpha=alpha)
+    lower = surely_short(judged, one.evidence.counts, prior, alpha / 2)
+    upper = at_most_short(judged, against, prior, alpha / 2)
     # All but the per-class attack see the score alone, and are thresholds (or, of residuals,
     # intervals about 0) or toss coins between some: the best attacker has at least as much.
     least = -2.0 if attack.name == "per-class" else 0.0
@@ -98,8 +105,8 @@ def named_attack(attack: Attack, alpha: float) -> tuple[Row, ...]:
         row,
         quantity="shortfall",
         value=None,
-        lower=max(least, short.lower),
-        upper=None if short.upper is None else max(least, short.upper),
+        lower=max(least, lower),
+        upper=None if upper is None else max(least, upper),
         versus=against,
     )
     return row, *_values(row, known), missed

@@ -7,9 +7,10 @@ import pytest
 from mipaudit.evidence.named_attack import (
     JudgedRows,
     achieved,
+    at_most_short,
     difference_of_shares,
     mean_difference,
-    shortfall,
+    surely_short,
 )
 from mipaudit.maths.advantage import advantage
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, paired_lower
@@ -205,9 +206,8 @@ def test_the_shortfall_of_a_poor_attacker_is_found(takes):
         cell=np.searchsorted(audited.cell_edges, score, side="left"),
         blocks=blocks[judged],
     )
-    found = shortfall(poor, audited.evidence.counts, attackers="thresholds", prior=0.5, alpha=0.05)
+    lower = surely_short(poor, audited.evidence.counts, 0.5, 0.025)
     truth = law("gauss-shift-2").advantage(0.5)
-    assert 0.5 < found.lower < truth < found.upper < truth + 0.15
+    assert 0.5 < lower < truth < at_most_short(poor, "thresholds", 0.5, 0.025) < truth + 0.15
     # Among many values the other classes are searched in runs of cells: still a limit.
-    wide = shortfall(poor, audited.evidence.counts, attackers="intervals-1", prior=0.5, alpha=0.05)
-    assert wide.upper >= truth
+    assert at_most_short(poor, "intervals-1", 0.5, 0.025) >= truth
