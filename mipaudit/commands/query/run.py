@@ -79,7 +79,7 @@ _LABEL: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def answer_query(asked: QueryOptions) -> QueryReport:
+def answer_query(asked: QueryOptions) -> "QueryReport":
     """Score members and holdout records by queries against synthetic records.
 
     The score file has one row for each record, members first, in the order of the tables:
