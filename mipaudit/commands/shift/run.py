@@ -293,7 +293,12 @@ def _design(
 ) -> ShiftDesign:
     holdout, members = (0, 0) if evidence is None else evidence.counts.scored.sum(axis=0).tolist()
     varying = [one for at, one in enumerate(source.columns) if at in survey.varying]
-    same = [(one.name, "same_in_all_rows") for one in source.columns if one not in varying]
+    # By place: to look columns up among columns takes the square of their number.
+    same = [
+        (one.name, "same_in_all_rows")
+        for at, one in enumerate(source.columns)
+        if at not in survey.varying
+    ]
     learned = "nothing"
     if learner is not None:
         form = learner.best.form
