@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.validation import exact
+from mipaudit.validation import coverage as exact
+from mipaudit.validation.coverage import Setting, enumerated, exact_rows, settings_of
 from mipaudit.validation.estimands.estimand import AuditedFile
-from mipaudit.validation.exact import Setting, enumerated, exact_rows, settings_of
 
 SMALL = Setting(size=20, tpr=1.0, prior=0.5, strict=False)
 ALONE = replace(SMALL, asked=("advantage",))

@@ -18,9 +18,8 @@ from mipaudit.output.destination import Destination
 from mipaudit.output.presentation import present
 from mipaudit.output.terminal import note_written, progress_bar
 from mipaudit.statements.provenance import provenance
-from mipaudit.validation.coverage import Ledger, Run, carry_out, make_run
+from mipaudit.validation.coverage import Ledger, Run, carry_out, enumerated, make_run
 from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS
-from mipaudit.validation.exact import enumerated
 from mipaudit.validation.replications import LEVEL, POWER, Choice, detectable_coverage, failures
 from mipaudit.validation.report import (
     ControlOutcome,
