@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibration import Calibration, Candidate, SwapPairs, calibrate
+from mipaudit.commands.noise.calibration import Calibration, Candidate, calibrate
 from mipaudit.commands.noise.measured import Applied, CoordinateNoise, Measured
 from mipaudit.commands.noise.mechanism import (
     UniformSource,
@@ -21,6 +21,7 @@ from mipaudit.commands.noise.mechanism import (
 from mipaudit.commands.noise.options import LARGEST, NoiseOptions, Unlike
 from mipaudit.commands.noise.release import Release, among_splits, encode_release
 from mipaudit.commands.noise.report import NoiseReport, promise_report
+from mipaudit.commands.noise.yardsticks import SwapPairs
 from mipaudit.data.tables.splits import Pairs, Splits, read_pairs, read_splits
 from mipaudit.data.words import CANDIDATES
 from mipaudit.errors import InputError

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 from scipy.stats import special_ortho_group
 
-from mipaudit.commands.noise.calibration import SwapPairs, calibrate, fewest_splits, shift_gaps
+from mipaudit.commands.noise.calibration import calibrate, fewest_splits
 from mipaudit.commands.noise.options import NoiseOptions
+from mipaudit.commands.noise.yardsticks import SwapPairs, shift_gaps
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths import noise_scales
 from mipaudit.report.messages.told import told

@@ -8,7 +8,14 @@ import pytest
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
-from mipaudit.commands.noise.calibration import (
+from mipaudit.commands.noise.mechanism import diagonal_shape, isotropic_shape
+from mipaudit.commands.noise.moments import (
+    distances_from_median,
+    half_distances,
+    mean_limits,
+    spatial_median,
+)
+from mipaudit.commands.noise.yardsticks import (
     Aim,
     Shifts,
     SwapPairs,
@@ -17,14 +24,6 @@ from mipaudit.commands.noise.calibration import (
     mean_swap,
     shift_gaps,
     swap_shifts,
-)
-from mipaudit.commands.noise.mechanism import (
-    diagonal_shape,
-    distances_from_median,
-    half_distances,
-    isotropic_shape,
-    mean_limits,
-    spatial_median,
 )
 
 MECHANISMS = ["laplace", "norm-exponential", "gaussian"]

@@ -13,7 +13,8 @@ from scipy.special import gammaln
 
 from mipaudit.commands.noise.answer import noised
 from mipaudit.commands.noise.calibration import calibrate
-from mipaudit.commands.noise.mechanism import sample_noise, spatial_median, uniforms_from_bytes
+from mipaudit.commands.noise.mechanism import sample_noise, uniforms_from_bytes
+from mipaudit.commands.noise.moments import spatial_median
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.maths import noise_scales
 

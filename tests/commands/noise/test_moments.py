@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize
 
-from mipaudit.commands.noise.mechanism import (
+from mipaudit.commands.noise.moments import (
     MOST_FOLDS,
     bets,
     distances_from_median,
