@@ -17,9 +17,9 @@ from mipaudit.statements.policy import EVERY_GROUP, UNDECIDED, Limit, check_reas
 from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.commands.records.options import RecordTableOptions
-    from mipaudit.commands.records.counts import RecordCounts
     from mipaudit.commands.records.cells import RecordRisks
+    from mipaudit.commands.records.counts import RecordCounts
+    from mipaudit.commands.records.options import RecordTableOptions
     from mipaudit.model.row import Row
 
 
