@@ -118,10 +118,16 @@ def _limit(
     method: Method, sides: Sides, counts: Counts, delta: float, confidence: float
 ) -> RefutedLimits:
     """Return the limits of one method; the error is shared among all that are used."""
-    from mipaudit.maths import binomial
+    from mipaudit.maths.binomial import (
+        clopper_pearson_lower,
+        clopper_pearson_upper,
+        jeffreys_lower,
+        jeffreys_upper,
+    )
 
-    name = method.replace("-", "_")
-    lower, upper = (getattr(binomial, f"{name}_{end}") for end in ("lower", "upper"))
+    exact = method == "clopper-pearson"
+    lower = clopper_pearson_lower if exact else jeffreys_lower
+    upper = clopper_pearson_upper if exact else jeffreys_upper
     # One side needs the TPR from below and the FPR from above; two sides need all four.
     alpha = (1 - confidence) / (2 * sides)
     members, holdout = counts.tp + counts.fn, counts.fp + counts.tn

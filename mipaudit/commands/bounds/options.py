@@ -209,6 +209,12 @@ class _Guarantee(Options):
     )
 
 
+def _beside_guessing(point: tuple[float, float]) -> bool:
+    """Tell whether a rate is no less than that of guessing, which is above 0 and below 1."""
+    rate, guessed = point
+    return 0 < guessed < 1 and guessed <= rate <= 1
+
+
 class _Target(Options):
     """What no attacker may exceed."""
 
@@ -222,7 +228,7 @@ class _Target(Options):
         metavar="S@B",
         read=_success_at,
         within=Range(
-            lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
+            _beside_guessing,
             "a success from the baseline up to 1, the baseline above 0 and below 1",
         ),
     )
@@ -237,7 +243,7 @@ class _Target(Options):
         read=operating_point,
         # Random guessing reaches TPR = FPR.
         within=Range(
-            lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
+            _beside_guessing,
             "a TPR from the FPR up to 1, the FPR above 0 and below 1",
             meant=swapped,
         ),

@@ -150,7 +150,7 @@ def least_scale(shifts: Shifts, mechanism: Mechanism, aim: Aim) -> float:
     events grow with k, so that their union has too. So no allowance is needed for the
     search over scales, nor for the number of records, all of which must pass.
 
-    With ``finite-sample`` the capital of :mod:`mipaudit.commands.noise.mechanism` grows
+    With ``finite-sample`` the capital of :mod:`mipaudit.commands.noise.moments` grows
     with s, term by term, so that bisection finds the infimum. Other limits may wobble; they are
     followed downwards from where they are proportional to 1/s, in halves.
 

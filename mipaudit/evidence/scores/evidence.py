@@ -333,11 +333,13 @@ class Evidence:
 
         The better side is one fixed side, so the larger limit needs no sharing of the error.
         """
-        ladder = self.counts.everyone
-        sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
-        return self._once(
-            (fpr, alpha), lambda: max(tpr_upper(side, fpr, alpha=alpha) for side in sides)
-        )
+
+        def over_sides() -> float:
+            ladder = self.counts.everyone
+            sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
+            return max(tpr_upper(side, fpr, alpha=alpha) for side in sides)
+
+        return self._once((fpr, alpha), over_sides)
 
     def _of_class(self, attackers: Attackers) -> ClassSets:
         """Return where the sets of a class lie on the data."""
