@@ -13,7 +13,7 @@ import pytest
 
 from mipaudit.data import column
 from mipaudit.data.column import column_scores
-from mipaudit.data.formats.arrow import ArrowReader
+from mipaudit.data.formats.arrow import column_of
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 
@@ -102,12 +102,12 @@ def test_string_scores_and_keys_do_not_depend_on_the_row_group(read, save):
 
 def test_words_of_one_batch_are_not_taken_for_those_of_another():
     """Dictionaries of equal size that follow each other, in memory at the same place."""
-    reader = ArrowReader()
+    known = []
     for batch in range(20):
         words = [f"{batch:016d}{at:016d}" for at in range(100)]
         # The array is given up at once: the next one may take its place.
-        column = reader.read(pa.array(words))
-        assert [column.vocabulary.words[code] for code in column.codes] == words
+        column = column_of(pa.array(words), known)
+        assert [column.words[code] for code in column.values] == words
 
 
 def test_keys_are_equal_over_integer_widths_and_formats(read, save, write):
@@ -127,14 +127,14 @@ def test_slices_of_arrow_arrays(offset):
     for values in (rng.random(size) < 0.5, rng.normal(size=size), rng.integers(9, size=size)):
         for mask in (None, gaps):
             array = pa.array(values, mask=mask).slice(offset, 100)
-            column = ArrowReader().read(array)
+            column = column_of(array)
             expected = values[offset : offset + 100].astype(float)
             if mask is not None:
                 expected = np.where(gaps[offset : offset + 100], np.nan, expected)
             np.testing.assert_array_equal(column_scores(column), expected)
     words = pa.array([None if gap else f"w{at % 5}" for at, gap in enumerate(gaps)])
-    column = ArrowReader().read(words.slice(offset, 100))
-    found = [None if at < 0 else column.vocabulary.words[at] for at in column.codes]
+    column = column_of(words.slice(offset, 100))
+    found = [None if at < 0 else column.words[at] for at in column.values]
     assert found == words.slice(offset, 100).to_pylist()
 
 
