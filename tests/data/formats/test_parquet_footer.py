@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.data.formats.arrow import read_batches
-from mipaudit.data.formats.parquet import ParquetPart, arrow_errors
+from mipaudit.data.formats.parquet import arrow_errors, open_parquet
 from mipaudit.data.opening import open_input
 from mipaudit.data.request import ReadRequest
 from mipaudit.errors import InputError, MipauditError
@@ -131,9 +131,9 @@ def altered(rows: int) -> bytes:
 @pytest.mark.parametrize("rows", [1, 18, 49, 51, 63])
 def test_a_file_that_says_fewer_rows_than_it_has_is_damaged(rows):
     with pytest.raises(InputError) as caught:
-        ParquetPart(held(altered(rows), "s.parquet"))
+        open_parquet(held(altered(rows), "s.parquet"))
     assert caught.value.code == "bad_parquet"
-    ParquetPart(held(altered(50), "s.parquet"))
+    open_parquet(held(altered(50), "s.parquet"))
 
 
 def test_codes_beyond_the_dictionary_are_damage():

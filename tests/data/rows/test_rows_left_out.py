@@ -1,4 +1,4 @@
-"""Filters, missing scores, one row per person: what is kept, and that it is said."""
+"""Filters, missing scores and what stands for them, one row per person: what is kept, and said."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.rows.intake import Spread
 from mipaudit.data.words import parse_where
-from mipaudit.errors import UsageError
 from mipaudit.report.messages.told import told
+from tests.fixtures.files import opened, refused
 
 GAPS = "member,score,loss\n1,1.5,1\n0,,2\n1,-inf,3\n0,0.5,nan\n1,NA,4\n0,2.5,5\n"
+LOWEST = float(np.finfo(np.float64).min)
 
 
 def test_missing_scores_dropped(read, write):
@@ -23,7 +23,7 @@ def test_missing_scores_dropped(read, write):
     assert everything.positions == [0, 2, 5]
     assert everything.scores == [[1.5, -math.inf, 2.5], [1.0, 3.0, 5.0]]
     assert everything.findings == ["nan_dropped"]
-    with open_input(str(write(GAPS)), None, None, ReadRequest(nan="drop")) as source:
+    with opened(str(write(GAPS)), nan="drop") as source:
         for _ in range(2):
             assert list(source.partitions().rows())
         (finding,) = source.findings()
@@ -31,35 +31,30 @@ def test_missing_scores_dropped(read, write):
         assert "1 members and 2 holdout records" in told(finding)
 
 
-def test_missing_scores_as_a_category_below_all_others(read, write):
+def test_missing_scores_as_a_category_below_all_others(read, fails, write):
     everything = read(write(GAPS), nan="category")
-    score = everything.scores[0]
     assert everything.positions == [0, 1, 2, 3, 4, 5]
-    assert score[1] == score[4] == -math.inf
-    assert score[2] == np.finfo(np.float64).min
-    assert (score[0], score[3], score[5]) == (1.5, 0.5, 2.5)
+    assert everything.scores[0] == [1.5, -math.inf, LOWEST, 0.5, -math.inf, 2.5]
     assert everything.findings == ["nan_category"]
-
-
-def test_two_scores_never_become_one_beside_a_missing_one(read, fails, write):
-    lowest = repr(float(np.finfo(np.float64).min))
-    both = write(f"member,score\n1,\n0,{lowest}\n1,-inf\n0,0.5\n")
+    # Two scores never become one beside a missing one.
+    both = write(f"member,score\n1,\n0,{LOWEST!r}\n1,-inf\n0,0.5\n")
     assert "1 row, first in data row 2" in fails("lowest_scores", both, nan="category").message
-    assert read(both, nan="drop").scores[0][:2] == [float(lowest), -math.inf]
-    alone = read(write(f"member,score\n1,\n0,{lowest}\n1,1.5\n0,0.5\n"), nan="category")
-    assert alone.scores[0][:2] == [-math.inf, float(lowest)]
+    assert read(both, nan="drop").scores[0][:2] == [LOWEST, -math.inf]
+    alone = read(write(f"member,score\n1,\n0,{LOWEST!r}\n1,1.5\n0,0.5\n"), nan="category")
+    assert alone.scores[0][:2] == [-math.inf, LOWEST]
 
 
 def test_a_missing_score_is_not_counted_as_infinite(write):
     rows = ["member,score,x"]
     rows += [f"{i % 2},{['', '-inf', 'inf', 'inf', i, i, i, i][i % 8]},{i}" for i in range(800)]
     path = str(write("\n".join(rows) + "\n"))
-    for columns in (["score"], ["score,x"]):
-        report = mipaudit.estimate(path, score_col=columns, nan="category")
-        texts = {finding.code: told(finding) for finding in report.findings}
-        assert "300 " in texts["infinite_scores"]
-    texts = {f.code: told(f) for f in mipaudit.check(path, nan="category").findings}
-    assert "300 " in texts["infinite_scores"]
+    reports = [
+        *(mipaudit.estimate(path, score_col=[one], nan="category") for one in ("score", "score,x")),
+        mipaudit.check(path, nan="category"),
+    ]
+    for report in reports:
+        (said,) = (told(one) for one in report.findings if one.code == "infinite_scores")
+        assert "300 " in said
 
 
 def test_only_rows_that_are_read_count_as_missing(read, fails, write):
@@ -71,17 +66,10 @@ def test_only_rows_that_are_read_count_as_missing(read, fails, write):
 @pytest.mark.parametrize(
     ("where", "positions"),
     [
-        ("g = a", [0, 2]),
-        ("g=a", [0, 2]),
-        ("g == a", [0, 2]),
-        ("g = 'b c'", [1, 3]),
-        ('g = "b c"', [1, 3]),
-        ("n = 1", [0, 1]),
-        ("n = 1.0", [0, 1]),
-        ("x = 0.5", [0, 2]),
-        ("ok = true", [0, 1]),
-        ("ok = FALSE", [2, 3]),
-        ("ok = 0", [2, 3]),
+        *((f"g {sign} a", [0, 2]) for sign in ("=", "==")),
+        *(("g=a", [0, 2]), ("g = 'b c'", [1, 3]), ('g = "b c"', [1, 3]), ("n = 1", [0, 1])),
+        *(("n = 1.0", [0, 1]), ("x = 0.5", [0, 2]), ("ok = true", [0, 1])),
+        *(("ok = FALSE", [2, 3]), ("ok = 0", [2, 3])),
     ],
 )
 def test_where(read, write, where, positions):
@@ -103,21 +91,13 @@ def test_where_that_fits_nothing(read, fails, write):
     everything = read(write("member,x,score\n1,0.5,1.5\n0,0.5,2.5\n"), where="x = 0.5")
     assert everything.names == ["score"]
     assert everything.skipped["x"].code == "role"
-
-
-@pytest.mark.parametrize("text", ["", "group", "= 3", "group =", "group = "])
-def test_where_that_cannot_be_read(text):
-    with pytest.raises(UsageError, match="expected"):
-        parse_where(text)
+    for text in ("", "group", "= 3", "group =", "group = "):
+        assert "expected" in refused("bad_where", parse_where, text).message
 
 
 def people(rows=300, persons=40, seed=2):
     rng = np.random.default_rng(seed)
     return [(int(rng.integers(persons)), int(rng.integers(2)), at + 0.5) for at in range(rows)]
-
-
-def people_of_one_class(rows=300, persons=40):
-    return [(person, person % 2, score) for person, _, score in people(rows, persons)]
 
 
 def people_csv(rows):
@@ -128,12 +108,11 @@ def test_one_row_per_person(read, write):
     rows = people()
     everything = read(write(people_csv(rows)), unit_column="person")
     kept = [rows[position] for position in everything.positions]
-    pairs = [(person, member) for person, member, _ in kept]
-    assert sorted(person for person, _ in pairs) == sorted({person for person, _, _ in rows})
+    assert sorted(person for person, _, _ in kept) == sorted({person for person, _, _ in rows})
     assert everything.member == [m == 1 for _, m, _ in kept]
     assert everything.scores == [[s for _, _, s in kept]]
     keys = {}
-    for (person, _), key in zip(pairs, everything.keys, strict=True):
+    for (person, _, _), key in zip(kept, everything.keys, strict=True):
         assert keys.setdefault(person, key) == key
     assert len(set(keys.values())) == len(keys)
     assert everything.findings == ["units_in_both_classes", "unit_rows_dropped"]
@@ -142,7 +121,7 @@ def test_one_row_per_person(read, write):
 
 
 def test_choice_of_row_follows_the_seed_and_not_the_score(read, write):
-    rows = people_of_one_class()
+    rows = [(person, person % 2, score) for person, _, score in people()]
     path = write(people_csv(rows))
     first = read(path, unit_column="person", seed=1).positions
     assert read(path, unit_column="person", seed=1).positions == first
@@ -155,7 +134,7 @@ def test_choice_of_row_is_fair(write):
     path = str(write("person,member,score\n" + "1,1,0.5\n1,1,1.5\n1,1,2.5\n2,0,1.5\n"))
     counts = np.zeros(3)
     for seed in range(600):
-        with open_input(path, None, None, ReadRequest(unit_column="person")) as source:
+        with opened(path, unit_column="person") as source:
             source.number_rows(seed)
             (place, *_) = [at for rows in source.partitions().rows() for at in rows.kept]
             counts[place] += 1
@@ -182,14 +161,65 @@ def test_missing_person_or_key(fails, write):
 @pytest.mark.parametrize(("gone", "status"), [((300, 275), "met"), ((90, 0), "inconclusive")])
 @pytest.mark.parametrize("members_lack", [True, False])
 def test_rows_left_out_of_one_class_alone_meet_nothing(gone, status, members_lack):
-    rng = np.random.default_rng(8)
-    score = rng.random(2000)
+    score = np.random.default_rng(8).random(2000)
     first, second = gone if members_lack else gone[::-1]
     score[:first] = score[1000 : 1000 + second] = np.nan
     table = pd.DataFrame({"member": np.arange(2000) < 1000, "score": score})
-    report = mipaudit.estimate(table, nan="drop", max_advantage=0.9)
-    assert report.verdict.status == status
-    assert ("missing_tells" in {one.code for one in report.findings}) == (status != "met")
-    if status != "met":
-        leak = mipaudit.estimate(table, nan="category", max_advantage=0.9)
-        assert "missing_tells" not in {one.code for one in leak.findings}
+    for nan, tells in (("drop", status != "met"), ("category", False)):
+        report = mipaudit.estimate(table, nan=nan, max_advantage=0.9)
+        assert ("missing_tells" in {one.code for one in report.findings}) == tells
+        assert report.verdict.status == status or nan == "category"
+
+
+# --- numbers that stand for missing scores
+
+
+def said(changes, values=None, ask=mipaudit.check, **options):
+    """Return what is said of sentinels among drawn scores, some of them changed."""
+    values = np.random.default_rng(1).normal(size=600) if values is None else values.copy()
+    values[list(changes)] = list(changes.values())
+    table = pd.DataFrame({"member": np.arange(600) % 2 == 0, "score": values})
+    report = ask(table, **options)
+    return [told(one) for one in report.findings if one.code == "sentinel_values"]
+
+
+@pytest.mark.parametrize("value", [-999, -99, 9999, 999999, -9999.0])
+@pytest.mark.parametrize("ask", [mipaudit.check, mipaudit.estimate])
+def test_a_sentinel_is_told(value, ask):
+    (text,) = said(dict.fromkeys((3, 8, 20), value), ask=ask)
+    assert f"is {int(value)} in 3 rows" in text
+
+
+def test_two_sentinels_are_told_apart_and_missing_scores_hide_none():
+    nines = dict.fromkeys((3, 8, 20), -999)
+    assert len(said(nines | dict.fromkeys((9, 11, 13), -9999))) == 2
+    for ask, nan in ((mipaudit.check, "drop"), (mipaudit.estimate, "category")):
+        assert len(said(nines | {4: np.nan, 5: np.nan}, ask=ask, nan=nan)) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "values"),
+    [
+        *(({}, None), ({3: -999}, None), ({3: -612.0, 8: -612.0}, None)),
+        ({3: 9999, 8: 9999}, 5000 * np.random.default_rng(1).normal(size=600)),
+        (dict.fromkeys((3, 8, 20), -999), np.arange(600.0) % 7),
+        (dict.fromkeys(range(9), np.inf) | {9: -999, 11: -999}, None),
+        ({}, np.resize([-99.0, 999.0], 600)),
+    ],
+    ids=["none", "alone", "unlike", "near", "discrete", "endless", "only"],
+)
+def test_other_scores_are_no_sentinels(changes, values):
+    assert said(changes, values) == []
+
+
+def test_the_order_of_the_rows_and_how_they_are_cut_change_nothing():
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        values = rng.choice([-999.0, -99, 99, 1, 2, 3.5, 150, -1200], size=12)
+        whole, parts = Spread(), Spread()
+        whole.add(values)
+        for piece in np.split(rng.permutation(values), sorted(rng.integers(0, 12, 3))):
+            one = Spread()
+            one.add(piece)
+            parts.include(one)
+        assert parts.far == whole.far
