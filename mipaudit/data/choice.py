@@ -22,8 +22,7 @@ from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import CHOSEN, LEFT_OUT
 
 if TYPE_CHECKING:
-    from mipaudit.data.column import Field, Kind
-    from mipaudit.data.parts import Part
+    from mipaudit.data.column import Field, Kind, Part
     from mipaudit.data.request import NanPolicy, ReadRequest
 
 # A column, and why it is no score.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
@@ -22,10 +22,9 @@ from mipaudit.data.files.blob import read_at
 from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pyarrow as pa
-    from numpy.typing import NDArray
+
+    from mipaudit.data.files.blob import Blob
 
 # "empty" is a column without a single value; "other" cannot be read as a score.
 Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
@@ -83,35 +82,49 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Numbers:
-    """Booleans, integers or floats; ``missing`` marks the nulls, None for none.
+class Column:
+    """The cells of one column: numbers, text, or hashes of what was a key.
 
-    ``lost`` marks those that a float64 does not tell from others, since they have more digits than
-    it holds, or are beyond its range; None where no number has.
+    Attributes:
+        values: booleans, integers or floats; of text the codes of words, negative where null; or
+            64-bit hashes.
+        missing: marks the nulls of what is no text; None for none.
+        lost: marks numbers that a float64 does not tell from others, since they have more digits
+            than it holds, or are beyond its range; None where no number has.
+        vocabulary: of text, what its codes stand for; None for all else.
+        hashed: whether the values are hashes.
     """
 
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
     lost: NDArray[np.bool_] | None = None
+    vocabulary: Vocabulary | None = None
+    hashed: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the codes of text stand for."""
+        return () if self.vocabulary is None else self.vocabulary.words
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the values are numbers or booleans."""
+        return self.vocabulary is None and not self.hashed
+
+    @property
+    def used_words(self) -> list[str]:
+        """The words that rows have: a dictionary may hold others."""
+        return [self.words[at] for at in np.unique(self.values[self.values >= 0]).tolist()]
+
+    def told(self, of_words: Sequence[Any], null: Any, dtype: Any = None) -> NDArray[Any]:  # noqa: ANN401 - whatever words mean
+        """Return for each row of text what its word means, or what a null does."""
+        # A null's code -1 finds the entry at the end.
+        return np.asarray(np.array([*of_words, null], dtype=dtype)[self.values])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Labels:
-    """Strings as codes into a vocabulary; a negative code is a null."""
-
-    codes: NDArray[Any]
-    vocabulary: Vocabulary
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Hashes:
-    """64-bit hashes of what was a key; ``missing`` marks the nulls."""
-
-    values: NDArray[np.uint64]
-    missing: NDArray[np.bool_] | None = None
-
-
-Column = Numbers | Labels | Hashes
+def text_column(codes: NDArray[Any], words: Sequence[str]) -> Column:
+    """Return text as codes into words; a negative code is a null."""
+    return Column(values=codes, vocabulary=Vocabulary(tuple(words)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -125,23 +138,19 @@ class Chunk:
 
 def column_missing(column: Column) -> NDArray[np.bool_] | None:
     """Return where ``column`` is null or NaN, or None when nowhere."""
-    match column:
-        case Labels():
-            mask = column.codes < 0
-        case Numbers(values=values) if values.dtype.kind == "f":
-            mask = np.isnan(values)
-            if column.missing is not None:
-                mask |= column.missing
-        case _:
-            return column.missing
-    return mask if mask.any() else None
+    mask = column.missing
+    if column.vocabulary is not None:
+        mask = column.values < 0
+    elif column.values.dtype.kind == "f":
+        nan = np.isnan(column.values)
+        mask = nan if mask is None else nan | mask
+    return mask if mask is not None and mask.any() else None
 
 
 def missing_cells(column: Column) -> NDArray[np.bool_]:
     """Return where ``column`` is null or NaN, shape (n,)."""
     found = column_missing(column)
-    held = column.codes if isinstance(column, Labels) else column.values
-    return np.zeros(held.shape, dtype=np.bool_) if found is None else found
+    return np.zeros(column.values.shape, dtype=np.bool_) if found is None else found
 
 
 def at_precision(scores: NDArray[np.float64], precision: str) -> NDArray[np.float64]:
@@ -162,23 +171,20 @@ def column_scores(column: Column, precision: str | None = None) -> NDArray[np.fl
     """
     if precision is not None:
         return at_precision(column_scores(column), precision)
-    if isinstance(column, Labels):
+    if column.vocabulary is not None:
         # One entry more, at the end: a null's code -1 finds NaN there.
-        table = np.append(_hash_scores(column.vocabulary.hashes), np.nan)
-        return np.asarray(table[column.codes])
+        return np.asarray(np.append(_hash_scores(column.vocabulary.hashes), np.nan)[column.values])
     values = column.values
-    scores = (
-        _hash_scores(values) if isinstance(column, Hashes) else values.astype(float, copy=False)
-    )
+    scores = _hash_scores(values) if column.hashed else values.astype(float, copy=False)
     return scores if column.missing is None else np.where(column.missing, np.nan, scores)
 
 
 def merged_numbers(column: Column) -> NDArray[np.bool_] | None:
     """Return which numbers a float64 does not tell from others; None for none.
 
-    These are integers beyond 2^53, and what `Numbers` marks.
+    These are integers beyond 2^53, and what is marked as lost.
     """
-    if not isinstance(column, Numbers) or not column.values.size:
+    if not column.numeric or not column.values.size:
         return None
     mask = column.lost
     if mask is None and column.values.dtype in (np.int64, np.uint64):
@@ -223,16 +229,15 @@ def _word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     return hashes
 
 
-def column_hashes(column: Column) -> Hashes:
+def column_hashes(column: Column) -> Column:
     """Return a 64-bit hash per row that depends on the row's value alone."""
-    match column:
-        case Hashes():
-            return column
-        case Labels(codes=codes, vocabulary=vocabulary):
-            table = np.append(vocabulary.keys, np.uint64(0))
-            return Hashes(values=table[codes], missing=column_missing(column))
-        case Numbers(values=values):
-            return Hashes(values=mix64(_words(values)), missing=column_missing(column))
+    if column.hashed:
+        return column
+    if column.vocabulary is None:
+        hashes = mix64(_words(column.values))
+    else:
+        hashes = np.append(column.vocabulary.keys, np.uint64(0))[column.values]
+    return Column(values=hashes, missing=column_missing(column), hashed=True)
 
 
 def _words(values: NDArray[Any]) -> NDArray[np.uint64]:
@@ -324,9 +329,7 @@ def words64(words: Sequence[str]) -> NDArray[np.uint64]:
 CHUNK_ROWS: Final = 1 << 17
 IN_MEMORY_BYTES: Final = 256 << 20
 _PIECE_CHUNKS: Final = 16
-_NO_ROWS: Final = slice(0, 0)
-
-
+_ARRAYS: Final = ("values", "missing", "lost")
 # An array in the temporary file: where it begins, its type, and how many it holds.
 _OnDisk = tuple[int, np.dtype[Any], int]
 
@@ -344,18 +347,15 @@ class ChunkStore:
         # Of a column on disk no row is here, and where its arrays are there.
         self._chunks: list[dict[str, tuple[Column, Mapping[str, _OnDisk]]]] = []
         self._in_memory = IN_MEMORY_BYTES if in_memory is None else in_memory
-        self._left = self._in_memory
         self._file: IO[bytes] | None = None
-        self._end = 0
+        self.clear()
 
     def append(self, columns: Mapping[str, Column], rows: int) -> None:
         """Add ``rows`` rows, as one chunk or as several."""
         for start in range(0, rows, CHUNK_ROWS):
             some = slice(start, min(start + CHUNK_ROWS, rows))
             self.rows.append(some.stop - start)
-            self._chunks.append(
-                {name: self._put(_sliced(column, some)) for name, column in columns.items()}
-            )
+            self._chunks.append({name: self._put(one, some) for name, one in columns.items()})
 
     def get(self, at: int, names: Collection[str]) -> dict[str, Column]:
         """Return the named columns of chunk ``at``."""
@@ -363,25 +363,31 @@ class ChunkStore:
         return {name: self._taken(*chunk[name]) for name in names}
 
     def clear(self) -> None:
-        """Forget every chunk, to begin again."""
-        self.close()
-        self._file, self._end, self._left = None, 0, self._in_memory
-
-    def close(self) -> None:
-        """Give memory and disk space back."""
+        """Give memory and disk space back, and forget every chunk."""
         self._chunks.clear()
         self.rows.clear()
         if self._file is not None:
             self._file.close()
+        self._file, self._end, self._left = None, 0, self._in_memory
 
-    def _put(self, column: Column) -> tuple[Column, Mapping[str, _OnDisk]]:
-        arrays = _arrays(column)
+    def chunks(
+        self, start: int, stop: int, names: Collection[str], first_row: int
+    ) -> Iterator[Chunk]:
+        """Yield some of the stored chunks; the first begins with global row ``first_row``."""
+        for at in range(start, stop):
+            yield Chunk(first_row=first_row, rows=self.rows[at], columns=self.get(at, names))
+            first_row += self.rows[at]
+
+    def _put(self, column: Column, rows: slice) -> tuple[Column, Mapping[str, _OnDisk]]:
+        held = ((name, getattr(column, name)) for name in _ARRAYS)
+        arrays: dict[str, Any] = {name: one[rows] for name, one in held if one is not None}
         size = sum(one.nbytes for one in arrays.values())
         if size <= self._left:
             self._left -= size
-            return column, {}
+            return replace(column, **arrays), {}
         self._left = 0
-        return _sliced(column, _NO_ROWS), {name: self._written(one) for name, one in arrays.items()}
+        places = {name: self._written(one) for name, one in arrays.items()}
+        return replace(column, values=column.values[:0], missing=None, lost=None), places
 
     def _written(self, array: NDArray[Any]) -> _OnDisk:
         if self._file is None:
@@ -396,32 +402,17 @@ class ChunkStore:
         return place
 
     def _taken(self, column: Column, places: Mapping[str, _OnDisk]) -> Column:
-        if not places or self._file is None:
-            return column
         arrays: dict[str, Any] = {}
         for name, (offset, dtype, count) in places.items():
+            assert self._file is not None  # noqa: S101 - the arrays are in it
             data = read_at(self._file, offset, count * dtype.itemsize)
             arrays[name] = np.frombuffer(data, dtype=dtype)
-        return replace(column, **arrays)
-
-
-def _arrays(column: Column) -> dict[str, NDArray[Any]]:
-    """Return the arrays that hold ``column``'s rows, by field: what they are, and the marks."""
-    found = ((one.name, getattr(column, one.name)) for one in fields(column))
-    return {name: one for name, one in found if isinstance(one, np.ndarray)}
-
-
-def _sliced(column: Column, rows: slice) -> Column:
-    """Return some rows of ``column``, without copying."""
-    arrays: dict[str, Any] = {name: one[rows] for name, one in _arrays(column).items()}
-    return replace(column, **arrays)
+        return replace(column, **arrays) if arrays else column
 
 
 def compact_column(column: Column) -> Column:
     """Return ``column`` with the narrowest type that holds its integers or codes."""
-    if isinstance(column, Labels):
-        return replace(column, codes=_narrow(column.codes))
-    if isinstance(column, Hashes) or column.values.dtype.kind not in "iu":
+    if column.hashed or column.values.dtype.kind not in "iu":
         return column
     return replace(column, values=_narrow(column.values))
 
@@ -433,45 +424,57 @@ def _narrow(whole: NDArray[Any]) -> NDArray[Any]:
     return whole.astype(kind, copy=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StoredPiece:
-    """Some consecutive chunks of a store."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Consecutive rows of a part that can be read on their own.
 
-    store: ChunkStore
-    start: int
-    stop: int
+    Attributes:
+        rows: how many.
+        stays: whether they are in this process, so that no other can read them.
+        chunks: yields the named columns, given which global row is the first.
+    """
 
-    @property
-    def rows(self) -> int:
-        """How many rows."""
-        return sum(self.store.rows[self.start : self.stop])
-
-    @property
-    def stays(self) -> bool:
-        """They do: what was parsed or given is kept here."""
-        return True
-
-    def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
-        """Yield the stored chunks."""
-        for at in range(self.start, self.stop):
-            rows = self.store.rows[at]
-            yield Chunk(first_row=first_row, rows=rows, columns=self.store.get(at, names))
-            first_row += rows
+    rows: int
+    stays: bool
+    chunks: Callable[[Collection[str], int], Iterator[Chunk]]
 
 
-class StoredPart:
-    """A part whose rows are kept in a store."""
+class Part:
+    """One file, frame or pair of arrays; most keep their rows in a store.
 
+    Attributes:
+        name: what messages call it, already safe to print.
+        blob: the bytes behind it, None for what was in memory.
+        fields: all columns, in order.
+        rows_about: how many rows, as far as known before `load`; never to be relied on.
+    """
+
+    name: str
+    blob: Blob | None = None
+    fields: tuple[Field, ...]
+    rows_about: int
     _store: ChunkStore
 
-    def pieces(self) -> Sequence[StoredPiece]:
-        """Return the stored rows in pieces of about a million rows."""
-        chunks = len(self._store.rows)
-        return tuple(
-            StoredPiece(store=self._store, start=at, stop=min(at + _PIECE_CHUNKS, chunks))
-            for at in range(0, chunks, _PIECE_CHUNKS)
-        )
+    def load(
+        self, names: Collection[str], hashed: Collection[str] = (), keys: Collection[str] = ()
+    ) -> None:
+        """Get ready to read these columns.
+
+        ``hashed`` are needed as hashes only; they and ``keys`` name records, persons or groups:
+        texts, of which two are never one number.
+        """
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the pieces in row order, after `load`: of what is stored about a million rows."""
+        rows = self._store.rows
+        places = (slice(at, at + _PIECE_CHUNKS) for at in range(0, len(rows), _PIECE_CHUNKS))
+        return [
+            Piece(sum(rows[one]), True, partial(self._store.chunks, *one.indices(len(rows))[:2]))  # noqa: FBT003 - they stay
+            for one in places
+        ]
 
     def close(self) -> None:
-        """Give memory and temporary files back."""
-        self._store.close()
+        """Release what is held."""
+        self._store.clear()
+        if self.blob is not None:
+            self.blob.close()

@@ -19,7 +19,7 @@ from mipaudit.data.files.blob import Blob, blob_format, each_at_once
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
 from mipaudit.data.model_outputs import ModelOutputs
-from mipaudit.data.parts import BadPartsError, Opened, Part
+from mipaudit.data.parts import BadPartsError, Opened
 from mipaudit.data.request import ReadRequest
 from mipaudit.data.rows.repetition import check_copies, check_ids
 from mipaudit.data.rows.units import stand_for_units
@@ -30,6 +30,7 @@ from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.data.choice import Choice
+    from mipaudit.data.column import Part
     from mipaudit.data.words import Where
     from mipaudit.options.values import Given
 
@@ -240,9 +241,9 @@ def open_part(blob: Blob) -> Part:
     """Open one file by its first bytes."""
     found = blob_format(blob)
     if found == "parquet":
-        from mipaudit.data.formats.parquet import open_parquet
+        from mipaudit.data.formats.parquet import ParquetPart
 
-        return open_parquet(blob)
+        return ParquetPart(blob)
     from mipaudit.data.formats.csv_file import CsvPart
 
     return CsvPart(blob, found)

@@ -18,8 +18,7 @@ from mipaudit.data.column import (
     ChunkStore,
     Column,
     Field,
-    Numbers,
-    StoredPart,
+    Part,
     column_hashes,
     met_numbers,
 )
@@ -35,7 +34,7 @@ from mipaudit.statements.verdict import PARTS_SKIPPED
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mipaudit.data.column import Chunk, Kind
+    from mipaudit.data.column import Kind
     from mipaudit.data.files.blob import Blob
     from mipaudit.data.rows.intake import Coarse, Intake
     from mipaudit.summaries.plan import ScoreKind
@@ -43,56 +42,6 @@ if TYPE_CHECKING:
 
 # Floats that round more than text and float64 do, the coarsest first.
 _COARSE: Final = ("float16", "float32")
-
-
-class Piece(Protocol):
-    """Consecutive rows of a part that can be read on their own."""
-
-    @property
-    def rows(self) -> int:
-        """How many rows."""
-
-    @property
-    def stays(self) -> bool:
-        """Whether the rows are in this process, so that no other can read them."""
-
-    def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
-        """Yield the named columns; the piece's first row is global row ``first_row``."""
-
-
-class Part(Protocol):
-    """One file, frame or pair of arrays."""
-
-    @property
-    def name(self) -> str:
-        """What messages call it, already safe to print."""
-
-    @property
-    def blob(self) -> Blob | None:
-        """The bytes behind it, None for what was in memory."""
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """All columns, in order."""
-
-    @property
-    def rows_about(self) -> int:
-        """How many rows, as far as known before ``load``; never to be relied on."""
-
-    def load(
-        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
-    ) -> None:
-        """Get ready to read these columns.
-
-        ``hashed`` are needed as hashes only; they and ``keys`` name records, persons or groups:
-        texts, of which two are never one number.
-        """
-
-    def pieces(self) -> Sequence[Piece]:
-        """Return the pieces in row order, after ``load``."""
-
-    def close(self) -> None:
-        """Release what is held."""
 
 
 def merge_fields(parts: Iterable[Part]) -> tuple[Field, ...]:
@@ -349,10 +298,8 @@ Read = Callable[[Collection[str]], Iterator[tuple[int, Mapping[str, Column]]]]
 _UNLIMITED = 1 << 62
 
 
-class MemoryPart(StoredPart):
+class MemoryPart(Part):
     """Columns in memory, which are converted when asked for."""
-
-    blob = None
 
     def __init__(self, name: str, fields: tuple[Field, ...], rows: int, read: Read) -> None:
         """Keep what reads the columns."""
@@ -361,7 +308,7 @@ class MemoryPart(StoredPart):
         self._store = ChunkStore(in_memory=_UNLIMITED)
 
     def load(
-        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
+        self, names: Collection[str], hashed: Collection[str] = (), keys: Collection[str] = ()
     ) -> None:
         """Convert the named columns."""
         del keys  # what is in memory has types
@@ -471,14 +418,14 @@ def array_part(side: str, values: ArrayLike) -> MemoryPart:
     return MemoryPart(side, fields, len(table), lambda _: iter([(len(table), columns)]))
 
 
-def _numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Numbers:
+def _numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Column:
     """Return an array's column; floats of more than 64 bits as those that are nearest."""
     if values.dtype.kind != "f" or values.dtype.itemsize <= np.dtype(np.float64).itemsize:
-        return Numbers(values=values, missing=missing)
+        return Column(values=values, missing=missing)
     with np.errstate(over="ignore", under="ignore"):
         nearest = values.astype(np.float64)
     lost = (nearest != values) & ~np.isnan(values)
     if not lost.any():
-        return Numbers(values=nearest, missing=missing)
+        return Column(values=nearest, missing=missing)
     lost = (lost & (np.floor(values) == values)) | met_numbers(nearest, lost)
-    return Numbers(values=nearest, missing=missing, lost=lost)
+    return Column(values=nearest, missing=missing, lost=lost)

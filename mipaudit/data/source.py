@@ -9,7 +9,8 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from mipaudit.data.choice import UNUSED, choice_findings, member_rule, tells_copies
-from mipaudit.data.parts import Opened, Part, ScoreColumn, VectorScore, merge_fields, uneven_storage
+from mipaudit.data.column import Part
+from mipaudit.data.parts import Opened, ScoreColumn, VectorScore, merge_fields, uneven_storage
 from mipaudit.data.rows.intake import Intake, fault_of, intake_findings, precision_findings
 from mipaudit.data.rows.partition import PiecePartition
 from mipaudit.data.rows.units import Chosen, choose_units

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import Column, Labels, column_missing, column_scores
+from mipaudit.data.column import Column, column_missing, column_scores
 from mipaudit.data.formats.csv_cells import MISSING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import first_names, quoted_name, safe_name
@@ -80,10 +80,9 @@ class MemberRule:
         """Return the membership of every row, and which have another label or none."""
         others = _HOLDOUT if self.holdout is None else _UNKNOWN
         codes = dict.fromkeys(self.holdout or (), _HOLDOUT) | dict.fromkeys(self.members, _MEMBER)
-        if isinstance(column, Labels):
-            words = map(_normal_label, column.vocabulary.words)
-            table = [*(codes.get(word, others) for word in words), _NULL]
-            return _decoded(np.array(table, dtype=np.uint8)[column.codes])
+        if column.vocabulary is not None:
+            labels = (codes.get(_normal_label(word), others) for word in column.words)
+            return _decoded(column.told([*labels], _NULL, np.uint8))
         if column.missing is None and self._plain(column.values):
             # One byte a row, each 0 or 1: booleans as they are.
             return column.values.view(np.bool_), None, None
@@ -123,19 +122,17 @@ def said_of(column: Column) -> NDArray[np.float64]:
 
     A text is taken at its word where it says yes; that it says no clears nobody.
     """
-    if not isinstance(column, Labels):
+    if column.vocabulary is None:
         return column_scores(column)
-    words = map(_normal_label, column.vocabulary.words)
+    words = map(_normal_label, column.words)
     said = [1 if one in _SAYS_YES else np.nan if one in _SAYS_NOTHING else 2 for one in words]
-    found: NDArray[np.float64] = np.array([*said, np.nan])[column.codes]
-    return found
+    return column.told(said, np.nan, np.float64)
 
 
 def distinct_labels(column: Column) -> set[Label]:
     """Return the labels that occur in ``column``, nulls left out."""
-    if isinstance(column, Labels):
-        used = np.unique(column.codes[column.codes >= 0])
-        return {_normal_label(column.vocabulary.words[int(code)]) for code in used}
+    if column.vocabulary is not None:
+        return {*map(_normal_label, column.used_words)}
     missing = column_missing(column)
     values = column.values if missing is None else column.values[~missing]
     # Most columns of membership have two values or one: nothing need be sorted.
@@ -184,11 +181,8 @@ class Where:
         Raises:
             UsageError: ``bad_where`` when the column is numeric and the value is not.
         """
-        kept: NDArray[np.bool_]
-        if isinstance(column, Labels):
-            hits = [word == self.value for word in column.vocabulary.words]
-            kept = np.array([*hits, False], dtype=np.bool_)[column.codes]
-            return kept
+        if column.vocabulary is not None:
+            return column.told([word == self.value for word in column.words], False, np.bool_)  # noqa: FBT003 - what a null does
         kept = np.asarray(column.values == self._number(column.values))
         return kept if column.missing is None else kept & ~column.missing
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.query.options import QueryOptions, Scale
 from mipaudit.commands.query.points import Floats, Geometry, Points, copies
 from mipaudit.commands.query.report import QueriedColumn
-from mipaudit.data.column import Numbers, are_days, number_word, word_days
+from mipaudit.data.column import Column, are_days, number_word, word_days
 from mipaudit.data.formats.csv_cells import FALSE, TRUE, is_number
 from mipaudit.data.tables.records import (
     DOUBLE_BITS,
@@ -237,8 +237,8 @@ def _words(column: RecordColumn, plain: Spelling, bits: int) -> Worded:
     if column.words is not None:
         return [*map(plain, column.words)], column.values
     values = rounded_to_bits(column.values, bits)
-    labels = number_labels(Numbers(values=values, missing=column.missing))
-    return [*labels.vocabulary.words], labels.codes
+    labels = number_labels(Column(values=values, missing=column.missing))
+    return [*labels.words], labels.values
 
 
 def _category(told: QueriedColumn, held: Mapping[Role, Worded], fit: Role) -> _Coded:

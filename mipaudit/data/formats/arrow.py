@@ -17,8 +17,6 @@ from mipaudit.data.column import (
     Column,
     Field,
     Kind,
-    Labels,
-    Numbers,
     Vocabulary,
     moment_days,
     moment_of,
@@ -79,18 +77,18 @@ def read_batches(
         InputError: ``unreadable_column``, such as text that is not UTF-8; or
             ``damaged_column``, where cells refer to words that are not there.
     """
-    readers = {name: ArrowReader() for name in names}
+    known: dict[str, list[Any]] = {name: [] for name in names}
     for batch in batches:
         if batch.num_rows:
-            found = {name: _read(batch.column(name), readers[name], name, source) for name in names}
+            found = {name: _read(batch.column(name), known[name], name, source) for name in names}
             yield batch.num_rows, found
 
 
-def _read(array: pa.Array, reader: ArrowReader, name: str, source: str) -> Column:
+def _read(array: pa.Array, known: list[Any], name: str, source: str) -> Column:
     import pyarrow as pa
 
     try:
-        return reader.read(array)
+        return column_of(array, known)
     except _DanglingError:
         raise InputError(
             "damaged_column",
@@ -124,47 +122,45 @@ def arrow_kind(kind: pa.DataType) -> Kind:
     return "empty" if types.is_null(kind) else "other"
 
 
-class ArrowReader:
-    """Converts the arrays of one column, one after the other.
+def column_of(array: pa.Array, known: list[Any] | None = None) -> Column:
+    """Return an array as a column.
 
-    It remembers the last dictionary: consecutive batches of a row group share it.
+    Args:
+        array: of any type that `arrow_kind` knows, or of times.
+        known: the last dictionary of the column and its words, which consecutive batches of a row
+            group share: a list that begins empty, and goes from one array of a column to the next.
     """
+    import pyarrow as pa
+    from pyarrow import types
 
-    def __init__(self) -> None:
-        """Start without a dictionary."""
-        self._dictionary: pa.Array | None = None
-        self._vocabulary = Vocabulary(())
+    if arrow_kind(array.type) == "string":
+        if types.is_string_view(array.type):
+            array = array.cast(pa.large_string())
+        # Of what is encoded already this is the same array.
+        return _text(array.dictionary_encode(), [] if known is None else known)
+    if types.is_dictionary(array.type):
+        _codes(array)
+        array = array.dictionary_decode()
+    if types.is_decimal(array.type):
+        return _decimals(array)
+    if types.is_null(array.type):
+        return Column(values=np.full(len(array), np.nan))
+    if moment_of(array.type) is not None:
+        ticks = _fixed_width(array, f"int{array.type.bit_width}")
+        days = moment_days(ticks.values.astype(np.int64), array.type)
+        return Column(values=days, missing=ticks.missing)
+    return _numbers(array)
 
-    def read(self, array: pa.Array) -> Column:
-        """Return ``array`` as a column."""
-        import pyarrow as pa
-        from pyarrow import types
 
-        kind = array.type
-        if arrow_kind(kind) == "string":
-            if not types.is_dictionary(kind):
-                if types.is_string_view(kind):
-                    array = array.cast(pa.large_string())
-                array = array.dictionary_encode()
-            return self.labels(array)
-        if types.is_dictionary(kind):
-            _codes(array)
-            array = array.dictionary_decode()
-        if types.is_decimal(array.type):
-            return _decimals(array)
-        if types.is_null(array.type):
-            return Numbers(values=np.full(len(array), np.nan))
-        if moment_of(array.type) is not None:
-            return _moments(array)
-        return _numbers(array)
-
-    def labels(self, array: pa.DictionaryArray) -> Labels:
-        """Return words that are encoded by a dictionary."""
-        signed = _codes(array)
-        words = array.dictionary
-        if self._dictionary is None or not words.equals(self._dictionary):
-            self._dictionary, self._vocabulary = words, Vocabulary(tuple(words.to_pylist()))
-        return _without_null_words(signed, self._vocabulary)
+def _text(array: pa.DictionaryArray, known: list[Any]) -> Column:
+    """Return text whose nulls are negative codes, also where the dictionary holds a null."""
+    codes, dictionary = _codes(array), array.dictionary
+    if not known or not dictionary.equals(known[0]):
+        known[:] = dictionary, Vocabulary(tuple(word or "" for word in dictionary.to_pylist()))
+    null = _missing(dictionary)
+    if null is not None:
+        codes[np.append(null, True)[codes]] = -1
+    return Column(values=codes, vocabulary=known[1])
 
 
 def _codes(array: pa.DictionaryArray) -> NDArray[np.int64]:
@@ -181,23 +177,13 @@ def _codes(array: pa.DictionaryArray) -> NDArray[np.int64]:
     return signed
 
 
-def _without_null_words(codes: NDArray[np.int64], vocabulary: Vocabulary) -> Labels:
-    """Return labels whose nulls are negative codes, also where the dictionary holds a null."""
-    words: tuple[str | None, ...] = vocabulary.words
-    if None not in words:
-        return Labels(codes=codes, vocabulary=vocabulary)
-    null = np.append(np.array([word is None for word in words], dtype=np.bool_), [True])
-    codes[null[codes]] = -1
-    return Labels(codes=codes, vocabulary=Vocabulary(tuple(word or "" for word in words)))
-
-
-def _numbers(array: pa.Array) -> Numbers:
+def _numbers(array: pa.Array) -> Column:
     from pyarrow import types
 
     if not types.is_boolean(array.type):
         return _fixed_width(array, _dtype(array.type))
     values = _bits(array.buffers()[1], array.offset, len(array))
-    return Numbers(values=values, missing=_missing(array))
+    return Column(values=values, missing=_missing(array))
 
 
 def _missing(array: pa.Array) -> NDArray[np.bool_] | None:
@@ -218,30 +204,22 @@ def _bits(buffer: pa.Buffer | None, offset: int, size: int) -> NDArray[np.bool_]
     return bits[start:].view(np.bool_)
 
 
-def _fixed_width(array: pa.Array, name: str) -> Numbers:
+def _fixed_width(array: pa.Array, name: str) -> Column:
     """Return the stored numbers of an array, whose type numpy calls ``name``."""
     data, size, dtype = array.buffers()[1], len(array), np.dtype(name)
     if data is None:
-        return Numbers(values=np.zeros(size, dtype=dtype), missing=_missing(array))
+        return Column(values=np.zeros(size, dtype=dtype), missing=_missing(array))
     values = np.frombuffer(data, dtype=dtype, count=size, offset=array.offset * dtype.itemsize)
-    return Numbers(values=values, missing=_missing(array))
+    return Column(values=values, missing=_missing(array))
 
 
-def _moments(array: pa.Array) -> Numbers:
-    """Return days, in which all that is stored about time has its place."""
-    ticks = _fixed_width(array, f"int{array.type.bit_width}")
-    return Numbers(
-        values=moment_days(ticks.values.astype(np.int64), array.type), missing=ticks.missing
-    )
-
-
-def _decimals(array: pa.Array) -> Numbers:
+def _decimals(array: pa.Array) -> Column:
     """Return the nearest float64 of each, and which of them others may have, too."""
     missing, lost = _missing(array), merges_decimals(array)
     if lost is not None and missing is not None:
         lost &= ~missing
-    any_lost = lost is not None and lost.any()
-    return Numbers(values=decimal_floats(array), missing=missing, lost=lost if any_lost else None)
+    kept = lost if lost is not None and lost.any() else None
+    return Column(values=decimal_floats(array), missing=missing, lost=kept)
 
 
 def _dtype(kind: pa.DataType) -> str:

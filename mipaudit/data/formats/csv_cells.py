@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import (
-    EXACT,
-    TOLD_APART,
-    Column,
-    Kind,
-    Labels,
-    Numbers,
-    Vocabulary,
-    met_numbers,
-)
+from mipaudit.data.column import EXACT, TOLD_APART, Column, Kind, met_numbers, text_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,39 +104,37 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def labels_of(cells: Sequence[str]) -> Labels:
-    """Return cells as labels; those that say that they are empty are null."""
+def labels_of(cells: Sequence[str]) -> Column:
+    """Return cells as text; those that say that they are empty are null."""
     places = {word: at for at, word in enumerate(dict.fromkeys(cells))}
     codes = np.fromiter(map(places.__getitem__, cells), dtype=np.int64, count=len(cells))
-    return without(Labels(codes=codes, vocabulary=Vocabulary(tuple(places))), MISSING)
+    return without(text_column(codes, [*places]), MISSING)
 
 
-def without(cells: Labels, blank: Collection[str]) -> Labels:
-    """Return labels of which the words in ``blank`` are null."""
-    words = cells.vocabulary.words
+def without(cells: Column, blank: Collection[str]) -> Column:
+    """Return text of which the words in ``blank`` are null."""
+    words = cells.words
     left = [at for at, word in enumerate(words) if word not in blank]
     if len(left) == len(words):
         return cells
     places = np.full(len(words) + 1, -1, dtype=np.int64)
     places[left] = np.arange(len(left))
-    vocabulary = Vocabulary(tuple(words[at] for at in left))
-    return Labels(codes=places[cells.codes], vocabulary=vocabulary)
+    return text_column(places[cells.values], [words[at] for at in left])
 
 
-def numbers_of(cells: Labels) -> Numbers | None:
+def numbers_of(cells: Column) -> Column | None:
     """Return what is written as integers or floats, or None where a word is not a number.
 
     Of numbers that lose digits, integers are lost, and others where rows meet in one float64.
     """
-    words = cells.vocabulary.words
-    values = _values(words)
+    values = _values(cells.words)
     if values is None:
         return None
-    marks = lost_digits(words, values) if values.dtype.kind == "f" else None
-    found = _spread(values, cells.codes)
+    marks = lost_digits(cells.words, values) if values.dtype.kind == "f" else None
+    found = _spread(values, cells.values)
     if marks is None:
         return found
-    rows = np.append(marks, np.uint8(0))[cells.codes]
+    rows = np.append(marks, np.uint8(0))[cells.values]
     return replace(found, lost=(rows == _INTEGER) | met_numbers(found.values, rows > 0))
 
 
@@ -164,53 +153,51 @@ def _values(words: Sequence[str]) -> NDArray[Any] | None:
     return None
 
 
-def _spread(values: NDArray[Any], codes: NDArray[Any]) -> Numbers:
+def _spread(values: NDArray[Any], codes: NDArray[Any]) -> Column:
     """Return the column whose distinct cells are ``values``; a negative code is a null."""
     missing = codes < 0
-    return Numbers(
+    return Column(
         values=np.append(values, values.dtype.type(0))[codes],
         missing=missing if missing.any() else None,
     )
 
 
-def booleans_of(cells: Labels) -> Numbers | None:
+def booleans_of(cells: Column) -> Column | None:
     """Return what is written as booleans, or None where a word is not, or there is none."""
-    words = cells.vocabulary.words
-    if not words or not set(words) <= TRUE | FALSE:
+    if not cells.words or not set(cells.words) <= TRUE | FALSE:
         return None
-    return _spread(np.array([word in TRUE for word in words], dtype=np.bool_), cells.codes)
+    return _spread(np.array([word in TRUE for word in cells.words], dtype=np.bool_), cells.values)
 
 
-def keys_of(cells: Labels) -> Numbers | Labels:
+def keys_of(cells: Column) -> Column:
     """Return what names records, persons or groups.
 
     Numbers where each is written as its number always is: as text 007 and 7 are two, and so are
     1.0 and 1, or 1000 and 1e3.
     """
-    words = cells.vocabulary.words
-    values = _values(words)
+    values = _values(cells.words)
     if values is None:
         return booleans_of(cells) or cells
-    written = [word.strip() for word in words] == list(map(str, values.tolist()))
-    return _spread(values, cells.codes) if written else cells
+    written = [word.strip() for word in cells.words] == list(map(str, values.tolist()))
+    return _spread(values, cells.values) if written else cells
 
 
-def looks_numeric(cells: Labels, *, score_like: bool) -> bool:
+def looks_numeric(cells: Column, *, score_like: bool) -> bool:
     """Tell whether a column that is not all numbers was meant to be one.
 
     True when more than half of its first cells are numbers, or a single one in a
     column whose name says that it is a score. Such a column is never passed
     over as text: its bad cell is an error.
     """
-    first = cells.codes[:_PROBED]
-    probed = [cells.vocabulary.words[at] for at in first[first >= 0].tolist()]
+    first = cells.values[:_PROBED]
+    probed = [cells.words[at] for at in first[first >= 0].tolist()]
     numbers = sum(is_number(cell) or is_decimal_comma(cell) for cell in probed)
     return numbers > 0 and (score_like or 2 * numbers > len(probed))
 
 
 def column_kind(column: Column) -> Kind:
     """Return the kind of a parsed column."""
-    if not isinstance(column, Numbers):
+    if not column.numeric:
         return "string"
     if column.missing is not None and bool(column.missing.all()):
         return "empty"

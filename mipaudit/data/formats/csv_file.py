@@ -22,9 +22,7 @@ from mipaudit.data.column import (
     Column,
     Field,
     Kind,
-    Labels,
-    Numbers,
-    StoredPart,
+    Part,
     column_hashes,
     column_scores,
     compact_column,
@@ -58,11 +56,9 @@ from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from mipaudit.data.column import Kind
 
 # Up to here all is looked at before anything is parsed, so that no fault is found late.
 SMALL_TEXT: Final = 4 << 20
@@ -132,7 +128,7 @@ class CsvColumn:
             MisfitError: a cell that must be a number is none.
         """
         column: Column | None = cells
-        if isinstance(cells, Labels):
+        if cells.vocabulary is not None:
             if self.kind not in _NUMBERS:
                 column = (booleans_of(cells) if self.kind == "bool" else None) or cells
             else:
@@ -143,18 +139,18 @@ class CsvColumn:
         self.found.add("float" if fraction else column_kind(column))
         return column_hashes(column) if self.hashed else compact_column(column)
 
-    def _key(self, cells: Labels) -> Column:
+    def _key(self, cells: Column) -> Column:
         """Return keys that were numbers so far, and note in which form they are."""
         column = keys_of(cells)
-        if cells.vocabulary.words:
+        if cells.words:
             self.forms.add(column_kind(column))
-            if isinstance(column, Labels):
+            if column.vocabulary is not None:
                 # The rows before were read as numbers.
                 self.forms.add("late")
         return column
 
 
-class CsvPart(StoredPart):
+class CsvPart(Part):
     """A CSV file, plain or compressed.
 
     Attributes:
@@ -175,8 +171,8 @@ class CsvPart(StoredPart):
         Raises:
             InputError: every fault of the header, and of all rows of a small file.
         """
-        self.blob = blob
-        self.format: Format = found
+        self.blob: Blob = blob
+        self.name, self.format = blob.name, found
         with plain_stream(blob, found) as stream:
             if unnamed:
                 data = read_whole(stream, blob, found)
@@ -188,7 +184,9 @@ class CsvPart(StoredPart):
             data = _complete_lines(data[: min(HEAD_BYTES, SMALL_TEXT)], blob.name)
         self.dialect = find_header(data, blob.name, unnamed=unnamed)
         self._text = data[self.dialect.header_bytes :]
-        rows, self._kinds, self._exact = read_head(self._first_records(), self.dialect, blob.name)
+        rows, kinds, self._exact = read_head(self._first_records(), self.dialect, blob.name)
+        self._kinds: dict[str, Kind] = {}
+        self._take_kinds(kinds)
         # Of a compressed file this is too small, which only makes it look harder.
         self.rows_about = rows * blob.size // len(data) if self.large else rows
         self._store = ChunkStore()
@@ -206,22 +204,17 @@ class CsvPart(StoredPart):
             raise csv_fault(io.BytesIO(self._text), self.dialect, (), self.name, unknown=longer)
         return text
 
-    @property
-    def name(self) -> str:
-        """The file's name."""
-        return self.blob.name
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns; of a large file, as its first rows show them until it is loaded."""
-        return tuple(Field(name=name, kind=kind) for name, kind in self._kinds.items())
-
     def take_as_words(self, names: Collection[str]) -> None:
         """Read these columns as they are written, whatever their cells look like."""
-        self._kinds |= dict.fromkeys(self._kinds.keys() & set(names), "string")
+        self._take_kinds(dict.fromkeys(self._kinds.keys() & set(names), "string"))
+
+    def _take_kinds(self, kinds: Mapping[str, Kind]) -> None:
+        """Note what columns hold; of a large file all rows show it only when it is loaded."""
+        self._kinds |= kinds
+        self.fields = tuple(Field(name=name, kind=kind) for name, kind in self._kinds.items())
 
     def load(
-        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
+        self, names: Collection[str], hashed: Collection[str] = (), keys: Collection[str] = ()
     ) -> None:
         """Parse the named columns.
 
@@ -243,7 +236,7 @@ class CsvPart(StoredPart):
         if any(one.late for one in columns):
             columns = [one.again() for one in columns]
             self._parse(columns)
-        self._kinds |= {one.name: merged_kind(one.found) for one in columns}
+        self._take_kinds({one.name: merged_kind(one.found) for one in columns})
 
     @contextmanager
     def _rows(self) -> Iterator[IO[bytes]]:
@@ -313,7 +306,7 @@ class CsvPart(StoredPart):
         """
         import pyarrow as pa
 
-        from mipaudit.data.formats.arrow import ArrowReader
+        from mipaudit.data.formats.arrow import column_of
 
         words = pa.dictionary(pa.int32(), pa.string())
         numbers = {"float": pa.float64(), "integer": pa.int64()}
@@ -321,32 +314,32 @@ class CsvPart(StoredPart):
         rows, arrays = read_block(text, self.dialect, types, missing=MISSING)
         found = {}
         for one in columns if rows else ():
-            cells = ArrowReader().read(arrays[one.name])
-            if isinstance(cells, Numbers):
+            cells = column_of(arrays[one.name])
+            if cells.numeric:
                 _require_numbers_of_python(cells, text)
                 if one.kind == "float":
                     cells = self._with_lost(one.name, column_scores(cells), text)
             found[one.name] = one.take(cells)
         return rows, found
 
-    def _with_lost(self, name: str, values: NDArray[np.float64], text: bytes) -> Numbers:
+    def _with_lost(self, name: str, values: NDArray[np.float64], text: bytes) -> Column:
         """Return floats as Arrow converted them, and which say less than what is written."""
-        size = np.abs(values)
+        size, column = np.abs(values), Column(values=values)
         # Two reductions serve nearly always; NaN passes neither.
         if size.size and size.min() >= _LEAST and size.max() < EXACT:
-            return Numbers(values=values)
+            return column
         at = np.flatnonzero((size < _LEAST) | (size >= EXACT))
         if not at.size:
-            return Numbers(values=values)
+            return column
         import pyarrow as pa
 
         _, arrays = read_block(text, self.dialect, {name: pa.string()})
         found = numbers_of(labels_of([arrays[name][row].as_py() for row in at.tolist()]))
         if found is None or found.lost is None:
-            return Numbers(values=values)
+            return column
         lost = np.zeros(values.size, dtype=np.bool_)
         lost[at] = found.lost
-        return Numbers(values=values, lost=lost)
+        return replace(column, lost=lost)
 
     def _look(self, columns: Sequence[CsvColumn], lines: Sequence[bytes]) -> None:
         """Note the columns that lose digits in some of the lines."""
@@ -364,11 +357,6 @@ class CsvPart(StoredPart):
                     column = numbers_of(labels_of([cells[at] for cells in rows]))
                     one.loses = column is not None and column.lost is not None
 
-    def close(self) -> None:
-        """Release memory, temporary file and bytes."""
-        super().close()
-        self.blob.close()
-
 
 def read_head(
     body: bytes, dialect: Dialect, name: str
@@ -384,7 +372,7 @@ def read_head(
     """
     import pyarrow as pa
 
-    from mipaudit.data.formats.arrow import ArrowReader
+    from mipaudit.data.formats.arrow import column_of
 
     words = pa.dictionary(pa.int32(), pa.string())
     try:
@@ -393,12 +381,12 @@ def read_head(
         raise csv_fault(io.BytesIO(body), dialect, (), name) from None
     if not rows:
         raise InputError("no_rows", f"{name}: there is a header and no row.")
-    written = {one: ArrowReader().labels(column) for one, column in columns.items()}
+    written = {one: column_of(column) for one, column in columns.items()}
     cells = {one: without(column, MISSING) for one, column in written.items()}
     numbers = {one: numbers_of(column) or booleans_of(column) for one, column in cells.items()}
     numeric = {one for one, column in numbers.items() if column is not None}
     # A column ``member`` may say "member", and one of numbers be called "nan".
-    own = {one for one, column in written.items() if one in column.vocabulary.words}
+    own = {one for one, column in written.items() if one in column.words}
     if _is_record(dialect.names, own, numeric):
         raise InputError(
             "no_header",
@@ -439,7 +427,7 @@ def _is_record(names: tuple[str, ...], own: set[str], numeric: set[str]) -> bool
     return (bool(own) or stray) and not headed
 
 
-def _require_numbers_of_python(numbers: Numbers, text: bytes) -> None:
+def _require_numbers_of_python(numbers: Column, text: bytes) -> None:
     """Refuse what only Arrow takes for a number.
 
     Raises:

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from functools import partial
+from typing import Final
 from urllib.parse import unquote
 
 import numpy as np
 
-from mipaudit.data.column import CHUNK_ROWS, Chunk, Column, Field, Kind, Labels, Numbers, Vocabulary
+from mipaudit.data.column import CHUNK_ROWS, Chunk, Column, Field, Kind, Part, Piece, text_column
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import quoted_name
-
-if TYPE_CHECKING:
-    from mipaudit.data.parts import Part, Piece
 
 _MISSING: Final = "__HIVE_DEFAULT_PARTITION__"
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -33,10 +31,10 @@ def _filled(kind: Kind, value: float | str | None, rows: int) -> Column:
     """Return a column of so many rows."""
     if kind == "string":
         codes = np.full(rows, -1 if value is None else 0, dtype=np.int8)
-        return Labels(codes=codes, vocabulary=Vocabulary((str(value),)))
+        return text_column(codes, [str(value)])
     wide = np.min_scalar_type(value or 0) if kind == "integer" else np.float64
     missing = np.ones(rows, dtype=np.bool_) if value is None else None
-    return Numbers(values=np.full(rows, value or 0, dtype=wide), missing=missing)
+    return Column(values=np.full(rows, value or 0, dtype=wide), missing=missing)
 
 
 def folder_keys(files: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, FolderValue]]:
@@ -109,23 +107,24 @@ def _listed(keys: Sequence[str]) -> str:
     return f"key=value folders of {names}"
 
 
-class HivePart:
+class HivePart(Part):
     """A part, and the keys of the folders that it lies in."""
 
     def __init__(self, part: Part, keys: Mapping[str, FolderValue]) -> None:
         """Keep both."""
         self._part, self._keys = part, keys
         self.name, self.blob, self.rows_about = part.name, part.blob, part.rows_about
+        self._take_fields()
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The file's columns, then the keys, which go before a column of the same name."""
-        own = tuple(field for field in self._part.fields if field.name not in self._keys)
+    def _take_fields(self) -> None:
+        """Have the file's columns, then the keys, which go before a column of the same name."""
+        own = (field for field in self._part.fields if field.name not in self._keys)
         keys = self._keys.items()
-        return (*own, *(Field(name=name, kind=kind, folder=True) for name, (kind, _) in keys))
+        named = (Field(name=name, kind=kind, folder=True) for name, (kind, _) in keys)
+        self.fields = (*own, *named)
 
     def load(
-        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
+        self, names: Collection[str], hashed: Collection[str] = (), keys: Collection[str] = ()
     ) -> None:
         """Get ready to read the named columns.
 
@@ -142,11 +141,13 @@ class HivePart:
                 )
         folders = self._keys.keys()
         self._part.load(set(names) - folders, set(hashed) - folders, set(keys) - folders)
+        self._take_fields()
 
     def pieces(self) -> Sequence[Piece]:
         """Return the file's pieces with the keys in them."""
         return [
-            HivePiece(piece, self._keys, piece.rows, piece.stays) for piece in self._part.pieces()
+            replace(piece, chunks=partial(_with_keys, piece, self._keys))
+            for piece in self._part.pieces()
         ]
 
     def close(self) -> None:
@@ -154,25 +155,18 @@ class HivePart:
         self._part.close()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HivePiece:
-    """A piece of a file, with the keys of its folders; ``rows`` and ``stays`` are the piece's."""
+def _with_keys(
+    piece: Piece, keys: Mapping[str, FolderValue], names: Collection[str], first_row: int
+) -> Iterator[Chunk]:
+    """Yield the named columns of a piece; the file is read only for what is in it."""
+    filled = {name: value for name, value in keys.items() if name in names}
+    own = [name for name in names if name not in filled]
+    found = piece.chunks(own, first_row) if own else _bare(piece.rows, first_row)
+    for chunk in found:
+        fills = {name: _filled(*value, chunk.rows) for name, value in filled.items()}
+        yield replace(chunk, columns={**chunk.columns, **fills})
 
-    piece: Piece
-    keys: Mapping[str, FolderValue]
-    rows: int
-    stays: bool
 
-    def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
-        """Yield the named columns; the file is read only for what is in it."""
-        keys = {name: value for name, value in self.keys.items() if name in names}
-        own = [name for name in names if name not in keys]
-        found = self.piece.chunks(own, first_row) if own else self._bare(first_row)
-        for chunk in found:
-            fills = {name: _filled(*value, chunk.rows) for name, value in keys.items()}
-            yield replace(chunk, columns={**chunk.columns, **fills})
-
-    def _bare(self, first_row: int) -> Iterator[Chunk]:
-        for start in range(0, self.rows, CHUNK_ROWS):
-            rows = min(CHUNK_ROWS, self.rows - start)
-            yield Chunk(first_row=first_row + start, rows=rows, columns={})
+def _bare(rows: int, first_row: int) -> Iterator[Chunk]:
+    for start in range(0, rows, CHUNK_ROWS):
+        yield Chunk(first_row=first_row + start, rows=min(CHUNK_ROWS, rows - start), columns={})

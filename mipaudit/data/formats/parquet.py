@@ -11,14 +11,14 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.data.column import CHUNK_ROWS, Chunk, Field
+from mipaudit.data.column import CHUNK_ROWS, Chunk, ChunkStore, Part, Piece
 from mipaudit.data.files.blob import Blob, FileBlob, encrypted
 from mipaudit.data.formats.arrow import arrow_fields, read_batches
-from mipaudit.data.parts import Piece, input_changed
+from mipaudit.data.parts import input_changed
 from mipaudit.data.words import unique_names
 from mipaudit.errors import InputError
 
@@ -70,13 +70,10 @@ def _incomplete(name: str) -> InputError:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ParquetPart:
+class ParquetPart(Part):
     """A Parquet file.
 
     Attributes:
-        blob: its bytes.
-        fields: its columns.
         metadata: its footer as pyarrow reads it, to open the file with; never to be asked
             about row groups.
         rows: of each row group.
@@ -84,25 +81,28 @@ class ParquetPart:
     """
 
     blob: Blob
-    fields: tuple[Field, ...]
-    metadata: pq.FileMetaData
-    rows: tuple[int, ...]
-    few: dict[str, bool] = field(default_factory=dict)
 
-    @property
-    def name(self) -> str:
-        """The file's name."""
-        return self.blob.name
+    def __init__(self, blob: Blob) -> None:
+        """Read the footer.
 
-    @property
-    def rows_about(self) -> int:
-        """The rows that the footer states."""
-        return sum(self.rows)
+        Raises:
+            InputError: ``bad_parquet`` when the file is truncated or something else,
+                ``duplicate_columns``.
+        """
+        import pyarrow.parquet as pq
 
-    def load(
-        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
-    ) -> None:
-        """Do nothing: rows are decoded as they are asked for."""
+        with arrow_errors(blob.name), blob.open_ranges() as stream:
+            file = pq.ParquetFile(stream, pre_buffer=False)
+            self.schema, self.metadata = file.schema_arrow, file.metadata
+            self.rows = _rows_of_groups(file)
+        unique_names(self.schema.names, blob.name)
+        # Of a row group that says less than it has, rows would be lost.
+        if min(self.rows, default=0) < 0 or sum(self.rows) != self.metadata.num_rows:
+            raise _incomplete(blob.name)
+        self.name, self.blob, self.fields = blob.name, blob, arrow_fields(self.schema)
+        self.rows_about = sum(self.rows)
+        self.few: dict[str, bool] = {}
+        self._store = ChunkStore()
 
     def pieces(self) -> Sequence[Piece]:
         """Return the row groups that have rows; of many, small ones together: each takes time."""
@@ -114,11 +114,7 @@ class ParquetPart:
                 found[-1] = replace(last, count=group + 1 - last.first, rows=last.rows + rows)
             elif rows:
                 found.append(RowGroup(self.blob, group, 1, rows, self))
-        return tuple(found)
-
-    def close(self) -> None:
-        """Release the bytes."""
-        self.blob.close()
+        return [Piece(one.rows, self.blob.bound, one.chunks) for one in found]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,11 +134,6 @@ class RowGroup:
     count: int
     rows: int
     part: ParquetPart | None = None
-
-    @property
-    def stays(self) -> bool:
-        """Whether the bytes are in this process, as those of standard input are."""
-        return self.blob.bound
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel as place and numbers: the footer of a file may be larger than its rows."""
@@ -239,26 +230,6 @@ def _takes_a_key(file: pq.ParquetFile, group: int, name: str) -> bool:
     return False
 
 
-def open_parquet(blob: Blob) -> ParquetPart:
-    """Read the footer of a Parquet file.
-
-    Raises:
-        InputError: ``bad_parquet`` when it is truncated or something else,
-            ``duplicate_columns``.
-    """
-    import pyarrow.parquet as pq
-
-    with arrow_errors(blob.name), blob.open_ranges() as stream:
-        file = pq.ParquetFile(stream, pre_buffer=False)
-        schema, metadata = file.schema_arrow, file.metadata
-        rows = _rows_of_groups(file)
-    unique_names(schema.names, blob.name)
-    # Of a row group that says less than it has, rows would be lost.
-    if min(rows, default=0) < 0 or sum(rows) != metadata.num_rows:
-        raise _incomplete(blob.name)
-    return ParquetPart(blob=blob, fields=arrow_fields(schema), metadata=metadata, rows=rows)
-
-
 def _rows_of_groups(file: pq.ParquetFile) -> tuple[int, ...]:
     """Return the rows of each row group: of no columns, each is a batch, or none if it is empty."""
     groups = range(file.num_row_groups)
@@ -270,7 +241,7 @@ def _rows_of_groups(file: pq.ParquetFile) -> tuple[int, ...]:
 def _opened_here(blob: Blob) -> ParquetPart:
     """Return a file that travelled: the row groups of one come one after the other."""
     # A file that is gone, or not there for this worker, is said to be so by opening it.
-    part = open_parquet(blob)
+    part = ParquetPart(blob)
     if blob.changed():
         raise input_changed(blob)
     return part

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import Labels, at_precision, column_hashes, column_scores, merged_numbers
-from mipaudit.data.parts import Piece, named_fault
+from mipaudit.data.column import at_precision, column_hashes, column_scores, merged_numbers
+from mipaudit.data.parts import named_fault
 from mipaudit.data.rows.intake import Intake, Spread
 from mipaudit.data.words import MemberRule, distinct_labels, said_of
 from mipaudit.errors import InputError
@@ -20,7 +20,7 @@ from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
     from mipaudit.data.choice import Choice
-    from mipaudit.data.column import Chunk, Column
+    from mipaudit.data.column import Chunk, Column, Piece
     from mipaudit.data.rows.intake import Wrong
     from mipaudit.data.rows.units import Chosen
 
@@ -36,10 +36,7 @@ _LABELS_COUNTED: Final = 1000
 
 def column_values(column: Column) -> NDArray[Any]:
     """Return the values of a key column as they are: numbers, or text as objects."""
-    if not isinstance(column, Labels):
-        return column.values
-    words = np.array([*column.vocabulary.words, None], dtype=object)
-    return np.asarray(words[column.codes])
+    return column.values if column.vocabulary is None else column.told(column.words, None, object)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import Column, Labels, column_hashes, column_missing, mix64, number_word
+from mipaudit.data.column import Column, column_hashes, column_missing, mix64, number_word
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.model.message import Finding
@@ -243,17 +243,17 @@ def _hashes(column: Column) -> NDArray[np.uint64]:
 def _missing(column: Column) -> NDArray[np.bool_] | None:
     """Return where a cell has no value; an empty text is none, as in a file without types."""
     missing = column_missing(column)
-    if not isinstance(column, Labels) or "" not in column.vocabulary.words:
+    if "" not in column.words:
         return missing
-    empty = np.asarray(column.codes == column.vocabulary.words.index(""))
+    empty = np.asarray(column.values == column.words.index(""))
     return empty if missing is None else missing | empty
 
 
 def _word(column: Column, row: int) -> str:
     """Return a cell as a group's name has it: no two groups get the same name."""
-    if isinstance(column, Labels):
-        code = int(column.codes[row])
-        word = column.vocabulary.words[code] if code >= 0 else ""
+    if column.vocabulary is not None:
+        code = int(column.values[row])
+        word = column.words[code] if code >= 0 else ""
         if word != _MISSING_WORD and _QUOTED.isdisjoint(word):
             return word or _MISSING_WORD
         doubled = word.replace('"', '""')

@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 import numpy as np
 
 from mipaudit.data.choice import unreadable_column
-from mipaudit.data.column import (
-    Labels,
-    Numbers,
-    are_days,
-    column_hashes,
-    column_scores,
-    is_day,
-    word_days,
-)
+from mipaudit.data.column import are_days, column_hashes, column_scores, is_day, word_days
 from mipaudit.data.parts import (
     Opened,
     merge_fields,
@@ -45,8 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.data.column import Chunk, Column, Field
-    from mipaudit.data.parts import Part, Piece
+    from mipaudit.data.column import Chunk, Column, Field, Part, Piece
     from mipaudit.data.rows.intake import Intake
 
 FeatureKind = Literal["number", "category", "date"]
@@ -86,13 +77,12 @@ class FeatureColumn:
             InputError: ``mixed_column`` or ``not_a_date``.
         """
         found = chunk.columns[self.name]
-        if not isinstance(found, Labels) or self.kind == "category":
+        if found.vocabulary is None or self.kind == "category":
             return column_scores(found, self.precision)
         if self.kind == "number":
             raise _mixed_column(self.name)
-        # A dictionary may hold words that no row has.
-        used = np.unique(found.codes[found.codes >= 0])
-        days = word_days([found.vocabulary.words[at] for at in used.tolist()])
+        used = found.used_words
+        days = word_days(used)
         if days is None:
             raise InputError(
                 "not_a_date",
@@ -101,9 +91,8 @@ class FeatureColumn:
                 hint="Write days as 2024-05-31 and leave unknown ones empty, or leave the column "
                 "out with `ignore`.",
             )
-        table = np.full(len(found.vocabulary.words) + 1, np.nan)
-        table[used] = days
-        return np.asarray(table[found.codes], dtype=np.float64)
+        table = dict(zip(used, days.tolist(), strict=True))
+        return found.told([table.get(word) for word in found.words], None, np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -430,7 +419,7 @@ class _Looked(NamedTuple):
         """Tell whether the texts of both tables, or the first, are days as 2024-05-31."""
         found: set[str] = set()
         for column, rows in chain.from_iterable(self.pieces(texts=True)):
-            words = _words(column, most=rows if self.whole else _WORDS_LOOKED_AT)
+            words = column.used_words[: rows if self.whole else _WORDS_LOOKED_AT]
             if not all(map(is_day, words)):
                 return False
             found.update(words)
@@ -440,7 +429,7 @@ class _Looked(NamedTuple):
         """Tell whether all numbers of one table lie below all of the other."""
         ends = []
         for chunks in self.pieces():
-            values = [one.values for one, rows in chunks if rows and isinstance(one, Numbers)]
+            values = [one.values for one, rows in chunks if rows and one.numeric]
             ends.append((min(int(v.min()) for v in values), max(int(v.max()) for v in values)))
         (low, high), (other_low, other_high) = ends
         return high < other_low or other_high < low
@@ -466,28 +455,20 @@ def _of_time(looked: _Looked, stored: Sequence[Field]) -> FeatureKind:
     return "date" if dated else "number"
 
 
-def _words(column: Column, *, most: int) -> tuple[str, ...]:
-    """Return some of the words of a column's rows; a dictionary may hold others, too."""
-    if not isinstance(column, Labels):
-        return ()
-    used = np.unique(column.codes[column.codes >= 0])[:most]
-    return tuple(column.vocabulary.words[at] for at in used.tolist())
-
-
 def _apart(pieces: Iterator[tuple[Column, int]]) -> bool:
     """Tell whether the rows of a table hold as many texts, or numbers without a gap."""
     hashes, ends, looked, days = [], [], 0, True
     for column, rows in pieces:
         own = column_hashes(column)
-        whole = isinstance(column, Numbers) and column.values.dtype.kind in "iu"
+        whole = column.numeric and column.values.dtype.kind in "iu"
         # Most columns repeat a value soon, and need no further look.
-        if not (whole or isinstance(column, Labels)) or own.missing is not None:
+        if not (whole or column.vocabulary) or own.missing is not None:
             return False
         if np.unique(own.values).size < rows:
             return False
-        if isinstance(column, Numbers) and rows:
+        if column.numeric and rows:
             ends += [int(column.values.min()), int(column.values.max())]
-        days = days and not whole and all(map(is_day, _words(column, most=rows)))
+        days = days and not whole and all(map(is_day, column.used_words))
         hashes.append(own.values)
         looked += rows
     if looked < _ROWS_TO_TELL or np.unique(np.concatenate(hashes)).size < looked:

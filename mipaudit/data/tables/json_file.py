@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from mipaudit.data.column import EXACT, Column, Field, Kind, Numbers
+from mipaudit.data.column import EXACT, Column, Field, Kind
 from mipaudit.data.files.contents import plain_stream, read_whole
 from mipaudit.data.formats.csv_cells import labels_of
 from mipaudit.data.formats.csv_text import decode_text
@@ -128,7 +128,7 @@ def _kind(cells: Sequence[Json]) -> Kind:
     return "string" if found == {str} else "other"
 
 
-def _numbers(cells: Sequence[Json], name: str, source: str) -> Numbers:
+def _numbers(cells: Sequence[Json], name: str, source: str) -> Column:
     inexact = Fault()
     for at, cell in enumerate(cells):
         if type(cell) is int and abs(cell) > EXACT:
@@ -148,4 +148,4 @@ def _numbers(cells: Sequence[Json], name: str, source: str) -> Numbers:
         )
     missing = np.array([cell is None for cell in cells], dtype=np.bool_)
     values = np.array([0.0 if cell is None else float(cell) for cell in cells], dtype=np.float64)
-    return Numbers(values=values, missing=missing if missing.any() else None)
+    return Column(values=values, missing=missing if missing.any() else None)

@@ -19,12 +19,11 @@ import numpy as np
 from mipaudit.data.choice import unreadable_column
 from mipaudit.data.column import (
     EXACT,
-    Labels,
-    Numbers,
-    Vocabulary,
+    Column,
     merged_numbers,
     missing_cells,
     number_word,
+    text_column,
 )
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import check_different, input_blobs
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.data.column import Column, Field
-    from mipaudit.data.parts import Part
+    from mipaudit.data.column import Field, Part
 
 # Significant bits of a float64.
 DOUBLE_BITS: Final = 53
@@ -254,12 +252,12 @@ class RecordTable:
         if held & MOMENT_KINDS and len(held) > 1:
             what = "holds times in one part of the table and something else in another"
             raise InputError("mixed_column", f"{where} {what}.")
-        stored = [one.values.dtype.name for one in chunks if isinstance(one, Numbers)]
+        stored = [one.values.dtype.name for one in chunks if one.numeric]
         bits = min((_BITS.get(one, DOUBLE_BITS) for one in stored), default=DOUBLE_BITS)
         if category:
-            chunks = [number_labels(one) if isinstance(one, Numbers) else one for one in chunks]
-        chunks = [without(one, blank) if isinstance(one, Labels) else one for one in chunks]
-        numbers = [one for one in chunks if isinstance(one, Numbers)]
+            chunks = [number_labels(one) if one.numeric else one for one in chunks]
+        chunks = [one if one.numeric else without(one, blank) for one in chunks]
+        numbers = [one for one in chunks if one.numeric]
         missing = np.concatenate([missing_cells(one) for one in chunks])
         kind = _merged(held)
         if len(numbers) < len(chunks):
@@ -327,17 +325,17 @@ def _merged(held: set[str]) -> str:
     return "integer" if held <= {"bool", "integer"} else "float"
 
 
-def number_labels(column: Numbers) -> Labels:
+def number_labels(column: Column) -> Column:
     """Return numbers as words: whole ones by all of their digits, true as 1."""
     values = column.values.astype(np.int8) if column.values.dtype == np.bool_ else column.values
     there = ~missing_cells(column)
     known, places = np.unique(values[there], return_inverse=True)
     codes = np.full(values.size, -1, dtype=np.int64)
     codes[there] = places
-    return Labels(codes=codes, vocabulary=Vocabulary(tuple(map(number_word, known.tolist()))))
+    return text_column(codes, [*map(number_word, known.tolist())])
 
 
-def _loses_digits(column: Numbers, *, text: bool) -> bool:
+def _loses_digits(column: Column, *, text: bool) -> bool:
     """Tell whether numbers are not those in the file: two of them may have become one."""
     held = column.values[~missing_cells(column)]
     # Whole numbers too large for an integer are read from text as floats.
@@ -349,12 +347,11 @@ def _in_one_vocabulary(columns: Sequence[Column]) -> tuple[NDArray[np.int64], tu
     known: dict[str, int] = {}
     codes = []
     for column in columns:
-        if not isinstance(column, Labels):
-            codes.append(np.full(len(missing_cells(column)), -1, dtype=np.int64))
+        if column.numeric:
+            codes.append(np.full(column.values.size, -1, dtype=np.int64))
             continue
-        places = [known.setdefault(word, len(known)) for word in column.vocabulary.words]
-        # A null's code -1 finds the entry at the end.
-        codes.append(np.array([*places, -1], dtype=np.int64)[column.codes])
+        places = [known.setdefault(word, len(known)) for word in column.words]
+        codes.append(column.told(places, -1, np.int64))
     return np.concatenate(codes), tuple(known)
 
 

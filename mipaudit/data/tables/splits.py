@@ -24,7 +24,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from mipaudit.data.column import Hashes
+    from mipaudit.data.column import Column
     from mipaudit.data.tables.table import Matrix
     from mipaudit.statements.provenance import InputFile
 
@@ -287,7 +287,7 @@ def _roles(table: AnyTable) -> dict[str, str]:
     return {role: field.name for role, field in roles.items()}
 
 
-def _whole_column(column: Hashes, role: str, table: AnyTable) -> NDArray[np.uint64]:
+def _whole_column(column: Column, role: str, table: AnyTable) -> NDArray[np.uint64]:
     """Return the labels of all rows, as hashes."""
     if column.missing is not None and column.missing.any():
         raise InputError(

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from mipaudit.data.column import (
     CHUNK_ROWS,
+    Column,
     Field,
-    Hashes,
-    Labels,
-    Numbers,
+    Part,
     column_hashes,
     merged_numbers,
     missing_cells,
@@ -36,7 +35,7 @@ from mipaudit.data.files.contents import (
     require_table,
 )
 from mipaudit.data.files.paths import input_blobs
-from mipaudit.data.formats.arrow import ArrowReader, arrow_kind, is_list
+from mipaudit.data.formats.arrow import arrow_kind, column_of, is_list
 from mipaudit.data.formats.parquet import ParquetPart, arrow_errors
 from mipaudit.data.parts import input_changed, is_frame, open_arrow, part_rows
 from mipaudit.data.rows.intake import Fault
@@ -50,19 +49,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from mipaudit.data.column import Chunk
-    from mipaudit.data.parts import Part
 
 
 def _number_lists(part: ParquetPart) -> frozenset[str]:
     """Return the columns whose cells are lists of plain numbers."""
     return frozenset(
         one.name
-        for one in part.metadata.schema.to_arrow_schema()
+        for one in part.schema
         if is_list(one.type) and arrow_kind(one.type.value_type) in {"float", "integer", "bool"}
     )
 
 
-def _read_lists(part: Part, names: Sequence[str]) -> dict[str, list[Numbers]]:
+def _read_lists(part: Part, names: Sequence[str]) -> dict[str, list[Column]]:
     """Read the named columns, which hold lists of numbers, as numbers of shape (rows, width).
 
     Args:
@@ -84,7 +82,7 @@ def _read_lists(part: Part, names: Sequence[str]) -> dict[str, list[Numbers]]:
     return {name: list(_vectors(table.column(name).chunks, name, part.name)) for name in names}
 
 
-def _vectors(chunks: Sequence[pa.Array], name: str, source: str) -> Iterator[Numbers]:
+def _vectors(chunks: Sequence[pa.Array], name: str, source: str) -> Iterator[Column]:
     import pyarrow.compute as pc
 
     width, row = None, 0
@@ -104,10 +102,9 @@ def _vectors(chunks: Sequence[pa.Array], name: str, source: str) -> Iterator[Num
                 f"{source}: column {quoted_name(name)}: the list in data row {at + 1} is not as "
                 "long as the first.",
             )
-        flat, shape = ArrowReader().read(chunk.flatten()), (len(chunk), width)
-        assert isinstance(flat, Numbers)  # noqa: S101 - no others are among a table's lists
+        flat, shape = column_of(chunk.flatten()), (len(chunk), width)
         missing = None if flat.missing is None else flat.missing.reshape(shape)
-        yield Numbers(values=flat.values.reshape(shape), missing=missing)
+        yield Column(values=flat.values.reshape(shape), missing=missing)
         row += len(chunk)
 
 
@@ -176,8 +173,8 @@ class Table:
         return _filled(values, placed, tuple(columns), self.name)
 
     def _placed(
-        self, plain: Sequence[str], vectors: Mapping[str, list[Numbers]], first: Mapping[str, int]
-    ) -> Iterator[tuple[int, int, Numbers]]:
+        self, plain: Sequence[str], vectors: Mapping[str, list[Column]], first: Mapping[str, int]
+    ) -> Iterator[tuple[int, int, Column]]:
         """Yield (row, column, numbers that begin there)."""
         for name, found in vectors.items():
             row = 0
@@ -191,21 +188,22 @@ class Table:
             for chunk in self._chunks(together):
                 for name in together:
                     column = chunk.columns[name]
-                    if not isinstance(column, Numbers):
+                    if not column.numeric:
                         raise InputError(
                             "unparsable", f"{self.name}: column {quoted_name(name)} is no number."
                         )
                     yield chunk.first_row, first[name], column
 
-    def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
+    def keys(self, names: Sequence[str]) -> dict[str, Column]:
         """Return a hash for each row of each named column."""
         self.part.load(names, names)
         chunks = list(self._chunks(names))
         found = {name: [column_hashes(one.columns[name]) for one in chunks] for name in names}
         return {
-            name: Hashes(
+            name: Column(
                 values=np.concatenate([one.values for one in own]),
                 missing=np.concatenate([missing_cells(one) for one in own]),
+                hashed=True,
             )
             for name, own in found.items()
         }
@@ -216,9 +214,7 @@ class Table:
         found = []
         for chunk in self._chunks([name]):
             column = chunk.columns[name]
-            assert isinstance(column, Labels)  # noqa: S101 - the caller knows the kind
-            # The last entry is for nulls, whose code is -1.
-            found.append(np.array([*column.vocabulary.words, ""], dtype=np.str_)[column.codes])
+            found.append(column.told(column.words, "", np.str_))
         return np.concatenate(found)
 
     def _chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
@@ -250,7 +246,7 @@ class ArrayTable:
         places = [int(name[1:]) for name in names]
         whole = places == list(range(self.array.shape[1]))
         chosen = self.array if whole else self.array[:, places]
-        placed = [(0, 0, Numbers(values=chosen))]
+        placed = [(0, 0, Column(values=chosen))]
         return _filled(np.empty(chosen.shape), placed, tuple(names), self.name)
 
 
@@ -259,7 +255,7 @@ AnyTable = Table | ArrayTable
 
 def _filled(
     values: NDArray[np.float64],
-    placed: Iterable[tuple[int, int, Numbers]],
+    placed: Iterable[tuple[int, int, Column]],
     columns: tuple[str, ...],
     source: str,
 ) -> Matrix:
@@ -487,9 +483,7 @@ def _json_table(document: Json, name: str) -> Table:
 
 
 def _parquet_table(blob: Blob) -> Table:
-    from mipaudit.data.formats.parquet import open_parquet
-
-    part = open_parquet(blob)
+    part = ParquetPart(blob)
     if not part.rows_about:
         raise InputError("no_rows", f"{blob.name}: there are columns and no row.")
     return Table(part=part, lists=_number_lists(part))
