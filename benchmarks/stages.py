@@ -28,7 +28,7 @@ _STAGES: Final = {
     "mipaudit.data.formats.csv_file:CsvPart.load": "checking and keeping the text's columns",
     "mipaudit.data.formats.csv_file:read_block": "parsing by Arrow",
     _FILES: "decoding by Arrow",
-    "mipaudit.data.rows.partition:PiecePartition.rows": "columns to rows, checked",
+    "mipaudit.data.source:PiecePartition.rows": "columns to rows, checked",
     "mipaudit.summaries.tally:rank_bytes": "blocks of rows",
     "mipaudit.summaries.plan:BurnInSample.take": "burn-in sample",
     "mipaudit.summaries.tally:_Streamed.add": "cells and counts",

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from mipaudit.evidence.vectors import VectorCounts, VectorPlan
     from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.grids import GridColumn
-    from mipaudit.summaries.plan import Plan, ScoreKind
-    from mipaudit.summaries.rows import Rows
+    from mipaudit.summaries.plan import Plan
+    from mipaudit.summaries.rows import Rows, ScoreKind
 
     Change = Callable[[Rows], Rows]
     Progress = Callable[[int, int | None], None]
@@ -101,7 +101,7 @@ class Counts:
     def seeds_by(self, source: AuditedInput) -> dict[str | None, int]:
         """Return the seeds in use by the names of the scores of what was counted."""
         names = [source.columns[at].name for at in source.scalars]
-        names += [vector.name for vector in source.vectors]
+        names += source.vectors
         return dict(sorted(zip(names, (*self.seeds, *self.vector_seeds), strict=True)))
 
 

@@ -7,8 +7,8 @@ row is known by its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import fields, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
@@ -32,8 +32,7 @@ from mipaudit.summaries.seed import Content, SeedChoice
 
 if TYPE_CHECKING:
     from mipaudit.counting.counts import Counts, How, Progress
-    from mipaudit.data.request import ReadRequest
-    from mipaudit.data.rows.intake import Intake
+    from mipaudit.data.opening import ReadRequest
     from mipaudit.data.source import ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers
@@ -71,27 +70,25 @@ def count_all(
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
     if scores is None:
-        vectors = [vector.coordinates for vector in source.vectors]
-        scores = [*((at,) for at in source.scalars), *vectors]
+        scores = [*((at,) for at in source.scalars), *source.vectors.values()]
     blocks = _kept_together(source.rows_hint, scores)
     if blocks is None:
         return count_by_position(source, scores, how, workers=workers, progress=progress)
     parts = []
     for some in blocks:
         places = {at for one in some for at in one}
-        kept = hold_input(source, workers=workers, progress=progress, only=places)
-        parts += [_count_kept(kept, seed, how, one) for one in some]
+        held = hold_input(source, workers=workers, progress=progress, only=places)
+        parts += [_count_held(source, in_order(source, held, one, seed), how, one) for one in some]
     return _joined(parts)
 
 
-def _count_kept(kept: KeptInput, choice: SeedChoice, how: How, places: Places) -> Counts:
+def _count_held(source: ScoreSource, ordered: tuple[Rows, int], how: How, places: Places) -> Counts:
     """Return the counts of one score: of one column, or of the coordinates of a vector."""
-    ordered = kept.in_order(places, choice)
-    kinds = [kept.source.columns[at].kind for at in places]
+    (rows, seed), kinds = ordered, [source.columns[at].kind for at in places]
+    over = partial(over_rows, rows)
     if len(places) == 1:
-        return counting.count_over(ordered.over, kinds, how, seed=ordered.seed)
-    every = tuple(range(len(places)))
-    return counting.count_vectors_over(ordered.over, [every], kinds, how, seed=ordered.seed)
+        return counting.count_over(over, kinds, how, seed=seed)
+    return counting.count_vectors_over(over, [tuple(range(len(places)))], kinds, how, seed=seed)
 
 
 def _kept_together(rows: int, scores: Sequence[Places]) -> list[list[Places]] | None:
@@ -204,107 +201,76 @@ def _attempt(
             raise bad.plain() if any(one.bound for one in source.opened.blobs) else bad from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class KeptInput:
-    """Every row of an input in memory, in any order; of many rows each is known by its place.
+def in_order(
+    source: ScoreSource, rows: Rows, places: Sequence[int], choice: SeedChoice
+) -> tuple[Rows, int]:
+    """Return the rows of one statement, which some of the columns enter together, and their seed.
 
     Every score is counted in its own canonical order with a seed of its own, both of which
     follow from it, and from its groups, alone: a column more or less beside it changes none of
-    its numbers.
+    its numbers. Of many rows each is known by its place.
 
-    Attributes:
-        rows: as one batch.
-        source: that was read.
+    Args:
+        source: the opened input.
+        rows: of it, every one, as `hold_input` read them.
+        places: of those columns, which need not stand in the order of their names.
+        choice: of the seed.
     """
-
-    rows: Rows
-    source: ScoreSource
-
-    def in_order(self, places: Sequence[int], choice: SeedChoice) -> OrderedRows:
-        """Return the rows of one statement, which some of the columns enter together.
-
-        Args:
-            places: of those columns, which need not stand in the order of their names.
-            choice: of the seed.
-        """
-        rows = self.rows
-        if not fits(self.source):
-            return OrderedRows(rows=rows.of_columns(places), seed=self.source.position_seed)
-        entering = [self._column(at) for at in places]
-        found, content = contents.canonical_rows(
-            entering, rows.member, rows.keys, units=self._units
-        )
-        return self._standing(found, choice.in_use(content))
-
-    def with_groups(self, at: int, choice: SeedChoice) -> OrderedRows:
-        """Return the rows of one column for a statement on groups, which were read.
-
-        Rows of one score are exchangeable only within their group: who could say which of them
-        bears which group's name would choose the group's rows that train.
-
-        Args:
-            at: place of the column.
-            choice: of the seed.
-        """
-        rows = self.rows
-        assert rows.groups is not None  # noqa: S101 - the caller looked
-        groups = contents.ContentColumn(name="2 group", values=rows.groups, labels=True)
-        entering = [replace(self._column(at), name="1 score"), groups]
-        found = contents.canonical_order(entering, rows.member, rows.keys, units=self._units)
-        ordered = rows.of_columns([at]).reordered(found.order)
-        return self._standing(ordered, choice.in_use(found.content))
-
-    def _column(self, at: int) -> contents.ContentColumn:
-        column, values = self.source.columns[at], self.rows.scores[at]
-        return contents.ContentColumn(
-            name=column.name, values=values, labels=column.kind == "string"
-        )
-
-    @property
-    def _units(self) -> bool:
-        """Whether the keys are persons, who may have several rows."""
-        return self.source.unit_seed is not None
-
-    def _standing(self, rows: Rows, seed: int) -> OrderedRows:
-        """Return one row for each person, and tell the source how many stand for nobody."""
-        if not self._units:
-            return OrderedRows(rows=rows, seed=seed)
-        standing = one_of_each(rows, seed)
-        members = np.count_nonzero(rows.member) - np.count_nonzero(standing.member)
-        dropped = rows.member.size - standing.member.size
-        self.source.unit_rows_dropped = int(members), int(dropped - members)
-        return OrderedRows(rows=standing, seed=seed)
+    if not fits(source):
+        return rows.of_columns(places), source.position_seed
+    entering = [_column(source, rows, at) for at in places]
+    units = source.unit_seed is not None
+    found, content = contents.canonical_rows(entering, rows.member, rows.keys, units=units)
+    return _standing(source, found, choice.in_use(content))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OrderedRows:
-    """Rows in memory in the order of one statement, as one partition.
+def with_groups(source: ScoreSource, rows: Rows, at: int, choice: SeedChoice) -> tuple[Rows, int]:
+    """Return the rows of one column for a statement on groups, which were read, and their seed.
 
-    Attributes:
-        rows: as one batch; a row's position is its place in the order.
-        seed: in use for them.
+    Rows of one score are exchangeable only within their group: who could say which of them
+    bears which group's name would choose the group's rows that train.
+
+    Args:
+        source: the opened input.
+        rows: as of `in_order`.
+        at: place of the column.
+        choice: of the seed.
     """
+    assert rows.groups is not None  # noqa: S101 - the caller looked
+    groups = contents.ContentColumn(name="2 group", values=rows.groups, labels=True)
+    entering = [replace(_column(source, rows, at), name="1 score"), groups]
+    units = source.unit_seed is not None
+    found = contents.canonical_order(entering, rows.member, rows.keys, units=units)
+    return _standing(
+        source, rows.of_columns([at]).reordered(found.order), choice.in_use(found.content)
+    )
 
-    rows: Rows
-    seed: int = 0
 
-    @property
-    def stays(self) -> bool:
-        """They are in this process."""
-        return True
+def _column(source: ScoreSource, rows: Rows, at: int) -> contents.ContentColumn:
+    column = source.columns[at]
+    return contents.ContentColumn(
+        name=column.name, values=rows.scores[at], labels=column.kind == "string"
+    )
 
-    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
-        """Yield the rows as one batch; what was left out of them is known already."""
-        del intake
-        yield self.rows
 
-    def over(
-        self, start: Callable[[], SummaryT], *, change: Callable[[Rows], Rows] | None = None
-    ) -> SummaryT:
-        """Return the summary of all rows, changed first where they are to be."""
-        summary = start()
-        summary.add(self.rows if change is None else change(self.rows))
-        return summary
+def _standing(source: ScoreSource, rows: Rows, seed: int) -> tuple[Rows, int]:
+    """Return one row for each person, and tell the source how many stand for nobody."""
+    if source.unit_seed is None:
+        return rows, seed
+    standing = one_of_each(rows, seed)
+    members = np.count_nonzero(rows.member) - np.count_nonzero(standing.member)
+    dropped = rows.member.size - standing.member.size
+    source.unit_rows_dropped = int(members), int(dropped - members)
+    return standing, seed
+
+
+def over_rows(
+    rows: Rows, start: Callable[[], SummaryT], *, change: Callable[[Rows], Rows] | None = None
+) -> SummaryT:
+    """Return the summary of rows in memory, changed first where they are to be."""
+    summary = start()
+    summary.add(rows if change is None else change(rows))
+    return summary
 
 
 def hold_input(
@@ -313,8 +279,8 @@ def hold_input(
     workers: Workers | None,
     progress: Progress | None,
     only: Collection[int] | None = None,
-) -> KeptInput:
-    """Read an input into memory, in one pass and however many columns it has.
+) -> Rows:
+    """Return every row of an input, in memory, in one pass and however many columns it has.
 
     Args:
         source: the opened input.
@@ -331,7 +297,7 @@ def hold_input(
         partitions = partitions.then(partial(_with_only, places=frozenset(only)))
     held = fold(partitions, HeldRows, workers=workers, progress=meter).joined()
     assert held is not None  # noqa: S101 - an input has rows
-    return KeptInput(rows=held, source=source)
+    return held
 
 
 def _with_only(rows: Rows, *, places: frozenset[int]) -> Rows:
@@ -389,7 +355,7 @@ def settle_seed(
 
 
 def _widest(source: ScoreSource) -> int:
-    return max((len(one.coordinates) for one in source.vectors), default=1)
+    return max(map(len, source.vectors.values()), default=1)
 
 
 def position_seed(

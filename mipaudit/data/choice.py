@@ -23,7 +23,7 @@ from mipaudit.statements.verdict import CHOSEN, LEFT_OUT
 
 if TYPE_CHECKING:
     from mipaudit.data.column import Field, Kind, Part
-    from mipaudit.data.request import NanPolicy, ReadRequest
+    from mipaudit.data.opening import NanPolicy, ReadRequest
 
 # A column, and why it is no score.
 Skipped = tuple[tuple[str, Message], ...]

@@ -30,6 +30,7 @@ from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import first_names, safe_name
 from mipaudit.statements.provenance import InputFile
 from mipaudit.statements.verdict import PARTS_SKIPPED
+from mipaudit.summaries.rows import ScoreKind  # noqa: TC001 - msgspec reads it
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from mipaudit.data.column import Kind
     from mipaudit.data.files.blob import Blob
     from mipaudit.data.rows.intake import Coarse, Intake
-    from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 
 # Floats that round more than text and float64 do, the coarsest first.
@@ -101,18 +101,16 @@ def uneven_storage(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreColumn:
-    """A score column that is read."""
+    """A score column that is read, or was counted.
+
+    Of what was counted it is told whether it is ``discrete``, every burn-in value being a cell of
+    its own, and how many scores are infinite.
+    """
 
     name: str
     kind: ScoreKind
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorScore:
-    """A score of several numbers: which of the columns that are read are its coordinates."""
-
-    name: str
-    coordinates: tuple[int, ...]
+    discrete: bool = False
+    infinite: int = 0
 
 
 class Partition(Protocol):

@@ -23,13 +23,14 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.data.parts import ScoreColumn
 from mipaudit.errors import InputError, UsageError
 from mipaudit.model.message import Finding
 from mipaudit.options.values import Given, path_of
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import InputFile, Setting
 from mipaudit.statements.rounding import count_text
-from mipaudit.summaries.plan import Plan, ScoreKind
+from mipaudit.summaries.plan import Plan
 
 TEXT_NAME: Final = "summary.json"
 _SUFFIX: Final = ".npy"
@@ -127,16 +128,6 @@ SUFFIX: Final = ".summary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreName:
-    """A score column as it was read; ``discrete`` when every burn-in value is a cell."""
-
-    name: str
-    kind: ScoreKind
-    discrete: bool
-    infinite: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SiteRows:
     """A site by whose cuts is counted, and the rows that it has."""
 
@@ -176,7 +167,7 @@ class Manifest:
     content: Literal["cuts", "counts"]
     mipaudit: str
     created: str
-    scores: tuple[ScoreName, ...]
+    scores: tuple[ScoreColumn, ...]
     n_members: int
     n_holdout: int
     site: str | None
@@ -236,7 +227,7 @@ def checksums(arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
     return {name: sha256(array_bytes(array)).hexdigest() for name, array in arrays.items()}
 
 
-def plan_digest(plan: Plan, scores: Sequence[ScoreName], seeds: Iterable[int]) -> str:
+def plan_digest(plan: Plan, scores: Sequence[ScoreColumn], seeds: Iterable[int]) -> str:
     """Return the sha256 of everything that decides where a row is counted.
 
     Args:

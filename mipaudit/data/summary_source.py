@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import product
 from math import log, pi
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.parts import ScoreColumn, VectorScore
 from mipaudit.data.summary_file import SiteRows, bad_summary, narrow
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.class_limits.roc_counts import Ladder
@@ -32,7 +32,8 @@ from mipaudit.summaries.seed import Content
 from mipaudit.summaries.sites import ColumnCuts, Cuts
 
 if TYPE_CHECKING:
-    from mipaudit.data.summary_file import Manifest, ScoreName, SummaryFile
+    from mipaudit.data.parts import ScoreColumn
+    from mipaudit.data.summary_file import Manifest, SummaryFile
 
 # That two parts have the same counts by chance, by their cells: less than once in 10^12.
 _NO_CHANCE: Final = 12 * log(10)
@@ -286,7 +287,7 @@ def _checked(file: SummaryFile) -> Manifest:
     return one
 
 
-def _column_cuts(file: SummaryFile, at: int, score: ScoreName) -> ColumnCuts:
+def _column_cuts(file: SummaryFile, at: int, score: ScoreColumn) -> ColumnCuts:
     edges, atoms = (_array(file, f"{at}/{name}", "f") for name in ("edges", "atoms"))
     for one in (edges, atoms):
         # Differences of what is not a number are not above zero, either.
@@ -298,7 +299,7 @@ def _column_cuts(file: SummaryFile, at: int, score: ScoreName) -> ColumnCuts:
     )
 
 
-def _score_counts(file: SummaryFile, at: int, score: ScoreName) -> ScoreCounts:
+def _score_counts(file: SummaryFile, at: int, score: ScoreColumn) -> ScoreCounts:
     single, step_single = (_array(file, f"{at}/{n}", "b") for n in ("single", "step_single"))
     blocks = _table(file, f"{at}/blocks", (MICRO_BLOCKS, single.size, _CLASSES))
     steps = _table(file, f"{at}/steps", (step_single.size, 2 * _CLASSES))
@@ -368,7 +369,7 @@ class SummarySource:
     notes: tuple[Finding, ...]
 
     # Every score is one number, every file was read, and counts do not tell of copies.
-    vectors: ClassVar[tuple[VectorScore, ...]] = ()
+    vectors: ClassVar[Mapping[str, tuple[int, ...]]] = MappingProxyType({})
     incomplete: ClassVar[bool] = False
     copies: ClassVar[None] = None
     told: ClassVar[tuple[Finding, ...]] = ()
@@ -416,7 +417,7 @@ def add_up(
     check_alike(files)
     first = files[0].manifest
     source = SummarySource(
-        columns=tuple(ScoreColumn(name=one.name, kind=one.kind) for one in first.scores),
+        columns=first.scores,
         member_column=first.member_column,
         passed_over=first.skipped_columns,
         notes=(_origin(files), *uncounted(files, without), *_gathered(files)),

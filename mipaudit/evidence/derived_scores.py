@@ -41,8 +41,8 @@ from mipaudit.summaries.cells import (
     joint_alphabet,
     make_grid,
 )
-from mipaudit.summaries.plan import ScoreKind, is_discrete
-from mipaudit.summaries.rows import MICRO_BLOCKS
+from mipaudit.summaries.plan import is_discrete
+from mipaudit.summaries.rows import MICRO_BLOCKS, ScoreKind
 
 if TYPE_CHECKING:
     from mipaudit.summaries.plan import BurnInSample

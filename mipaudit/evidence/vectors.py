@@ -34,7 +34,7 @@ from mipaudit.maths.advantage import baseline
 from mipaudit.maths.learners import Boosting
 from mipaudit.model.message import Finding, Message
 from mipaudit.summaries.cells import Cells, JointAlphabet, ProductGrid
-from mipaudit.summaries.plan import ColumnPlan, Plan, ScoreKind, column_plan, kept_exactly
+from mipaudit.summaries.plan import ColumnPlan, Plan, column_plan, kept_exactly
 
 if TYPE_CHECKING:
     from mipaudit.evidence.derived_scores import Derivation, DerivedScore, Form
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.choices import Side
     from mipaudit.summaries.counts import ScoreCounts
     from mipaudit.summaries.plan import VectorSurvey
+    from mipaudit.summaries.rows import ScoreKind
 
 # What an upper limit is asked of: a derived score, and a class of attackers on it.
 _CLASSES: Final[dict[Attackers, tuple[Form | None, Attackers]]] = {

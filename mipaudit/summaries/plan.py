@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.summaries.cells import Cells, build_cells, distinct_values
-from mipaudit.summaries.rows import MICRO_BLOCKS, rank_bytes, ranks
+from mipaudit.summaries.rows import MICRO_BLOCKS, ScoreKind, rank_bytes, ranks
 
 if TYPE_CHECKING:
     from mipaudit.summaries.rows import Rows
@@ -226,8 +226,6 @@ class VectorSurvey(ScoreRange):
         super().merge(other)
         self.sample.merge(other.sample)
 
-
-ScoreKind = Literal["float", "integer", "bool", "string"]
 
 EXACT_ROWS: Final = 1 << 21  # what keeps the whole run under 400 MiB
 _EXACT_VALUES: Final = 1 << 23

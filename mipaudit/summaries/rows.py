@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+ScoreKind = Literal["float", "integer", "bool", "string"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,6 +43,16 @@ class Rows:
     scores: tuple[NDArray[np.float64], ...]
     groups: NDArray[np.uint64] | None = None
     names: NDArray[Any] | None = None
+
+    @property
+    def stays(self) -> bool:
+        """Whether the rows are in this process, as a partition of them is asked."""
+        return True
+
+    def batches(self, intake: object = None) -> Iterator[Rows]:
+        """Yield the rows as one batch of a partition; what was left out of them is known."""
+        del intake
+        yield self
 
     def positions(self) -> NDArray[np.int64]:
         """Return the global position, from 0, of each present row."""

@@ -32,12 +32,11 @@ from mipaudit.summaries.plan import (
     FEWEST_BURN_IN_BLOCKS,
     ColumnPlan,
     Plan,
-    ScoreKind,
     burn_in_blocks,
     coarse_cells,
     is_discrete,
 )
-from mipaudit.summaries.rows import MICRO_BLOCKS
+from mipaudit.summaries.rows import MICRO_BLOCKS, ScoreKind
 
 if TYPE_CHECKING:
     from mipaudit.summaries.plan import BurnInSample

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 import mipaudit
 from mipaudit.counting.counts import How, count_over
-from mipaudit.counting.scores import OrderedRows
+from mipaudit.counting.scores import over_rows
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.summaries.content import canonical_scores
 from mipaudit.summaries.plan import burn_in_blocks
@@ -19,7 +21,7 @@ ALPHA = 0.025
 
 
 def evidence(rows, seed, *, strict=False):
-    counts = count_over(OrderedRows(rows=rows, seed=seed).over, ["integer"], How(), seed=seed)
+    counts = count_over(partial(over_rows, rows), ["integer"], How(), seed=seed)
     return Evidence(score="score", counts=counts.columns[0], prior=0.5, strict=strict, seed=seed)
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from mipaudit.counting import counts as counting
 from mipaudit.counting.scores import count_by_position
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.maths.class_limits.area_limits import area_of
 from mipaudit.maths.class_limits.class_sets import best_intervals, best_thresholds

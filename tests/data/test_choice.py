@@ -23,7 +23,7 @@ from mipaudit.commands.summarize.run import summarize
 from mipaudit.data.choice import choice_findings, choose_by_rules, choose_named
 from mipaudit.data.column import Field
 from mipaudit.data.formats.arrow import arrow_fields
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.opening import ReadRequest
 from mipaudit.data.words import (
     CANDIDATES,
     candidate_columns,

@@ -11,8 +11,7 @@ import time
 import pytest
 
 import mipaudit
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.engine.fold import fold_remotely
 from mipaudit.engine.run import Run, runs_of
 from mipaudit.engine.workers import Engine, ProcessPool, Workers

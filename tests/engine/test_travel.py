@@ -7,9 +7,8 @@ import pickle
 
 import pytest
 
-from mipaudit.data.opening import open_input
+from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.data.parts import BadPartsError
-from mipaudit.data.request import ReadRequest
 from mipaudit.engine.run import Run, fold_run, runs_of
 from mipaudit.errors import InputError
 from tests.fixtures.parts import columns, write_parts

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
 from mipaudit.counting.counts import settle_sample
-from mipaudit.counting.scores import OrderedRows, fits, hold_input
+from mipaudit.counting.scores import fits, hold_input, in_order, over_rows, with_groups
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
@@ -29,7 +29,7 @@ from mipaudit.statements.choices import Side
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.summaries.cells import Cells
 from mipaudit.summaries.plan import BurnInSample, make_plan
-from mipaudit.summaries.rows import row_blocks
+from mipaudit.summaries.rows import Rows, row_blocks
 from mipaudit.summaries.tally import Tally
 
 NO_MEAN: Final = Message("mean_of_infinite")
@@ -144,29 +144,31 @@ def hold_rows(source: ScoreSource, asked: AttackOptions) -> tuple[Attacked, ...]
     workers, places = Workers(Engine(jobs=asked.jobs)), range(len(source.columns))
     kept = hold_input(source, workers=workers, progress=asked.progress)
     source.check_classes()
-    found = [kept.in_order([at], asked.chosen_seed) for at in places]
-    scores = _informative([_attacked(source, asked, at, one) for at, one in enumerate(found)])
+    found = [in_order(source, kept, [at], asked.chosen_seed) for at in places]
+    scores = _informative([_attacked(source, asked, at, *one) for at, one in enumerate(found)])
     if not asked.by or not fits(source):
         return scores
-    with_classes = [kept.with_groups(at, asked.chosen_seed) for at in places]
+    classed = (with_groups(source, kept, at, asked.chosen_seed) for at in places)
     return tuple(
-        replace(scores[at], classed=_attacked(source, asked, at, one))
-        for at, one in enumerate(with_classes)
+        replace(scores[at], classed=_attacked(source, asked, at, *one))
+        for at, one in enumerate(classed)
     )
 
 
-def _attacked(source: ScoreSource, asked: AttackOptions, at: int, ordered: OrderedRows) -> Attacked:
+def _attacked(
+    source: ScoreSource, asked: AttackOptions, at: int, rows: Rows, seed: int
+) -> Attacked:
     """Return a score whose rows are in an order that follows from them, counted."""
-    column, rows = source.columns[at], ordered.rows
-    sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
+    column = source.columns[at]
+    sample = over_rows(rows, partial(BurnInSample, 1, seed))
     settle_sample(sample)
-    plan = make_plan(sample, [column.kind], prior=asked.prior, discrete=False, seed=ordered.seed)
-    (counts,) = ordered.over(partial(Tally, plan)).counts()
-    evidence = Evidence(score=column.name, counts=counts, prior=asked.prior, seed=ordered.seed)
+    plan = make_plan(sample, [column.kind], prior=asked.prior, discrete=False, seed=seed)
+    (counts,) = over_rows(rows, partial(Tally, plan)).counts()
+    evidence = Evidence(score=column.name, counts=counts, prior=asked.prior, seed=seed)
     (scores,) = rows.scores
     side: Side = "low" if asked.residuals else asked.side or evidence.trained_side
     loss = np.abs(scores) if asked.residuals else scores if side == "low" else -scores
-    blocks = row_blocks(rows, ordered.seed)
+    blocks = row_blocks(rows, seed)
     return Attacked(
         name=column.name,
         evidence=evidence,

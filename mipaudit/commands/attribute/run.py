@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from mipaudit.commands.attribute.options import AttributeOptions
 from mipaudit.commands.attribute.report import AttributeDesign, AttributeReport, CommonestValue
 from mipaudit.counting.counts import row_meter
-from mipaudit.counting.scores import fits, hold_input, settle_seed
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import read_request
+from mipaudit.counting.scores import fits, hold_input, over_rows, settle_seed, with_groups
+from mipaudit.data.opening import open_input, read_request
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, as_typed
@@ -220,9 +219,9 @@ def _census(
     workers, progress = Workers(Engine(jobs=asked.jobs)), asked.progress
     if source.unit_seed is not None and fits(source):
         kept = hold_input(source, workers=workers, progress=progress)
-        if kept.rows.groups is not None:
-            ordered = kept.with_groups(0, asked.chosen_seed)
-            return ordered.over(GroupCensus), {None: ordered.seed}
+        if kept.groups is not None:
+            rows, seed = with_groups(source, kept, 0, asked.chosen_seed)
+            return over_rows(rows, GroupCensus), {None: seed}
     meter = row_meter(source.rows_hint, progress)
     census = fold(source.partitions(), GroupCensus, workers=workers, progress=meter)
     return census, {} if source.unit_seed is None else {None: source.unit_seed}

@@ -11,7 +11,7 @@ from mipaudit.commands.epsilon.guesses import require_fresh_coins, require_one_s
 from mipaudit.commands.epsilon.options import EpsilonOptions
 from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.counting.counts import row_meter
-from mipaudit.counting.scores import KeptInput, fits, hold_input
+from mipaudit.counting.scores import fits, hold_input, in_order
 from mipaudit.data.source import ScoreSource
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
@@ -19,7 +19,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import quoted_name, safe_name
-from mipaudit.summaries.rows import ClassScores, KeptScores, splitmix64
+from mipaudit.summaries.rows import ClassScores, KeptScores, Rows, splitmix64
 from mipaudit.summaries.seed import SeedChoice
 
 _CANARY_IDS: Final = frozenset({"canary_id", "canary_index"})
@@ -90,10 +90,9 @@ def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) 
     return rows if runs is None else replace(rows, runs=runs)
 
 
-def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
+def _runs_joined(rows: Rows | None) -> tuple[Rows, int]:
     """Return the rows with keys that tell them apart over all runs, and the number of runs."""
-    rows = None if kept is None else kept.rows
-    if kept is None or rows is None or rows.keys is None or rows.groups is None:
+    if rows is None or rows.keys is None or rows.groups is None:
         raise InputError(
             "too_many_rows",
             "`run_col` takes inputs that fit into memory as a whole, and this one is too large.",
@@ -109,22 +108,21 @@ def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
         )
     require_fresh_coins(groups, keys, rows.member)
     require_one_share(groups, rows.member)
-    joined = replace(kept, rows=replace(rows, keys=together, groups=None))
-    return joined, int(np.unique(groups).size)
+    return replace(rows, keys=together, groups=None), int(np.unique(groups).size)
 
 
-def _in_order(source: ScoreSource, kept: KeptInput, choice: SeedChoice) -> ScoredRows:
-    ordered = [kept.in_order([at], choice) for at in range(len(source.columns))]
-    keys, member = ordered[0].rows.keys, ordered[0].rows.member
+def _in_order(source: ScoreSource, kept: Rows, choice: SeedChoice) -> ScoredRows:
+    ordered = [in_order(source, kept, [at], choice) for at in range(len(source.columns))]
+    keys, member = ordered[0][0].keys, ordered[0][0].member
     members, holdout = (
         ClassScores(
-            scores=tuple(one.rows.scores[0][one.rows.member == side] for one in ordered),
+            scores=tuple(rows.scores[0][rows.member == side] for rows, _ in ordered),
             ids=None if keys is None else keys[member == side],
             keyed=keys is not None,
         )
         for side in (True, False)
     )
-    names, seeds = _names(source), tuple(one.seed for one in ordered)
+    names, seeds = _names(source), tuple(seed for _, seed in ordered)
     return ScoredRows(names=names, members=members, holdout=holdout, seeds=seeds)
 
 

@@ -240,8 +240,7 @@ def _remarks(evidence: Evidence, source: AuditedInput) -> list[Finding]:
         return score_findings(name, evidence.counts, infinite, source.sentinels(evidence.score))
     from mipaudit.evidence.vectors import vector_findings
 
-    (vector,) = (one for one in source.vectors if one.name == evidence.score)
-    coordinates = [source.columns[at].name for at in vector.coordinates]
+    coordinates = [source.columns[at].name for at in source.vectors[evidence.score]]
     return vector_findings(name, evidence, source.infinite(coordinates))
 
 
@@ -335,7 +334,7 @@ def _require_fit(source: AuditedInput, policy: Policy) -> None:
 
 def _require_score(source: AuditedInput, limit: Limit) -> None:
     names = [source.columns[at].name for at in source.scalars]
-    names += [vector.name for vector in source.vectors]
+    names += source.vectors
     if limit.score is not None and limit.score not in names:
         known = ", ".join(f"'{safe_name(name)}'" for name in names)
         raise UsageError(
@@ -363,7 +362,7 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
     """A class of attackers must make sense on every score that a policy is judged on."""
     scalars = [source.columns[at] for at in source.scalars]
     scalars = [column for column in scalars if score in {None, column.name}]
-    vectors = [vector for vector in source.vectors if score in {None, vector.name}]
+    vectors = {name: at for name, at in source.vectors.items() if score in {None, name}}
     of_vectors = against in _VECTOR_CLASSES
     if against in {None, "any"} or (of_vectors and against == "learned" and not scalars):
         return
@@ -384,14 +383,14 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
         return
     from mipaudit.summaries.cells import MOST_GRIDDED
 
-    for vector in vectors:
-        if not of_vectors or len(vector.coordinates) > MOST_GRIDDED:
+    for name, places in vectors.items():
+        if not of_vectors or len(places) > MOST_GRIDDED:
             raise UsageError(
                 "no_such_class",
-                f"Score '{safe_name(vector.name)}' has {len(vector.coordinates)} numbers: there "
-                f"is no upper limit for attackers '{against}'.",
+                f"Score '{safe_name(name)}' has {len(places)} numbers: there is no upper limit for "
+                f"attackers '{against}'.",
                 hint="Use `against` learned"
-                + (" or product-grid." if len(vector.coordinates) <= MOST_GRIDDED else "."),
+                + (" or product-grid." if len(places) <= MOST_GRIDDED else "."),
             )
 
 
@@ -470,8 +469,8 @@ def vector_evidence_of(
     from mipaudit.evidence.vectors import vector_evidence
 
     return [
-        vector_evidence(vector.name, counted, prior=asked.prior, strict=asked.strict, seed=seed)
-        for vector, counted, seed in zip(
+        vector_evidence(name, counted, prior=asked.prior, strict=asked.strict, seed=seed)
+        for name, counted, seed in zip(
             source.vectors, counts.vectors, counts.vector_seeds, strict=True
         )
     ]
@@ -486,18 +485,18 @@ def vector_mace(
     from mipaudit.evidence.vectors import shuffled_finding
 
     rows, findings = [], []
-    found = zip(source.vectors, counts.mace_vectors, counts.vector_seeds, strict=True)
-    for vector, table, seed in found:
+    found = zip(source.vectors.items(), counts.mace_vectors, counts.vector_seeds, strict=True)
+    for (name, places), table, seed in found:
         selection = (
-            f"100^{len(vector.coordinates)} bins of equal width between the extremes of the same "
+            f"100^{len(places)} bins of equal width between the extremes of the same "
             f"rows, of which {len(table):,} are occupied"
         )
-        row, _ = _as_published(vector.name, _VECTOR_METHOD, selection, table, asked)
+        row, _ = _as_published(name, _VECTOR_METHOD, selection, table, asked)
         rows.append(row)
         shuffled = _shuffled(table, asked, seed)
         if shuffled is not None:
-            name, value = safe_name(vector.name), row.value or 0.0
-            findings.append(shuffled_finding(name, value, shuffled, asked.prior))
+            shown, value = safe_name(name), row.value or 0.0
+            findings.append(shuffled_finding(shown, value, shuffled, asked.prior))
     return rows, findings
 
 

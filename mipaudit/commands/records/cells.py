@@ -30,8 +30,8 @@ from mipaudit.maths.cell_risk import (
 from mipaudit.maths.finite_population import Population, finite_limits, finite_p_values
 from mipaudit.model.row import Row
 from mipaudit.summaries.cells import atoms
-from mipaudit.summaries.plan import BurnInSample, ScoreKind, burn_in_blocks, is_discrete
-from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes
+from mipaudit.summaries.plan import BurnInSample, burn_in_blocks, is_discrete
+from mipaudit.summaries.rows import Rows, ScoreKind, micro_blocks, rank_bytes
 
 FoundT = TypeVar("FoundT")
 # Among more cells each holds too little of a class for melding to gain anything.

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.records.cells import RecordCells, RecordRisks, RecordTally, cut_cells
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.counting.counts import settle_sample
-from mipaudit.counting.scores import KeptInput
+from mipaudit.counting.scores import in_order, over_rows, with_groups
 from mipaudit.data.parts import ScoreColumn
 from mipaudit.data.rows.units import Chosen, GroupColumns
 from mipaudit.data.source import Partitions, ScoreSource
@@ -370,24 +370,22 @@ def count_records(
     rows = over(unnamed(source.every_row()), HeldRows).joined()
     source.check_classes()
     assert rows is not None  # noqa: S101 - neither class is empty
-    kept = KeptInput(rows=rows, source=source)
-    ordered = kept.in_order([0], asked.chosen_seed)
+    ordered, seed = in_order(source, rows, [0], asked.chosen_seed)
     if source.unit_seed is not None:
-        source.stand_for(_standing(kept, asked))
-    found = _count(source, asked, ordered.over, ordered.seed)
+        source.stand_for(_standing(source, rows, asked))
+    found = _count(source, asked, partial(over_rows, ordered), seed)
     if rows.groups is None:
         return found
-    ordered = kept.with_groups(0, asked.chosen_seed)
-    return replace(
-        found, groups=_count(source, asked, ordered.over, ordered.seed, grouped=True).groups
-    )
+    ordered, seed = with_groups(source, rows, 0, asked.chosen_seed)
+    grouped_rows = _count(source, asked, partial(over_rows, ordered), seed, grouped=True)
+    return replace(found, groups=grouped_rows.groups)
 
 
-def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
+def _standing(source: ScoreSource, rows: Rows, asked: RecordTableOptions) -> Chosen:
     """Return the rows that stand for persons where the risks of records are counted."""
-    at = kept.rows.positions()
-    rows = replace(kept.rows, scores=(*kept.rows.scores, at.astype(np.float64)))
-    column = kept.source.columns[0]
+    at = rows.positions()
+    rows = replace(rows, scores=(*rows.scores, at.astype(np.float64)))
+    column = source.columns[0]
     name, labels = column.name, column.kind == "string"
     found = canonical_order(
         [ContentColumn(name=name, values=rows.scores[0], labels=labels)],
@@ -396,7 +394,7 @@ def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
         units=True,
     )
     chosen = one_of_each(rows.reordered(found.order), asked.chosen_seed.in_use(found.content))
-    dropped = kept.source.unit_rows_dropped
+    dropped = source.unit_rows_dropped
     return Chosen(
         positions=np.sort(chosen.scores[1].astype(np.int64)),
         dropped_members=dropped[0],

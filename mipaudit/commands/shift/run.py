@@ -27,7 +27,7 @@ from mipaudit.commands.shift.survey import (
     whole_records,
 )
 from mipaudit.counting.counts import require_spread, row_meter, settle_sample
-from mipaudit.counting.scores import OrderedRows, position_seed
+from mipaudit.counting.scores import position_seed
 from mipaudit.data.tables.features import open_features
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
@@ -132,7 +132,7 @@ def _in_order(rows: Rows, source: FeatureSource, asked: ShiftOptions) -> ShiftRo
     every = rows.reordered(found.order)
     kept = one_of_each(every, seed) if persons else every
     parts = [
-        OrderedRows(rows=kept.between(start, start + _ROWS_AT_ONCE))
+        kept.between(start, start + _ROWS_AT_ONCE)
         for start in range(0, kept.source_rows, _ROWS_AT_ONCE)
     ]
     dropped = every.member.size - kept.member.size

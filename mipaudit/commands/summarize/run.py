@@ -25,12 +25,11 @@ from mipaudit.counting.counts import (
     row_meter,
 )
 from mipaudit.counting.scores import read_input
-from mipaudit.data.request import read_request
+from mipaudit.data.opening import read_request
 from mipaudit.data.rows.units import choose_units
 from mipaudit.data.summary_file import (
     SCHEMA,
     Manifest,
-    ScoreName,
     SummaryFile,
     checksums,
     plan_digest,
@@ -70,6 +69,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.data.parts import ScoreColumn
     from mipaudit.data.source import ScoreSource
     from mipaudit.options.declare import Declared
     from mipaudit.summaries.plan import BurnInSample, Plan
@@ -207,7 +207,7 @@ _SEED_BITS: Final = 64
 _DIGEST_BYTES: Final = 32
 
 
-def drawn_seed(stated: int | None, site: str | None, scores: Sequence[ScoreName]) -> int:
+def drawn_seed(stated: int | None, site: str | None, scores: Sequence[ScoreColumn]) -> int:
     """Return the seed of a site that has none yet, in [0, 2^64); its cuts keep it.
 
     Nothing of its rows is in it: a digest of a small site's rows would let anybody who has
@@ -535,11 +535,10 @@ class Summarizer:
 
     def _names(
         self, discrete: Sequence[bool] = (), infinite: Sequence[int] = ()
-    ) -> tuple[ScoreName, ...]:
+    ) -> tuple[ScoreColumn, ...]:
         columns = zip_longest(self.source.columns, discrete, infinite)
         return tuple(
-            ScoreName(name=one.name, kind=one.kind, discrete=bool(each), infinite=count or 0)
-            for one, each, count in columns
+            replace(one, discrete=bool(each), infinite=count or 0) for one, each, count in columns
         )
 
     def _unread(self) -> Manifest:

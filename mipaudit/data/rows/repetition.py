@@ -22,9 +22,8 @@ from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
     from mipaudit.data.column import Chunk
-    from mipaudit.data.request import ReadRequest
-    from mipaudit.data.rows.partition import PiecePartition
-    from mipaudit.data.source import ScoreSource
+    from mipaudit.data.opening import ReadRequest
+    from mipaudit.data.source import PiecePartition, ScoreSource
     from mipaudit.summaries.rows import Rows
 
 Mask = NDArray[np.bool_]

@@ -15,7 +15,7 @@ from mipaudit.commands.compare.queries.cohort import Columns, Compared, compared
 from mipaudit.commands.compare.queries.run import largest_of
 from mipaudit.commands.records.cells import RecordCells, RecordRisks, RecordTally, cut_cells
 from mipaudit.commands.records.counts import attack_differences
-from mipaudit.counting.scores import OrderedRows
+from mipaudit.counting.scores import over_rows
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.summaries.plan import make_plan
@@ -302,13 +302,13 @@ def compared_columns(
         pairs: the pairs to compare.
         first: number of the first of them among all queries.
     """
-    rows = OrderedRows(rows=rows_of(member, columns), seed=seed)
+    rows = rows_of(member, columns)
     queries = Columns(
         names=tuple(f"query {first + number}" for number in range(len(columns))),
         kinds=tuple("float" for _ in columns),
     )
     return count_cohort(
-        *(queries, pairs, lambda _, start: rows.over(start)),
+        *(queries, pairs, lambda _, start: over_rows(rows, start)),
         prior=prior,
         discrete=False,
         seed=seed,

@@ -21,8 +21,7 @@ from mipaudit.data.files import blob as blobs
 from mipaudit.data.files import cloud, paths, store
 from mipaudit.data.files import web as web_server
 from mipaudit.data.files.paths import find_blobs
-from mipaudit.data.opening import open_input, open_part
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.opening import ReadRequest, open_input, open_part
 from mipaudit.errors import InputError, MipauditError
 
 HUSH = "s3cr3t"

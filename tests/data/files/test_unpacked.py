@@ -11,8 +11,7 @@ import pytest
 
 from mipaudit.commands.query.model.array_files import described
 from mipaudit.data.files.contents import VARIABLE, largest_text, largest_unpacked
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.data.tables.splits import read_splits
 from mipaudit.data.tables.table import open_whole
 from mipaudit.errors import InputError, UsageError

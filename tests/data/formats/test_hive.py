@@ -7,8 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.opening import ReadRequest, open_input
 
 
 @pytest.fixture

@@ -17,9 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.data.formats.arrow import read_batches
-from mipaudit.data.formats.parquet import arrow_errors, open_parquet
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.formats.parquet import ParquetPart, arrow_errors
+from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.errors import InputError, MipauditError
 from tests.fixtures.files import held
 from tests.places import ROOT
@@ -131,9 +130,9 @@ def altered(rows: int) -> bytes:
 @pytest.mark.parametrize("rows", [1, 18, 49, 51, 63])
 def test_a_file_that_says_fewer_rows_than_it_has_is_damaged(rows):
     with pytest.raises(InputError) as caught:
-        open_parquet(held(altered(rows), "s.parquet"))
+        ParquetPart(held(altered(rows), "s.parquet"))
     assert caught.value.code == "bad_parquet"
-    open_parquet(held(altered(50), "s.parquet"))
+    ParquetPart(held(altered(50), "s.parquet"))
 
 
 def test_codes_beyond_the_dictionary_are_damage():

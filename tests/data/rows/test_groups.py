@@ -5,25 +5,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.column import Labels, Numbers, Vocabulary
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
-from mipaudit.data.rows.partition import column_values
+from mipaudit.data.column import Column, Vocabulary
+from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.data.rows.units import MOST_GROUPS, GroupColumns
+from mipaudit.data.source import column_values
 from mipaudit.errors import InputError
 
 
 def labels(words, codes):
-    return Labels(codes=np.array(codes), vocabulary=Vocabulary(tuple(words)))
+    return Column(values=np.array(codes), vocabulary=Vocabulary(tuple(words)))
 
 
 def test_equal_values_make_equal_groups_whatever_their_codes():
     groups = GroupColumns(columns=("a", "b"))
     first = groups.hashes(
-        {"a": labels("FM", [0, 1, 0]), "b": Numbers(values=np.array([1, 1, 2], dtype=np.int8))}
+        {"a": labels("FM", [0, 1, 0]), "b": Column(values=np.array([1, 1, 2], dtype=np.int8))}
     )
     second = groups.hashes(
-        {"a": labels("MF", [1, 0, 1]), "b": Numbers(values=np.array([1.0, 1.0, 2.0]))}
+        {"a": labels("MF", [1, 0, 1]), "b": Column(values=np.array([1.0, 1.0, 2.0]))}
     )
     assert first.tolist() == second.tolist()
     assert set(groups.found.values()) == {("F", "1"), ("M", "1"), ("F", "2")}
@@ -37,11 +36,11 @@ GAP = np.array([False, True, False])
 @pytest.mark.parametrize(
     ("column", "wanted"),
     [
-        (Numbers(values=np.array([1234567.5, 1234568.25])), ["1234567.5", "1234568.25"]),
-        (Numbers(values=np.array([np.inf, -np.inf, 1e300])), ["inf", "-inf", "1e+300"]),
-        (Numbers(values=np.array([4.5, np.nan, 4.5])), ["4.5", "missing", "4.5"]),
-        (Numbers(values=np.array([3, 0, 3]), missing=GAP), ["3", "missing", "3"]),
-        (Numbers(values=np.array([True, False, True]), missing=GAP), ["true", "missing", "true"]),
+        (Column(values=np.array([1234567.5, 1234568.25])), ["1234567.5", "1234568.25"]),
+        (Column(values=np.array([np.inf, -np.inf, 1e300])), ["inf", "-inf", "1e+300"]),
+        (Column(values=np.array([4.5, np.nan, 4.5])), ["4.5", "missing", "4.5"]),
+        (Column(values=np.array([3, 0, 3]), missing=GAP), ["3", "missing", "3"]),
+        (Column(values=np.array([True, False, True]), missing=GAP), ["true", "missing", "true"]),
         (labels(["missing", "x"], [0, -1, 1]), ['"missing"', "missing", "x"]),
         (
             labels(["x, b=y", 'say "x"', '"missing"'], [0, 1, 2]),
@@ -57,9 +56,9 @@ def test_unequal_values_have_unequal_words(column, wanted):
 
 def test_rows_left_out_make_no_group():
     groups = GroupColumns(columns=("a",))
-    values = Numbers(values=np.arange(MOST_GROUPS + 1) * 0.5)
+    values = Column(values=np.arange(MOST_GROUPS + 1) * 0.5)
     kept = np.array([3, 5, 9])
-    every = GroupColumns(columns=("a",)).hashes({"a": Numbers(values=np.array([1.5, 2.5, 4.5]))})
+    every = GroupColumns(columns=("a",)).hashes({"a": Column(values=np.array([1.5, 2.5, 4.5]))})
     assert groups.hashes({"a": values}, kept).tolist() == every.tolist()
     assert set(groups.found.values()) == {("1.5",), ("2.5",), ("4.5",)}
     assert groups.hashes({"a": values}, kept[:0]).size == 0
@@ -68,7 +67,7 @@ def test_rows_left_out_make_no_group():
 def test_measurements_are_no_groups():
     groups = GroupColumns(columns=("a",))
     with pytest.raises(InputError, match="combinations") as caught:
-        groups.hashes({"a": Numbers(values=np.arange(MOST_GROUPS + 1) * 0.37)})
+        groups.hashes({"a": Column(values=np.arange(MOST_GROUPS + 1) * 0.37)})
     assert caught.value.code == "too_many_groups"
     assert "0.37" not in str(caught.value)
 
@@ -76,7 +75,7 @@ def test_measurements_are_no_groups():
 def test_key_values():
     words = column_values(labels(["u", "v"], [1, 0, -1]))
     assert words.tolist() == ["v", "u", None]
-    assert column_values(Numbers(values=np.array([3, 4]))).tolist() == [3, 4]
+    assert column_values(Column(values=np.array([3, 4]))).tolist() == [3, 4]
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "frame"])

@@ -12,8 +12,7 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.check.options import CheckOptions
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.errors import InputError, UsageError
 
 MEMBERS = np.random.default_rng(1).normal(size=80) + 1

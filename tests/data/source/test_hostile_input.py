@@ -15,15 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.data.formats.parquet import RowGroup
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mipaudit.data.column import Numbers
+    from mipaudit.data.column import Column
 
 _LIMIT = 2**53
 _DAY = dt.date(2020, 1, 1)
@@ -95,12 +94,12 @@ def test_other_types_are_passed_over_as_ids_and_an_error_in_a_role(tmp_path, rea
 def test_a_bug_of_ours_is_not_blamed_on_the_file(tmp_path, read, monkeypatch):
     path = _save(_table(), tmp_path / "s.parquet")
     pieces = open_input(str(path), None, None, ReadRequest()).partitions()
-    assert isinstance(pieces[0].piece, RowGroup)
+    assert isinstance(pieces[0].piece.chunks.__self__, RowGroup)
 
-    def broken(*_: object) -> Numbers:
+    def broken(*_: object) -> Column:
         raise ValueError("bug")
 
-    monkeypatch.setattr("mipaudit.data.formats.arrow.ArrowReader.read", broken)
+    monkeypatch.setattr("mipaudit.data.formats.arrow.column_of", broken)
     with pytest.raises(ValueError, match="bug"):
         read(path)
 

@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.data.files import blob
-from mipaudit.data.opening import open_input
-from mipaudit.data.request import ReadRequest
+from mipaudit.data.opening import ReadRequest, open_input
 
 ROWS = 400
 OPTIONS = [

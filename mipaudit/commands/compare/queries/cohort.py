@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.counting.counts import settle_sample
-from mipaudit.counting.scores import OrderedRows, fits
+from mipaudit.counting.scores import fits
 from mipaudit.data.parts import Partition
 from mipaudit.data.source import ScoreSource
 from mipaudit.errors import InputError
@@ -43,8 +43,8 @@ from mipaudit.summaries.challenger_counts import (
 )
 from mipaudit.summaries.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.counts import rows_by_score
-from mipaudit.summaries.plan import BurnInSample, Plan, ScoreKind, make_plan
-from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
+from mipaudit.summaries.plan import BurnInSample, Plan, make_plan
+from mipaudit.summaries.rows import HeldRows, Rows, ScoreKind, one_of_each
 from mipaudit.summaries.seed import Content, SeedChoice
 from mipaudit.summaries.tally import Tally
 
@@ -115,10 +115,7 @@ def compared_rows(
         ordered = [one_of_each(rows, seed) for rows in ordered]
         for source, whole, own in zip(sources, held, ordered, strict=False):
             _tell_dropped(source, whole, own)
-    cohorts = [
-        replace(one, partitions=(OrderedRows(rows=rows),))
-        for one, rows in zip(cohorts, ordered, strict=True)
-    ]
+    cohorts = [replace(one, partitions=(rows,)) for one, rows in zip(cohorts, ordered, strict=True)]
     return cohorts, seed, findings
 
 
