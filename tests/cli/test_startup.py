@@ -22,37 +22,31 @@ BUDGET = 8.0
 ROUNDS = 15
 
 HELP = [
-    "--help",
-    "--version",
-    "estimate --help",
-    "check --help",
-    "bounds --help",
-    "noise --help",
-    "validate --help",
-    "simulate --help",
+    *("--help", "--version"),
+    *(f"{one} --help" for one in ("estimate", "check", "bounds", "noise", "validate", "simulate")),
 ]
 MATHEMATICS = [
-    "bounds --epsilon 1 --delta 1e-5",
-    "bounds --epsilon 1 --delta 1e-5 -f json",
-    "noise --eta 0.1 --k 2",
-    "noise --eta 0.1 --k 2 -f json",
+    f"{words}{form}"
+    for words in ("bounds --epsilon 1 --delta 1e-5", "noise --eta 0.1 --k 2")
+    for form in ("", " -f json")
 ]
 
 
 @pytest.mark.parametrize("arguments", HELP + MATHEMATICS)
-def test_nothing_heavy_is_loaded(environment, arguments):
+def test_nothing_heavy_is_loaded_and_no_room_for_data_by_mathematics(environment, arguments):
     loaded = _modules_loaded_by(arguments, environment)
 
     assert "typer" in loaded
     assert {name.split(".")[0] for name in loaded} & HEAVY == set()
+    if arguments in MATHEMATICS:
+        assert f"mipaudit.commands.{arguments.split()[0]}.run" in loaded
+        assert [name for name in loaded if name.startswith(ROOMS)] == []
 
 
-@pytest.mark.parametrize("arguments", MATHEMATICS)
-def test_mathematics_enters_no_room_for_data(environment, arguments):
-    loaded = _modules_loaded_by(arguments, environment)
-
-    assert f"mipaudit.commands.{arguments.split()[0]}.run" in loaded
-    assert [name for name in loaded if name.startswith(ROOMS)] == []
+def _python(code, environment):
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
 
 
 def _modules_loaded_by(arguments, environment):
@@ -63,17 +57,11 @@ def _modules_loaded_by(arguments, environment):
         "from mipaudit.cli.app import main\n"
         "main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    return done.stderr.split()
+    return _python(code, environment).stderr.split()
 
 
 def test_importing_the_package_loads_nothing(environment):
-    code = "import mipaudit, sys; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
+    done = _python("import mipaudit, sys; print(*sys.modules)", environment)
 
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert "mipaudit" in loaded
@@ -93,11 +81,27 @@ def test_garbage_is_collected_once_a_command_runs(environment):
         "sys.argv = ['mipaudit', 'schema']\n"
         "app.main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
+    assert _python(code, environment).stderr == "False True\n"
 
-    assert done.stderr == "False True\n"
+
+# What scipy drags in and nobody uses is not loaded, and is there when asked for.
+SPARED = """
+import sys
+from mipaudit.cli.program import spare_imports
+spare_imports()
+import scipy.special
+loaded = {name for name in sys.modules if name.startswith("numpy.f2py.")}
+assert not loaded, loaded
+import numpy.testing
+numpy.testing.assert_allclose(numpy.ma.masked_array([1.0, 2.0], [0, 1]).sum(), 1.0)
+assert numpy.f2py.__name__ == "numpy.f2py" and callable(numpy.f2py.get_include)
+spare_imports()
+import pandas, scipy.stats
+"""
+
+
+def test_parts_are_loaded_when_they_are_used(environment):
+    _python(SPARED, environment)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="counts the CPU time of child processes")

@@ -6,17 +6,14 @@ Run as ``python tests/docs/commands_page.py`` from anywhere.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
 
 from mipaudit.cli.program import COMMANDS
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "reference" / "commands.md"
-_HEAD: Final = """# Commands
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "reference" / "commands.md"
+_HEAD = """# Commands
 
 Every command with its options, as `mipaudit COMMAND --help` prints them. This page is made from
 the program; a test fails where it is out of date.
@@ -24,33 +21,22 @@ the program; a test fails where it is out of date.
 """
 
 
-def commands_page() -> str:
+def commands_page():
     """Return the page."""
-    names = ["", *COMMANDS]
-    with ThreadPoolExecutor(2) as pool:
-        parts = list(pool.map(_section, names))
     links = "".join(f"- [{name}](#mipaudit-{name.replace(' ', '-')})\n" for name in COMMANDS)
-    return _HEAD + links + "\n" + "\n".join(parts)
+    return _HEAD + links + "\n" + "\n".join(map(_section, ["", *COMMANDS]))
 
 
-def _section(name: str) -> str:
-    title = f"mipaudit {name}".strip()
-    return f"## {title}\n\n```text\n{_help(name)}```\n"
+def _section(name):
+    from tests.within import run_within
 
-
-def _help(name: str) -> str:
-    # One processor's worth of threads in a default, and the terminal's width, differ by machine.
-    settled = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "mipaudit", *name.split(), "--help"],
-        cwd=ROOT,
-        env={**os.environ, **settled},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
+    # The terminal's width differs by machine.
+    settled = {**os.environ, "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"}
+    done = run_within([*name.split(), "--help"], environment=settled, folder=ROOT)
+    said = "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
+    return f"## {f'mipaudit {name}'.strip()}\n\n```text\n{said}```\n"
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))  # a script finds what is beside it alone
     PAGE.write_text(commands_page(), encoding="utf-8")

@@ -8,15 +8,14 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from typing import Final
 
 import mipaudit
 import mipaudit.sklearn
 from mipaudit.statements.any_report import AnyReport
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "reference" / "python.md"
-_HEAD: Final = """# Python
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "reference" / "python.md"
+_HEAD = """# Python
 
 Every public name, as its docstring has it. This page is made from the program; a test fails where
 it is out of date.
@@ -28,19 +27,19 @@ typed. `import mipaudit` loads nothing; each name is loaded when it is first use
 [your own forest](../tutorials/your-own-forest.md).
 
 """
-_REPORTS: Final = """## Reports
+_REPORTS = """## Reports
 
 What a command finds is a frozen object. All kinds have the methods below;
 [the fields of each](json-report.md) are those of its JSON form.
 
 """
-_SECTION: Final = re.compile(r"^(Args|Returns|Raises|Attributes|Yields):\n", flags=re.MULTILINE)
-_ITEM: Final = re.compile(r"^    (\*{0,2}\w+): ", flags=re.MULTILINE)
+_SECTION = re.compile(r"^(Args|Returns|Raises|Attributes|Yields):\n", flags=re.MULTILINE)
+_ITEM = re.compile(r"^    (\*{0,2}\w+): ", flags=re.MULTILINE)
 # What a class has from Python itself.
-_HIDDEN: Final = "_"
+_HIDDEN = "_"
 
 
-def python_page() -> str:
+def python_page():
     """Return the page."""
     public = {name: getattr(mipaudit, name) for name in mipaudit.__all__ if name[0] != _HIDDEN}
     beside = {name: getattr(mipaudit.sklearn, name) for name in mipaudit.sklearn.__all__}
@@ -60,11 +59,11 @@ def python_page() -> str:
     return "".join(parts)
 
 
-def _methods(kind: type) -> list[tuple[str, object]]:
+def _methods(kind):
     return [(name, one) for name, one in vars(kind).items() if name[0] != _HIDDEN and callable(one)]
 
 
-def _called(name: str, one: object) -> str:
+def _called(name, one):
     """Return a section: the signature, and what the docstring says."""
     kept = [f"{part}," for part in _parameters(one)]
     inner = "\n".join(f"    {part}" for part in kept)
@@ -74,31 +73,27 @@ def _called(name: str, one: object) -> str:
     text = _prose(inspect.getdoc(one) or "")
     methods = _methods(one) if inspect.isclass(one) else []
     nested = "".join(f"- `.{method}`: {_first(found)}\n" for method, found in methods)
-    parts = [f"### {name}\n\n```python\n{call}{arrow}\n```\n\n{text}\n", nested and f"{nested}\n"]
-    return "".join(parts)
+    nested = nested and f"{nested}\n"
+    return f"### {name}\n\n```python\n{call}{arrow}\n```\n\n{text}\n{nested}"
 
 
-def _parameters(one: object) -> list[str]:
+def _parameters(one):
     """Return the parameters as they stand in a signature, with the marks between their kinds."""
     found = []
     named = False
     for part in inspect.signature(one).parameters.values():
         if part.name == "self":
             continue
-        if part.kind is part.VAR_POSITIONAL:
-            named = True
-        elif part.kind is part.KEYWORD_ONLY and not named:
-            named = True
+        if part.kind is part.KEYWORD_ONLY and not named:
             found.append("*")
-        star = "*" if part.kind is part.VAR_POSITIONAL else ""
-        star = "**" if part.kind is part.VAR_KEYWORD else star
-        kind = str(part.annotation)
+        named |= part.kind in {part.VAR_POSITIONAL, part.KEYWORD_ONLY}
+        star = {part.VAR_POSITIONAL: "*", part.VAR_KEYWORD: "**"}.get(part.kind, "")
         default = "" if part.default is part.empty else f" = {part.default!r}"
-        found.append(f"{star}{part.name}: {kind}{default}")
+        found.append(f"{star}{part.name}: {part.annotation}{default}")
     return found
 
 
-def _prose(text: str) -> str:
+def _prose(text):
     """Return a docstring as markdown: its sections with a line for each name."""
     head, *rest = _SECTION.split(text)
     parts = [_marked(head.strip())]
@@ -107,7 +102,7 @@ def _prose(text: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _listed(body: str) -> str:
+def _listed(body):
     _, *rest = _ITEM.split(f"{body.rstrip()}\n")
     if not rest:
         return _marked(" ".join(body.split()))
@@ -115,11 +110,11 @@ def _listed(body: str) -> str:
     return "\n".join(f"- `{name}`: {_marked(' '.join(said.split()))}" for name, said in rows)
 
 
-def _marked(text: str) -> str:
+def _marked(text):
     return text.replace("``", "`").replace("|", "\\|")
 
 
-def _first(one: object) -> str:
+def _first(one):
     paragraph = (inspect.getdoc(one) or "").split("\n\n", 1)[0]
     return _marked(" ".join(paragraph.split()))
 

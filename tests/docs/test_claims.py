@@ -49,26 +49,21 @@ _SIZES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "kB": 1e3, "MB": 1e6, "GB": 
 
 def sections(text):
     """Yield the heading and the text of each part of a page, without blocks of code."""
-    marks = [
-        (0, ""),
-        *((m.start(), m[1]) for m in re.finditer(r"^#+ (.*)$", _unfenced(text), re.MULTILINE)),
-    ]
+    unfenced = FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    heads = re.finditer(r"^#+ (.*)$", unfenced, re.MULTILINE)
+    marks = [(0, ""), *((found.start(), found[1]) for found in heads)]
     for (start, title), (stop, _) in pairwise([*marks, (len(text), "")]):
         body = ELSEWHERE.sub("", text[start:stop]).partition("\n")[2] if title else text[:stop]
         yield title, body
 
 
-def _unfenced(text):
-    return FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-
-
-def figures(text):
-    return [" ".join(one.group().split()) for one in FIGURE.finditer(text)]
-
-
 def claims(text):
     """Return the figures of each section that has any, sorted."""
-    return {title: sorted(figures(body)) for title, body in sections(text) if figures(body)}
+    found = {
+        title: sorted(" ".join(one.group().split()) for one in FIGURE.finditer(body))
+        for title, body in sections(text)
+    }
+    return {title: figures for title, figures in found.items() if figures}
 
 
 def listed():
@@ -111,13 +106,16 @@ def known_to_test(what):
 def known_setting(what):
     module, _, name = what.partition(":")
     found = reduce(getattr, name.split("."), importlib.import_module(module))
-    flat = [found] if not isinstance(found, Iterable) or isinstance(found, str) else _flat(found)
-    return {float(one) for one in flat if isinstance(one, int | float)}
+    return {float(one) for one in _flat(found) if isinstance(one, int | float)}
 
 
 def _flat(found):
+    """Yield what is within a value, however deep."""
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        yield found
+        return
     for one in found.values() if isinstance(found, dict) else found:
-        yield from _flat(one) if isinstance(one, Iterable) and not isinstance(one, str) else [one]
+        yield from _flat(one)
 
 
 def known_bench(what):
@@ -158,6 +156,7 @@ def test_every_figure_is_bound(page):
         if name == page.relative_to(ROOT).as_posix():
             bound[section] = sorted([*bound.get(section, []), *found])
     assert claims(page.read_text(encoding="utf-8")) == bound
+    assert {name for name, *_ in listed()} <= {p.relative_to(ROOT).as_posix() for p in PAGES}
 
 
 @pytest.mark.parametrize(("page", "section", "found", "bound"), listed())
@@ -172,10 +171,6 @@ def test_what_binds_a_figure_holds_it(page, section, found, bound):
         return
     known = KNOWN[kind](what)
     assert [figure for figure in found if not holds(known, figure)] == []
-
-
-def test_each_page_of_the_register_is_there():
-    assert {name for name, *_ in listed()} <= {p.relative_to(ROOT).as_posix() for p in PAGES}
 
 
 def test_a_figure_that_nobody_bound_is_found():

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import tempfile
-from pathlib import Path
 
 import pytest
 
 from mipaudit.commands.render.forms import EXCHANGE
+from tests.places import ROOT
 
-HERE = Path(__file__).parent
-PAGE = (HERE.parents[1] / "docs" / "how-to" / "forms.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "forms.md").read_text(encoding="utf-8")
 SHELL = re.findall(r"^```sh\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 KEY = "gpg --batch --quiet --passphrase '' --quick-generate-key signer ed25519 sign never"
 
 
-@pytest.fixture
-def shell(tmp_path, programs):
-    spec = importlib.util.spec_from_file_location("pipeline_shell", HERE / "pipeline_shell.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = module.Shell(tmp_path, programs)
-    (found.folder / "model.bin").write_bytes(b"a model")
-    return found
+@pytest.fixture(autouse=True)
+def _model(shell):
+    (shell.folder / "model.bin").write_bytes(b"a model")
 
 
 def test_every_form_is_in_the_table_and_its_command_runs(shell):

@@ -81,18 +81,14 @@ def leads_nowhere(start, link, parts):
     return not (to.is_file() and named)
 
 
-def test_no_link_is_broken(parts):
+def test_no_link_is_broken(site, parts):
     found = [(path, link) for path, page in parts.items() for link in page.links | page.loads]
     broken = [(path.stem, link) for path, link in found if leads_nowhere(path, link, parts)]
 
     assert len(found) > 40 * len(PAGES)
     assert broken == []
-
-
-@pytest.mark.parametrize("link", ["no-such.html", "reference/commands.html#no-such", "#no-such"])
-def test_a_broken_link_would_be_found(site, parts, link):
-    assert leads_nowhere(site / "index.html", link, parts)
-    assert not leads_nowhere(site / "index.html", "reference/commands.html#mipaudit-noise", parts)
+    for link in ("no-such.html", "reference/commands.html#no-such", "#no-such"):
+        assert leads_nowhere(site / "index.html", link, parts)
 
 
 def test_every_page_is_in_the_navigation_under_its_shelf(site):

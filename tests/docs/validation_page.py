@@ -10,18 +10,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "reference" / "validation.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "reference" / "validation.md"
 # Finished cells of an unfinished run; `make clean` removes it.
-CELLS: Final = ROOT / "build" / "validation-cells.jsonl"
-_TABLE: Final = re.compile(
+CELLS = ROOT / "build" / "validation-cells.jsonl"
+_TABLE = re.compile(
     r"(?<=<!-- table of: mipaudit validate -->\n).*?(?=<!-- end of table -->)", flags=re.DOTALL
 )
 
 
-def with_table(page: str, table: str) -> str:
+def with_table(page, table):
     """Return the page with another table."""
     renewed, places = _TABLE.subn(lambda _: f"\n{table}\n", page)
     if places != 1:
@@ -29,13 +28,13 @@ def with_table(page: str, table: str) -> str:
     return renewed
 
 
-def nested(table: str) -> str:
+def nested(table):
     """Return what the command prints as a part of a page: without its title, one level down."""
     lines = table.splitlines(keepends=True)[2:]
     return "".join(f"#{line}" if line.startswith("#") else line for line in lines)
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments):
     """Run the command, rewrite the page, and return the exit code."""
     CELLS.parent.mkdir(exist_ok=True)
     command = ["validate", *arguments, "-f", "markdown", "--resume", str(CELLS)]

@@ -39,176 +39,142 @@ def scores(seed: int, n: int, shift: float) -> pd.DataFrame:
     )
 
 
-def text(frame: pd.DataFrame, **how: object) -> str:
-    """Return a table as CSV."""
-    return frame.to_csv(index=False, lineterminator="\n", **how)
+def put(path: Path, table: object, **how: object) -> None:
+    """Write a table as the name of its file ends."""
+    frame = pd.DataFrame(table)
+    if path.suffix == ".parquet":
+        frame.to_parquet(path, index=False, **how)
+    else:
+        frame.to_csv(path, index=False, lineterminator="\n", **how)
 
 
 def dialects(folder: Path) -> None:
     """Write one table in many forms."""
     frame = scores(1, 300, 0.8)
-    plain = text(frame)
-    (folder / "small.csv").write_text(plain)
-    (folder / "semicolon.csv").write_text(text(frame, sep=";"))
-    (folder / "decimal_comma.csv").write_text(text(frame, sep=";", decimal=","))
-    (folder / "tab.csv").write_text(text(frame, sep="\t"))
-    (folder / "bar.csv").write_text(text(frame, sep="|"))
-    quoted = text(frame.rename(columns={"loss": 'loss, "own"'}), quoting=csv.QUOTE_ALL)
-    (folder / "quoted.csv").write_text(quoted)
-    (folder / "bom.csv").write_bytes(b"\xef\xbb\xbf" + plain.replace("\n", "\r\n").encode())
-    (folder / "latin.csv").write_bytes(plain.replace("north", "nörd").encode("latin-1"))
-    (folder / "no_end.csv").write_text(plain.rstrip("\n"))
-    (folder / "words.csv").write_text(
-        text(frame.assign(member=np.where(frame["member"] == 1, "train", "test")))
-    )
-    (folder / "small.csv.gz").write_bytes(gzip.compress(plain.encode(), mtime=0))
+    put(folder / "small.csv", frame)
+    put(folder / "semicolon.csv", frame, sep=";")
+    put(folder / "decimal_comma.csv", frame, sep=";", decimal=",")
+    put(folder / "tab.csv", frame, sep="\t")
+    put(folder / "bar.csv", frame, sep="|")
+    quoted = frame.rename(columns={"loss": 'loss, "own"'})
+    put(folder / "quoted.csv", quoted, quoting=csv.QUOTE_ALL)
+    put(folder / "words.csv", frame.assign(member=np.where(frame["member"] == 1, "train", "test")))
+    plain = (folder / "small.csv").read_bytes()
+    for name, data in {
+        "bom.csv": b"\xef\xbb\xbf" + plain.replace(b"\n", b"\r\n"),
+        "latin.csv": plain.replace(b"north", b"n\xf6rd"),
+        "no_end.csv": plain.rstrip(b"\n"),
+        "small.csv.gz": gzip.compress(plain, mtime=0),
+    }.items():
+        (folder / name).write_bytes(data)
     with pa.CompressedOutputStream(str(folder / "small.csv.zst"), "zstd") as out:
-        out.write(plain.encode())
-    for name, rows in (("in.csv", frame["member"] == 1), ("out.csv", frame["member"] == 0)):
-        part = frame[rows].drop(columns="member")
-        (folder / name).write_text(text(part))
-        # As many as the tables of records have, for blind audits.
-        (folder / name.replace(".", "240.")).write_text(text(part.iloc[:240]))
-    for name, places in (("parts", 3), ("parquet_parts", 3)):
-        (folder / name).mkdir()
-        for place in range(places):
-            part = frame.iloc[place * 200 : (place + 1) * 200]
-            if name == "parts":
-                (folder / name / f"{place}.csv").write_text(text(part))
-            else:
-                part.to_parquet(folder / name / f"{place}.parquet", index=False)
-    for side in (0, 1):
-        inside = folder / "hive" / f"member={side}"
-        inside.mkdir(parents=True)
+        out.write(plain)
+    for name in ("parts", "parquet_parts", "hive/member=0", "hive/member=1"):
+        (folder / name).mkdir(parents=True)
+    for side, name in ((1, "in"), (0, "out")):
         rows = frame[frame["member"] == side].drop(columns="member")
-        rows.to_parquet(inside / "part.parquet", index=False)
+        put(folder / f"{name}.csv", rows)
+        # As many as the tables of records have, for blind audits.
+        put(folder / f"{name}240.csv", rows.iloc[:240])
+        put(folder / "hive" / f"member={side}" / "part.parquet", rows)
+    for place in range(3):
+        part = frame.iloc[place * 200 : (place + 1) * 200]
+        put(folder / "parts" / f"{place}.csv", part)
+        put(folder / "parquet_parts" / f"{place}.parquet", part)
 
 
 def types(folder: Path) -> None:
     """Write Parquet files of many types."""
     frame = scores(2, 800, 0.5)
-    frame.to_parquet(folder / "f64.parquet", index=False)
+    loss, member, one = frame["loss"], frame["member"], frame.drop(columns="conf")
+    put(folder / "f64.parquet", frame)
+    put(folder / "integers.parquet", one.assign(loss=(loss * 4).round().astype(int)))
+    put(folder / "booleans.parquet", one.assign(loss=loss < 0))
+    put(folder / "many_groups.parquet", frame.assign(member=member == 1), row_group_size=150)
     for name, kind in (("f32", "float32"), ("f16", "float16")):
         table = pa.Table.from_pandas(frame, preserve_index=False)
         for column in ("loss", "conf"):
-            place = table.column_names.index(column)
             array = pa.array(frame[column].to_numpy().astype(kind))
-            table = table.set_column(place, column, array)
+            table = table.set_column(table.column_names.index(column), column, array)
         pq.write_table(table, folder / f"{name}.parquet")
-    vectors = np.column_stack((frame["loss"], frame["conf"]))
-    table = pa.table(
-        {"member": frame["member"], "score": pa.array(list(vectors), pa.list_(pa.float64()))}
-    )
-    pq.write_table(table, folder / "lists.parquet")
-    frame.assign(loss=(frame["loss"] * 4).round().astype(int)).drop(columns="conf").to_parquet(
-        folder / "integers.parquet", index=False
-    )
-    frame.assign(loss=frame["loss"] < 0).drop(columns="conf").to_parquet(
-        folder / "booleans.parquet", index=False
-    )
-    frame.assign(member=frame["member"] == 1).to_parquet(
-        folder / "many_groups.parquet", index=False, row_group_size=150
-    )
-    decimals = pa.array(frame["loss"].round(4).astype(str)).cast(pa.decimal128(12, 4))
-    pq.write_table(pa.table({"member": frame["member"], "loss": decimals}), folder / "dec.parquet")
+    vectors = pa.array(list(np.column_stack((loss, frame["conf"]))), pa.list_(pa.float64()))
+    pq.write_table(pa.table({"member": member, "score": vectors}), folder / "lists.parquet")
+    decimals = pa.array(loss.round(4).astype(str)).cast(pa.decimal128(12, 4))
+    pq.write_table(pa.table({"member": member, "loss": decimals}), folder / "dec.parquet")
 
 
 def laws(folder: Path) -> None:
     """Write score files that leak much, little, nothing, in few values, and oddly."""
-    scores(3, 2000, 0.0).to_parquet(folder / "null.parquet", index=False)
-    scores(4, 2000, 2.0).to_parquet(folder / "strong.parquet", index=False)
-    wide = scores(10, 20_000, 0.5)[["member", "loss"]]
-    wide.to_parquet(folder / "wide.parquet", index=False)
-    scores(5, 15, 1.0).to_csv(folder / "tiny.csv", index=False)
+    put(folder / "null.parquet", scores(3, 2000, 0.0))
+    put(folder / "strong.parquet", scores(4, 2000, 2.0))
+    put(folder / "wide.parquet", scores(10, 20_000, 0.5)[["member", "loss"]])
+    put(folder / "tiny.csv", scores(5, 15, 1.0))
     draw = np.random.RandomState(6)
     member = np.repeat([1, 0], 600)
-    levels = np.where(
-        member == 1, draw.choice(4, 1200, p=[0.1, 0.2, 0.3, 0.4]), draw.choice(4, 1200)
-    )
-    pd.DataFrame({"member": member, "score": levels}).to_csv(folder / "levels.csv", index=False)
-    two = pd.DataFrame({"member": member, "correct": draw.random_sample(1200) < 0.6 + 0.2 * member})
-    two.to_csv(folder / "two.csv", index=False)
+    leaking = draw.choice(4, 1200, p=[0.1, 0.2, 0.3, 0.4])
+    levels = np.where(member == 1, leaking, draw.choice(4, 1200))
+    put(folder / "levels.csv", {"member": member, "score": levels})
+    right = draw.random_sample(1200) < 0.6 + 0.2 * member
+    put(folder / "two.csv", {"member": member, "correct": right})
     # Few records of two values: the classes alike but for one record, and of unequal size.
-    for name, members, others in (
-        ("apart_by_one", (56, 54), (55, 55)),
-        ("uneven", (45, 15), (60, 80)),
-    ):
-        few = [(1, value) for value in (0, 1) for _ in range(members[value])]
-        few += [(0, value) for value in (0, 1) for _ in range(others[value])]
-        pd.DataFrame(few, columns=["member", "score"]).to_csv(folder / f"{name}.csv", index=False)
+    for name, counts in (("apart_by_one", (56, 54, 55, 55)), ("uneven", (45, 15, 60, 80))):
+        few = {"member": np.repeat([1, 1, 0, 0], counts), "score": np.repeat([0, 1, 0, 1], counts)}
+        put(folder / f"{name}.csv", few)
     frame = scores(7, 600, 0.7)
-    holes = frame.assign(loss=frame["loss"].mask(draw.random_sample(1200) < 0.05))
-    holes.drop(columns="conf").to_csv(folder / "holes.csv", index=False)
-    biased = frame["loss"].mask((draw.random_sample(1200) < 0.2) & (frame["member"] == 1))
-    frame.assign(loss=biased).drop(columns="conf").to_csv(folder / "holes_tell.csv", index=False)
-    odd = frame.assign(loss=frame["loss"].where(draw.random_sample(1200) > 0.02, -999.0))
-    odd.assign(conf=frame["conf"].where(draw.random_sample(1200) > 0.02, np.inf)).to_csv(
-        folder / "sentinels.csv", index=False
-    )
-    persons = frame.assign(person=[f"p{number // 3:04}" for number in range(1200)])
-    persons.to_csv(folder / "persons.csv", index=False)
+    loss, inside, one = frame["loss"], frame["member"] == 1, frame.drop(columns="conf")
+    put(folder / "holes.csv", one.assign(loss=loss.mask(draw.random_sample(1200) < 0.05)))
+    biased = loss.mask((draw.random_sample(1200) < 0.2) & inside)
+    put(folder / "holes_tell.csv", one.assign(loss=biased))
+    odd = frame.assign(loss=loss.where(draw.random_sample(1200) > 0.02, -999.0))
+    odd["conf"] = frame["conf"].where(draw.random_sample(1200) > 0.02, np.inf)
+    put(folder / "sentinels.csv", odd)
+    put(folder / "persons.csv", frame.assign(person=[f"p{at // 3:04}" for at in range(1200)]))
     for name, of_members, of_others in (("copies", 0.05, 0.0), ("common_copies", 0.02, 0.02)):
-        told = draw.random_sample(1200) < np.where(frame["member"] == 1, of_members, of_others)
-        frame.assign(exact_copy=told.astype(int)).to_csv(folder / f"{name}.csv", index=False)
-    pair = frame.assign(loss=np.round(frame["loss"] + 0.3 * draw.standard_normal(1200), 6))
-    frame.to_csv(folder / "old.csv", index=False)
-    pair.sample(frac=1, random_state=draw).to_csv(folder / "new.csv", index=False)
-    scores(8, 500, 0.3).to_csv(folder / "apart.csv", index=False)
-    scores(9, 400, 1.2).assign(model=draw.choice([1, 2, 3], 800)).to_csv(
-        folder / "models.csv", index=False
-    )
+        told = draw.random_sample(1200) < np.where(inside, of_members, of_others)
+        put(folder / f"{name}.csv", frame.assign(exact_copy=told.astype(int)))
+    pair = frame.assign(loss=np.round(loss + 0.3 * draw.standard_normal(1200), 6))
+    put(folder / "old.csv", frame)
+    put(folder / "new.csv", pair.sample(frac=1, random_state=draw))
+    put(folder / "apart.csv", scores(8, 500, 0.3))
+    put(folder / "models.csv", scores(9, 400, 1.2).assign(model=draw.choice([1, 2, 3], 800)))
     residuals = np.round(draw.standard_normal(1200) * (1 + 0.6 * (member == 0)), 5)
-    pd.DataFrame({"member": member, "residual": residuals}).to_csv(
-        folder / "residuals.csv", index=False
-    )
+    put(folder / "residuals.csv", {"member": member, "residual": residuals})
 
 
 def mechanisms(folder: Path) -> None:
     """Write runs and canaries of private mechanisms, and guesses of an attribute."""
     draw = np.random.RandomState(11)
     member = draw.permutation(np.repeat([1, 0], 1500))
-    pd.DataFrame(
-        {"member": member, "score": np.round(draw.laplace(size=3000) + 2 * member, 5)}
-    ).to_csv(folder / "runs.csv", index=False)
+    score = np.round(draw.laplace(size=3000) + 2 * member, 5)
+    put(folder / "runs.csv", {"member": member, "score": score})
     included = draw.randint(0, 2, 1000)
-    canaries = pd.DataFrame(
-        {"included": included, "score": np.round(draw.standard_normal(1000) + 2 * included, 5)}
-    )
-    canaries.to_csv(folder / "canaries.csv", index=False)
-    several = pd.DataFrame(
-        {
-            "run": np.repeat([1, 2, 3], 200),
-            "canary": np.tile(np.arange(200), 3),
-            "included": draw.randint(0, 2, 600),
-        }
-    )
+    score = np.round(draw.standard_normal(1000) + 2 * included, 5)
+    put(folder / "canaries.csv", {"included": included, "score": score})
+    run, canary = np.repeat([1, 2, 3], 200), np.tile(np.arange(200), 3)
+    several = pd.DataFrame({"run": run, "canary": canary, "included": draw.randint(0, 2, 600)})
     several["score"] = np.round(draw.standard_normal(600) + several["included"], 5)
-    several.to_csv(folder / "several_runs.csv", index=False)
-    curve = pd.DataFrame({"fpr": [0, 0.01, 0.1, 0.5, 1], "tpr": [0, 0.05, 0.3, 0.8, 1]})
-    curve.to_csv(folder / "curve.csv", index=False)
-    truth = draw.choice(["flu", "cold", "none"], 1200, p=[0.3, 0.2, 0.5])
+    put(folder / "several_runs.csv", several)
+    put(folder / "curve.csv", {"fpr": [0, 0.01, 0.1, 0.5, 1], "tpr": [0, 0.05, 0.3, 0.8, 1]})
+    ills = ["flu", "cold", "none"]
+    truth = draw.choice(ills, 1200, p=[0.3, 0.2, 0.5])
     right = draw.random_sample(1200) < 0.5 + 0.2 * np.repeat([1, 0], 600)
-    guesses = pd.DataFrame(
-        {
-            "member": np.repeat([1, 0], 600),
-            "attribute": truth,
-            "guess": np.where(right, truth, draw.choice(["flu", "cold", "none"], 1200)),
-        }
-    )
-    guesses.to_csv(folder / "guesses.csv", index=False)
-    guesses.assign(person=np.arange(1200) // 2).to_csv(folder / "guesses_of.csv", index=False)
-    for name, n in (("splits_few.csv", 12), ("splits_many.csv", 400)):
+    guess = np.where(right, truth, draw.choice(ills, 1200))
+    guesses = {"member": np.repeat([1, 0], 600), "attribute": truth, "guess": guess}
+    put(folder / "guesses.csv", guesses)
+    put(folder / "guesses_of.csv", {**guesses, "person": np.arange(1200) // 2})
+
+    def values(of: np.ndarray) -> pd.DataFrame:
+        return pd.DataFrame(np.round(of, 6), columns=["a", "b", "c"])
+
+    for name, n in (("few", 12), ("many", 400)):
         splits = draw.standard_normal((n, 3)) * [1, 2, 0.5] + [3, 0, 1]
-        pd.DataFrame(np.round(splits, 6), columns=["a", "b", "c"]).to_csv(
-            folder / name, index=False
-        )
-    pd.DataFrame({"a": [3.1], "b": [0.2], "c": [1.05]}).to_csv(folder / "release.csv", index=False)
+        put(folder / f"splits_{name}.csv", values(splits))
+    put(folder / "release.csv", {"a": [3.1], "b": [0.2], "c": [1.05]})
     before = np.round(draw.standard_normal((120, 3)), 6)
-    after = np.round(before + 0.05 * draw.standard_normal((120, 3)), 6)
-    pairs = pd.DataFrame(np.vstack((before, after)), columns=["a", "b", "c"])
+    pairs = values(np.vstack((before, before + 0.05 * draw.standard_normal((120, 3)))))
     pairs.insert(0, "pair_id", np.tile(np.arange(120), 2))
     pairs.insert(1, "side", np.repeat(["before", "after"], 120))
-    pairs.to_csv(folder / "pairs.csv", index=False)
+    put(folder / "pairs.csv", pairs)
 
 
 def tables(folder: Path) -> None:
@@ -228,32 +194,30 @@ def tables(folder: Path) -> None:
 
     members, holdout = records(240, 0), records(240, 3)
     near = members.iloc[:90].assign(weight=members["weight"].iloc[:90] + 0.1)
-    synthetic = pd.concat([near, records(150, 0), members.iloc[100:112]])
-    for name, table in (
-        ("t_members", members),
-        ("t_holdout", holdout),
-        ("t_synthetic", synthetic),
-        ("t_reference", records(240, 1)),
-        ("t_alike", records(240, 0)),
-    ):
-        table.to_csv(folder / f"{name}.csv", index=False)
-    visits = holdout.assign(patient=np.arange(240) // 2)
-    visits.to_csv(folder / "t_visits.csv", index=False)
-    members.assign(patient=np.arange(240) // 2 + 100).to_csv(folder / "t_patients.csv", index=False)
+    patient = np.arange(240) // 2
+    for name, table in {
+        "members": members,
+        "holdout": holdout,
+        "synthetic": pd.concat([near, records(150, 0), members.iloc[100:112]]),
+        "reference": records(240, 1),
+        "alike": records(240, 0),
+        "visits": holdout.assign(patient=patient),
+        "patients": members.assign(patient=patient + 100),
+    }.items():
+        put(folder / f"t_{name}.csv", table)
     n, classes = 500, 4
-    labels = draw.randint(0, classes, n)
-    member = draw.randint(0, 2, n)
+    who = {"label": draw.randint(0, classes, n), "member": draw.randint(0, 2, n)}
     logits = draw.standard_normal((n, classes))
-    logits[np.arange(n), labels] += 1 + member
-    table = pd.DataFrame(np.round(logits, 5), columns=[f"class_{k}" for k in range(classes)])
-    table.assign(label=labels, member=member).to_csv(folder / "logits.csv", index=False)
-    lists = pa.array(list(table.to_numpy()), pa.list_(pa.float64()))
-    pq.write_table(
-        pa.table({"logits": lists, "label": labels, "member": member}),
-        folder / "logits_lists.parquet",
-    )
+    logits[np.arange(n), who["label"]] += 1 + who["member"]
+    logits = np.round(logits, 5)
+    table = pd.DataFrame(logits, columns=[f"class_{k}" for k in range(classes)])
+    put(folder / "logits.csv", table.assign(**who))
+    lists = pa.array(list(logits), pa.list_(pa.float64()))
+    pq.write_table(pa.table({"logits": lists, **who}), folder / "logits_lists.parquet")
 
 
+ADVANTAGE = "[[limit]]\nquantity = 'advantage'\nmax = 0.05\n"
+WAIVED = "reason = 'known'\nperson = 'A. Person'\nexpires = 2099-12-31\n"
 POLICIES = {
     "met": "max_advantage = 0.9\n",
     "not_met": 'max_advantage = 0.05\non_inconclusive = "fail"\n',
@@ -266,22 +230,12 @@ POLICIES = {
         "[[limit]]\nquantity = 'metric'\nmetric = 'f1'\nmax = 0.9\nagainst = 'thresholds'\n"
         "[[limit]]\nquantity = 'excess'\nmax = 0.3\nscore = 'loss'\n"
     ),
-    "waived": (
-        "[[limit]]\nquantity = 'advantage'\nmax = 0.05\n[[waiver]]\nquantity = 'advantage'\n"
-        "reason = 'known'\nperson = 'A. Person'\nexpires = 2099-12-31\n"
-    ),
-    "ended": (
-        "[[limit]]\nquantity = 'advantage'\nmax = 0.05\n[[waiver]]\nquantity = 'advantage'\n"
-        "reason = 'known'\nperson = 'A. Person'\nexpires = 2020-12-31\n"
-    ),
-    "unmatched": (
-        "max_advantage = 0.9\n[[waiver]]\nquantity = 'auc'\n"
-        "reason = 'known'\nperson = 'A. Person'\nexpires = 2099-12-31\n"
-    ),
+    "waived": f"{ADVANTAGE}[[waiver]]\nquantity = 'advantage'\n{WAIVED}",
+    "ended": f"{ADVANTAGE}[[waiver]]\nquantity = 'advantage'\n{WAIVED}".replace("2099", "2020"),
+    "unmatched": f"max_advantage = 0.9\n[[waiver]]\nquantity = 'auc'\n{WAIVED}",
     "some_waived": (
-        "[[limit]]\nquantity = 'advantage'\nmax = 0.05\n[[limit]]\nquantity = 'auc'\nmax = 0.55\n"
-        "[[waiver]]\nquantity = 'advantage'\nscore = 'loss'\n"
-        "reason = 'known'\nperson = 'A. Person'\nexpires = 2099-12-31\n"
+        f"{ADVANTAGE}[[limit]]\nquantity = 'auc'\nmax = 0.55\n"
+        f"[[waiver]]\nquantity = 'advantage'\nscore = 'loss'\n{WAIVED}"
     ),
     "copies": "max_copies = 60\nmax_advantage = 0.9\n",
     "few_copies": "max_copies = 3\n",

@@ -45,26 +45,20 @@ def start(tmp_path):
     environment |= {"COLUMNS": "100", "NO_COLOR": "1"}
 
     def run(words, folder, env, stdin):
+        given = environment | env | {"PYTHONPATH": str(ROOT)}
         with open(stdin or os.devnull, "rb") as source:  # noqa: PTH123
             if words[0] == "python":
                 done = subprocess.run(
                     [sys.executable, *words[1:]],
                     cwd=folder,
-                    env=environment | env | {"PYTHONPATH": str(ROOT)},
+                    env=given,
                     stdin=source,
                     capture_output=True,
-                    timeout=120,
                     check=False,
                 )
             else:
-                done = run_within(
-                    words,
-                    environment=environment | env,
-                    folder=folder,
-                    stdin=source,
-                    text=False,
-                    timeout=120,
-                )
+                how = {"stdin": source, "text": False, "timeout": 120}
+                done = run_within(words, environment=given, folder=folder, **how)
         return done.returncode, done.stdout, done.stderr
 
     return run
@@ -128,94 +122,78 @@ def test_no_number_of_a_report_is_passed_over(path):
         assert asdict(extract(other)) != known, [*way, last]
 
 
+FIRST, SECOND = ["advantage|loss", 0.1, 0.25, None], ["auc|loss", 0.5, 0.6, 0.7]
 RESULT = {
     "exit": 1,
     "format": "2",
-    "figures": [["advantage|loss", 0.1, 0.25, None], ["auc|loss", 0.5, 0.6, 0.7]],
+    "figures": [FIRST, SECOND],
     "verdicts": [["verdict|status", "not_met"]],
     "codes": ["finding:ties"],
     "others": [["bins|place=0", "3"]],
     "files": {"q.csv": "1234"},
 }
+MOVED = {**RESULT, "figures": [FIRST, ["auc|loss", 0.5, 0.65, 0.7]]}
 
 
-def difference(change, *, near=False):
-    new = copy.deepcopy(RESULT)
-    change(new)
-    return [str(each) for each in differences({"run": RESULT}, {"run": new}, near=near)]
+def difference(*, near=False, **changes):
+    found = differences({"run": RESULT}, {"run": {**RESULT, **changes}}, near=near)
+    return [str(each) for each in found]
 
 
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        (
-            lambda new: new["figures"][0].__setitem__(2, 0.25000000000000006),
-            "figure advantage|loss: 0.1 0.25 none -> 0.1 0.25000000000000006 none",
-        ),
-        (lambda new: new["figures"].pop(), "figure auc|loss: 0.5 0.6 0.7 -> nothing"),
-        (
-            lambda new: new["figures"].append(new["figures"][0]),
-            "doubled figure advantage|loss: nothing -> 0.1 0.25 none",
-        ),
-        (
-            lambda new: new["figures"].append(["auc|loss#2", 0.5, 0.6, 0.7]),
-            "doubled figure auc|loss#2: nothing -> 0.5 0.6 0.7",
-        ),
-        (
-            lambda new: new["figures"].append(["eta|loss", None, 0.0, None]),
-            "extra figure eta|loss: nothing -> none 0.0 none",
-        ),
-        (
-            lambda new: new["figures"][0].__setitem__(3, 0.9),
-            "figure advantage|loss: 0.1 0.25 none -> 0.1 0.25 0.9",
-        ),
-        (lambda new: new.update(exit=0), "exit: 1 -> 0"),
-        (
-            lambda new: new.update(verdicts=[["verdict|status", "met"]]),
-            "verdict verdict|status: not_met -> met",
-        ),
-        (lambda new: new.update(verdicts=[]), "verdict verdict|status: not_met -> nothing"),
-        (lambda new: new.update(codes=[]), "code finding:ties: there -> nothing"),
-        (
-            lambda new: new["codes"].append("finding:ties"),
-            "code finding:ties: nothing -> there",
-        ),
-        (lambda new: new.update(others=[["bins|place=0", "4"]]), "other bins|place=0: 3 -> 4"),
-        (lambda new: new["files"].update({"q.csv": "4"}), "file q.csv: 1234 -> 4"),
-    ],
-)
-def test_a_difference_is_found(change, fault):
-    assert difference(change) == [f"run: {fault}"]
+# What a run gives instead, by the field: and the fault that is found.
+OTHERWISE = [
+    ("exit", 0, "exit: 1 -> 0"),
+    ("verdicts", [["verdict|status", "met"]], "verdict verdict|status: not_met -> met"),
+    ("verdicts", [], "verdict verdict|status: not_met -> nothing"),
+    ("codes", [], "code finding:ties: there -> nothing"),
+    ("codes", ["finding:ties"] * 2, "code finding:ties: nothing -> there"),
+    ("others", [["bins|place=0", "4"]], "other bins|place=0: 3 -> 4"),
+    ("files", {"q.csv": "4"}, "file q.csv: 1234 -> 4"),
+    ("figures", [FIRST], "figure auc|loss: 0.5 0.6 0.7 -> nothing"),
+    ("figures", [FIRST, SECOND, FIRST], "doubled figure advantage|loss: nothing -> 0.1 0.25 none"),
+    (
+        "figures",
+        [FIRST, SECOND, ["auc|loss#2", 0.5, 0.6, 0.7]],
+        "doubled figure auc|loss#2: nothing -> 0.5 0.6 0.7",
+    ),
+    (
+        "figures",
+        [FIRST, SECOND, ["eta|loss", None, 0.0, None]],
+        "extra figure eta|loss: nothing -> none 0.0 none",
+    ),
+    (
+        "figures",
+        [["advantage|loss", 0.1, 0.25000000000000006, None], SECOND],
+        "figure advantage|loss: 0.1 0.25 none -> 0.1 0.25000000000000006 none",
+    ),
+    (
+        "figures",
+        [["advantage|loss", 0.1, 0.25, 0.9], SECOND],
+        "figure advantage|loss: 0.1 0.25 none -> 0.1 0.25 0.9",
+    ),
+]
 
 
-def test_nothing_is_found_where_nothing_differs():
-    assert difference(lambda new: None) == []
-    assert difference(lambda new: new["figures"].reverse()) == []
+@pytest.mark.parametrize(("field", "value", "fault"), OTHERWISE)
+def test_a_difference_is_found(field, value, fault):
+    assert difference(**{field: value}) == [f"run: {fault}"]
 
 
-def test_a_run_more_or_less_is_found():
+def test_nothing_is_found_where_nothing_differs_but_the_order_or_the_run():
+    assert difference() == difference(figures=[SECOND, FIRST]) == []
+    # Another format owes no counts and may have more codes.
+    codes = ["finding:ties", "limitation:few"]
+    assert difference(format="3", others=[], codes=codes) == []
     assert [str(each) for each in differences({"a": RESULT}, {"b": RESULT})] == [
         "a: run: there -> nothing",
         "b: run: nothing -> there",
     ]
 
 
-def test_the_digits_of_another_processor_are_no_difference_to_the_copy():
-    def last(new):
-        new["figures"][0][2] += 1e-12
-
-    def more(new):
-        new["figures"][0][2] += 1e-8
-
-    assert difference(last, near=True) == []
-    assert len(difference(more, near=True)) == 1
-
-
-def test_another_format_owes_no_counts_and_may_have_more_codes():
-    def third(new):
-        new.update(format="3", others=[], codes=["finding:ties", "limitation:few"])
-
-    assert difference(third) == []
+@pytest.mark.parametrize(("more", "found"), [(1e-12, 0), (1e-8, 1)])
+def test_the_digits_of_another_processor_are_no_difference_to_the_copy(more, found):
+    figures = [["advantage|loss", 0.1, 0.25 + more, None], SECOND]
+    assert len(difference(near=True, figures=figures)) == found
 
 
 CHANGE = {
@@ -240,20 +218,13 @@ CHANGE = {
     ],
 )
 def test_what_is_meant_is_named_exactly(changes, left):
-    new = copy.deepcopy(RESULT)
-    new["figures"][1][2] = 0.65
-
-    assert len(unexpected(differences({"run": RESULT}, {"run": new}), changes)) == left
+    assert len(unexpected(differences({"run": RESULT}, {"run": MOVED}), changes)) == left
 
 
-def test_a_star_names_what_is_gone_and_nothing_that_changed():
+@pytest.mark.parametrize(("new", "left"), [({**RESULT, "figures": []}, 0), (MOVED, 2)])
+def test_a_star_names_what_is_gone_and_nothing_that_changed(new, left):
     star = [{"run": "run", "what": "figure a*", "reason": "went"}]
-    gone, other = copy.deepcopy(RESULT), copy.deepcopy(RESULT)
-    gone["figures"].clear()
-    other["figures"][1][2] = 0.65
-
-    assert unexpected(differences({"run": RESULT}, {"run": gone}), star) == []
-    assert len(unexpected(differences({"run": RESULT}, {"run": other}), star)) == 2
+    assert len(unexpected(differences({"run": RESULT}, {"run": new}), star)) == left
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mipaudit.maths.privacy.accountant import account
 from mipaudit.maths.privacy.composition import Composition, DpSgd
 from mipaudit.validation.laws import law
 from tests.places import ROOT, load_script
@@ -31,7 +32,8 @@ _LARGEST = 60_000
 # The page.
 
 
-def test_every_figure_is_on_the_page_once_and_linked():
+def test_every_figure_is_on_the_page_once_and_linked_and_none_failed():
+    assert "**FAILS**" not in TEXT
     headings = re.findall(r"^## `(.*?)`: (.*)$", TEXT, re.MULTILINE)
     assert {name for name, _ in headings} == set(FIGURES)
     for name, title in headings:
@@ -63,10 +65,6 @@ def test_the_page_is_what_the_scripts_say(name):
             assert np.isfinite(curve.y).all()
 
 
-def test_nothing_on_the_page_failed():
-    assert "**FAILS**" not in TEXT
-
-
 @pytest.mark.parametrize(("found", "status"), [(0.5, 0), (0.7, 1)])
 def test_a_number_that_does_not_come_out_fails_the_script(monkeypatch, tmp_path, found, status):
     page = tmp_path / "page.md"
@@ -95,15 +93,17 @@ def test_a_number_that_does_not_come_out_fails_the_script(monkeypatch, tmp_path,
 
 @pytest.fixture
 def trained():
+    """A network, inputs and labels, what its layers hold, and the signals of the loss."""
     rng = np.random.default_rng(5)
     made = network.make_network((4, 6, 3), rng)
-    return made, rng.normal(size=(7, 4)), rng.integers(3, size=7).astype(float)
-
-
-def test_gradients_are_those_of_the_loss(trained):
-    made, inputs, labels = trained
+    inputs, labels = rng.normal(size=(7, 4)), rng.integers(3, size=7).astype(float)
     found = network.layers(made, inputs)
-    back = network.signals(made, found, network.class_signal(found[-1], labels))
+    last = network.class_signal(found[-1], labels)
+    return made, inputs, labels, found, network.signals(made, found, last)
+
+
+def test_gradients_and_signals_are_those_of_the_loss(trained):
+    made, inputs, labels, found, back = trained
     gradients = network.gradients(found, back, np.ones(7))
     step = 1e-6
     for array, gradient in zip(made.arrays, gradients, strict=True):
@@ -114,53 +114,33 @@ def test_gradients_are_those_of_the_loss(trained):
         below = network.log_losses(made, inputs, labels).sum()
         array[place] += step
         assert gradient[place] == pytest.approx((above - below) / (2 * step), abs=1e-5)
-
-
-def test_the_signal_by_the_inputs_is_that_of_the_loss(trained):
-    made, inputs, labels = trained
-    found = network.layers(made, inputs)
-    back = network.signals(made, found, network.class_signal(found[-1], labels))
     moved = inputs.copy()
-    moved[2, 1] += 1e-6
+    moved[2, 1] += step
     gap = network.log_losses(made, moved, labels) - network.log_losses(made, inputs, labels)
-    assert back[0][2, 1] == pytest.approx(gap[2] / 1e-6, abs=1e-4)
+    assert back[0][2, 1] == pytest.approx(gap[2] / step, abs=1e-4)
 
 
-def test_norms_are_those_of_single_gradients(trained):
-    made, inputs, labels = trained
-    found = network.layers(made, inputs)
-    back = network.signals(made, found, network.class_signal(found[-1], labels))
+def test_norms_are_those_of_single_gradients_and_clipping_bounds_what_one_adds(trained):
+    made, _, labels, found, back = trained
     norms = network.gradient_norms(found, back)
     for record in range(7):
         alone = network.gradients(found, back, np.eye(7)[record])
         assert norms[record] == pytest.approx(math.sqrt(sum((part**2).sum() for part in alone)))
-
-
-def test_clipping_bounds_what_one_record_adds(trained):
-    made, inputs, labels = trained
     rng = np.random.default_rng(1)
-    found = network.layers(made, inputs)
-    last = network.class_signal(found[-1], labels)
-    whole = network.private_sum(found, network.signals(made, found, last), 1e-12, rng)
+    whole = network.private_sum(found, back, 1e-12, rng)
     rest = [layer[1:] for layer in found]
-    part = network.private_sum(rest, network.signals(made, rest, last[1:]), 1e-12, rng)
+    signals = network.signals(made, rest, network.class_signal(rest[-1], labels[1:]))
+    part = network.private_sum(rest, signals, 1e-12, rng)
     moved = sum(((one - other) ** 2).sum() for one, other in zip(whole, part, strict=True))
     assert math.sqrt(moved) <= 1 + 1e-6
-    # What was not clipped is more.
-    back = network.signals(made, found, last)
-    assert network.gradient_norms(found, back)[0] > 1
+    assert norms[0] > 1  # what was not clipped is more
 
 
-def test_noise_keeps_the_epsilon():
-    from mipaudit.maths.privacy.accountant import account
-
+def test_noise_keeps_the_epsilon_of_drawn_and_of_whole_batches():
     noise = network.noise_multiplier(1.0, 0.1, 200)
     part = DpSgd(noise_multiplier=noise, q=0.1, steps=200)
     curve = account(Composition(parts=(part,)), "substitution")
     assert 0.9 <= curve.epsilon_at(limits.DELTA) <= 1.0
-
-
-def test_noise_keeps_the_epsilon_of_whole_batches():
     noise = network.noise_multiplier(2.0, 1.0, 50)
     assert 1.8 <= limits.epsilon_of_dp_sgd(noise, 1.0, 50) <= 2.0
     assert noise > 1
@@ -176,13 +156,6 @@ def test_the_histogram_estimate_is_that_of_numpy(width):
     wanted = np.abs(0.3 * shares[0] - 0.7 * shares[1]).sum()
     found = guessing.histogram_advantage(members, holdout, 0.3)
     assert found == pytest.approx(wanted, abs=0.01)
-
-
-def test_the_top_of_the_scores_is_called_a_member():
-    scores = np.arange(10.0)
-    assert guessing.top_rates(scores[5:], scores[:5], 0.5) == (1.0, 0.0)
-    assert guessing.accuracy_advantage(1.0, 0.0, 0.1) == 1.0
-    assert guessing.accuracy_advantage(0.0, 0.0, 0.1) == pytest.approx(0.8)
 
 
 def test_a_tree_finds_a_step():
@@ -227,12 +200,13 @@ def test_the_sampler_fails_where_it_was_found_to():
     assert found == pytest.approx(0.100, abs=0.005)
 
 
-def test_bounds_of_figure_1():
+def test_figures_by_hand():
+    scores = np.arange(10.0)
+    assert guessing.top_rates(scores[5:], scores[:5], 0.5) == (1.0, 0.0)
+    assert guessing.accuracy_advantage(1.0, 0.0, 0.1) == 1.0
+    assert guessing.accuracy_advantage(0.0, 0.0, 0.1) == pytest.approx(0.8)
     assert limits.bounds_at(0.0, 0.1) == pytest.approx((0.0, 0.1, 0.1))
     assert limits.bounds_at(1.0, 0.0)[2] == pytest.approx(math.tanh(0.5))
-
-
-def test_risks_of_bins():
     members, holdout = np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 1.0])
     assert gan.plug_in_risks(members, holdout) == pytest.approx([1.0, 1.0, 0.5])
 

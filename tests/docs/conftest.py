@@ -1,16 +1,16 @@
-"""A folder in which a pipeline's shell steps run, with ``mipaudit`` on the path."""
+"""A folder in which a document's shell steps run, with ``mipaudit`` on the path."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import stat
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-_UNWANTED = {"NO_COLOR", "COLUMNS", "FORCE_COLOR", "SOURCE_DATE_EPOCH"}
+import pytest
+
+from tests.places import ROOT
+
 # Stands for podman: runs what the container would, and keeps what it was asked.
 PODMAN = """#!/bin/sh
 printf '%s\\n' "$*" >> podman.log
@@ -36,23 +36,22 @@ fi
 class Shell:
     """Runs scripts as a server does, in a folder with sample scores."""
 
-    def __init__(self, folder, programs):
-        """Put the scores and the programs in place; ``mipaudit`` is one of those given."""
-        self.folder = folder / "work"
-        self.programs = folder / "bin"
+    def __init__(self, folder, programs, environment):
+        """Put the scores and the programs in place."""
+        self.folder, self.programs = folder / "work", folder / "bin"
         self.folder.mkdir()
         self.programs.mkdir()
         shutil.copy(ROOT / "sample_data" / "leaky.parquet", self.folder / "scores.parquet")
         shutil.copytree(ROOT / ".ci", self.folder / ".ci")
         shutil.copy(programs / "mipaudit", self.programs)
         for name, text in {"podman": PODMAN, "python3": PYTHON}.items():
-            install(self.programs / name, text)
-        kept = {key: value for key, value in os.environ.items() if key not in _UNWANTED}
-        kept = {key: value for key, value in kept.items() if not key.startswith("MIPAUDIT_")}
-        path = os.pathsep.join([str(self.programs), kept.get("PATH", "")])
-        self.environment = {**kept, "PATH": path, "PYTHONPATH": str(ROOT)}
+            (self.programs / name).write_text(text, encoding="utf-8")
+            (self.programs / name).chmod(0o755)
+        path = f"{self.programs}{os.pathsep}{environment['PATH']}"
+        self.environment = {**environment, "PATH": path, "PYTHONPATH": str(ROOT)}
+        del self.environment["MIPAUDIT_FULL"]
 
-    def run(self, script, *, variables=None, options=()):
+    def run(self, script, variables=None, options=()):
         """Run a script with bash."""
         return self.call(["bash", "--noprofile", "--norc", *options, "-c", script], variables)
 
@@ -69,7 +68,6 @@ class Shell:
         )
 
 
-def install(path, text):
-    """Write a program."""
-    path.write_text(text, encoding="utf-8")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+@pytest.fixture
+def shell(tmp_path, programs, environment):
+    return Shell(tmp_path, programs, environment)
