@@ -47,15 +47,14 @@ _COARSE: Final = ("float16", "float32")
 def merge_fields(parts: Iterable[Part]) -> tuple[Field, ...]:
     """Return the columns of all parts, each once, with the kind that fits everywhere."""
     found: dict[str, Field] = {}
-    for part in parts:
-        for one in part.fields:
-            known = found.get(one.name)
-            found[one.name] = Field(
-                name=one.name,
-                kind=one.kind if known is None else merged_kind({known.kind, one.kind}),
-                folder=one.folder or (known is not None and known.folder),
-                lists=one.lists or (known is not None and known.lists),
-            )
+    for one in (one for part in parts for one in part.fields):
+        known = found.get(one.name, one)
+        found[one.name] = Field(
+            name=one.name,
+            kind=merged_kind({known.kind, one.kind}),
+            folder=one.folder or known.folder,
+            lists=one.lists or known.lists,
+        )
     return tuple(found.values())
 
 
@@ -172,18 +171,16 @@ class BadPartsError(InputError):
     parts: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, error: InputError, parts: Sequence[str]) -> Self:
-        """Return ``error`` with the names of the parts."""
+    def of(cls, error: InputError, parts: Iterable[str]) -> Self:
+        """Return ``error`` with the names of the parts, each once."""
         bad = cls(error.code, error.message, hint=error.hint)
-        bad.parts = tuple(parts)
+        bad.parts = tuple(dict.fromkeys(parts))
         return bad
 
     @classmethod
-    def together(cls, errors: Iterable[BadPartsError]) -> Self:
+    def together(cls, errors: Sequence[BadPartsError]) -> Self:
         """Return several as one, which says what the first does."""
-        first, *others = errors
-        names = dict.fromkeys(name for one in (first, *others) for name in one.parts)
-        return cls.of(first, tuple(names))
+        return cls.of(errors[0], (name for one in errors for name in one.parts))
 
     def plain(self) -> InputError:
         """Return the error as one that no part can be skipped for."""
@@ -191,12 +188,7 @@ class BadPartsError(InputError):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel between processes with the names."""
-        return _restored, (super().__reduce__()[1], self.parts)
-
-
-def _restored(plain: tuple[object, str, str, str | None], parts: tuple[str, ...]) -> BadPartsError:
-    _, code, message, hint = plain
-    return BadPartsError.of(InputError(code, message, hint=hint), parts)
+        return BadPartsError.of, (self.plain(), self.parts)
 
 
 def named_fault(error: InputError, part: str) -> InputError:

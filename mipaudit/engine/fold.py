@@ -28,6 +28,7 @@ from concurrent.futures import (
 from contextlib import suppress
 from itertools import chain
 from mmap import mmap
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, Final, Generic, NoReturn, Self, TypeAlias, TypeVar
 
@@ -421,7 +422,7 @@ def fold(
     workers = Workers() if workers is None else workers
     total = _folded(partitions, start, workers, progress, forks=forks)
     if total.bad:
-        raise BadPartsError.together(error for _, error in sorted(total.bad, key=lambda p: p[0]))
+        raise BadPartsError.together([bad for _, bad in sorted(total.bad, key=itemgetter(0))])
     if isinstance(partitions, Partitions):
         partitions.source.settle(total.intake)
     summary: SummaryT = start() if total.summary is None else total.summary

@@ -152,9 +152,8 @@ def record_format(
     """
     if output is None:
         return None
-
     name = path_of(output) if isinstance(output, (str, PathLike)) else ""
-    found = given if given is not None else row_format(str(name))
+    found = row_format(str(name)) if given is None else given
     if found not in SUFFIXES.values():
         raise UsageError(
             "output",

@@ -137,39 +137,27 @@ def progress_bar(
     if quiet or not can_show_progress():
         yield None
         return
-    bar = _LateBar(doing, estimate=estimate)
-    try:
-        yield bar.advance
-    finally:
-        bar.close()
+    from threading import Lock
 
+    started = time.monotonic()
+    shown: list[tuple[Progress, TaskID]] = []
+    lock = Lock()  # rows are counted by several threads
 
-class _LateBar:
-    """A bar that is drawn only once the run has lasted `_PATIENCE` seconds."""
-
-    def __init__(self, doing: str, *, estimate: bool) -> None:
-        from threading import Lock
-
-        self._doing = doing
-        self._estimate = estimate
-        self._started = time.monotonic()
-        self._lock = Lock()  # rows are counted by several threads
-        self._shown: tuple[Progress, TaskID] | None = None
-
-    def advance(self, done: int, total: int | None) -> None:
+    def advance(done: int, total: int | None) -> None:
         """Take in that ``done`` of ``total`` (None: unknown) is behind us."""
-        if self._shown is None and time.monotonic() - self._started < _PATIENCE:
+        if not shown and time.monotonic() - started < _PATIENCE:
             return
-        with self._lock:
-            if self._shown is None:
-                self._shown = _draw(self._doing, estimate=self._estimate)
-        progress, task = self._shown
-        progress.update(task, completed=done, total=total)
+        with lock:
+            if not shown:
+                shown.append(_draw(doing, estimate=estimate))
+        bar, task = shown[0]
+        bar.update(task, completed=done, total=total)
 
-    def close(self) -> None:
-        """Erase the bar."""
-        if self._shown is not None:
-            self._shown[0].stop()
+    try:
+        yield advance
+    finally:
+        for bar, _ in shown:
+            bar.stop()
 
 
 def _draw(doing: str, *, estimate: bool) -> tuple[Progress, TaskID]:
