@@ -79,7 +79,8 @@ def _doctor_alone(arguments: Sequence[str]) -> int:
     from mipaudit.commands.doctor.run import run_doctor
     from mipaudit.options.shown import Shown
 
-    shown = Shown(format="json") if error_style(arguments).json else Shown()
+    as_json, _ = error_style(arguments)
+    shown = Shown(format="json") if as_json else Shown()
     return run_doctor(DoctorOptions(), shown)
 
 
@@ -95,10 +96,10 @@ def _give_up(error: BaseException, arguments: Sequence[str]) -> int:
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
     try:
-        from mipaudit.cli.failure import error_style, failure_of, show
+        from mipaudit.cli.failure import failure_of, show
 
         failure = failure_of(error)
-        show(failure, error_style(arguments))
+        show(failure, arguments)
     except (MemoryError, ImportError):
         # Not even the words could be loaded. Python itself would end with 1: a verdict.
         with contextlib.suppress(OSError):

@@ -9,7 +9,7 @@ import sys
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mipaudit.errors import MipauditError
+from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options.commands import BY_NAME, CLOSE, MEANT, TABLE, near
 from mipaudit.options.values import number_hint
 from mipaudit.output import exit_code
@@ -34,13 +34,6 @@ _NO_MEMORY: Final = (
 _SHORT: Final = re.compile(r"-(?P<flags>[^-fo][^fo]*)?(?:f(?P<form>.*)|o.*)?", re.DOTALL)
 
 
-class ErrorStyle(NamedTuple):
-    """How errors are shown: as JSON for programs, and with the place for bug reports."""
-
-    json: bool
-    verbose: bool
-
-
 class Failure(NamedTuple):
     """A failed run: stable code, one sentence, what to try, exit code.
 
@@ -55,8 +48,11 @@ class Failure(NamedTuple):
     place: str | None = None
 
 
-def error_style(arguments: Sequence[str]) -> ErrorStyle:
-    """Read the style from the raw arguments: parsing them may be what fails."""
+def error_style(arguments: Sequence[str]) -> tuple[bool, bool]:
+    """Return whether errors are shown as JSON, and whether with the place for bug reports.
+
+    It is read from the raw arguments: parsing them may be what fails.
+    """
     head = list(takewhile(lambda word: word != "--", arguments))
     form, verbose = "", "--verbose" in head
     for word, next_word in zip(head, [*head[1:], ""], strict=False):
@@ -67,11 +63,13 @@ def error_style(arguments: Sequence[str]) -> ErrorStyle:
             form = next_word  # the last one counts
         elif given is not None or word.startswith("--format="):
             form = given or word.removeprefix("--format=")
-    return ErrorStyle(json=form == "json", verbose=verbose)
+    return form == "json", verbose
 
 
 def failure_of(error: BaseException) -> Failure:
     """Return what to say about an exception that ended the run."""
+    if not isinstance(error, MipauditError) and hasattr(error, "format_message"):
+        error = refusal(error)
     if isinstance(error, MipauditError):
         # What led to it, where that is more than the message says.
         cause = error.__cause__
@@ -126,14 +124,13 @@ def _lacks_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError)
 
 
-def usage_failure(error: Exception, place: str | None = None, better: str | None = None) -> Failure:
-    """Return what to say about arguments that could not be parsed.
+def refusal(error: BaseException, hint: str | None = None) -> UsageError:
+    """Return the error of arguments that could not be parsed.
 
     Args:
         error: one of the parser's usage errors. typer has carried its own copy of the
             parser's classes since 0.20-odd, so they are known by their attributes.
-        place: what to try, where the value was not typed.
-        better: what to try, where more is known than the parser knows.
+        hint: what to try, where more is known than the parser knows.
     """
     message = str(getattr(error, "message", error))
     render = getattr(error, "format_message", None)
@@ -143,16 +140,15 @@ def usage_failure(error: Exception, place: str | None = None, better: str | None
     message = message.partition(" Did you mean ")[0]
     path = getattr(getattr(error, "ctx", None), "command_path", None)
     see_help = f"See `{path} --help`." if isinstance(path, str) else None
-    return Failure(
-        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower(),
-        message if message.endswith((".", "?")) else f"{message}.",
-        better or place or see_help,
-    )
+    code = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()
+    ended = message if message.endswith((".", "?")) else f"{message}."
+    return UsageError(code, ended, hint=hint or see_help)
 
 
-def show(failure: Failure, style: ErrorStyle) -> None:
-    """Write the failure to stderr, as JSON or as text."""
-    text = _as_json(failure) if style.json else _as_text(failure, verbose=style.verbose)
+def show(failure: Failure, arguments: Sequence[str]) -> None:
+    """Write the failure to stderr, as JSON or as text: as the arguments ask for."""
+    as_json, verbose = error_style(arguments)
+    text = _as_json(failure) if as_json else _as_text(failure, verbose=verbose)
     try:
         sys.stderr.write(text)
         sys.stderr.flush()

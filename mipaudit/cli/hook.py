@@ -27,7 +27,7 @@ _WORST: Final = (exit_code.NOT_MET, exit_code.INCONCLUSIVE, exit_code.OK)
 
 def main() -> NoReturn:
     """Run the command on each file and exit with the worst code."""
-    from mipaudit.cli.failure import error_style, failure_of, show, usage_failure
+    from mipaudit.cli.failure import failure_of, show
 
     usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
     command, *words = sys.argv[1:] or [""]
@@ -35,11 +35,8 @@ def main() -> NoReturn:
         options, files = split(command, words)
     except typer.Exit:  # --help
         sys.exit(exit_code.OK)
-    except MipauditError as error:
-        show(failure_of(error), error_style(words))
-        sys.exit(exit_code.USAGE)
-    except usage_error as error:
-        show(usage_failure(error), error_style(words))
+    except (MipauditError, usage_error) as error:
+        show(failure_of(error), words)
         sys.exit(exit_code.USAGE)
     sys.exit(worst([_run(command, options, file) for file in files]))
 

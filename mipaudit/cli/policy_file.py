@@ -65,14 +65,6 @@ class ConfigFile(NamedTuple):
         return os.path.dirname(self.name) not in {"", os.curdir}  # noqa: PTH120 - see `_folders`
 
 
-class _Content(NamedTuple):
-    """What a file holds, whose it is, and whether its folder leaves that to chance."""
-
-    data: bytes
-    foreign: bool
-    planted: bool
-
-
 def find_config() -> ConfigFile | None:
     """Return the file of the working directory or of its nearest parent that has one.
 
@@ -101,22 +93,23 @@ def _candidate(path: str) -> ConfigFile | None:
     content, name = _content(path, asked=False), _shown(path)
     if content is None:
         return None
+    data, foreign, planted = content
     in_project = os.path.basename(path) == PROJECT_FILE  # noqa: PTH119 - see `_folders`
-    if in_project and not _could_hold(content.data):
+    if in_project and not _could_hold(data):
         return None
-    table: Mapping[str, Any] | None = _parsed(name, content.data)
+    table: Mapping[str, Any] | None = _parsed(name, data)
     if in_project and table is not None:
         table = _tool_table(name, table)
     if table is None:
         return None
-    if content.planted:
+    if planted:
         raise refused(
             f"The file {_quoted(name)} is in a folder that everybody may write to, and belongs "
             "neither to you nor to the folder's owner.",
             "If it is the policy that you want, name it with --config FILE; if not, use "
             "--no-config.",
         )
-    return _config(name, content, table, found=True)
+    return _config(name, data, table, found=True, foreign=foreign)
 
 
 def refused(message: str, hint: str | None = None) -> UsageError:
@@ -144,7 +137,8 @@ def read_config(path: str) -> ConfigFile:
     content = _content(path, asked=True)
     if content is None:
         raise refused(f"There is no file {_quoted(path)}.", "See --config.")
-    table = _parsed(path, content.data)
+    data, foreign, _ = content
+    table = _parsed(path, data)
     inner = _tool_table(path, table)
     in_project = os.path.basename(path) == PROJECT_FILE  # noqa: PTH119 - see `_folders`
     if inner is None and in_project:
@@ -154,7 +148,8 @@ def read_config(path: str) -> ConfigFile:
             f"The file {_quoted(path)} has settings at its top and under [tool.mipaudit].",
             "Keep one of the two: the other would be passed over.",
         )
-    return _config(path, content, table if inner is None else inner, found=False)
+    table = table if inner is None else inner
+    return _config(path, data, table, found=False, foreign=foreign)
 
 
 def _folders() -> Iterator[str]:
@@ -171,8 +166,10 @@ def _folders() -> Iterator[str]:
         folder = parent
 
 
-def _content(path: str, *, asked: bool) -> _Content | None:
-    """Return what a file holds, None where there is none.
+def _content(path: str, *, asked: bool) -> tuple[bytes, bool, bool] | None:
+    """Return what a file holds, whether it is another user's, and if anybody could put it there.
+
+    None where there is none.
 
     A link that leads nowhere is not nothing: the policy would be left out in silence. A file
     that nobody named must be a regular one: reading a pipe could wait for ever. What is looked at
@@ -193,7 +190,7 @@ def _content(path: str, *, asked: bool) -> _Content | None:
     except (OSError, ValueError):  # a null byte in the name is a ValueError
         data = None
     if data is not None and len(data) <= _LARGEST:
-        return _Content(data, foreign, planted)
+        return data, foreign, planted
     raise refused(
         f"The file {_quoted(_shown(path))} cannot be read.",
         "Name another with --config, or use --no-config.",
@@ -263,18 +260,20 @@ def _tool_table(name: str, table: Mapping[str, Any]) -> dict[str, Any] | None:
     return found
 
 
-def _config(name: str, content: _Content, table: Mapping[str, Any], *, found: bool) -> ConfigFile:
+def _config(
+    name: str, data: bytes, table: Mapping[str, Any], *, found: bool, foreign: bool
+) -> ConfigFile:
     from hashlib import sha256
 
     return ConfigFile(
         name=name,
-        sha256=sha256(content.data).hexdigest(),
+        sha256=sha256(data).hexdigest(),
         table={key: value for key, value in table.items() if key not in {LIMITS, WAIVERS}},
         limits=_tables(name, table, LIMITS),
         waivers=_tables(name, table, WAIVERS),
         empty=all(one in ({}, []) for one in table.values()),
         found=found,
-        foreign=content.foreign,
+        foreign=foreign,
     )
 
 

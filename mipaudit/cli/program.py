@@ -109,10 +109,9 @@ def joined_name(arguments: Sequence[str]) -> Sequence[str]:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code.
 
-    Usage errors are reported here; every other exception goes to the caller.
-
     Raises:
         KeyboardInterrupt: the user pressed control-C.
+        UsageError: the words are not what a command takes.
     """
     if is_completing():
         # The shell gives the words in the environment.
@@ -126,24 +125,17 @@ def run(arguments: Sequence[str]) -> int:
     try:
         status = command.main(list(arguments), prog_name="mipaudit", standalone_mode=False)
     except usage_error as error:
-        return _report(error, arguments)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(str(error), err=True)  # the message is the help itself
+            return exit_code.USAGE
+        from mipaudit.cli.failure import misplaced, refusal
+
+        better = misplaced(error, arguments, lambda row: declared_command(row).params)
+        raise refusal(error, better or usage_place(error)) from None
     if status == exit_code.INTERRUPTED:
         # typer swallows control-C without a word.
         raise KeyboardInterrupt
     return status if isinstance(status, int) else exit_code.OK
-
-
-def _report(error: Exception, arguments: Sequence[str]) -> int:
-    from mipaudit.cli.failure import error_style, misplaced, show, usage_failure
-
-    if type(error).__name__ == "NoArgsIsHelpError":
-        # The message is the help itself.
-        typer.echo(str(error), err=True)
-        return exit_code.USAGE
-    better = misplaced(error, arguments, lambda row: declared_command(row).params)
-    failure = usage_failure(error, usage_place(error), better)
-    show(failure, error_style(arguments))
-    return failure.status
 
 
 def is_completing() -> bool:
@@ -177,29 +169,20 @@ def _groups_of(params: Iterable[Any], context: OfParser) -> Groups:
     return {title: rows for title, rows in groups.items() if rows}
 
 
-def _write(groups: Groups, formatter: OfParser) -> None:
-    for title, rows in groups.items():
+def _format_options(self: OfParser, ctx: OfParser, formatter: OfParser) -> None:
+    """Write what a command takes, or the program has, under headings.
+
+    As plain text: drawn by rich, help would take twice the time, and help is piped.
+    """
+    for title, rows in self.groups(ctx).items():
         with formatter.section(title):
             formatter.write_dl(rows)
 
 
-class GroupedCommand(TyperCommand):
-    """A command: its options are listed under headings.
-
-    As plain text: drawn by rich, help would take twice the time, and help is piped.
-    """
-
-    def groups(self, ctx: OfParser) -> Groups:
-        """Return what it takes, by headings."""
-        return _groups_of(self.get_params(ctx), ctx)
-
-    def format_options(self, ctx: OfParser, formatter: OfParser) -> None:
-        """Write the options."""
-        _write(self.groups(ctx), formatter)
-
-
 class Program(TyperGroup):
     """The program: its commands are listed under headings, each on one line."""
+
+    format_options = _format_options
 
     def groups(self, ctx: OfParser) -> Groups:
         """Return the commands, and then the few options that need none."""
@@ -209,10 +192,6 @@ class Program(TyperGroup):
             groups.setdefault(one.group, []).append((one.name.ljust(width), one.summary))
         return groups | _groups_of(self.get_params(ctx), ctx)
 
-    def format_options(self, ctx: OfParser, formatter: OfParser) -> None:
-        """Write both."""
-        _write(self.groups(ctx), formatter)
-
 
 _SETTINGS: Final = "mipaudit.settings"
 _POLICY: Final = "--max-"
@@ -221,7 +200,7 @@ _COLUMNS: Final = "COL,COL"
 _INPUTS: Final = ("data", "scores", "guesses", "members", "holdout", "probabilities", "logits")
 
 
-class DeclaredCommand(GroupedCommand):
+class DeclaredCommand(TyperCommand):
     """Parses and runs a command of the table.
 
     Attributes:
@@ -229,6 +208,11 @@ class DeclaredCommand(GroupedCommand):
     """
 
     row: Command
+    format_options = _format_options
+
+    def groups(self, ctx: OfParser) -> Groups:
+        """Return what it takes, by headings."""
+        return _groups_of(self.get_params(ctx), ctx)
 
     def parse_args(self, ctx: OfParser, args: list[str]) -> list[str]:
         """Parse the words, over what the environment and a policy file set.

@@ -100,7 +100,7 @@ def test_errors_are_json_when_the_report_would_be(mipaudit, words, code, flags):
 def test_the_form_of_errors_is_read_from_short_flags(arguments, wants_json, verbose):
     style = error_style(["estimate", "x.csv", *arguments.split()])
 
-    assert (style.json, style.verbose) == (wants_json, verbose)
+    assert style == (wants_json, verbose)
 
 
 @pytest.mark.parametrize("arguments", [[], ["estimate"], ["check"]])
