@@ -1,12 +1,16 @@
-"""The same table by every route gives the same rows."""
+"""The same table by every route gives the same rows; what nobody meant to give, one clear error."""
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import io
 import os
+import re
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 
 import numpy as np
 import polars as pl
@@ -15,17 +19,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.data.files import blob
-from mipaudit.data.opening import ReadRequest, open_input
+from mipaudit.data.formats import csv_file
+from tests.fixtures.files import drain, opened, refused
 
 ROWS = 400
 OPTIONS = [
-    {},
-    {"key_column": "team"},
-    {"unit_column": "team", "seed": 4},
-    {"where": "split_at = 3"},
+    *({}, {"key_column": "team"}, {"unit_column": "team", "seed": 4}, {"where": "split_at = 3"}),
     {"where": "team = p7", "score_columns": ("hits",)},
     {"score_columns": ("team", "hits", "loss")},
 ]
+TWO = "member,score\n1,1.5\n0,2.5\n"
 
 
 @pytest.fixture
@@ -55,44 +58,39 @@ def csv(table):
 @pytest.fixture
 def pipe(monkeypatch):
     """Return a function that makes bytes the standard input."""
-
-    def feed(content):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-
-    return feed
+    return lambda content: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
-def parquet_bytes(table, **options):
+def stored(table, path=None, **options):
+    """Return a table as Parquet, or write it to a path."""
     sink = io.BytesIO()
-    pq.write_table(table, sink, **options)
-    return sink.getvalue()
+    pq.write_table(table, path or sink, **options)
+    return path or sink.getvalue()
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_every_route_gives_the_same_rows(read, write, drained, pipe, table, csv, options):
+def test_every_route_gives_the_same_rows(read, write, pipe, table, csv, options):
     expected = read(write(csv), **options)
     assert expected.member
     packed = (gzip.compress(csv), pa.Codec("zstd").compress(csv, asbytes=True))
-    for content in (*packed, parquet_bytes(table, row_group_size=37)):
+    for content in (*packed, stored(table, row_group_size=37)):
         assert read(write(content), **options) == expected
-    for content in (csv, parquet_bytes(table)):
+    for content in (csv, stored(table)):
         pipe(content)
         assert read("-", **options) == expected
-    frames = (table, pl.from_arrow(table), table.to_pandas(), pa.table(table).to_reader())
-    for frame in frames:
-        asked = {name: value for name, value in options.items() if name != "seed"}
-        with open_input(frame, None, None, ReadRequest(**asked)) as source:
+    asked = {name: value for name, value in options.items() if name != "seed"}
+    for frame in (table, pl.from_arrow(table), table.to_pandas(), pa.table(table).to_reader()):
+        with opened(frame, **asked) as source:
             source.number_rows(options.get("seed", 0))
-            assert drained(source) == expected
+            assert drain(source) == expected
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_parts_of_a_directory_are_one_table(read, write, table, csv, options):
     expected = read(write(csv), **options)
-    head, tail = table.slice(0, 150), table.slice(150, 100)
     lines = csv.splitlines(keepends=True)
-    write(parquet_bytes(head, row_group_size=40), "d/a.parquet")
-    write(parquet_bytes(tail), "d/b/x.parquet")
+    write(stored(table.slice(0, 150), row_group_size=40), "d/a.parquet")
+    write(stored(table.slice(150, 100)), "d/b/x.parquet")
     rest = write(gzip.compress(lines[0] + b"".join(lines[251:])), "d/z.csv.gz")
     for junk in ("d/.hidden.csv", "d/_SUCCESS", "d/_temporary/x.csv", "d/.git/x.csv"):
         write(b"junk", junk)
@@ -104,33 +102,65 @@ def test_large_standard_input_goes_to_an_unlinked_file(read, pipe, monkeypatch, 
     pipe(csv)
     expected = read("-")
     monkeypatch.setattr("mipaudit.data.opening._STDIN_IN_MEMORY", 100)
-    for content in (csv, gzip.compress(csv), parquet_bytes(table, row_group_size=50)):
+    for content in (csv, gzip.compress(csv), stored(table, row_group_size=50)):
         pipe(content)
         assert read("-") == expected
     # It serves several threads.
-    pipe(parquet_bytes(table, row_group_size=20))
-    with open_input("-", None, None, ReadRequest()) as source, ThreadPoolExecutor(8) as pool:
+    pipe(stored(table, row_group_size=20))
+    with opened("-") as source, ThreadPoolExecutor(8) as pool:
         parts = source.partitions()
         found = list(pool.map(lambda part: list(part.batches()), parts))
         loss = [x for batches in found for rows in batches for x in rows.scores[0]]
         assert loss == table["loss"].to_pylist()
-        assert len(parts) == ROWS // 20
-        assert source.findings() == ()
+        assert (len(parts), source.findings()) == (ROWS // 20, ())
 
 
-def test_parts_must_agree(fails, write, table):
+@pytest.fixture
+def fifo(tmp_path):
+    """Return a function that makes a named pipe and feeds it once."""
+    feeders = []
+
+    def maker(name, content):
+        path = tmp_path / name
+        os.mkfifo(path)
+        feeders.append(threading.Thread(target=path.write_bytes, args=(content,), daemon=True))
+        feeders[-1].start()
+        return path
+
+    yield maker
+    for feeder in feeders:
+        feeder.join(timeout=5)
+        assert not feeder.is_alive()
+
+
+def test_pipes_are_read_once_and_whole(fifo, read, write, table, csv):
+    text = b"member,score\n" + b"".join(b"%d,%d\n" % (at % 2, at) for at in range(30_000))
+    for name, content in (("text", text), ("csv", csv), ("parquet", stored(table))):
+        assert read(fifo(name, content)) == read(write(content))
+    members, holdout = fifo("m", b"score\n1.5\n2.5\n"), fifo("h", b"score\n3.5\n")
+    everything = read(members=str(members), holdout=str(holdout))
+    assert (everything.member, everything.scores) == ([True, True, False], [[1.5, 2.5, 3.5]])
+
+
+# --- files, folders and what is in their place
+
+
+def test_parts_must_agree_and_come_in_bytewise_order(read, fails, write):
     write("member,loss\n1,0.5\n0,1.5\n", "d/a.csv")
     path = write("member,score\n1,0.5\n0,1.5\n", "d/b.csv")
     error = fails("columns_differ", path.parent)
     assert "a.csv: there is no column 'score'" in error.message
     path = write("member,loss\n1,abc\n0,def\n", "d/b.csv")
     fails("columns_differ", path.parent)
+    for at, name in enumerate(("B.csv", "a.csv", "a10.csv", "a9.csv", "é.csv")):
+        path = write(f"member,score\n1,{at}.5\n0,{at}.25\n", f"e/{name}")
+    assert read(path.parent).scores[0][::2] == [0.5, 1.5, 2.5, 3.5, 4.5]
 
 
 @pytest.mark.parametrize("path", ["set", "set/*/*.csv", "set/**"])
 def test_a_folder_that_cannot_be_listed_hides_no_part(fails, write, tmp_path, monkeypatch, path):
-    write("member,score\n1,0.5\n0,1.5\n", "set/open/a.csv")
-    write("member,score\n1,0.5\n0,1.5\n", "set/closed/b.csv")
+    for name in ("open", "closed"):
+        write(TWO, f"set/{name}/a.csv")
 
     def closed(listing):
         def listed(place):
@@ -146,62 +176,204 @@ def test_a_folder_that_cannot_be_listed_hides_no_part(fails, write, tmp_path, mo
     assert "closed: the folder cannot be listed (Permission denied)." in error.message
 
 
-def test_paths_that_lead_nowhere(fails, write, tmp_path):
-    path = write("member,score\n1,0.5\n0,1.5\n")
-    error = fails("no_such_file", tmp_path / "scorse.csv")
-    assert error.hint == f"Did you mean {str(path)!r}?".replace("'", "")
+def test_paths_that_lead_nowhere(fails, write, tmp_path, monkeypatch):
+    path = write(TWO)
+    hint = fails("no_such_file", tmp_path / "scorse.csv").hint
+    assert hint == f"Did you mean {str(path)!r}?".replace("'", "")
     (tmp_path / "empty").mkdir()
     for code, place in (
         ("no_such_file", tmp_path / "nowhere" / "scores.csv"),
-        ("no_parts", tmp_path / "*.parquet"),
-        ("no_parts", tmp_path / "empty"),
-        ("uri", "file://elsewhere/scores.parquet"),
-        ("no_input", None),
+        *(("no_parts", tmp_path / name) for name in ("*.parquet", "empty")),
+        *(("uri", "file://elsewhere/scores.parquet"), ("no_input", None)),
+        *(("not_a_file", "/dev/zero"), ("empty_path", "")),
     ):
         fails(code, place)
     fails("two_inputs", path, members=str(path))
     fails("no_input", members=str(path))
+    monkeypatch.chdir(tmp_path)
+    for members, holdout in (("", "h"), (".", "")):
+        fails("empty_path", members=members, holdout=holdout)
+    for stream in (None, io.StringIO("member,score\n")):
+        monkeypatch.setattr("sys.stdin", stream)
+        fails("no_stdin", "-")
 
 
-def test_parts_come_in_bytewise_order(read, write):
-    for at, name in enumerate(("B.csv", "a.csv", "a10.csv", "a9.csv", "é.csv")):
-        path = write(f"member,score\n1,{at}.5\n0,{at}.25\n", f"d/{name}")
-    assert read(path.parent).scores[0][::2] == [0.5, 1.5, 2.5, 3.5, 4.5]
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_a_file_twice_in_one_side_is_an_error(write, fails, link):
+    path = write(TWO, "parts/a.csv")
+    link(path, path.with_name("b.csv"))
+    assert re.search("a.csv.*b.csv|b.csv.*a.csv", fails("same_file", path.parent).message)
+    fails("same_file", path.parent / "*.csv")
+    other = write(TWO, "h.csv")
+    fails("same_file", members=str(path.parent), holdout=str(other))
+
+
+def test_a_csv_file_with_a_header_alone_is_listed_and_has_no_rows(write, fails):
+    for name, text in (("a", "member,score\n"), ("b", TWO), ("c", "member,score\n")):
+        folder = write(text, f"d/{name}.csv").parent
+    with opened(str(folder)) as source:
+        assert source.rows_hint == 2
+        assert sorted(file.rows for file in source.inputs()) == [0, 0, 2]
+        source.opened.check_unchanged()
+        write("member,score\n1,9.5\n", "d/c.csv")
+        refused("input_changed", source.opened.check_unchanged)
+    for name in "bc":
+        write("member,score\n", f"d/{name}.csv")
+    fails("no_rows", folder)
+    # A line of text that is named as Parquet is no such part.
+    write(TWO, "d/a.csv")
+    write("not found\n", "d/b.parquet")
+    assert "named as Parquet" in fails("bad_parquet", folder).message
+
+
+def test_a_part_without_rows_has_no_type(tmp_path, read):
+    table = pa.table({"member": [1, 1, 0, 0], "score": [0.5, 1.5, 2.5, 3.5]})
+    (tmp_path / "d").mkdir()
+    stored(table, tmp_path / "d" / "b.parquet")
+    narrow = table.schema.set(1, pa.field("score", pa.float32()))
+    stored(table.slice(0, 0).cast(narrow), tmp_path / "d" / "a.parquet")
+    everything = read(tmp_path / "d")
+    assert (everything.scores, everything.findings) == ([[0.5, 1.5, 2.5, 3.5]], [])
 
 
 def test_inputs_are_hashed_or_fingerprinted(write, monkeypatch, table):
-    from hashlib import sha256
-
-    path = write(parquet_bytes(table))
+    path = write(stored(table))
     data = path.read_bytes()
-    with open_input(str(path), None, None, ReadRequest()) as source:
+    with opened(str(path)) as source:
         (whole,) = source.inputs()
         assert whole.sha256 == sha256(data).hexdigest()
         assert (whole.rows, whole.bytes, whole.fingerprint) == (ROWS, len(data), None)
     monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
-    with open_input(str(path), None, None, ReadRequest()) as source:
+    with opened(str(path)) as source:
         (ends,) = source.inputs()
         assert ends.sha256 is None
         assert ends.fingerprint.startswith("size-and-ends:")
         assert source.inputs(hash_all=True) == (whole,)
 
 
-@pytest.fixture
-def fingerprint(write, monkeypatch):
-    """Return a function that gives the fingerprint of a file of some bytes."""
+def test_fingerprint_sees_size_head_and_tail_and_a_whole_parquet_footer(write, monkeypatch, table):
     monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
     monkeypatch.setattr(blob, "_END", 8)
-    return lambda data: (
-        blob.describe_blob(blob.file_blob(write(bytes(data))), 1, hash_all=False).fingerprint
-    )
 
+    def fingerprint(data):
+        found = blob.file_blob(write(bytes(data)))
+        return blob.describe_blob(found, 1, hash_all=False).fingerprint
 
-def test_fingerprint_sees_size_head_and_tail_and_a_whole_parquet_footer(fingerprint, table):
     text = b"a" * 100
     others = (b"b" + text[1:], text[1:] + b"b", text + b"a")
     assert fingerprint(text) not in set(map(fingerprint, others))
     assert fingerprint(text[:50] + b"b" + text[51:]) == fingerprint(text)
-    data = bytearray(parquet_bytes(table))
+    data = bytearray(stored(table))
     before = fingerprint(data)
     data[-8 - int.from_bytes(data[-8:-4], "little")] ^= 1
     assert fingerprint(data) != before
+
+
+# --- cells that are not what they seem
+
+LIMIT = 2**53
+DAY = dt.date(2020, 1, 1)
+OTHERS = {
+    "date": pa.array([DAY] * 4),
+    "timestamp": pa.array([dt.datetime(2020, 1, 1, tzinfo=dt.UTC)] * 4),
+    "binary": pa.array([b"a", b"b", b"c", b"d"]),
+    "fixed": pa.array([b"ab", b"cd", b"ef", b"gh"], pa.binary(2)),
+    "list": pa.array([[1], [2], [], None]),
+    "struct": pa.array([{"x": 1}] * 4),
+}
+
+
+@pytest.fixture
+def four(tmp_path):
+    """Return a function that writes four rows, with columns in place of others or beside them."""
+
+    def save(**columns):
+        plain = {"member": [1, 1, 0, 0], "score": [0.5, 1.5, 2.5, 3.5]}
+        return stored(pa.table({**plain, **columns}), tmp_path / "s.parquet")
+
+    return save
+
+
+@pytest.mark.parametrize("last", [LIMIT + 1, -LIMIT - 1, 2**63 - 1, -(2**63), 2**64 - 1])
+def test_large_integers_in_csv_are_an_error_with_count_and_first_row(write, fails, last):
+    text = f"member,score\n1,1\n0,{last if last < 2**63 else 2}\n0,{last}\n1,3\n"
+    error = fails("large_integers", write(text))
+    rows = "1 row, first in data row 3" if last >= 2**63 else "2 rows, first in data row 2"
+    assert rows in error.message
+    assert str(last) not in str(error)
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.uint64()])
+def test_large_integers_in_parquet_are_an_error(four, fails, kind):
+    path = four(score=pa.array([0, LIMIT, None, LIMIT + 1], kind))
+    error = fails("large_integers", path, nan="drop")
+    assert "column 'score' in 1 row, first in data row 4" in error.message
+
+
+def test_integers_up_to_the_limit_are_exact(write, read, fails, monkeypatch):
+    everything = read(write(f"member,score\n1,{LIMIT}\n0,{-LIMIT}\n0,3\n"))
+    assert everything.scores == [[float(LIMIT), -float(LIMIT), 3.0]]
+    # Those outside the filter do not matter.
+    text = f"member,score,part\n1,1,a\n0,2,a\n0,{LIMIT + 1},b\n"
+    assert read(write(text), where="part = a").scores == [[1.0, 2.0]]
+    # Nor are those that missing cells made floats told apart.
+    monkeypatch.setattr(csv_file, "SMALL_TEXT", 1 << 10)
+    monkeypatch.setattr(csv_file, "HEAD_BYTES", 1 << 9)
+    rows = "".join(f"{at % 2},{at}\n" for at in range(1000))
+    fails("large_integers", write(f"member,score\n{rows}0,\n1,{LIMIT + 1}\n"), nan="drop")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_types_are_passed_over_as_ids_and_an_error_in_a_role(four, read, fails, name):
+    assert read(four(id=OTHERS[name])).scores == [[0.5, 1.5, 2.5, 3.5]]
+    path = four(odd=OTHERS[name])
+    for role in ({"key_column": "odd"}, {"unit_column": "odd"}, {"where": "odd = 1"}):
+        assert "'odd'" in fails("unreadable_column", path, **role).message
+    fails("unreadable_column", path, member_column="odd")
+    assert "'member'" in fails("unreadable_column", four(member=OTHERS[name])).message
+
+
+def test_text_that_is_not_utf8_is_an_error(four, fails):
+    bad = pa.array([b"\xff\xfe", b"a", b"b", b"c"]).view(pa.string())
+    assert "'member'" in fails("unreadable_column", four(member=bad)).message
+
+
+def test_a_bug_of_ours_is_not_blamed_on_the_file(four, read, monkeypatch):
+    def broken(*_):
+        raise ValueError("bug")
+
+    monkeypatch.setattr("mipaudit.data.formats.arrow.column_of", broken)
+    with pytest.raises(ValueError, match="bug"):
+        read(four())
+
+
+@pytest.mark.parametrize(
+    ("members", "holdout", "found"),
+    [
+        *((pa.float32(), pa.float64(), "scores_rounded"), (pa.int8(), pa.int64(), None)),
+        *((pa.float64(), pa.float16(), "scores_rounded"), (pa.null(), pa.float32(), None)),
+        *((pa.int64(), pa.float32(), "scores_rounded"), (pa.int64(), pa.float64(), "types_differ")),
+        *((kind, kind, None) for kind in (pa.float64(), pa.float32())),
+    ],
+)
+def test_types_that_differ_between_the_classes_are_found(tmp_path, read, members, holdout, found):
+    sides = {}
+    for side, kind in (("members", members), ("holdout", holdout)):
+        values = [None] * 3 if pa.types.is_null(kind) else [1, 2, 3]
+        values = np.array(values, np.float16) if kind == pa.float16() else values
+        table = pa.table({"score": pa.array(values, kind)})
+        sides[side] = str(stored(table, tmp_path / f"{side}.parquet"))
+    everything = read(**sides, nan="category")
+    assert {*everything.findings} & {"scores_rounded", "types_differ"} == {found} - {None}
+
+
+def test_a_page_that_does_not_match_its_checksum_is_an_error(tmp_path, read, fails):
+    scores = np.arange(4000.0)
+    table = pa.table({"member": scores % 2 == 0, "score": scores})
+    options = {"use_dictionary": False, "compression": "none", "write_page_checksum": True}
+    path = stored(table, tmp_path / "s.parquet", **options)
+    assert len(read(path).member) == 4000
+    data = bytearray(path.read_bytes())
+    data[data.index(np.array([1234.0]).tobytes()) + 6] ^= 1
+    path.write_bytes(bytes(data))
+    fails("bad_parquet", path)
