@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from mipaudit.maths.normal import density, quantile
 from mipaudit.validation.law import ladder_of
-from mipaudit.validation.scenario import GROUP, RecordScenario, View
-from mipaudit.validation.scenarios import RELEASE, Drawing, Scenario, SplitScenario
+from mipaudit.validation.scenario import GROUP, RELEASE, Scenario, View
+from mipaudit.validation.scenarios import drawn_chunks
 
 if TYPE_CHECKING:
     from mipaudit.validation.law import Ladder, Side
@@ -69,15 +69,15 @@ def check_truths(scenario: Scenario, *, rows: int, prior: float, seed: int) -> l
         prior: of the truths, in (0, 1).
         seed: of the draws.
     """
-    if isinstance(scenario, SplitScenario):
+    if scenario.kind == "splits":
         return list(_split_checks(scenario, rows, seed))
     return list(_record_checks(scenario, rows, prior, seed))
 
 
-def _split_checks(scenario: SplitScenario, rows: int, seed: int) -> Iterator[Check]:
+def _split_checks(scenario: Scenario, rows: int, seed: int) -> Iterator[Check]:
     known = scenario.moments()
-    drawing = Drawing(scenario=scenario, rows={"splits": rows}, order="shuffled", seed=seed)
-    released = np.concatenate([chunk[RELEASE] for chunk in drawing.chunks()])
+    drawn = drawn_chunks(scenario, {"splits": rows}, "shuffled", seed)
+    released = np.concatenate([chunk[RELEASE] for chunk in drawn])
     for what, truth, sample in (
         ("sigma_1", known["sigma_1"], np.abs(released - known["median"])),
         ("sigma_2 squared", known["sigma_2"] ** 2, (released - known["mean"]) ** 2),
@@ -86,17 +86,16 @@ def _split_checks(scenario: SplitScenario, rows: int, seed: int) -> Iterator[Che
         yield Check(what=what, truth=truth, found=float(sample.mean()), error=error)
 
 
-def _record_checks(scenario: RecordScenario, rows: int, prior: float, seed: int) -> Iterator[Check]:
+def _record_checks(scenario: Scenario, rows: int, prior: float, seed: int) -> Iterator[Check]:
     views = scenario.views
     counts = [RungCounts.empty(ladder_of(view.law), view.attacks) for view in views]
     sizes = (
         {"canaries": rows}
-        if scenario.canaries
+        if scenario.kind == "canaries"
         else {"members": rows // 2, "holdout": rows - rows // 2}
     )
-    drawing = Drawing(scenario=scenario, rows=sizes, order="shuffled", seed=seed)
-    for chunk in drawing.chunks():
-        member = chunk[scenario.member_column]
+    for chunk in drawn_chunks(scenario, sizes, "shuffled", seed):
+        member = chunk[scenario.columns[1]]
         for view, count in zip(views, counts, strict=True):
             count.add(*_seen(view, chunk, member))
     by_view: Counts = {
@@ -123,7 +122,7 @@ def _seen(
 def _checked(
     truth: Truth,
     counts: Counts,
-    scenario: RecordScenario,
+    scenario: Scenario,
     prior: float,
 ) -> Iterator[Check]:
     if truth.value is None:
@@ -178,7 +177,7 @@ def _with_groups(
     truth: Truth,
     value: float,
     counts: Counts,
-    scenario: RecordScenario,
+    scenario: Scenario,
     prior: float,
 ) -> Check:
     """Check the advantage of who sees the group too."""

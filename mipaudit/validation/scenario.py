@@ -36,8 +36,18 @@ if TYPE_CHECKING:
     from mipaudit.validation.laws import Groups
     from mipaudit.validation.truth import Family
 
-MEMBER: Final = "member"
-INCLUDED: Final = "included"
+# The columns that number the rows, and that say who is a member.
+_BESIDE: Final[Mapping[Kind, tuple[str, str | None]]] = {
+    "scores": ("record_id", "member"),
+    "canaries": ("canary_id", "included"),
+    "splits": ("split", None),
+}
+RELEASE: Final = "release"
+# What `noise` has to know of one released number, over all random halves: its mean distance from
+# the median, its standard deviation, and of exchanges of one record for another the largest move,
+# the mean move of the record for which that is largest, and the mean move of all.
+_TRUE: Final = ("sigma_1", "sigma_2", "sensitivity", "swap_distance", "swap_distance_average")
+CHUNK: Final = 1 << 20
 SCORE: Final = "score"
 GROUP: Final = "group"
 FPRS: Final = (0.001, 0.01, 0.1)
@@ -49,8 +59,8 @@ _DECIMALS: Final = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Titled:
-    """What a scenario is called: the catalogue says it.
+class Scenario:
+    """Rows are records, each a member or holdout; or random splits of a deterministic algorithm.
 
     Attributes:
         name: stable, lower case, with hyphens; it carries the parameters.
@@ -58,6 +68,16 @@ class Titled:
         heading: what it is listed under.
         parameters: the numbers in its name.
         notes: what a reader of its truth must know.
+        kind: ``scores`` of members and holdout; ``canaries``, each included by a fair coin of its
+            own; ``splits``, each a random half of fixed records.
+        sizes: how many rows are drawn of each class unless somebody says otherwise.
+        drawn: the columns that `draw` returns; the first is what rows are sorted by.
+        draw: takes random numbers and who is a member, bool, shape (n,), and returns the columns
+            of independent rows; of splits nobody is a member.
+        at_once: how many rows may be drawn at once without taking much memory.
+        views: what attackers may see; none of splits.
+        moments: of splits, returns what is true over all halves, exact to nine digits or more, and
+            the ``median`` and the ``mean`` of what is released.
     """
 
     name: str = ""
@@ -65,63 +85,38 @@ class Titled:
     heading: str = ""
     parameters: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordScenario(Titled):
-    """Rows are records, each a member or holdout.
-
-    Attributes:
-        drawn: the columns that `draw` returns; the first is what rows are sorted by.
-        draw: takes random numbers and who is a member, bool, shape (n,), and returns the columns
-            of independent records.
-        views: what attackers may see.
-        n_members: drawn unless somebody says otherwise.
-        n_holdout: likewise.
-        canaries: whether each record was included by a fair coin of its own.
-    """
-
+    kind: Kind = "scores"
+    sizes: Mapping[str, int] = field(default_factory=lambda: {"members": 1000, "holdout": 1000})
     drawn: tuple[str, ...]
     draw: Callable[[np.random.Generator, NDArray[np.bool_]], Columns]
-    views: tuple[View, ...]
-    n_members: int = 1000
-    n_holdout: int = 1000
-    canaries: bool = False
+    at_once: int = CHUNK
+    views: tuple[View, ...] = ()
+    moments: Callable[[], dict[str, float]] = dict
 
     @property
-    def kind(self) -> Kind:
-        """Canaries, or members and holdout."""
-        return "canaries" if self.canaries else "scores"
+    def member_column(self) -> str | None:
+        """The column that says who is a member; None of splits."""
+        return _BESIDE[self.kind][1]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The row's id, its membership, and what is drawn."""
-        return (self.id_column, self.member_column, *self.drawn)
-
-    @property
-    def id_column(self) -> str:
-        """The column that numbers the rows."""
-        return "canary_id" if self.canaries else "record_id"
-
-    @property
-    def member_column(self) -> str:
-        """The column that says who is a member."""
-        return INCLUDED if self.canaries else MEMBER
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """Members and holdout records, or canaries."""
-        if self.canaries:
-            return {"canaries": self.n_members}
-        return {"members": self.n_members, "holdout": self.n_holdout}
+        """The row's number, its membership, and what is drawn."""
+        return (*(name for name in _BESIDE[self.kind] if name), *self.drawn)
 
     def truths(self, prior: float) -> tuple[Truth, ...]:
-        """Return what is true of every view, and of who sees the group too.
+        """Return what is true of every view, and of who sees the group too; or the moments.
 
         Args:
-            prior: probability that a challenged record is a member, in (0, 1).
+            prior: probability that a challenged record is a member, in (0, 1); without meaning
+                for splits.
         """
-        found = [truth for view in self.views for truth in truths_of(view, prior)]
+        known = self.moments()
+        found = [
+            Truth(quantity=name, value=float(f"{known[name]:.9g}"), sees=RELEASE)
+            for name in _TRUE
+            if name in known
+        ]
+        found += [truth for view in self.views for truth in truths_of(view, prior)]
         groups = [view for view in self.views if view.group is not None]
         if groups:
             # Groups are as frequent in both classes.
@@ -352,9 +347,7 @@ def mechanism_curve(law_name: str) -> TradeOff | None:
     return None if family is None or curve is None else curve(*family.parse(law_name))
 
 
-def scores(
-    law: Law, curve: TradeOff | None = None, attacks: tuple[Attack, ...] = ()
-) -> RecordScenario:
+def scores(law: Law, curve: TradeOff | None = None, attacks: tuple[Attack, ...] = ()) -> Scenario:
     """Return independent scores from a law.
 
     Args:
@@ -362,7 +355,7 @@ def scores(
         curve: trade-off curve of the mechanism that makes them, if one does.
         attacks: named attacks on them.
     """
-    return RecordScenario(
+    return Scenario(
         name=law.name,
         summary=law.description,
         drawn=(SCORE,),
@@ -371,7 +364,7 @@ def scores(
     )
 
 
-def scores_of(family: Family[Law], *values: float) -> RecordScenario:
+def scores_of(family: Family[Law], *values: float) -> Scenario:
     """Return independent scores from the law of a family that has these numbers."""
     curve, attacks = _CURVES.get(family.prefix), _ATTACKS.get(family.prefix)
     return scores(
@@ -397,7 +390,7 @@ def _drawn_from(
     return found
 
 
-def grouped(law: Law, groups: Groups) -> RecordScenario:
+def grouped(law: Law, groups: Groups) -> Scenario:
     """Return a score and the group of each record.
 
     Args:
@@ -419,7 +412,7 @@ def grouped(law: Law, groups: Groups) -> RecordScenario:
         for label, (share, one) in groups.items()
     )
     every = View(sees=SCORE, law=law, read=_read_score)
-    return RecordScenario(
+    return Scenario(
         name=law.name,
         summary=law.description,
         drawn=(SCORE, GROUP),
@@ -428,7 +421,7 @@ def grouped(law: Law, groups: Groups) -> RecordScenario:
     )
 
 
-def shifted_features(shift: float) -> RecordScenario:
+def shifted_features(shift: float) -> Scenario:
     """Return five features, the first higher in members; the score is the sum of two of them.
 
     Args:
@@ -457,7 +450,7 @@ def shifted_features(shift: float) -> RecordScenario:
         read=lambda columns: columns["x1"].astype(np.float64),
         quantity="blind_advantage",
     )
-    return RecordScenario(drawn=(SCORE, *FEATURES), draw=draw, views=(score, blind))
+    return Scenario(drawn=(SCORE, *FEATURES), draw=draw, views=(score, blind))
 
 
 def _feature(shift: float) -> Discrete:
@@ -491,7 +484,7 @@ SECOND: Final = "d2"
 BOTH: Final = f"{FIRST}, {SECOND}"
 
 
-def xor_pair(advantage: float) -> RecordScenario:
+def xor_pair(advantage: float) -> Scenario:
     """Return normal scores whose signs agree more often in members: alone, each tells nothing.
 
     Args:
@@ -505,7 +498,7 @@ def xor_pair(advantage: float) -> RecordScenario:
     return _pair(xor(advantage), agreement, law_of("sign", "one of the two", normal(), normal()))
 
 
-def gaussian_pair(mu: float) -> RecordScenario:
+def gaussian_pair(mu: float) -> Scenario:
     """Return two normal scores, members higher in both.
 
     Args:
@@ -519,9 +512,7 @@ def gaussian_pair(mu: float) -> RecordScenario:
     return _pair(gaussian_plane(mu), diagonal, alone)
 
 
-def _pair(
-    law: VectorLaw, read: Callable[[Columns], NDArray[np.float64]], alone: Law
-) -> RecordScenario:
+def _pair(law: VectorLaw, read: Callable[[Columns], NDArray[np.float64]], alone: Law) -> Scenario:
     """Return two scores: a number has all that they tell together, and each is seen alone too."""
 
     def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Columns:
@@ -533,4 +524,4 @@ def _pair(
         View(sees=FIRST, law=alone, read=lambda columns: columns[FIRST]),
         View(sees=SECOND, law=alone, read=lambda columns: columns[SECOND]),
     )
-    return RecordScenario(drawn=(FIRST, SECOND), draw=draw, views=views)
+    return Scenario(drawn=(FIRST, SECOND), draw=draw, views=views)

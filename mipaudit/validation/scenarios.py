@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.validation.laws import CORRUPTED, LAWS, MINORITY, MU, family_by_prefix, law
 from mipaudit.validation.scenario import (
-    RecordScenario,
-    Titled,
+    CHUNK,
+    RELEASE,
+    Scenario,
     gaussian_pair,
     grouped,
     scores,
@@ -29,10 +30,8 @@ from mipaudit.validation.scenario import (
 )
 from mipaudit.validation.truth import (
     Family,
-    Kind,
     ScenarioEntry,
     ScenarioParameter,
-    Truth,
     family_of,
     filled,
     unknown,
@@ -41,6 +40,8 @@ from mipaudit.validation.truth import (
 if TYPE_CHECKING:
     from mipaudit.validation.scenario import Columns
     from mipaudit.validation.truth import Order
+
+    Entry = Family[Scenario] | Scenario
 
 _NOTES: Final[Mapping[str, str]] = {
     "humphries": "The members are not independent draws from the population: all are of one group. "
@@ -110,8 +111,7 @@ def _catalogue() -> Mapping[str, tuple[Entry, ...]]:
                 scores(law("gauss-shift-1")),
                 name="imbalanced",
                 summary="100 members among 10,000 holdout records, members 1 s.d. higher",
-                n_members=100,
-                n_holdout=10_000,
+                sizes={"members": 100, "holdout": 10_000},
             ),
             grouped(LAWS["subgroup-leak"], MINORITY),
             Family(
@@ -171,7 +171,8 @@ def _canaries(prefix: str) -> Family[Scenario]:
     def make(*values: float) -> Scenario:
         found = scores_of(laws, *values)
         summary = f"canaries: {found.summary}"
-        return replace(found, summary=summary, notes=(_COIN,), canaries=True, n_holdout=0)
+        sizes = {"canaries": found.sizes["members"]}
+        return replace(found, summary=summary, notes=(_COIN,), kind="canaries", sizes=sizes)
 
     summary = f"canaries: {laws.summary}"
     return Family(f"canaries-{prefix}", laws.parameters, make, ((1,),), summary)
@@ -236,8 +237,6 @@ def _listed(heading: str, entry: Entry) -> ScenarioEntry:
     )
 
 
-SPLIT: Final = "split"
-RELEASE: Final = "release"
 _SPLITS: Final = 256  # drawn unless somebody says otherwise
 # Random numbers held at once while halves are drawn.
 _KEYS: Final = 1 << 22
@@ -248,58 +247,23 @@ _NODES: Final = 160
 _FALLEN: Final = 320.0
 
 
-# What `noise` has to know of one released number, over all random halves: its mean distance from
-# the median, its standard deviation, and of exchanges of one record for another the largest move,
-# the mean move of the record for which that is largest, and the mean move of all.
-_TRUE: Final = ("sigma_1", "sigma_2", "sensitivity", "swap_distance", "swap_distance_average")
+def _of_splits(
+    release: Callable[[np.random.Generator, int], NDArray[np.float64]],
+    moments: Callable[[], dict[str, float]],
+    at_once: int = CHUNK,
+) -> Scenario:
+    """Return what is released over so many independent random halves of fixed records."""
+    return Scenario(
+        kind="splits",
+        sizes={"splits": _SPLITS},
+        drawn=(RELEASE,),
+        draw=lambda rng, member: {RELEASE: release(rng, member.size)},
+        at_once=at_once,
+        moments=moments,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitScenario(Titled):
-    """A deterministic algorithm, run on random halves of fixed records: rows are splits.
-
-    Attributes:
-        draw: takes random numbers and how many splits, and returns what is released over
-            independent random halves, shape (splits,).
-        moments: returns what is true over all halves, exact to nine digits or more, and the
-            ``median`` and the ``mean`` of what is released.
-        splits_per_chunk: how many may be drawn at once without taking much memory.
-    """
-
-    draw: Callable[[np.random.Generator, int], NDArray[np.float64]]
-    moments: Callable[[], dict[str, float]]
-    splits_per_chunk: int = 1 << 20
-
-    @property
-    def kind(self) -> Kind:
-        """Rows are splits."""
-        return "splits"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The number of the split, and what was released."""
-        return (SPLIT, RELEASE)
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """How many splits are drawn."""
-        return {"splits": _SPLITS}
-
-    def truths(self, prior: float) -> tuple[Truth, ...]:
-        """Return the moments; the prior has no meaning here."""
-        del prior
-        known = self.moments()
-        return tuple(
-            Truth(quantity=name, value=float(f"{known[name]:.9g}"), sees=RELEASE) for name in _TRUE
-        )
-
-
-# Something that can be simulated, and what is listed.
-Scenario = RecordScenario | SplitScenario
-Entry = Family[Scenario] | Scenario
-
-
-def nearly_cancelling(records: int) -> SplitScenario:
+def nearly_cancelling(records: int) -> Scenario:
     """Return 1 / sum, on records of which one half nearly cancels (Izzo et al., Proposition 9).
 
     That half's release is sqrt(C(n, n/2)), every other is small: the second moment is 1 and
@@ -327,7 +291,7 @@ def nearly_cancelling(records: int) -> SplitScenario:
             "mean": float(outputs.mean()),
         }
 
-    return SplitScenario(draw=draw, moments=moments)
+    return _of_splits(draw, moments)
 
 
 @lru_cache(maxsize=4)
@@ -362,7 +326,7 @@ def _swap_moves(
     return mean, largest
 
 
-def half_mean(records: int) -> SplitScenario:
+def half_mean(records: int) -> Scenario:
     """Return the mean of a random half of records at the quantiles of N(0, 1).
 
     Args:
@@ -391,7 +355,7 @@ def half_mean(records: int) -> SplitScenario:
             "mean": 0.0,
         }
 
-    return SplitScenario(draw=draw, moments=moments, splits_per_chunk=max(1, _KEYS // records))
+    return _of_splits(draw, moments, max(1, _KEYS // records))
 
 
 def quantiles(records: int) -> NDArray[np.float64]:
@@ -431,93 +395,78 @@ def _characteristic(values: NDArray[np.float64], t: NDArray[np.float64]) -> NDAr
     return np.asarray(total / at_zero)
 
 
-CHUNK: Final = 1 << 20
 # Rows that may be held at once, where an order needs all of them.
 LARGEST_SORTED: Final = 1 << 25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """What to draw.
+def drawn_chunks(
+    scenario: Scenario, rows: Mapping[str, int], order: Order, seed: int, chunk: int = CHUNK
+) -> Iterator[Columns]:
+    """Yield a table in chunks, with every column that the scenario names.
 
-    Attributes:
+    Args:
         scenario: what from.
         rows: by class, as the scenario's ``sizes``; at most LARGEST of each and in all.
         order: of the rows.
         seed: at least 0.
         chunk: rows drawn at a time; another number draws another file.
     """
-
-    scenario: Scenario
-    rows: Mapping[str, int]
-    order: Order
-    seed: int
-    chunk: int = CHUNK
-
-    def chunks(self) -> Iterator[Columns]:
-        """Yield the table in chunks, with every column that the scenario names."""
-        if isinstance(self.scenario, SplitScenario):
-            yield from self._splits(self.scenario)
-        else:
-            yield from self._records(self.scenario)
-
-    def _splits(self, scenario: SplitScenario) -> Iterator[Columns]:
-        for number, start, size in _pieces(
-            self.rows["splits"], min(self.chunk, scenario.splits_per_chunk)
-        ):
-            released = scenario.draw(self._rng(number), size)
-            yield {SPLIT: np.arange(start, start + size), RELEASE: released}
-
-    def _records(self, scenario: RecordScenario) -> Iterator[Columns]:
-        held = self.order == "sorted" or (scenario.canaries and self.order != "shuffled")
-        drawn = self._ordered(scenario) if held else self._unordered(scenario)
-        start = 0
-        for columns in drawn:
-            size = len(columns[scenario.member_column])
-            yield {scenario.id_column: np.arange(start, start + size), **columns}
-            start += size
-
-    def _unordered(self, scenario: RecordScenario) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield rows as they are drawn."""
-        left = None if scenario.canaries else [self.rows["members"], self.rows["holdout"]]
-        for number, _, size in _pieces(sum(self.rows.values()), self.chunk):
-            rng = self._rng(number)
-            member = rng.random(size) < 1 / 2 if left is None else self._membership(rng, left, size)
-            yield {scenario.member_column: member, **scenario.draw(rng, member)}
-
-    def _membership(
-        self, rng: np.random.Generator, left: list[int], size: int
-    ) -> NDArray[np.bool_]:
-        """Return who of the next rows is a member, and take them from what is left."""
-        if self.order == "members-first":
-            inside = min(left[0], size)
-        else:
-            inside = int(rng.hypergeometric(left[0], left[1], size))
-        left[0] -= inside
-        left[1] -= size - inside
-        member = np.arange(size) < inside
-        if self.order != "members-first":
-            rng.shuffle(member)
-        return member
-
-    def _ordered(self, scenario: RecordScenario) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield all rows, put into their order in memory."""
-        parts = list(self._unordered(scenario))
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        key = columns[scenario.drawn[0]]
-        if self.order == "members-first":
-            key = ~columns[scenario.member_column]
-        order = np.argsort(key, kind="stable")
-        for _, start, size in _pieces(len(order), self.chunk):
-            rows = order[start : start + size]
-            yield {name: values[rows] for name, values in columns.items()}
-
-    def _rng(self, number: int) -> np.random.Generator:
-        stream = zlib.crc32(self.scenario.name.encode())
-        return np.random.default_rng((self.seed, stream, number))
+    drawn = _unordered(scenario, rows, order, seed, min(chunk, scenario.at_once))
+    if order == "sorted" or (scenario.kind == "canaries" and order != "shuffled"):
+        drawn = _ordered(scenario, drawn, order, chunk)
+    start = 0
+    for columns in drawn:
+        size = len(columns[scenario.drawn[0]])
+        yield {scenario.columns[0]: np.arange(start, start + size), **columns}
+        start += size
 
 
-def _pieces(total: int, chunk: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the number, the first row and the size of each chunk."""
-    for number, start in enumerate(range(0, total, chunk)):
-        yield number, start, min(chunk, total - start)
+def _unordered(
+    scenario: Scenario, rows: Mapping[str, int], order: Order, seed: int, chunk: int
+) -> Iterator[Columns]:
+    """Yield rows as they are drawn."""
+    left = [*rows.values()]
+    stream, name = zlib.crc32(scenario.name.encode()), scenario.member_column
+    for number, (_, size) in enumerate(_pieces(sum(left), chunk)):
+        rng = np.random.default_rng((seed, stream, number))
+        member = np.zeros(size, dtype=np.bool_)
+        if scenario.kind == "scores":
+            member = _membership(rng, left, order, size)
+        elif scenario.kind == "canaries":
+            member = rng.random(size) < 1 / 2
+        yield {**({name: member} if name else {}), **scenario.draw(rng, member)}
+
+
+def _membership(
+    rng: np.random.Generator, left: list[int], order: Order, size: int
+) -> NDArray[np.bool_]:
+    """Return who of the next rows is a member, and take them from what is left."""
+    first = order == "members-first"
+    inside = min(left[0], size) if first else int(rng.hypergeometric(left[0], left[1], size))
+    left[0] -= inside
+    left[1] -= size - inside
+    member = np.arange(size) < inside
+    if not first:
+        rng.shuffle(member)
+    return member
+
+
+def _ordered(
+    scenario: Scenario, drawn: Iterable[Columns], order: Order, chunk: int
+) -> Iterator[Columns]:
+    """Yield all rows, put into their order in memory."""
+    parts = list(drawn)
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    key = columns[scenario.drawn[0]]
+    if order == "members-first" and scenario.member_column:
+        key = ~columns[scenario.member_column]
+    places = np.argsort(key, kind="stable")
+    for start, size in _pieces(len(places), chunk):
+        some = places[start : start + size]
+        yield {name: values[some] for name, values in columns.items()}
+
+
+def _pieces(total: int, chunk: int) -> Iterator[tuple[int, int]]:
+    """Yield the first row and the size of each chunk."""
+    for start in range(0, total, chunk):
+        yield start, min(chunk, total - start)

@@ -222,11 +222,19 @@ def _records(report: Fields) -> Fields:
 
 
 # By kind: from a report to the same with the names of `/2`.
+def _noise(report: Fields) -> Fields:
+    if report.get("entropy") is None:
+        return report
+    applied = {"entropy": report["entropy"], "n_coordinates": report["dimension"]}
+    return _without(report, "entropy") | {"applied": applied}
+
+
 BEFORE: dict[str, Callable[[Fields], Fields]] = {
     "report": _estimate,
     "bounds": _bounds,
     "epsilon": _epsilon,
     "records": _records,
+    "noise": _noise,
     "attack": _attack,
     "attribute": _attribute,
     "compare": _compare,

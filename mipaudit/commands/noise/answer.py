@@ -9,10 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibration import Calibration, Candidate, calibrate
-from mipaudit.commands.noise.measured import Applied, CoordinateNoise, Measured
+from mipaudit.commands.noise.calibration import Candidate, calibrate
+from mipaudit.commands.noise.measured import CoordinateNoise, Measured
 from mipaudit.commands.noise.mechanism import (
     UniformSource,
+    coordinate_rms,
     coordinate_spreads,
     round_to_grid,
     sample_noise,
@@ -57,14 +58,46 @@ class NoisedRelease:
     findings: tuple[Finding, ...] = ()
 
 
-def report_on_splits(asked: NoiseOptions) -> NoiseReport:
-    """Read the tables, calibrate and report.
+def report_on_splits(
+    asked: NoiseOptions, more: Sequence[InputFile] = ()
+) -> tuple[NoiseReport, Splits, Candidate | None]:
+    """Read the tables, calibrate and report; return the tables' splits and the noise, too.
+
+    Args:
+        asked: the promise, and the tables.
+        more: inputs beside the tables.
 
     Raises:
         UsageError: settings that no calibration can keep.
         InputError: the splits or pairs cannot be used.
     """
-    return _report(asked, *_calibrated(asked))
+    splits, pairs = _splits(asked), None
+    if asked.pairs is not None:
+        pairs = read_pairs(asked.pairs, columns=splits.columns if splits.named else ())
+    _check_size(splits.values)
+    swaps = None if pairs is None else _swaps(pairs, splits)
+    candidates, chosen, constant, findings = calibrate(splits.values, asked, _random(asked), swaps)
+    tables = [splits.source, *(() if pairs is None else (pairs.source,)), *more]
+    promise = promise_report(asked, dimension=len(splits.columns), inputs=tables)
+    measured = Measured(
+        n_splits=len(splits.values),
+        n_coordinates=len(splits.columns),
+        n_pairs=0 if pairs is None else len(pairs.one),
+        skipped_columns=splits.skipped,
+        constant_columns=tuple(splits.columns[at] for at in constant[:_MOST_LISTED]),
+        error_units=asked.error_units,
+        strict=asked.strict,
+        candidates=tuple(one for one, _ in candidates),
+        coordinates=() if chosen is None else _coordinates(chosen, splits),
+    )
+    sure = Message("noise_strict" if asked.strict else "noise_estimated")
+    report = replace(
+        promise,
+        measured=measured,
+        findings=(*promise.findings, *findings),
+        limitations=(*promise.limitations, sure),
+    )
+    return report, splits, chosen
 
 
 def noised_release(asked: NoiseOptions, release: Release, unlike: Unlike) -> NoisedRelease:
@@ -80,25 +113,19 @@ def noised_release(asked: NoiseOptions, release: Release, unlike: Unlike) -> Noi
         InputError: the release is not the vector of the splits.
             ``release_unlike_splits``: it can hardly be one more of them.
     """
-    splits, pairs, found = _calibrated(asked)
-    places = align(release, splits.columns, named=splits.named)
-    values = release.values.copy()
-    told: tuple[Finding, ...] = ()
-    if found.chosen is not None:
-        vector = values[places]
-        told = among_splits(vector, splits, release.source.name, unlike)
-        uniforms = uniforms_from_bytes(os.urandom if asked.seed is None else _random(asked).bytes)
-        values[places] = noised(vector, found.chosen, uniforms)
     # The report may be published beside the noised release, so it has neither size nor hash of
     # the release's file. Whoever can list what the release may have been, say the mean of every
     # possible training set, would find the one that has this hash: it would undo the noise.
     source = InputFile(name=release.source.name, rows=release.source.rows, bytes=None)
-    report = _report(asked, splits, pairs, found, [source])
-    applied = Applied(
-        entropy="operating system" if asked.seed is None else "seed",
-        rounding=_UNTOUCHED if found.chosen is None else _ROUNDING,
-        n_coordinates=values.size,
-    )
+    report, splits, chosen = report_on_splits(asked, [source])
+    places = align(release, splits.columns, named=splits.named)
+    values = release.values.copy()
+    told: tuple[Finding, ...] = ()
+    if chosen is not None:
+        vector = values[places]
+        told = among_splits(vector, splits, release.source.name, unlike)
+        uniforms = uniforms_from_bytes(os.urandom if asked.seed is None else _random(asked).bytes)
+        values[places] = noised(vector, chosen, uniforms)
     limitations = (
         *report.limitations,
         *[Message("noise_seeded")] * (asked.seed is not None),
@@ -107,61 +134,30 @@ def noised_release(asked: NoiseOptions, release: Release, unlike: Unlike) -> Noi
     return NoisedRelease(
         values=values,
         content=encode_release(release, values),
-        report=replace(report, applied=applied, limitations=limitations),
+        report=replace(
+            report,
+            entropy="operating system" if asked.seed is None else "seed",
+            rounding=_UNTOUCHED if chosen is None else _ROUNDING,
+            limitations=limitations,
+        ),
         findings=told,
-    )
-
-
-def _report(
-    asked: NoiseOptions,
-    splits: Splits,
-    pairs: Pairs | None,
-    found: Calibration,
-    more: Sequence[InputFile] = (),
-) -> NoiseReport:
-    """Return the report on splits; ``more`` are inputs beside the tables."""
-    chosen = found.chosen
-    tables = [splits.source, *(() if pairs is None else (pairs.source,)), *more]
-    promise = promise_report(asked, dimension=len(splits.columns), inputs=tables)
-    measured = Measured(
-        n_splits=len(splits.values),
-        n_coordinates=len(splits.columns),
-        n_pairs=0 if pairs is None else len(pairs.one),
-        skipped_columns=splits.skipped,
-        constant_columns=tuple(splits.columns[at] for at in found.constant[:_MOST_LISTED]),
-        error_units=asked.error_units,
-        strict=asked.strict,
-        candidates=tuple(replace(one.noise, chosen=one is chosen) for one in found.candidates),
-        coordinates=() if chosen is None else _coordinates(chosen, splits),
-    )
-    sure = Message("noise_strict" if asked.strict else "noise_estimated")
-    return replace(
-        promise,
-        measured=measured,
-        findings=(*promise.findings, *found.findings),
-        limitations=(*promise.limitations, sure),
     )
 
 
 def _coordinates(chosen: Candidate, splits: Splits) -> tuple[CoordinateNoise, ...]:
     if len(splits.columns) > _MOST_LISTED:
         return ()
-    spreads = coordinate_spreads(splits.values)
+    spreads, sizes = coordinate_spreads(splits.values), _sizes(chosen)
     return tuple(
         CoordinateNoise(column=column, noise_rms=float(rms), spread=float(spread))
-        for column, rms, spread in zip(splits.columns, chosen.coordinate_rms, spreads, strict=True)
+        for column, rms, spread in zip(splits.columns, sizes, spreads, strict=True)
     )
 
 
-def _calibrated(asked: NoiseOptions) -> tuple[Splits, Pairs | None, Calibration]:
-    """Return the tables, and what they say about noise."""
-    splits = _splits(asked)
-    pairs = None
-    if asked.pairs is not None:
-        pairs = read_pairs(asked.pairs, columns=splits.columns if splits.named else ())
-    _check_size(splits.values)
-    swaps = None if pairs is None else _swap_pairs(pairs, splits)
-    return splits, pairs, calibrate(splits.values, asked, _random(asked), swaps)
+def _sizes(candidate: Candidate) -> NDArray[np.float64]:
+    """Return the root mean square of the noise on each coordinate."""
+    noise, shape = candidate
+    return coordinate_rms(noise.mechanism, noise.scale, shape)
 
 
 def _random(asked: NoiseOptions) -> np.random.Generator:
@@ -185,7 +181,7 @@ def _splits(asked: NoiseOptions) -> Splits:
     return splits
 
 
-def _swap_pairs(pairs: Pairs, splits: Splits) -> SwapPairs:
+def _swaps(pairs: Pairs, splits: Splits) -> SwapPairs:
     """Return the pairs with their coordinates in the order of the splits."""
     one, other = pairs.one, pairs.other
     if splits.named:
@@ -193,7 +189,7 @@ def _swap_pairs(pairs: Pairs, splits: Splits) -> SwapPairs:
         one, other = one[:, places], other[:, places]
     _check_size(one)
     _check_size(other)
-    return SwapPairs(in_side=one, out_side=other, record=pairs.records)
+    return one, other, pairs.records
 
 
 def _check_size(values: NDArray[np.float64]) -> None:
@@ -226,9 +222,9 @@ def noised(
     Returns:
         (d,) numbers.
     """
-    factor, scale = candidate.shape.factor, candidate.noise.scale
-    drawn = sample_noise(candidate.way.mechanism, scale, vector.size, uniforms, factor)
-    return round_to_grid(vector + drawn, candidate.coordinate_rms)
+    noise, shape = candidate
+    drawn = sample_noise(noise.mechanism, noise.scale, vector.size, uniforms, shape.factor)
+    return round_to_grid(vector + drawn, _sizes(candidate))
 
 
 def align(release: Release, columns: Sequence[str], *, named: bool = True) -> NDArray[np.intp]:

@@ -6,13 +6,13 @@ its error over the rows of the table, since the choice sees them all.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import replace
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.measured import MeasuredMoment, NoiseCandidate
+from mipaudit.commands.noise.measured import MeasuredMean, NoiseCandidate
 from mipaudit.commands.noise.mechanism import (
     FULL_SPLITS_PER_COORDINATE,
     NoiseShape,
@@ -35,6 +35,7 @@ from mipaudit.commands.noise.yardsticks import (
     estimate_gap,
     least_scale,
     measure,
+    protectable,
 )
 from mipaudit.errors import InputError
 from mipaudit.maths.noise_scales import (
@@ -58,55 +59,12 @@ _FEWEST_FOR_SHAPE: Final = 8
 _PAPER_FRACTION: Final = 0.5
 
 
-class Way(NamedTuple):
-    """A row of the table: noise that is considered.
-
-    Attributes:
-        calibration: what its scale is made from.
-        protects: whose membership.
-        shape: which directions may get how much.
-        mechanism: the kind of noise.
-    """
-
-    calibration: CalibrationKind
-    protects: Protects
-    shape: ShapeKind
-    mechanism: Mechanism
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Candidate:
-    """Noise that keeps the promise if what it was scaled by is right.
-
-    Attributes:
-        noise: what the report says of it.
-        way: its row of the table.
-        shape: whose norm its scale is in.
-        coordinate_rms: (d,) root mean square of the noise on each coordinate.
-    """
-
-    noise: NoiseCandidate
-    way: Way
-    shape: NoiseShape
-    coordinate_rms: Array
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Calibration:
-    """What the splits say about noise.
-
-    Attributes:
-        candidates: all that were considered, in a fixed order; none where no noise is needed.
-        chosen: the one of least total error in the error units among those that are allowed;
-            None only where no noise is needed.
-        constant: positions of the coordinates that are constant over the splits.
-        findings: what the reader must know.
-    """
-
-    candidates: tuple[Candidate, ...]
-    chosen: Candidate | None
-    constant: tuple[int, ...]
-    findings: tuple[Finding, ...]
+# A row of the table: noise that is considered. What its scale is made from, whose membership it
+# protects, which directions may get how much, and the kind of noise.
+Way: TypeAlias = tuple[CalibrationKind, Protects, ShapeKind, Mechanism]
+# Noise that keeps the promise if what it was scaled by is right, as the report has it, and the
+# shape whose norm its scale is in.
+Candidate: TypeAlias = tuple[NoiseCandidate, NoiseShape]
 
 
 def ways(
@@ -131,7 +89,7 @@ def ways(
         sure = {"direct", "direct-swap"}
         every = [one for one in every if one[0] in sure and asked.may_choose(*one)]
     return tuple(
-        Way(*one, kind, mechanism)
+        (*one, kind, mechanism)
         for kind in _shape_kinds(n_first, dimension, asked)
         for one in every
         for mechanism in _mechanisms(kind, dimension, asked)
@@ -188,7 +146,7 @@ def _share(asked: NoiseOptions, table: Sequence[Way]) -> float:
 
 def calibrate(
     splits: Array, asked: NoiseOptions, rng: np.random.Generator, pairs: SwapPairs | None = None
-) -> Calibration:
+) -> tuple[list[Candidate], Candidate | None, list[int], list[Finding]]:
     """Find the noise of least error that makes a release eta-MIP.
 
     Isotropic noise is scaled on all splits. Other shapes are made from one random half and
@@ -206,7 +164,9 @@ def calibrate(
         pairs: releases before and after one record is exchanged.
 
     Returns:
-        The candidates and the choice.
+        All that were considered, in a fixed order; the one of least total error in the error units
+        among those that are allowed; the positions of the coordinates that are constant over the
+        splits; what the reader must know. Where no noise is needed there are no candidates.
 
     Raises:
         InputError: the splits cannot be used, or none of the allowed calibrations can.
@@ -216,10 +176,10 @@ def calibrate(
     order = rng.permutation(count)
     halves = Splits(splits, splits[order[: count // 2]], splits[order[count // 2 :]])
     units = _error_units(halves, asked)
-    constant = tuple(np.flatnonzero((splits == splits[0]).all(axis=0)).tolist())
+    constant = np.flatnonzero((splits == splits[0]).all(axis=0)).tolist()
     findings = list(_split_findings(halves, constant, asked))
     if allowed_gap(asked.eta, asked.train_fraction) >= 1:
-        return Calibration(candidates=(), chosen=None, constant=constant, findings=tuple(findings))
+        return [], None, constant, findings
     if len(constant) == dimension:
         raise InputError(
             "constant_release",
@@ -228,22 +188,21 @@ def calibrate(
             " and one that rarely does may need much.",
             hint="Check that the rows are different random splits.",
         )
-    swapped = () if pairs is None else pairs.protects
-    first = halves.first
+    swapped, first = protectable(pairs), halves.first
     varying = len(first) if (first != first[0]).any() else 0
     table = ways(asked, varying, dimension, swapped)
     confidence = 1 - _share(asked, table) if asked.strict else asked.confidence
     candidates: list[Candidate] = []
-    swaps: list[tuple[Protects, MeasuredMoment]] = []
+    swaps: list[tuple[Protects, MeasuredMean]] = []
     for kind in _shape_kinds(varying, dimension, asked):
         shape = _shape(kind, first, units)
         measured = measure(halves, pairs, shape, asked, confidence, rng)
         swaps += [(whose, one) for (of, whose), (one, _) in measured.items() if of == "swap"]
-        rows = (one for one in table if one.shape == kind)
+        rows = (one for one in table if one[2] == kind)
         candidates += _scaled(rows, shape, measured, confidence, asked, units)
     if asked.train_fraction == _PAPER_FRACTION:
         shape = isotropic_shape(np.ones(dimension))
-        paper = Way("paper", "every-record", "isotropic", "norm-exponential")
+        paper: Way = ("paper", "every-record", "isotropic", "norm-exponential")
         moment = estimate_moment(halves.points(shape), asked.k, rng, asked.confidence)
         of_paper: Yardsticks = {paper[:2]: (moment, None)}
         candidates += _scaled([paper], shape, of_paper, asked.confidence, asked, units)
@@ -256,12 +215,9 @@ def calibrate(
         if needed > count:
             findings.append(Finding.of("direct_needs_splits", needed=needed, splits=count))
     findings += () if pairs is None else _pair_findings(swaps, pairs)
-    return Calibration(
-        candidates=tuple(candidates),
-        chosen=_choose(candidates, asked, halves, needed),
-        constant=constant,
-        findings=tuple(findings),
-    )
+    at = _choose([one for one, _ in candidates], asked, halves, needed)
+    candidates[at] = replace(candidates[at][0], chosen=True), candidates[at][1]
+    return candidates, candidates[at], constant, findings
 
 
 def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
@@ -273,7 +229,7 @@ def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
         )
     if pairs is None:
         return
-    count, dimension = pairs.in_side.shape
+    count, dimension = pairs[0].shape
     if dimension != splits.shape[1]:
         raise InputError(
             "pairs_do_not_match",
@@ -309,53 +265,55 @@ def _scaled(
 ) -> Iterator[Candidate]:
     """Yield the noise of each row that can be scaled; ``confidence`` is that of a limit."""
     for way in rows:
-        moment, shifts = measured[way.calibration, way.protects]
+        calibration, protects, kind, mechanism = way
+        moment, shifts = measured[calibration, protects]
         multiplier, gap = None, None
         if shifts is not None:
-            aim = _aim(way, shifts, confidence, asked)
-            limited, scale = aim.basis != "value", least_scale(shifts, way.mechanism, aim)
+            aim = _aim(calibration, shifts, confidence, asked)
+            limited, scale = aim.basis != "value", least_scale(shifts, mechanism, aim)
             if 0 < scale < math.inf:
-                gap = estimate_gap(shifts, way.mechanism, scale, aim, confidence)
+                gap = estimate_gap(shifts, mechanism, scale, aim, confidence)
         else:
-            multiplier = _multiplier(way, asked)
+            multiplier = _multiplier(calibration, mechanism, asked)
             upper = moment.upper if asked.scaled_by == "upper" else None
             limited = upper is not None
             scale = multiplier * (moment.value if upper is None else upper)
         if not 0 < scale < math.inf:
             continue
-        cost = noise_cost(way.mechanism, scale, shape, units)
+        total, rms_norm, expected_norm = noise_cost(mechanism, scale, shape, units)
         noise = NoiseCandidate(
-            **way._asdict(),
+            calibration=calibration,
+            mechanism=mechanism,
+            shape=kind,
+            protects=protects,
             multiplier=multiplier,
             moment=moment,
             gap=gap,
             scaled_by="upper" if limited else "value",
             scale=scale,
             guaranteed=gap is not None and asked.strict,
-            total_error=cost.total,
-            rms_norm=cost.rms_norm,
-            expected_norm=cost.expected_norm,
-            chosen=False,
+            total_error=total,
+            rms_norm=rms_norm,
+            expected_norm=expected_norm,
         )
-        yield Candidate(noise=noise, way=way, shape=shape, coordinate_rms=cost.coordinate_rms)
+        yield noise, shape
 
 
-def _multiplier(way: Way, asked: NoiseOptions) -> float:
-    match way.calibration:
-        case "paper":
-            return paper_scale(asked.eta, asked.k)
-        case "moment":
-            return scale_for_moment(way.mechanism, asked.eta, asked.train_fraction)
-        case _:
-            gap = allowed_gap(asked.eta, asked.train_fraction)
-            return scale_for_distance(way.mechanism, gap)
+def _multiplier(calibration: CalibrationKind, mechanism: Mechanism, asked: NoiseOptions) -> float:
+    if calibration == "paper":
+        return paper_scale(asked.eta, asked.k)
+    if calibration == "moment":
+        return scale_for_moment(mechanism, asked.eta, asked.train_fraction)
+    return scale_for_distance(mechanism, allowed_gap(asked.eta, asked.train_fraction))
 
 
-def _aim(way: Way, shifts: Shifts, confidence: float, asked: NoiseOptions) -> Aim:
+def _aim(
+    calibration: CalibrationKind, shifts: Shifts, confidence: float, asked: NoiseOptions
+) -> Aim:
     # What the mean of h must not exceed: mipaudit help methods, section 28.4, remark (b). For
     # distances from a centre that is eta itself, at every q.
     at_most = asked.eta
-    if way.calibration != "direct":
+    if calibration != "direct":
         at_most = allowed_gap(asked.eta, asked.train_fraction)
     if asked.strict:
         return Aim(at_most=at_most, basis="finite-sample", alpha=1 - confidence)
@@ -365,9 +323,9 @@ def _aim(way: Way, shifts: Shifts, confidence: float, asked: NoiseOptions) -> Ai
 
 
 def _choose(
-    candidates: Sequence[Candidate], asked: NoiseOptions, splits: Splits, needed: int
-) -> Candidate:
-    """Return the allowed candidate of least total error.
+    candidates: Sequence[NoiseCandidate], asked: NoiseOptions, splits: Splits, needed: int
+) -> int:
+    """Return the place of the allowed candidate of least total error.
 
     Args:
         candidates: all.
@@ -379,13 +337,12 @@ def _choose(
         InputError: there is none.
     """
     allowed = [
-        one
-        for one in candidates
-        if asked.may_choose(one.way.calibration, one.way.protects)
-        and (one.noise.guaranteed or not asked.strict)
+        at
+        for at, one in enumerate(candidates)
+        if asked.may_choose(one.calibration, one.protects) and (one.guaranteed or not asked.strict)
     ]
     if allowed:
-        return min(allowed, key=lambda one: one.noise.total_error)
+        return min(allowed, key=lambda at: candidates[at].total_error)
     count = len(splits.every)
     if needed > count:
         raise InputError(
@@ -410,7 +367,7 @@ def _choose(
 
 
 def _split_findings(
-    splits: Splits, constant: tuple[int, ...], asked: NoiseOptions
+    splits: Splits, constant: Sequence[int], asked: NoiseOptions
 ) -> Iterator[Finding]:
     """Yield what a reader must know of the splits alone."""
     count, width = splits.every.shape
@@ -430,15 +387,16 @@ def _split_findings(
 
 
 def _pair_findings(
-    swaps: Sequence[tuple[Protects, MeasuredMoment]], pairs: SwapPairs
+    swaps: Sequence[tuple[Protects, MeasuredMean]], pairs: SwapPairs
 ) -> Iterator[Finding]:
     """Yield what a reader must know of pairs, by their distances in the norm of each shape."""
     if any(one.value == 0 for _, one in swaps):
         yield Finding("pairs_do_not_differ")
-    if pairs.record is None:
+    records = pairs[2]
+    if records is None:
         yield Finding("records_not_named")
         return
-    yield Finding.of("tested_records_only", records=len(np.unique(pairs.record)))
+    yield Finding.of("tested_records_only", records=len(np.unique(records)))
     worst = [one for whose, one in swaps if whose == "tested-records"]
     if any(one.validity == "not-an-interval" for one in worst):
         yield Finding.of("few_pairs_of_a_record", fewest=FEWEST_PAIRS)

@@ -1,57 +1,40 @@
-"""What ``noise`` says of splits, and of a release that it noised: parts of its report."""
+"""What ``noise`` says of splits: parts of its report."""
+
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+
+from mipaudit.commands.noise.options import CalibrationKind, Protects, ShapeKind  # noqa: TC001 - the codec reads them
+from mipaudit.maths.noise_scales import Mechanism  # noqa: TC001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredMoment:
-    """A moment or mean distance, estimated from random splits.
+class MeasuredMean:
+    """A mean over random splits, or over swap pairs, with its limits.
+
+    A moment is of a distance. A gap is how well the noise of a direct calibration hides the move
+    of a release: the total variation between the noise and the same noise moved by as much as the
+    release; ``direct``: from a fixed centre; ``direct-swap``: from one side of a pair to the other.
 
     Attributes:
-        order: k; None stands for infinity.
-        value: best estimate, in the norm of the noise.
+        order: k of a moment; None stands for infinity, and where it is a gap.
+        value: best estimate; of a moment in the norm of the noise.
         lower: lower confidence limit, if there is one.
         upper: upper confidence limit, if there is one.
-        estimator: how the value was made.
-        validity: ``approximate`` or ``not-an-interval``.
+        at_most: what the promise allows of a gap: eta, or eta / min(q, 1-q) for pairs.
+        estimator: how the value was made: of a gap ``left-out`` (from the centre of other splits),
+            ``mean-swap``, or ``betting`` (a limit that holds at every sample size).
+        validity: ``finite-sample``, ``approximate`` or ``not-an-interval``.
         confidence: of the limits.
         n_splits: splits, or pairs, behind it.
     """
 
-    order: float | None
+    order: float | None = None
     value: float
-    lower: float | None
+    lower: float | None = None
     upper: float | None
-    estimator: str
-    validity: str
-    confidence: float
-    n_splits: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredGap:
-    """How well the noise of a direct calibration hides the move of a release.
-
-    It is the mean, over random splits (or swap pairs), of the total variation between the
-    noise and the same noise moved by as much as the release: ``direct``: from a fixed
-    centre; ``direct-swap``: from one side of a pair to the other.
-
-    Attributes:
-        value: best estimate at the scale of the noise.
-        upper: upper confidence limit, if there is one.
-        at_most: what the promise allows: eta, or eta / min(q, 1-q) for pairs.
-        estimator: ``left-out`` (from the centre of other splits), ``mean-swap``, or
-            ``betting`` (a limit that holds at every sample size).
-        validity: ``finite-sample``, ``approximate`` or ``not-an-interval``.
-        confidence: of the limit.
-        n_splits: splits, or pairs, behind it.
-    """
-
-    value: float
-    upper: float | None
-    at_most: float
+    at_most: float | None = None
     estimator: str
     validity: str
     confidence: float
@@ -80,20 +63,20 @@ class NoiseCandidate:
         chosen: whether it is the one that is recommended and applied.
     """
 
-    calibration: str
-    mechanism: str
-    shape: str
-    protects: str
+    calibration: CalibrationKind
+    mechanism: Mechanism
+    shape: ShapeKind
+    protects: Protects
     multiplier: float | None
-    moment: MeasuredMoment
-    gap: MeasuredGap | None
+    moment: MeasuredMean
+    gap: MeasuredMean | None
     scaled_by: str
     scale: float
     guaranteed: bool
     total_error: float
     rms_norm: float
     expected_norm: float
-    chosen: bool
+    chosen: bool = False
 
     @property
     def error(self) -> float:
@@ -144,19 +127,3 @@ class Measured:
     strict: bool
     candidates: tuple[NoiseCandidate, ...]
     coordinates: tuple[CoordinateNoise, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    """What was added to a release.
-
-    Attributes:
-        entropy: ``operating system``, or ``seed`` for an experiment, which protects nobody
-            who could guess the seed.
-        rounding: what was done about the last bits of the numbers.
-        n_coordinates: numbers that noise was added to.
-    """
-
-    entropy: Literal["operating system", "seed"]
-    rounding: str
-    n_coordinates: int

@@ -136,51 +136,40 @@ def _floored(spreads: Array) -> Array:
     return np.asarray(np.sqrt((eigenvalues + FLOOR) / (1 + FLOOR)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoiseCost:
-    """The size of noise X, exact (not simulated).
+def coordinate_rms(mechanism: Mechanism, scale: float, shape: NoiseShape) -> Array:
+    """Return (d,) exact root mean squares (E X_j^2)^(1/2) of noise X, in the release's units."""
+    return scale * coordinate_error(mechanism, shape.units.size) * _lengths(shape.factor)
 
-    Attributes:
-        coordinate_rms: (d,) root mean squares (E X_j^2)^(1/2), in the units of the release.
-        expected_norm: E ||X||, Euclidean, in the units of the release.
-        rms_norm: (E ||X||^2)^(1/2), in the units of the release.
-        total: sum of E (X_j / u_j)^2 in the units u asked for: what a choice makes least.
-    """
 
-    coordinate_rms: Array
-    expected_norm: float
-    rms_norm: float
-    total: float
+def _lengths(factor: Array) -> Array:
+    size = np.abs(factor) if factor.ndim == 1 else np.linalg.norm(factor, axis=1)
+    return np.asarray(size, dtype=np.float64)
 
 
 def noise_cost(
     mechanism: Mechanism, scale: float, shape: NoiseShape, error_units: Array
-) -> NoiseCost:
-    """Return how large the noise of a mechanism is.
+) -> tuple[float, float, float]:
+    """Return how large the noise X of a mechanism is, exactly (not simulated).
 
     Args:
         mechanism: the kind of noise.
         scale: above 0.
         shape: of the noise, d coordinates.
-        error_units: (d,) positive units of the total.
+        error_units: (d,) positive units u of the total.
+
+    Returns:
+        The sum of E (X_j / u_j)^2, which a choice makes least; and in the units of the release
+        (E ||X||^2)^(1/2) and E ||X||, Euclidean.
     """
-    factor = shape.factor
-    dimension = shape.units.size
-    lengths = np.asarray(
-        np.abs(factor) if factor.ndim == 1 else np.linalg.norm(factor, axis=1), dtype=np.float64
-    )
-    spectrum = lengths
+    factor, dimension = shape.factor, shape.units.size
+    lengths = spectrum = _lengths(factor)
     if factor.ndim > 1:
         spectrum = np.asarray(np.linalg.svd(factor, compute_uv=False), dtype=np.float64)
     one = scale * coordinate_error(mechanism, dimension)
     # Every mechanism is a radius times a direction: it is Gaussian noise but for the radius.
     longer = expected_norm(mechanism, dimension) / expected_norm("gaussian", dimension)
-    return NoiseCost(
-        coordinate_rms=one * lengths,
-        expected_norm=scale * longer * gaussian_norm(spectrum),
-        rms_norm=one * _length(lengths),
-        total=(one * _length(lengths / error_units)) ** 2,
-    )
+    total = (one * _length(lengths / error_units)) ** 2
+    return total, one * _length(lengths), scale * longer * gaussian_norm(spectrum)
 
 
 def gaussian_norm(spreads: Array) -> float:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.measured import MeasuredMoment
+from mipaudit.commands.noise.measured import MeasuredMean
 from mipaudit.commands.noise.mechanism import NoiseShape
 
 Array = NDArray[np.float64]
@@ -188,10 +188,10 @@ def measured_moment(
     n_splits: int,
     confidence: float,
     order: float = 1.0,
-) -> MeasuredMoment:
+) -> MeasuredMean:
     """Return a moment as the report has it; an infinite upper limit is none."""
     lower, upper = limits or (None, math.inf)
-    return MeasuredMoment(
+    return MeasuredMean(
         order=order if math.isfinite(order) else None,
         value=value,
         lower=lower,
@@ -296,7 +296,7 @@ def _isometric(points: Array) -> Array:
 
 def estimate_moment(
     points: Array, order: float, rng: np.random.Generator, confidence: float = 0.95
-) -> MeasuredMoment:
+) -> MeasuredMean:
     """Estimate sigma_k of a release in the Euclidean norm from outputs over random splits.
 
     The first moment is taken about the spatial median, where it is least and where, to
@@ -344,7 +344,7 @@ def _from_mean(points: Array) -> Array:
     return size * distances
 
 
-def mean_distance(left_out: Array, plain: Array, confidence: float = 0.95) -> MeasuredMoment:
+def mean_distance(left_out: Array, plain: Array, confidence: float = 0.95) -> MeasuredMean:
     """Estimate sigma_1 from distances to the spatial median; as :func:`estimate_moment`."""
     alpha = (1 - confidence) / 2
     # Each limit from the terms that lean its way.

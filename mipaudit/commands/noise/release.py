@@ -28,6 +28,7 @@ from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.provenance import InputFile
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 _SUFFIXES: Final[dict[str, Form]] = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -243,44 +244,12 @@ _TRY: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Likeness:
-    """How a release lies among its splits.
-
-    Attributes:
-        ratio: its distance from the centre by the largest of the splits'; infinite where the
-            splits are all one vector and the release is another.
-        far: coordinates that by themselves lie farther than any split's, as often as
-            `too_far` says.
-        odd: coordinates in which all splits agree and the release does not.
-        equal: splits that are the release, number for number.
-        splits: B.
-    """
-
-    ratio: float
-    far: NDArray[np.intp]
-    odd: NDArray[np.intp]
-    equal: NDArray[np.intp]
-    splits: int
-
-    @property
-    def beyond(self) -> bool:
-        """Tell whether the release is farther from the centre than any split, or odd."""
-        return self.ratio > 1 or self.odd.size > 0
-
-    @property
-    def unlike(self) -> bool:
-        """Tell whether the release can hardly be one more of the splits."""
-        # Where all splits agree nothing is known of how far is far.
-        return too_far(self.splits) < self.ratio < np.inf
-
-
 def too_far(splits: int) -> float:
     """Return how many times as far as the farthest of so many splits is too far."""
     return next(factor for least, factor in _TOO_FAR if splits >= least)
 
 
-def likeness(splits: Floats, release: Floats) -> Likeness:
+def likeness(splits: Floats, release: Floats) -> tuple[float, Places, Places, Places]:
     """Compare a release with its splits.
 
     Distances are in units of each coordinate's median deviation from the median, over splits
@@ -289,17 +258,22 @@ def likeness(splits: Floats, release: Floats) -> Likeness:
     Args:
         splits: (B, d), finite, B at least 1.
         release: (d,), finite, in the order of the splits' coordinates.
+
+    Returns:
+        Its distance from the centre by the largest of the splits', infinite where the splits are
+        all one vector and the release is another; coordinates that by themselves lie farther than
+        any split's, as often as `too_far` says; coordinates in which all splits agree and the
+        release does not; splits that are the release, number for number.
     """
     steps = _steps(np.concatenate([release[None, :], splits]))
     figures = np.stack([steps.max(axis=1), np.sqrt((steps**2).mean(axis=1))], axis=1)
     by_column = _ratios(steps)
     constant = (splits == splits[0]).all(axis=0)
-    return Likeness(
-        ratio=float(_ratios(figures).max()),
-        far=np.flatnonzero((by_column > too_far(len(splits))) & ~constant),
-        odd=np.flatnonzero(constant & (splits[0] != release)),
-        equal=np.flatnonzero((splits == release).all(axis=1)),
-        splits=len(splits),
+    return (
+        float(_ratios(figures).max()),
+        np.flatnonzero((by_column > too_far(len(splits))) & ~constant),
+        np.flatnonzero(constant & (splits[0] != release)),
+        np.flatnonzero((splits == release).all(axis=1)),
     )
 
 
@@ -344,27 +318,28 @@ def among_splits(
     Raises:
         InputError: ``release_unlike_splits``.
     """
-    found = likeness(splits.values, vector)
-    far, odd = (_where(places, splits) for places in (found.far, found.odd))
-    if found.unlike and unlike == "refuse":
+    count = len(splits.values)
+    ratio, *places, equal = likeness(splits.values, vector)
+    far, odd = (_where(one, splits) for one in places)
+    # Where all splits agree nothing is known of how far is far.
+    if too_far(count) < ratio < np.inf and unlike == "refuse":
         raise InputError(
             "release_unlike_splits",
-            f"{name}: the release lies far beyond all of its {found.splits} splits{far}.",
+            f"{name}: the release lies far beyond all of its {count} splits{far}.",
             hint=_TRY,
         )
     told = []
-    if found.equal.size:
-        rows = ", ".join(str(at + 1) for at in found.equal[:_SHOWN])
-        more = "" if found.equal.size <= _SHOWN else f" and {found.equal.size - _SHOWN} more"
+    if equal.size:
+        rows = ", ".join(str(at + 1) for at in equal[:_SHOWN])
+        more = "" if equal.size <= _SHOWN else f" and {equal.size - _SHOWN} more"
         told.append(Finding.of("release_among_splits", rows=f"{rows}{more}"))
-    if found.beyond:
-        case = "odd" if found.odd.size else "far"
-        count = {"splits": found.splits, "tables": found.splits + 1}
-        told.append(Finding.of("release_beyond_splits", case=case, **count, far=far, odd=odd))
+    if ratio > 1 or odd:
+        case, counts = "odd" if odd else "far", {"splits": count, "tables": count + 1}
+        told.append(Finding.of("release_beyond_splits", case=case, **counts, far=far, odd=odd))
     return tuple(told)
 
 
-def _where(places: NDArray[np.intp], splits: Splits) -> str:
+def _where(places: Places, splits: Splits) -> str:
     """Name the coordinates, or nothing where no single one stands out."""
     if not places.size:
         return ""

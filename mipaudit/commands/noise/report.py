@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from mipaudit.commands.noise.measured import Measured, NoiseCandidate
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.noise_scales import (
     Mechanism,
@@ -22,15 +23,13 @@ from mipaudit.maths.noise_scales import (
     scale_for_distance,
     scale_for_moment,
 )
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.any_report import AnyReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mipaudit.commands.noise.measured import Applied, Measured, NoiseCandidate
     from mipaudit.commands.noise.options import NoiseOptions
-    from mipaudit.model.message import Finding
     from mipaudit.statements.provenance import InputFile
 
 CalibrationName = Literal["paper", "moment", "swap", "dp"]
@@ -78,7 +77,9 @@ class NoiseReport(AnyReport):
         dimension: number of coordinates that the errors are for.
         calibrations: multipliers, side by side.
         measured: what splits say, if there were any.
-        applied: what was added, if anything.
+        entropy: of the noise that was added, if any was: ``operating system``, or ``seed`` for an
+            experiment, which protects nobody who could guess the seed.
+        rounding: what was done about the last bits of a release, if there was one.
     """
 
     eta: float
@@ -88,16 +89,9 @@ class NoiseReport(AnyReport):
     equivalent_epsilon: float | None
     dimension: int
     calibrations: tuple[NoiseCalibration, ...]
-    measured: Measured | None
-    applied: Applied | None
-
-
-def complete() -> None:
-    """Load every type that a report may hold, so that its annotations can be resolved."""
-    from mipaudit.commands.noise.measured import Applied, Measured
-    from mipaudit.model.message import Finding
-
-    globals().update({kind.__name__: kind for kind in (Applied, Finding, Measured)})
+    measured: Measured | None = None
+    entropy: Literal["operating system", "seed"] | None = None
+    rounding: str | None = None
 
 
 def answer(report: NoiseReport) -> Message:
@@ -129,16 +123,12 @@ def answer(report: NoiseReport) -> Message:
 
 def remarks(report: NoiseReport) -> Iterator[Message]:
     """Yield what was added, what the chosen noise rests on, or what each calibration needs."""
-    applied, chosen = report.applied, chosen_of(report)
-    if applied is not None and report.equivalent_epsilon is None:
-        yield Message.of("nothing_added", numbers=applied.n_coordinates)
-    elif applied is not None:
-        yield Message.of(
-            "noise_added",
-            numbers=applied.n_coordinates,
-            entropy=applied.entropy,
-            rounding=applied.rounding,
-        )
+    chosen, numbers = chosen_of(report), report.dimension
+    if report.entropy is not None and report.equivalent_epsilon is None:
+        yield Message.of("nothing_added", numbers=numbers)
+    elif report.entropy is not None:
+        of = {"entropy": report.entropy, "rounding": report.rounding}
+        yield Message.of("noise_added", numbers=numbers, **of)
     if chosen is not None:
         yield _grounds(chosen)
     if report.measured is None:
@@ -219,8 +209,6 @@ def promise_report(
         equivalent_epsilon=equivalent_epsilon(eta, q) if gap < 1 else None,
         dimension=dimension,
         calibrations=noise_calibrations(asked, dimension),
-        measured=None,
-        applied=None,
         findings=_findings(gap, q),
         limitations=LIMITATIONS,
         provenance=provenance(seed=asked.seed, inputs=inputs, settings=asked.recorded()),
@@ -234,9 +222,6 @@ def _findings(gap: float, train_fraction: float) -> tuple[Finding, ...]:
         code = "paper_needs_half"
     else:
         return ()
-    # Most answers have none, and a data class takes time.
-    from mipaudit.model.message import Finding
-
     return (Finding(code),)
 
 

@@ -37,7 +37,7 @@ def answer_noise(asked: NoiseOptions) -> NoiseReport:
         return promise_report(asked)
     from mipaudit.commands.noise.answer import report_on_splits
 
-    return report_on_splits(asked)
+    return report_on_splits(asked)[0]
 
 
 def answer_add_noise(asked: AddNoiseOptions) -> NoisedRelease:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.measured import MeasuredGap, MeasuredMoment
+from mipaudit.commands.noise.measured import MeasuredMean
 from mipaudit.commands.noise.mechanism import NoiseShape
 from mipaudit.commands.noise.moments import (
     distances_from_median,
@@ -193,7 +193,7 @@ def _raised(scale: float, part: Shifts, mechanism: Mechanism, aim: Aim, size: fl
 
 def estimate_gap(
     shifts: Shifts, mechanism: Mechanism, scale: float, aim: Aim, confidence: float
-) -> MeasuredGap:
+) -> MeasuredMean:
     """Return the mean of h at a scale, the largest over records where each must be small."""
     parts = [part.gaps(mechanism, scale) for part in shifts.parts()]
     upper: float | None = None
@@ -202,7 +202,7 @@ def estimate_gap(
     elif aim.basis == "approximate":
         upper = min(1.0, max(mean_limits(terms, aim.alpha)[1] for terms in parts))
     validity = "not-an-interval" if aim.basis == "value" else aim.basis
-    return MeasuredGap(
+    return MeasuredMean(
         value=max(float(terms.mean()) for terms in parts),
         upper=upper,
         at_most=aim.at_most,
@@ -217,25 +217,17 @@ def estimate_gap(
 FEWEST_PAIRS: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SwapPairs:
-    """Releases in pairs: one trained with a record, one with another in its place.
+# Releases with a record, shape (P, d); with a random record from outside in its place and the same
+# training randomness, shape (P, d); and which record, of any type that sorts, shape (P,), None
+# where that is not known.
+SwapPairs: TypeAlias = tuple[Array, Array, NDArray[Any] | None]
 
-    Attributes:
-        in_side: (P, d) releases with the record.
-        out_side: (P, d) releases with a random record from outside in its place, and the
-            same training randomness.
-        record: (P,) which record, of any type that sorts; None where not known.
-    """
 
-    in_side: Array
-    out_side: Array
-    record: NDArray[Any] | None = None
-
-    @property
-    def protects(self) -> tuple[Protects, ...]:
-        """Whom a calibration on swaps may be for: the largest and the mean, or the mean alone."""
-        return ("average-record",) if self.record is None else ("tested-records", "average-record")
+def protectable(pairs: SwapPairs | None) -> tuple[Protects, ...]:
+    """Return whom a calibration on swaps may be for: the largest and the mean, or the mean."""
+    if pairs is None:
+        return ()
+    return ("average-record",) if pairs[2] is None else ("tested-records", "average-record")
 
 
 class Splits(NamedTuple):
@@ -260,7 +252,7 @@ class Splits(NamedTuple):
 
 # What scales noise of a shape, by calibration and whom it protects: a moment or mean distance, and,
 # for the direct calibrations, the distances themselves.
-Yardsticks: TypeAlias = dict[tuple[CalibrationKind, Protects], tuple[MeasuredMoment, Shifts | None]]
+Yardsticks: TypeAlias = dict[tuple[CalibrationKind, Protects], tuple[MeasuredMean, Shifts | None]]
 
 
 def measure(
@@ -312,10 +304,11 @@ def swap_shifts(pairs: SwapPairs, shape: NoiseShape, estimator: GapEstimator) ->
         shape: made without these pairs.
         estimator: what the shifts will be used for.
     """
-    lengths = lengths_of(shape.whiten(pairs.in_side - pairs.out_side))
-    if pairs.record is None:
+    one, other, records = pairs
+    lengths = lengths_of(shape.whiten(one - other))
+    if records is None:
         return (Shifts(lengths=lengths, estimator=estimator),)
-    _, index, counts = np.unique(pairs.record, return_inverse=True, return_counts=True)
+    _, index, counts = np.unique(records, return_inverse=True, return_counts=True)
     average = Shifts(
         lengths=lengths[np.argsort(index, kind="stable")],
         estimator=estimator,
@@ -324,7 +317,7 @@ def swap_shifts(pairs: SwapPairs, shape: NoiseShape, estimator: GapEstimator) ->
     return replace(average, every_record=True, fewest=FEWEST_PAIRS), average
 
 
-def mean_swap(shifts: Shifts, confidence: float) -> MeasuredMoment:
+def mean_swap(shifts: Shifts, confidence: float) -> MeasuredMean:
     """Estimate E ||theta_in - theta_out|| for the worst or for the average record.
 
     Limits of the worst allow for the choice (Bonferroni). The average is over the records

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from mipaudit.commands.simulate.options import SimulateOptions
@@ -14,11 +15,13 @@ from mipaudit.output.presentation import present, write_scores
 from mipaudit.validation.truth import LARGEST, ScenarioList, TruthReport
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import pyarrow as pa
 
     from mipaudit.commands.simulate.options import SimulateShown
     from mipaudit.output.rows import RowFormat
-    from mipaudit.validation.scenarios import Drawing, Scenario
+    from mipaudit.validation.scenario import Columns, Scenario
 
 _SIZES: Final = {
     "n_members": "members",
@@ -45,14 +48,14 @@ class Simulated:
 class Simulation:
     """A table that is yet to be drawn, and what will be true of it."""
 
-    drawing: Drawing
+    chunks: Callable[[], Iterator[Columns]]
     report: TruthReport
 
     def write(self, file: BinaryIO, form: RowFormat) -> None:
         """Draw the table and write it, a chunk at a time."""
         from mipaudit.output.rows import write_rows
 
-        write_rows(file, self.drawing.chunks(), form, columns=self.report.columns)
+        write_rows(file, self.chunks(), form, columns=self.report.columns)
 
 
 def answer_simulate(asked: SimulateOptions) -> Simulated:
@@ -66,7 +69,7 @@ def answer_simulate(asked: SimulateOptions) -> Simulated:
     from mipaudit.output.rows import table_of
 
     planned = simulation(asked)
-    table = table_of(planned.drawing.chunks(), columns=planned.report.columns)
+    table = table_of(planned.chunks(), columns=planned.report.columns)
     return Simulated(table=table, truth=planned.report)
 
 
@@ -98,7 +101,7 @@ def simulation(asked: SimulateOptions) -> Simulation:
         UsageError: there is no such scenario, or a setting has no meaning for it.
     """
     from mipaudit.statements.provenance import provenance
-    from mipaudit.validation.scenarios import Drawing
+    from mipaudit.validation.scenarios import drawn_chunks
     from mipaudit.validation.scenarios import scenario as find
 
     if asked.scenario is None:
@@ -122,8 +125,8 @@ def simulation(asked: SimulateOptions) -> Simulation:
         notes=found.notes,
         provenance=provenance(seed=asked.seed, inputs=(), settings=asked.recorded()),
     )
-    drawing = Drawing(scenario=found, rows=rows, order=asked.order, seed=asked.seed)
-    return Simulation(drawing=drawing, report=truth)
+    chunks = partial(drawn_chunks, found, rows, asked.order, asked.seed)
+    return Simulation(chunks=chunks, report=truth)
 
 
 def list_scenarios() -> ScenarioList:

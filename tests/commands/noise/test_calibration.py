@@ -9,12 +9,13 @@ import pytest
 from scipy import stats
 from scipy.stats import special_ortho_group
 
-from mipaudit.commands.noise.calibration import calibrate, fewest_splits
+from mipaudit.commands.noise.calibration import fewest_splits
 from mipaudit.commands.noise.options import NoiseOptions
-from mipaudit.commands.noise.yardsticks import SwapPairs, shift_gaps
+from mipaudit.commands.noise.yardsticks import shift_gaps
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths import noise_scales
 from mipaudit.report.messages.told import told
+from tests.fixtures.noise import calibrated, swap_pairs
 
 GAUSSIAN = [("gaussian", kind) for kind in ("isotropic", "diagonal", "full")]
 PLAIN = list(product(("gaussian", "norm-exponential"), ("isotropic", "diagonal")))
@@ -26,7 +27,7 @@ ONE = {"shape": "isotropic", "mechanism": "gaussian"}
 
 def run(splits, seed=0, pairs=None, **asked):
     asked = NoiseOptions(**{"eta": 0.1, "splits": splits, **asked})
-    return calibrate(splits, asked, np.random.default_rng(seed), pairs)
+    return calibrated(splits, asked, np.random.default_rng(seed), pairs)
 
 
 def run_strict(splits, seed=0, pairs=None, **asked):
@@ -35,7 +36,7 @@ def run_strict(splits, seed=0, pairs=None, **asked):
 
 def by_name(calibration):
     return {
-        (row.noise.calibration, row.way.mechanism, row.shape.kind, row.noise.protects): row
+        (row.noise.calibration, row.noise.mechanism, row.shape.kind, row.noise.protects): row
         for row in calibration.candidates
     }
 
@@ -58,7 +59,7 @@ def swaps(rng, records, each, step=0.05):
     record = np.repeat(np.arange(records), each)
     in_side = rng.standard_normal((record.size, 2))
     moved = step * (1 + record[:, None]) * rng.standard_normal((record.size, 2))
-    return SwapPairs(in_side=in_side, out_side=in_side + moved, record=record)
+    return swap_pairs(in_side, in_side + moved, record)
 
 
 @pytest.fixture
@@ -70,11 +71,11 @@ def test_real_splits_have_every_candidate(adult_splits):
     found = run(adult_splits)
     wanted = {(by, *one, "every-record") for by in ("moment", "direct") for one in EVERY}
     assert set(by_name(found)) == {*wanted, PAPER}
-    assert found.findings == ()
+    assert found.findings == []
     proved = [row for row in found.candidates if row.noise.calibration != "paper"]
     assert found.chosen is min(proved, key=lambda row: row.noise.total_error)
     # Standardised: shaped noise is some ten standard deviations, isotropic noise absurd.
-    assert (found.chosen.way.mechanism, found.chosen.noise.calibration) == ("gaussian", "moment")
+    assert (found.chosen.noise.mechanism, found.chosen.noise.calibration) == ("gaussian", "moment")
     ratios = found.chosen.coordinate_rms / adult_splits.std(axis=0)
     assert 8 < ratios.min() <= ratios.max() < 12
 
@@ -98,7 +99,7 @@ def test_one_coordinate_is_for_laplace_and_gaussian_noise(adult_splits):
     rows = moments(run(adult_splits[:, :1]))
     assert set(rows) == {("gaussian", "isotropic"), ("laplace", "isotropic")}
     assert rows["laplace", "isotropic"].noise.multiplier == pytest.approx(4.4814, abs=1e-4)
-    assert run(adult_splits[:, :1], mechanism="laplace").chosen.way.mechanism == "laplace"
+    assert run(adult_splits[:, :1], mechanism="laplace").chosen.noise.mechanism == "laplace"
 
 
 def test_units_and_origin_of_the_table_do_not_matter_by_default(adult_splits):
@@ -178,7 +179,7 @@ def test_other_train_fractions_have_no_published_scale(adult_splits):
     assert gaps == {0.05}
     # Guessing keeps a large eta of a small fraction.
     found = run(adult_splits, eta=0.2, train_fraction=0.1)
-    assert (found.candidates, found.chosen, found.findings) == ((), None, ())
+    assert (found.candidates, found.chosen, found.findings) == ([], None, [])
 
 
 @pytest.mark.parametrize(
@@ -205,7 +206,7 @@ def test_shapes_need_splits(rng, shape, said, kinds):
 
 def test_what_pairs_and_coordinates_lack_is_said(rng, pairs):
     splits = rng.standard_normal((100, 2))
-    unnamed = SwapPairs(in_side=pairs.in_side, out_side=pairs.out_side)
+    unnamed = swap_pairs(pairs[0], pairs[1])
     found = run(splits, pairs=unnamed)
     assert found.chosen.noise.calibration == "moment"
     assert "records_not_named" in codes(found)
@@ -213,11 +214,11 @@ def test_what_pairs_and_coordinates_lack_is_said(rng, pairs):
     assert by_name(few)["swap", *SWAP].noise.scaled_by == "value"
     assert "few_pairs_of_a_record" in codes(few)
     # Pairs that never differ do not make noise of no scale.
-    same = run(splits, pairs=SwapPairs(in_side=np.ones((20, 2)), out_side=np.ones((20, 2))))
+    same = run(splits, pairs=swap_pairs(np.ones((20, 2)), np.ones((20, 2))))
     assert all(row.noise.scale > 0 for row in same.candidates)
     assert "pairs_do_not_differ" in codes(same)
     constant = run(np.column_stack([np.full(100, 3.0), splits, np.zeros(100)]))
-    assert constant.constant == (0, 3)
+    assert constant.constant == [0, 3]
     assert "constant_coordinates" in codes(constant)
     assert (constant.chosen.coordinate_rms > 0).all()
 
@@ -232,7 +233,7 @@ def test_rare_variation_outside_the_first_half_is_no_error():
 
 
 def ones(*shape):
-    return SwapPairs(in_side=np.ones(shape), out_side=np.ones(shape))
+    return swap_pairs(np.ones(shape), np.ones(shape))
 
 
 @pytest.mark.parametrize(
@@ -346,7 +347,7 @@ def test_swap_pairs_have_sure_limits(rng):
         protect="tested-records",
         calibration="direct-swap",
     )
-    only = calibrate(rng.standard_normal((20, 2)), asked, rng, tested["pairs"])
+    only = calibrated(rng.standard_normal((20, 2)), asked, rng, tested["pairs"])
     assert only.chosen.noise.calibration == "direct-swap"
 
 
@@ -376,5 +377,5 @@ def test_choice_keeps_the_promise_together(rng, dimension):
         row = run_strict(draw(150), seed=seed, eta=eta, error_units="given").chosen
         # The law is symmetric: no centre has a lesser mean than 0.
         lengths = np.linalg.norm(row.shape.whiten(law), axis=1)
-        misses += shift_gaps(row.way.mechanism, lengths / row.noise.scale).mean() > eta + 1e-3
+        misses += shift_gaps(row.noise.mechanism, lengths / row.noise.scale).mean() > eta + 1e-3
     assert misses <= stats.binom.isf(1e-4, runs, 0.05)

@@ -130,7 +130,7 @@ def test_apply_writes_the_release_and_its_report(noise, files):
     assert "617283945.5" not in cells.split(",")
     sidecar = validated((files / "noised.csv.report.json").read_bytes())
     assert sidecar == validated(done.stdout)
-    assert (sidecar["applied"]["entropy"], sidecar["provenance"]["seed"]) == (
+    assert (sidecar["entropy"], sidecar["provenance"]["seed"]) == (
         "operating system",
         None,
     )

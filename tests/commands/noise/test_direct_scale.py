@@ -18,13 +18,13 @@ from mipaudit.commands.noise.moments import (
 from mipaudit.commands.noise.yardsticks import (
     Aim,
     Shifts,
-    SwapPairs,
     estimate_gap,
     least_scale,
     mean_swap,
     shift_gaps,
     swap_shifts,
 )
+from tests.fixtures.noise import swap_pairs
 
 MECHANISMS = ["laplace", "norm-exponential", "gaussian"]
 
@@ -228,7 +228,7 @@ def test_gap_goes_from_none_to_all(mechanism):
 
 def estimate_swap_distance(pairs, confidence=0.95, shape=None):
     """Return the estimates: of the largest over records if they are named, and of the mean."""
-    shape = shape or isotropic_shape(np.ones(pairs.in_side.shape[1]))
+    shape = shape or isotropic_shape(np.ones(pairs[0].shape[1]))
     return [mean_swap(one, confidence) for one in swap_shifts(pairs, shape, "mean-swap")]
 
 
@@ -241,14 +241,12 @@ def make_pairs(rng, sizes, repeats, *, named=True):
     in_side = rng.standard_normal((record.size, 2)) * 100
     out_side = in_side + length[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     names = np.array([f"r{number:03d}" for number in record])
-    return SwapPairs(
-        in_side=in_side[order], out_side=out_side[order], record=names[order] if named else None
-    )
+    return swap_pairs(in_side[order], out_side[order], names[order] if named else None)
 
 
 def slow_means(pairs):
     found = {}
-    for a, b, record in zip(pairs.in_side, pairs.out_side, pairs.record, strict=True):
+    for a, b, record in zip(pairs[0], pairs[1], pairs[2], strict=True):
         found.setdefault(record, []).append(np.sqrt(((a - b) ** 2).sum()))
     return np.array([np.mean(lengths) for lengths in found.values()])
 
@@ -262,8 +260,8 @@ def test_distances_are_means_by_record(rng):
 
 def test_limits_of_the_largest_are_shared_by_the_records(rng):
     pairs = make_pairs(rng, [1, 2, 5], 10)
-    lengths = np.linalg.norm(pairs.in_side - pairs.out_side, axis=1)
-    by_record = [lengths[pairs.record == name] for name in np.unique(pairs.record)]
+    lengths = np.linalg.norm(pairs[0] - pairs[1], axis=1)
+    by_record = [lengths[pairs[2] == name] for name in np.unique(pairs[2])]
     found = estimate_swap_distance(pairs, 0.9)[0]
     limits = np.array([mean_limits(terms, 0.05 / 3) for terms in by_record])
     assert (found.lower, found.upper) == pytest.approx(tuple(limits.max(axis=0)))
@@ -273,7 +271,7 @@ def test_records_without_names_have_an_average_only(rng):
     pairs = make_pairs(rng, [1, 2, 5], 10, named=False)
     found = estimate_swap_distance(pairs)
     assert len(found) == 1
-    lengths = np.linalg.norm(pairs.in_side - pairs.out_side, axis=1)
+    lengths = np.linalg.norm(pairs[0] - pairs[1], axis=1)
     assert found[-1].value == pytest.approx(lengths.mean())
     assert found[-1].n_splits == 30
 
@@ -304,5 +302,5 @@ def test_distance_is_in_the_norm_of_the_shape(rng):
 
 def test_equal_sides_have_no_distance():
     same = np.ones((9, 2))
-    found = estimate_swap_distance(SwapPairs(in_side=same, out_side=same))
+    found = estimate_swap_distance(swap_pairs(same, same))
     assert found[-1].value == 0

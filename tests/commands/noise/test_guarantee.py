@@ -12,11 +12,11 @@ import pytest
 from scipy.special import gammaln
 
 from mipaudit.commands.noise.answer import noised
-from mipaudit.commands.noise.calibration import calibrate
 from mipaudit.commands.noise.mechanism import sample_noise, uniforms_from_bytes
 from mipaudit.commands.noise.moments import spatial_median
 from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.maths import noise_scales
+from tests.fixtures.noise import calibrated
 
 RECORDS = {
     "plain": [0.1, -0.7, 1.3, 0.4, -1.1, 0.8, -0.2, 0.6],
@@ -94,17 +94,17 @@ def test_no_attacker_beats_calibrated_releases(all_halves, rng, eta):
     """Simulated: the noise that is drawn, the best attacker who knows everything else."""
     outputs, member = all_halves(PLANE["outlier"])
     splits = outputs[rng.integers(0, len(outputs), 200)]
-    found = calibrate(splits, NoiseOptions(eta=eta, splits=splits), rng)
+    found = calibrated(splits, NoiseOptions(eta=eta, splits=splits), rng)
     source = uniforms_from_bytes(rng.bytes)
     draws = 1500
     assert len(found.candidates) == 11
     for row in found.candidates:
         drawn = rng.integers(0, len(outputs), draws)
-        published = np.array([noised(outputs[pick], row, source) for pick in drawn])
+        published = np.array([noised(outputs[pick], row.pair, source) for pick in drawn])
         offsets = row.shape.whiten(
             (published[:, None, :] - outputs[None, :, :]).reshape(-1, 2)
         ).reshape(draws, len(outputs), 2)
-        laws = density(row.way.mechanism, row.noise.scale, offsets)
+        laws = density(row.noise.mechanism, row.noise.scale, offsets)
         # Guess "in" where the density over halves with the record is the greater one.
         guesses = laws @ member > laws @ ~member
         accuracies = (guesses == member[drawn]).mean(axis=0)
@@ -118,13 +118,13 @@ def test_simulated_attacker_attains_the_promise_where_the_theory_says_so(rng):
     eta, draws = 0.3, 6000
     scale = noise_scales.scale_for_moment("gaussian", eta, 0.5)
     splits = rng.choice([-1.0, 1.0], (4000, 1))
-    row = calibrate(
+    row = calibrated(
         splits, NoiseOptions(eta=eta, splits=splits, scaled_by="value"), rng
     ).candidates[0]
-    assert row.way.mechanism == "gaussian"
+    assert row.noise.mechanism == "gaussian"
     assert row.noise.scale == pytest.approx(scale, rel=0.05)
     source = uniforms_from_bytes(rng.bytes)
-    right = [noised(side, row, source)[0] * side[0] > 0 for side in splits[:draws]]
+    right = [noised(side, row.pair, source)[0] * side[0] > 0 for side in splits[:draws]]
     expected = 0.5 + math.erf(1 / row.noise.scale / math.sqrt(2)) / 2
     assert expected == pytest.approx(0.5 + eta, abs=0.02)
     assert np.mean(right) == pytest.approx(expected, abs=4 * 0.4 / math.sqrt(len(right)))
@@ -147,13 +147,15 @@ def splits(adult_splits):
 
 @pytest.fixture
 def calibration(splits, rng):
-    return calibrate(splits, NoiseOptions(eta=0.1, splits=splits), rng)
+    return calibrated(splits, NoiseOptions(eta=0.1, splits=splits), rng)
 
 
 def test_release_gets_the_noise_of_its_calibration(splits, calibration, rng):
     vector = splits[0]
     source = uniforms_from_bytes(rng.bytes)
-    steps = np.array([noised(vector, calibration.chosen, source) - vector for _ in range(4000)])
+    steps = np.array(
+        [noised(vector, calibration.chosen.pair, source) - vector for _ in range(4000)]
+    )
     size = calibration.chosen.coordinate_rms
     np.testing.assert_allclose(steps.mean(axis=0) / size, 0, atol=0.07)
     np.testing.assert_allclose(steps.std(axis=0), size, rtol=0.06)
@@ -162,9 +164,9 @@ def test_release_gets_the_noise_of_its_calibration(splits, calibration, rng):
 def test_release_is_rounded_to_the_grid_of_its_noise(splits, calibration):
     chosen = calibration.chosen
     source, again = (uniforms_from_bytes(np.random.default_rng(1).bytes) for _ in range(2))
-    found = noised(splits[0], chosen, source)
+    found = noised(splits[0], chosen.pair, source)
     factor = chosen.shape.factor
-    exact = splits[0] + sample_noise(chosen.way.mechanism, chosen.noise.scale, 6, again, factor)
+    exact = splits[0] + sample_noise(chosen.noise.mechanism, chosen.noise.scale, 6, again, factor)
     steps = chosen.coordinate_rms * 2.0**-20
     assert (np.abs(found - exact) <= steps).all()
     assert (found != exact).any()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -327,6 +328,14 @@ LAWS = {
 }
 
 
+def compared(splits, release):
+    """Return how a release lies among its splits, and whether it is beyond, or unlike them."""
+    ratio, far, odd, equal = likeness(splits, release)
+    beyond, unlike = ratio > 1 or odd.size > 0, too_far(len(splits)) < ratio < np.inf
+    found = {"ratio": ratio, "far": far, "odd": odd, "equal": equal}
+    return SimpleNamespace(**found, beyond=beyond, unlike=unlike)
+
+
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(("splits", "coordinates"), [(8, 1), (8, 30), (40, 3)])
 def test_one_more_split_is_seldom_beyond_and_hardly_refused(law, splits, coordinates):
@@ -334,7 +343,7 @@ def test_one_more_split_is_seldom_beyond_and_hardly_refused(law, splits, coordin
     times, beyond, unlike = 400, 0, 0
     for _ in range(times):
         drawn = LAWS[law](rng, (splits + 1, coordinates))
-        found = likeness(drawn[1:], drawn[0])
+        found = compared(drawn[1:], drawn[0])
         beyond += found.ratio > 1
         unlike += found.unlike
     most = 2 / (splits + 1)  # two figures, each an exact rank test
@@ -347,41 +356,41 @@ def test_one_more_split_is_seldom_beyond_and_hardly_refused(law, splits, coordin
 def test_another_unit_of_one_coordinate_is_seen(splits, coordinates):
     rng = np.random.default_rng([splits, coordinates])
     drawn = 50 + rng.normal(size=(splits + 1, coordinates))
-    assert not likeness(drawn[1:], drawn[0]).unlike
+    assert not compared(drawn[1:], drawn[0]).unlike
     # Of few splits and many coordinates one has by chance a split that is far by itself.
     for factor in (1000, -50) if splits < 20 else (1000, 0.001, -1, 0.45):
         other = drawn[0].copy()
         other[-1] *= factor
-        found = likeness(drawn[1:], other)
+        found = compared(drawn[1:], other)
         assert found.unlike
         assert list(found.far) == [coordinates - 1]
 
 
 def test_another_order_and_a_little_of_every_coordinate_are_seen():
     drawn = np.array([50.0, 3.0, -20.0]) + np.random.default_rng(1).normal(size=(31, 3))
-    found = likeness(drawn[1:], drawn[0][::-1])
+    found = compared(drawn[1:], drawn[0][::-1])
     assert (found.unlike, list(found.far)) == (True, [0, 2])
     drawn = np.random.default_rng(2).normal(size=(101, 400))
-    found = likeness(drawn[1:], drawn[0] + 4)
+    found = compared(drawn[1:], drawn[0] + 4)
     assert found.unlike
     assert found.far.size < 400
 
 
 def test_scale_and_place_change_nothing():
     drawn = np.random.default_rng(3).normal(size=(21, 4))
-    plain = likeness(drawn[1:], drawn[0])
-    moved = likeness(1e40 * drawn[1:] + 5e41, 1e40 * drawn[0] + 5e41)
+    plain = compared(drawn[1:], drawn[0])
+    moved = compared(1e40 * drawn[1:] + 5e41, 1e40 * drawn[0] + 5e41)
     assert moved.ratio == pytest.approx(plain.ratio, rel=1e-6)
-    assert likeness(drawn[1:], np.full(4, -1.7e308)).unlike
+    assert compared(drawn[1:], np.full(4, -1.7e308)).unlike
 
 
 def test_equal_and_constant_coordinates():
     splits = np.column_stack([np.random.default_rng(4).normal(size=30), np.full(30, 7.0)])
-    same, odd = likeness(splits, splits[17]), likeness(splits, np.array([splits[0, 0], 8.0]))
+    same, odd = compared(splits, splits[17]), compared(splits, np.array([splits[0, 0], 8.0]))
     assert (list(same.equal), same.beyond) == ([17], False)
     # Beyond a constant nothing is known of how far is far.
     assert (list(odd.odd), odd.beyond, odd.unlike) == ([1], True, False)
-    alike = likeness(np.ones((5, 1)), np.array([2.0]))
+    alike = compared(np.ones((5, 1)), np.array([2.0]))
     assert (alike.beyond, alike.unlike) == (True, False)
 
 

@@ -134,7 +134,7 @@ def test_a_promise_that_guessing_keeps_takes_no_noise(folder):
     asked = {"eta": 0.3, "train_fraction": 0.3}
     noised = add_noise(folder / "list.json", splits=str(folder / "splits.npy"), **asked)
     assert numbers(noised).tolist() == ROW.tolist()
-    assert noised.report.applied.rounding.startswith("none")
+    assert noised.report.rounding.startswith("none")
     for report in (noise(**asked), noised.report):
         assert (report.calibrations, report.equivalent_epsilon) == ((), None)
         assert (report.advantage, codes(report)) == (1, {"no_noise_needed"})
@@ -279,7 +279,7 @@ def test_without_a_seed_two_runs_differ_and_none_gives_the_input_back(folder, re
     assert not (numbers(one) == numbers(two)).any()
     plain = ROW[OTHER_ORDER] if release == "release.csv" else ROW
     assert not np.isclose(numbers(one), plain, rtol=1e-6).any()
-    assert one.report.applied.entropy == "operating system"
+    assert one.report.entropy == "operating system"
     assert one.report.provenance.seed is None
     assert one.content != (folder / release).read_bytes()
 
@@ -287,7 +287,7 @@ def test_without_a_seed_two_runs_differ_and_none_gives_the_input_back(folder, re
 def test_a_seed_repeats_the_noise_and_is_confessed(folder):
     one, two, other = (added(folder, "release.csv", seed=seed) for seed in (9, 9, 10))
     assert one.content == two.content != other.content
-    assert (one.report.applied.entropy, one.report.provenance.seed) == ("seed", 9)
+    assert (one.report.entropy, one.report.provenance.seed) == ("seed", 9)
     assert any("experiment" in told(said) for said in one.report.limitations)
 
 
