@@ -17,6 +17,7 @@ from hypothesis import settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 pytest_plugins = [
+    "tests.fixtures.rows",  # which others import
     "tests.fixtures.commands",
     "tests.fixtures.coverage",
     "tests.fixtures.evidence",
@@ -28,7 +29,6 @@ pytest_plugins = [
     "tests.fixtures.rates",
     "tests.fixtures.records",
     "tests.fixtures.reports",
-    "tests.fixtures.rows",
     "tests.skip_guard",
     "store_servers",  # what more than one folder of tests starts
 ]

@@ -17,21 +17,11 @@ from mipaudit.summaries.challenger_counts import (
     score_cells,
     whole_guesses,
 )
-from mipaudit.summaries.plan import BurnInSample, make_plan
+from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes
+from tests.fixtures.rows import burn_in, cut_rows, make_rows
 
 SEED = 4
-
-
-def rows_of(member, columns, first=0):
-    return Rows(
-        first_row=first,
-        source_rows=member.size,
-        kept=None,
-        keys=None,
-        member=member,
-        scores=tuple(columns),
-    )
 
 
 @pytest.fixture(scope="module")
@@ -39,31 +29,23 @@ def rows():
     rng = np.random.default_rng(1)
     member = rng.random(900) < 0.4
     smooth = rng.standard_normal(900) + member
-    return rows_of(member, [smooth, np.round(rng.standard_normal(900), 1)])
+    return make_rows(member, smooth, np.round(rng.standard_normal(900), 1))
 
 
 @pytest.fixture(scope="module")
 def cut(rows):
-    sample = BurnInSample(2, SEED)
-    sample.add(rows)
-    sample.settle()
+    sample = burn_in([rows], SEED)
     plan = make_plan(sample, ["float", "float"], prior=0.5, discrete=False, seed=SEED)
     return sample, plan
 
 
 def cells_of(cut, *, values=None, count=300):
     sample, plan = cut
+    values = values or [None] * len(plan.columns)
+    rule = {"burn_in": plan.burn_in, "prior": 0.5, "count": count}
     return [
-        score_cells(
-            one.cells,
-            sample,
-            index,
-            burn_in=plan.burn_in,
-            prior=0.5,
-            count=count,
-            values=None if values is None else values[index],
-        )
-        for index, one in enumerate(plan.columns)
+        score_cells(one.cells, sample, index, values=own, **rule)
+        for index, (one, own) in enumerate(zip(plan.columns, values, strict=True))
     ]
 
 
@@ -143,11 +125,9 @@ def whole_counts(rows, plan):
 
 def test_parts_add_up_in_any_order(rows, cut):
     plan = tabled_plan(cut, rows)
-    parts = []
-    for start, stop in ((0, 250), (250, 900)):
-        part = MeetingTally(plan)
-        part.add(rows_of(rows.member[start:stop], [one[start:stop] for one in rows.scores], start))
-        parts.append(part)
+    parts = [MeetingTally(plan) for _ in range(2)]
+    for part, own in zip(parts, cut_rows(rows.member, rows.scores, [250]), strict=True):
+        part.add(own)
     parts[1].merge(parts[0])
     assert_alike(parts[1].counts, whole_counts(rows, plan))
 
@@ -217,9 +197,6 @@ def test_threads_share_the_counts_of_meetings(rows, cut):
 
     plan = tabled_plan(cut, rows)
     tally = MeetingTally(plan)
-    parts = [
-        Part(rows_of(rows.member[at : at + 60], [one[at : at + 60] for one in rows.scores], at))
-        for at in range(0, 900, 60)
-    ]
+    parts = [*map(Part, cut_rows(rows.member, rows.scores, range(60, 900, 60)))]
     assert fold(parts, tally.shared, workers=Workers(Engine(jobs=4))) is tally
     assert_alike(tally.counts, whole_counts(rows, plan))

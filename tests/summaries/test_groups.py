@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mipaudit.summaries import plan as plans
-from mipaudit.summaries.plan import BurnInSample, make_plan
-from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.tally import GroupCensus, Grouping, Tally
+from tests.fixtures.rows import burn_in, make_rows
 
 rng = np.random.default_rng(0)
 N = 3_000
@@ -20,15 +20,8 @@ for group in np.unique(GROUP):
 
 
 def rows_of(chosen):
-    return Rows(
-        first_row=0,
-        source_rows=N,
-        kept=np.flatnonzero(chosen),
-        keys=None,
-        member=MEMBER[chosen],
-        scores=(SCORE[chosen],),
-        groups=GROUP[chosen],
-    )
+    own = {"kept": np.flatnonzero(chosen), "groups": GROUP[chosen]}
+    return make_rows(MEMBER[chosen], SCORE[chosen], source_rows=N, **own)
 
 
 ALL = rows_of(np.ones(N, dtype=bool))
@@ -59,9 +52,7 @@ def test_grouping_numbers_rows():
 @pytest.mark.parametrize("exact", [True, False])
 def test_each_group_is_counted_as_if_alone_and_parts_merge(exact, monkeypatch):
     monkeypatch.setattr(plans, "EXACT_ROWS", plans.EXACT_ROWS if exact else 10)
-    sample = BurnInSample(1, 0)
-    sample.add(ALL)
-    sample.settle()
+    sample = burn_in([ALL], 0)
     one = make_plan(sample, ["float"], prior=0.5, discrete=False, seed=0)
     grouping = Grouping(
         kept=np.array([22, 44], dtype=np.uint64), merged=np.array([11, 33], dtype=np.uint64)

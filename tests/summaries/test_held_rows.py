@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from mipaudit.summaries.content import ContentColumn, canonical_rows
-from mipaudit.summaries.rows import KeptScores, Rows, micro_blocks, one_of_each, rank_bytes
+from mipaudit.summaries.rows import KeptScores, micro_blocks, one_of_each, rank_bytes
+from tests.fixtures.rows import make_rows
 
 SIZE = 1000
 
@@ -24,14 +25,9 @@ def everything():
 
 def batch(scores, member, start, stop, *, kept=None, keys=None):
     index = np.arange(start, stop) if kept is None else start + kept
-    return Rows(
-        first_row=start,
-        source_rows=stop - start,
-        kept=kept,
-        keys=None if keys is None else keys[index],
-        member=member[index],
-        scores=tuple(column[index] for column in scores),
-    )
+    own = {"first_row": start, "source_rows": stop - start, "kept": kept}
+    keys = None if keys is None else keys[index]
+    return make_rows(member[index], *(column[index] for column in scores), keys=keys, **own)
 
 
 def test_batches_may_come_in_any_order_and_be_empty(everything):

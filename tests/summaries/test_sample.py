@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from mipaudit.summaries.plan import BurnInSample, burn_in_blocks
 from mipaudit.summaries.rows import rank_bytes, ranks
+from tests.fixtures.rows import burn_in, make_rows
 
 
 @pytest.mark.parametrize(
@@ -21,14 +22,6 @@ def file_of(n, seed=0, columns=2):
     return rng.random(n) < 0.3, [rng.normal(size=n) for _ in range(columns)]
 
 
-def settled(batches, size, columns=2):
-    sample = BurnInSample(columns, 5, size)
-    for batch in batches:
-        sample.add(batch)
-    sample.settle()
-    return sample
-
-
 def contents(sample):
     return [
         (side.rows, side.ranks.tolist(), side.scores.tolist())
@@ -40,7 +33,7 @@ def contents(sample):
 def test_holds_the_rows_of_smallest_rank(cut, size):
     member, scores = file_of(3000)
     (batch,) = cut(member, scores, [])
-    sample = settled([batch], size)
+    sample = burn_in([batch], 5, size)
     rank = ranks(batch, 5, np.arange(3000), rank_bytes(batch, 5))
     for side, chosen in ((sample.members, member), (sample.holdout, ~member)):
         order = np.argsort(np.where(chosen, rank, np.uint64(2**64 - 1)))[: int(chosen.sum())]
@@ -61,7 +54,7 @@ def test_holds_the_rows_of_smallest_rank(cut, size):
 def test_neither_batches_nor_order_nor_merging_matters(cut, places, size, order, split, keyed):
     member, scores = file_of(2000)
     keys = np.random.default_rng(1).integers(0, 900, 2000).astype(np.uint64) if keyed else None
-    expected = contents(settled(cut(member, scores, [], keys), size))
+    expected = contents(burn_in(cut(member, scores, [], keys), 5, size))
     batches = cut(member, scores, places, keys)
     order.shuffle(batches)
     here, there = (BurnInSample(2, 5, size) for _ in range(2))
@@ -77,20 +70,12 @@ def test_neither_batches_nor_order_nor_merging_matters(cut, places, size, order,
 def test_merging_is_associative(cut):
     member, scores = file_of(3000)
 
-    def parts():
-        found = []
-        for batch in cut(member, scores, [700, 1900]):
-            part = BurnInSample(2, 5, 30)
+    a, b, c, d, e, f = (BurnInSample(2, 5, 30) for _ in range(6))
+    for parts in ((a, b, c), (d, e, f)):
+        for part, batch in zip(parts, cut(member, scores, [700, 1900]), strict=True):
             part.add(batch)
-            found.append(part)
-        return found
-
-    a, b, c = parts()
-    a.merge(b)
-    a.merge(c)
-    d, e, f = parts()
-    e.merge(f)
-    d.merge(e)
+    for here, there in ((a, b), (a, c), (e, f), (d, e)):
+        here.merge(there)
     a.settle()
     d.settle()
     assert contents(a) == contents(d)
@@ -98,23 +83,7 @@ def test_merging_is_associative(cut):
 
 def test_the_sample_does_not_know_the_scores():
     """A file sorted by score gives a sample of the same law as one that is not."""
-    from mipaudit.summaries.rows import Rows
-
-    scores = np.linspace(0, 1, 40_000)
-    sample = settled(
-        [
-            Rows(
-                first_row=0,
-                source_rows=40_000,
-                kept=None,
-                keys=None,
-                member=np.ones(40_000, bool),
-                scores=(scores,),
-            )
-        ],
-        1000,
-        columns=1,
-    )
+    sample = burn_in([make_rows(np.ones(40_000), np.linspace(0, 1, 40_000))], 5, 1000)
     found = sample.members.scores[:, 0]
     assert found.size == 1000
     assert found.mean() == pytest.approx(0.5, abs=4 * np.sqrt(1 / 12 / 1000))

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from mipaudit.maths.class_limits.class_sets import best_intervals, best_sets, best_thresholds
 from mipaudit.summaries import plan as plans
-from mipaudit.summaries.plan import BurnInSample, make_plan
+from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import micro_blocks, rank_bytes
 from mipaudit.summaries.tally import Tally
+from tests.fixtures.rows import burn_in
 
 SIZE = 6000
 
@@ -31,16 +32,10 @@ def planned(cut):
 
     def make(exact):
         member, scores = file_of()
-        sample = BurnInSample(3, 9)
-        sample.add(cut(member, scores, [])[0])
-        sample.settle()
-        limit = plans.EXACT_ROWS if exact else 10
-        patch = pytest.MonkeyPatch()
-        patch.setattr(plans, "EXACT_ROWS", limit)
-        try:
+        sample = burn_in(cut(member, scores, []), 9)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(plans, "EXACT_ROWS", plans.EXACT_ROWS if exact else 10)
             return make_plan(sample, ["float"] * 3, prior=0.5, discrete=False, seed=9)
-        finally:
-            patch.undo()
 
     return make
 
@@ -53,17 +48,13 @@ def tallied(plan, batches):
 
 
 def contents(counts):
-    return [
-        (
-            one.blocks.tolist(),
-            one.everyone.members.tolist(),
-            one.everyone.holdout.tolist(),
-            one.evaluated.members.tolist(),
-            one.evaluated.holdout.tolist(),
-            one.infinite,
-        )
-        for one in counts
-    ]
+    found = []
+    for one in counts:
+        sides = [
+            (own.members.tolist(), own.holdout.tolist()) for own in (one.everyone, one.evaluated)
+        ]
+        found.append((one.blocks.tolist(), sides, one.infinite))
+    return found
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -87,13 +78,12 @@ def test_counts_row_by_row(planned, cut, exact):
         assert counts.evaluated.n_holdout == (~member & late).sum()
         assert counts.scored.sum() == late.sum()
         if not exact:
-            np.testing.assert_array_equal(
-                counts.evaluated.members,
-                np.bincount(cell[member & late], minlength=column.cells.count),
-            )
-            np.testing.assert_array_equal(
-                counts.everyone.holdout, np.bincount(cell[~member], minlength=column.cells.count)
-            )
+            for found, own in (
+                (counts.evaluated.members, member & late),
+                (counts.everyone.holdout, ~member),
+            ):
+                wanted = np.bincount(cell[own], minlength=column.cells.count)
+                np.testing.assert_array_equal(found, wanted)
 
 
 @settings(max_examples=15)

@@ -8,6 +8,7 @@ import pytest
 from mipaudit.summaries.cells import build_cells
 from mipaudit.summaries.tally import CellCodes, CodeCounter, Workspace, float_grid
 
+SIZES = {"prior": 0.5, "coarse": 300, "fine": 1 << 14}
 RNG = np.random.default_rng(8)
 LAWS = {
     "gaussian": RNG.standard_normal(40_000),
@@ -24,15 +25,7 @@ LAWS = {
 def test_both_cells_are_those_of_a_search(name, discrete):
     values = np.round(LAWS[name], 1) if discrete else LAWS[name]
     half = values.size // 2
-    cells = build_cells(
-        values[:half],
-        values[half:],
-        prior=0.5,
-        coarse=300,
-        fine=1 << 14,
-        discrete=discrete,
-        grid=not discrete,
-    )
+    cells = build_cells(values[:half], values[half:], **SIZES, discrete=discrete, grid=not discrete)
     wild = [0.0, -0.0, np.inf, -np.inf, 1e308, -1e308, 5e-324]
     scores = np.concatenate([values, cells.edges, np.nextafter(cells.edges, np.inf), wild])
     codes = pickle.loads(pickle.dumps(CellCodes(cells)))  # noqa: S301
@@ -50,8 +43,7 @@ def test_both_cells_are_those_of_a_search(name, discrete):
 def test_scores_of_many_magnitudes_have_a_grid_too():
     values = LAWS["magnitudes"]
     halves = np.split(values, 2)
-    kept = {"prior": 0.5, "coarse": 300, "fine": 1 << 14, "discrete": False, "grid": True}
-    cells = build_cells(*halves, **kept)
+    cells = build_cells(*halves, **SIZES, discrete=False, grid=True)
     assert cells.buckets is None
     assert float_grid(cells.edges, most=8) is not None
     _, searched = CellCodes(cells)(values, Workspace())
@@ -63,15 +55,7 @@ def test_crowded_buckets_and_tails_are_found_too():
     values = np.concatenate([RNG.standard_normal(60_000), crowd, [-1e300, 1e300]])
     RNG.shuffle(values)
     half = values.size // 2
-    cells = build_cells(
-        values[:half],
-        values[half:],
-        prior=0.5,
-        coarse=300,
-        fine=1 << 14,
-        discrete=False,
-        grid=True,
-    )
+    cells = build_cells(values[:half], values[half:], **SIZES, discrete=False, grid=True)
     assert cells.buckets is not None
     edges = np.bincount(cells.buckets.clipped(cells.edges))
     assert edges.max() > 8

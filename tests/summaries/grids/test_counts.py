@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -10,7 +9,8 @@ from hypothesis import strategies as st
 
 from mipaudit.maths.kernel_density import Grid
 from mipaudit.summaries.grids import PLACES, Bandwidth, GridCounts, GridPlan
-from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes
+from mipaudit.summaries.rows import micro_blocks, rank_bytes
+from tests.fixtures.rows import cut_rows, make_rows
 
 GRID = Grid(low=-1.0, step=0.25, nodes=9)
 BURN_IN = 13
@@ -23,17 +23,6 @@ def plan(atoms=()):
         common=1.0,
         own=None,
         atoms=np.array(atoms, dtype=float),
-    )
-
-
-def rows_of(scores, member, first=0):
-    return Rows(
-        first_row=first,
-        source_rows=len(scores),
-        kept=None,
-        keys=None,
-        member=np.array(member, dtype=bool),
-        scores=(np.array(scores, dtype=float),),
     )
 
 
@@ -73,7 +62,7 @@ SCORE = st.one_of(
 @given(data=st.lists(st.tuples(SCORE, st.booleans()), min_size=1, max_size=60))
 def test_is_counting_row_by_row(data):
     scores, member = [s for s, _ in data], [m for _, m in data]
-    rows = rows_of(scores, member)
+    rows = make_rows(member, scores)
     burned = micro_blocks(rank_bytes(rows, 3)) < BURN_IN
     (column,) = counted(plan(), rows).columns()
     for everyone in (False, True):
@@ -92,12 +81,8 @@ def test_any_cut_into_parts_gives_the_same_integers(cuts, swap):
     rng = np.random.default_rng(0)
     scores = np.concatenate([rng.normal(0, 0.6, 290), [np.inf] * 3, [0.25] * 7])
     member = rng.random(300) < 0.4
-    whole = counted(plan([0.25]), rows_of(scores, member))
-    ends = [0, *sorted(cuts), 300]
-    parts = [
-        counted(plan([0.25]), rows_of(scores[a:b], member[a:b], first=a))
-        for a, b in itertools.pairwise(ends)
-    ]
+    whole = counted(plan([0.25]), make_rows(member, scores))
+    parts = [counted(plan([0.25]), one) for one in cut_rows(member, [scores], cuts)]
     if swap:
         parts.reverse()
     merged = parts[0]
@@ -113,14 +98,14 @@ def test_any_cut_into_parts_gives_the_same_integers(cuts, swap):
 def test_recurring_values_are_counted_exactly():
     scores = np.array([0.1, 0.1, 0.3, np.nextafter(0.1, 1), -5.0, np.inf])
     member = np.array([True, False, True, True, False, False])
-    (column,) = counted(plan([-5.0, 0.1, np.inf]), rows_of(scores, member)).columns()
+    (column,) = counted(plan([-5.0, 0.1, np.inf]), make_rows(member, scores)).columns()
     assert column.side(1, everyone=True).atoms.tolist() == [0, 1, 0]
     assert column.side(0, everyone=True).atoms.tolist() == [1, 1, 1]
 
 
 def test_a_column_without_a_grid_is_left_out():
     counts = GridCounts([None], burn_in=BURN_IN, seed=0)
-    counts.add(rows_of([1.0], [True]))
+    counts.add(make_rows([True], [1.0]))
     other = GridCounts([None], burn_in=BURN_IN, seed=0)
     counts.merge(other)
     assert counts.columns() == (None,)
@@ -129,10 +114,7 @@ def test_a_column_without_a_grid_is_left_out():
 def test_many_batches_are_gathered():
     rng = np.random.default_rng(1)
     scores, member = rng.normal(0, 0.4, 600_000), rng.random(600_000) < 0.5
-    batches = [
-        rows_of(scores[a : a + 50_000], member[a : a + 50_000], first=a)
-        for a in range(0, 600_000, 50_000)
-    ]
+    batches = cut_rows(member, [scores], range(50_000, 600_000, 50_000))
     (column,) = counted(plan(), *batches).columns()
     assert int(column.cells.sum()) == 600_000
     mean = column.side(1, everyone=True).nodes @ GRID.points()

@@ -1,7 +1,4 @@
-"""MACE's bins, of equal width, for reproduction.
-
-Occupied bins of MACE's estimator, against a dictionary.
-"""
+"""MACE's bins, of equal width, for reproduction; those that are occupied, against a dictionary."""
 
 from __future__ import annotations
 
@@ -10,27 +7,39 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from mipaudit.errors import InputError
 from mipaudit.summaries import grids
 from mipaudit.summaries.grids import EqualWidthCounts, SparseBins, shuffled_counts
 from mipaudit.summaries.plan import ScoreRange, VectorSurvey, sample_size
-from mipaudit.summaries.rows import Rows
+from tests.fixtures.files import refused
+from tests.fixtures.rows import cut_rows, make_rows
 
 
-def counted(batches, columns, bins):
-    extent = ScoreRange(columns)
-    for batch in batches:
-        extent.add(batch)
-    counts = EqualWidthCounts(extent, bins)
-    for batch in batches:
-        counts.add(batch)
-    return extent, counts.counts
+def counted(batches, bins):
+    """Return what two parts and the whole find in one column: range and counts."""
+    found = []
+    for parts in ([batches], [[one] for one in batches]):
+        extents = [ScoreRange(1) for _ in parts]
+        for extent, part in zip(extents, parts, strict=True):
+            for rows in part:
+                extent.add(rows)
+        for extent in extents[:-1]:
+            extents[-1].merge(extent)
+        counts = [EqualWidthCounts(extents[-1], bins) for _ in parts]
+        for one, part in zip(counts, parts, strict=True):
+            for rows in part:
+                one.add(rows)
+        for one in counts[:-1]:
+            counts[-1].merge(one)
+        found.append((extents[-1].low, extents[-1].high, counts[-1].counts))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    return found[0][-1]
 
 
-def test_bins_of_equal_width(rows_from):
+def test_bins_of_equal_width_also_of_merged_parts():
     rng = np.random.default_rng(0)
     member, scores = rng.random(500) < 0.5, rng.normal(size=500)
-    _, counts = counted([rows_from(member, scores)], 1, 10)
+    counts = counted(cut_rows(member, [scores], [120]), 10)
     extent = (scores.min(), scores.max())
     for side in (0, 1):
         expected, _ = np.histogram(scores[member == side], bins=10, range=extent)
@@ -45,47 +54,13 @@ def test_bins_of_equal_width(rows_from):
         [-1.7e308, 1.7e308, 0.0, 1.0],
         [0.0, 5e-324, 0.0, 0.0],
         [1e16, 1e16 + 2, 1e16 + 4, np.inf],
+        [np.inf, np.inf, -np.inf, np.inf],
     ],
-    ids=["infinite", "constant", "widest", "denormal", "offset"],
+    ids=["infinite", "constant", "widest", "denormal", "offset", "none finite"],
 )
-def test_hard_columns_lose_no_row(rows_from, scores):
-    _, counts = counted([rows_from([True, False, True, False], scores)], 1, 100)
+def test_hard_columns_lose_no_row(scores):
+    counts = counted([make_rows([True, False, True, False], scores)], 100)
     assert counts.sum(axis=(0, 1)).tolist() == [2, 2]
-
-
-def test_a_column_without_a_finite_score_loses_no_row(rows_from):
-    _, counts = counted([rows_from([True, False, True], [np.inf, np.inf, -np.inf])], 1, 100)
-    assert counts.sum(axis=(0, 1)).tolist() == [1, 2]
-
-
-def test_merging_parts(rows_from):
-    rng = np.random.default_rng(1)
-    member, scores = rng.random(90) < 0.5, rng.normal(size=90)
-    whole_extent, whole = counted([rows_from(member, scores)], 1, 7)
-    extents = []
-    for part in (slice(0, 20), slice(20, 90)):
-        extent = ScoreRange(1)
-        extent.add(rows_from(member[part], scores[part]))
-        extents.append(extent)
-    extents[1].merge(extents[0])
-    assert extents[1].low == whole_extent.low
-    assert extents[1].high == whole_extent.high
-    here, there = (EqualWidthCounts(extents[1], 7) for _ in range(2))
-    here.add(rows_from(member[:20], scores[:20]))
-    there.add(rows_from(member[20:], scores[20:]))
-    there.merge(here)
-    np.testing.assert_array_equal(there.counts, whole)
-
-
-def batch(values, member, first_row=0):
-    return Rows(
-        first_row=first_row,
-        source_rows=member.size,
-        kept=None,
-        keys=None,
-        member=member,
-        scores=tuple(np.ascontiguousarray(values.T)),
-    )
 
 
 def twin(values, member, bins):
@@ -112,10 +87,10 @@ def test_counts_are_those_of_a_dictionary(d):
     values[3, 1] = np.inf
     member = rng.random(400) < 0.5
     survey = VectorSurvey(d, 0)
-    survey.add(batch(values, member))
+    survey.add(make_rows(member, *values.T))
     parts = [SparseBins(tuple(range(d)), survey.low, survey.high, 100) for _ in range(2)]
-    parts[0].add(batch(values[:150], member[:150]))
-    parts[1].add(batch(values[150:], member[150:], 150))
+    for part, rows in zip(parts, cut_rows(member, values.T, [150]), strict=True):
+        part.add(rows)
     parts[0].merge(parts[1])
     found = sorted(map(tuple, parts[0].counts().tolist()))
     assert found == twin(values, member, 100)
@@ -134,19 +109,18 @@ def test_too_many_bins_are_refused(monkeypatch):
     monkeypatch.setattr(grids, "MOST_OCCUPIED", 10)
     values = np.random.default_rng(0).standard_normal((50, 2))
     bins = SparseBins((0, 1), values.min(axis=0), values.max(axis=0), 100)
-    bins.add(batch(values, np.ones(50, dtype=bool)))
-    with pytest.raises(InputError) as caught:
-        bins.counts()
-    assert caught.value.code == "too_many_bins"
+    bins.add(make_rows(np.ones(50), *values.T))
+    refused("too_many_bins", bins.counts)
 
 
 def test_a_survey_knows_extremes_and_constants_whatever_the_parts():
     values = np.array([[1.0, 5.0, np.inf, 0.0], [1.0, -2.0, np.inf, np.inf], [1.0, 7.0, np.inf, 0]])
     member = np.array([True, False, True])
-    whole, first, second = (VectorSurvey(4, 1) for _ in range(3))
-    whole.add(batch(values, member))
-    first.add(batch(values[:1], member[:1]))
-    second.add(batch(values[1:], member[1:], 1))
+    surveys = [VectorSurvey(4, 1) for _ in range(3)]
+    rows = [make_rows(member, *values.T), *cut_rows(member, values.T, [1])]
+    for survey, own in zip(surveys, rows, strict=True):
+        survey.add(own)
+    whole, first, second = surveys
     first.merge(second)
     for one in (whole, first):
         assert one.low[:2].tolist() == [1, -2]

@@ -5,25 +5,15 @@ import pytest
 
 from mipaudit.maths.kernel_density import rounded, silverman, spread
 from mipaudit.summaries.grids import make_grid_plans
-from mipaudit.summaries.plan import BurnInSample, make_plan
-from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.plan import make_plan
+from tests.fixtures.rows import burn_in, make_rows
 
 
 def planned(scores, member=None, kind="float", prior=0.5):
     scores = np.asarray(scores, dtype=float)
     if member is None:
         member = np.arange(scores.size) % 2 == 0
-    rows = Rows(
-        first_row=0,
-        source_rows=scores.size,
-        kept=None,
-        keys=None,
-        member=member,
-        scores=(scores,),
-    )
-    sample = BurnInSample(1, 5)
-    sample.add(rows)
-    sample.settle()
+    sample = burn_in([make_rows(member, scores)], 5)
     plan = make_plan(sample, [kind], prior=prior, discrete=False, seed=5)
     (found,) = make_grid_plans(sample, plan, [kind], prior=prior)
     return found, sample, plan

@@ -24,8 +24,8 @@ from mipaudit.summaries.content import (
     canonical_scores,
     dense_ranks,
 )
-from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.seed import SeedChoice
+from tests.fixtures.rows import make_rows
 
 FEW = st.integers(-2, 2)
 ROWS = st.lists(st.tuples(FEW, FEW, st.booleans(), st.integers(0, 3)), min_size=1, max_size=30)
@@ -112,7 +112,7 @@ def test_an_increasing_map_of_a_score_changes_nothing(change):
     assert canonical_scores(change(scores).astype(np.float64), member)[1] == before
 
 
-def test_labels_have_no_order_but_names():
+def test_labels_have_no_order_but_names_and_a_missing_one_is_one_of_its_own():
     member = np.array([True, True, False])
     one, other = np.array([1.0, 2.0, 2.0]), np.array([1.0, 3.0, 3.0])
     ordered = [canonical_scores(values, member)[1] for values in (one, other)]
@@ -120,10 +120,6 @@ def test_labels_have_no_order_but_names():
     assert ordered[0] == ordered[1]
     assert named[0] != named[1]
     assert named[0] != ordered[0]
-
-
-def test_a_missing_label_is_one_of_its_own():
-    member = np.array([True, True, False])
     missing = np.array([-np.inf, 0.0, 0.0])
     present = np.array([1.0, 0.0, 0.0])
     found = [canonical_scores(values, member, labels=True)[1] for values in (missing, present)]
@@ -132,7 +128,9 @@ def test_a_missing_label_is_one_of_its_own():
     assert canonical_order([column], member).content == found[0]
 
 
-def test_minus_zero_is_zero():
+def test_minus_zero_is_zero_and_no_rows_have_an_order_too():
+    rows, content = canonical_scores(np.empty(0), np.empty(0, dtype=bool))
+    assert rows.member.size == content.n_members == content.n_holdout == 0
     member = np.array([True, False, True])
     found = [
         canonical_scores(np.array(values), member)
@@ -170,11 +168,6 @@ def test_many_columns_need_more_than_one_word_to_order():
     assert found.tolist() == wanted.tolist()
 
 
-def test_no_rows_have_an_order_too():
-    rows, content = canonical_scores(np.empty(0), np.empty(0, dtype=bool))
-    assert rows.member.size == content.n_members == content.n_holdout == 0
-
-
 def test_a_seed_is_never_used_as_it_is_stated():
     rng = np.random.default_rng(2)
     member = rng.random(40) < 0.5
@@ -210,14 +203,10 @@ def test_the_rule_of_seeds_stays_what_it_is():
 def whole(seed=0):
     rng = np.random.default_rng(seed)
     kept = np.flatnonzero(rng.random(SIZE) < 0.8)
-    return Rows(
-        first_row=0,
-        source_rows=SIZE,
-        kept=kept,
-        keys=rng.integers(0, 2**63, kept.size).astype(np.uint64),
-        member=rng.random(kept.size) < 0.5,
-        scores=(rng.normal(size=kept.size), rng.integers(0, 2, kept.size) * -0.0),
-    )
+    keys = rng.integers(0, 2**63, kept.size)
+    member = rng.random(kept.size) < 0.5
+    scores = rng.normal(size=kept.size), rng.integers(0, 2, kept.size) * -0.0
+    return make_rows(member, *scores, kept=kept, keys=keys, source_rows=SIZE)
 
 
 def digest(batches, names=("a", "b")):
