@@ -3,7 +3,9 @@
 One test for all options of a command: a new option is held to it by being declared.
 """
 
+import inspect
 import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import get_args
 
 import pytest
@@ -14,7 +16,9 @@ from mipaudit.errors import UsageError
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import REQUIRED, Steers, checked, declared
 from mipaudit.options.public import spelled
+from mipaudit.options.scores import BadParts, Engines
 from mipaudit.statements.kinds import named
+from tests.fixtures.files import refused
 
 MARK = "7f3a-not-a-value"
 _NUMBERS = (-1, 0, 1, 2, -0.5, 0.25, 1.5, 1e9, math.inf, -math.inf)
@@ -168,20 +172,13 @@ def test_what_was_read_is_read_again_as_itself(command):
 
 
 @of_each(TABLE)
-def test_every_option_says_what_it_is(command):
+def test_every_option_says_what_it_is_and_who_may_set_it(command):
     for one in options_of(command):
         said = one.option.help
-
         assert "--" not in said, one.name  # other options are named in backticks
         assert not said[0].islower(), one.name
         assert said.endswith((".", "]")), one.name
-        for other in one.words:
-            assert isinstance(other, str), one.name
-
-
-@of_each(TABLE)
-def test_every_option_says_who_may_set_it(command):
-    for one in options_of(command):
+        assert all(isinstance(other, str) for other in one.words), one.name
         assert one.option.steers in get_args(Steers), one.name
         names_data = one.option.is_input and one.name != "claimed_curve"
         assert not (names_data and one.option.steers == "free"), one.name
@@ -189,8 +186,6 @@ def test_every_option_says_who_may_set_it(command):
 
 @of_each([command for command in TABLE if command.answer])
 def test_the_public_function_has_the_options_of_the_command(command):
-    import inspect
-
     function = getattr(mipaudit, command.name.replace(" ", "_"))
     found = inspect.signature(function).parameters
 
@@ -202,3 +197,26 @@ def test_the_public_function_has_the_options_of_the_command(command):
     ]
     for one in wanted:
         assert f"{one.name}: " in function.__doc__
+
+
+class Asked(Engines, BadParts):
+    """Of a command that passes over its input."""
+
+
+POOL = ThreadPoolExecutor(1)
+# Settings of who does the work that contradict each other.
+CONTRADICT = [
+    ({"engine": "spark"}, "engine"),
+    ({"engine": "dask"}, "no_scheduler"),
+    ({"jobs": 0}, "jobs"),
+    ({"jobs": 1.5}, "jobs"),
+    ({"engine": "threads", "scheduler": "tcp://h:1"}, "scheduler"),
+    ({"executor": object()}, "executor"),
+    ({"executor": POOL, "engine": "processes"}, "executor"),
+    ({"on_bad_part": "ignore"}, "on_bad_part"),
+]
+
+
+def test_settings_that_make_no_sense():
+    for given, code in CONTRADICT:
+        refused(code, Asked, **given)

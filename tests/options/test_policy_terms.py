@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import mipaudit
 from mipaudit.errors import UsageError
 from mipaudit.options.checked_limits import check_limits, check_waivers
+from tests.fixtures.files import refused
 
 LIMIT = {"quantity": "advantage", "max": 0.5}
 WAIVER = {"quantity": "auc", "reason": "known", "person": "A", "expires": "2999-12-31"}
@@ -17,74 +21,67 @@ def classes():
     return {"members": rng.normal(1, 1, 600), "holdout": rng.normal(0, 1, 600)}
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"max": 0.5}, "lacks the key 'quantity'"),
-        ({"quantity": "eta"}, "lacks the key 'max'"),
-        ({**LIMIT, "quantity": "advantag"}, "Did you mean 'advantage'"),
-        ({**LIMIT, "agianst": "any"}, "Did you mean 'against'"),
-        ({**LIMIT, "max": True}, "must be a number"),
-        ({**LIMIT, "max": float("nan")}, "must be a number"),
-        ({**LIMIT, "max": 0.0}, "above 0"),
-        ({**LIMIT, "max": 1.1}, "at most 1"),
-        ({**LIMIT, "prior": 0.2}, "above 0.6"),
-        ({**LIMIT, "prior": 1}, "above 0 and below 1"),
-        ({**LIMIT, "fpr": 0.1}, "'fpr' goes with"),
-        ({"quantity": "tpr_at_fpr", "max": 0.5}, "needs 'fpr'"),
-        ({"quantity": "tpr_at_fpr", "max": 0.05, "fpr": 0.1}, "above 0.1"),
-        ({"quantity": "metric", "max": 0.5}, "needs 'metric', its name"),
-        ({"quantity": "auc", "max": 0.5}, "above 0.5"),
-        ({"quantity": "auc", "max": 0.6, "prior": 0.2}, "another prior"),
-        ({"quantity": "auc", "max": 0.6, "against": "any"}, "cannot be chosen"),
-        ({"quantity": "difference", "max": 0.1}, "needs 'group'"),
-        ({"quantity": "risk", "max": 0.9, "group": "a=1"}, "within a group"),
-        ({**LIMIT, "score": 3}, "must be a text"),
-        ({"quantity": "any_difference"}, "lacks the key 'max'"),
-        ({"quantity": "any_difference", "max": 0.05}, "must be 0"),
-        ({"quantity": "any_difference", "max": -1}, "must be 0"),
-        ({"quantity": "any_difference", "max": "0"}, "must be a number"),
-        ({"quantity": "any_difference", "max": 0, "prior": 0.2}, "another prior"),
-        ({"quantity": "any_difference", "max": 0, "against": "any"}, "cannot be chosen"),
-        ({"quantity": "any_difference", "max": 0, "against": "thresholds"}, "cannot be chosen"),
-        ({"quantity": "any_difference", "max": 0, "fpr": 0.1}, "'fpr' goes with"),
-        ({"quantity": "any_difference", "max": 0, "metric": "f1"}, "'metric' (its name)"),
-        ({"quantity": "any_difference", "max": 0, "group": "a=1"}, "within a group"),
+TPR, AUC = {"quantity": "tpr_at_fpr", "max": 0.5}, {"quantity": "auc", "max": 0.6}
+DIFFERENCE = {"quantity": "any_difference", "max": 0}
+# What is no limit, by what is said of it.
+NO_LIMITS = {
+    "lacks the key 'quantity'": [{"max": 0.5}],
+    "lacks the key 'max'": [{"quantity": "eta"}, {"quantity": "any_difference"}],
+    "Did you mean 'advantage'": [{**LIMIT, "quantity": "advantag"}],
+    "Did you mean 'against'": [{**LIMIT, "agianst": "any"}],
+    "must be a number": [{**LIMIT, "max": one} for one in (True, float("nan"))]
+    + [{**DIFFERENCE, "max": "0"}],
+    "above 0": [{**LIMIT, "max": 0.0}],
+    "at most 1": [{**LIMIT, "max": 1.1}],
+    "above 0.6": [{**LIMIT, "prior": 0.2}],
+    "above 0 and below 1": [{**LIMIT, "prior": 1}],
+    "'fpr' goes with": [{**LIMIT, "fpr": 0.1}, {**DIFFERENCE, "fpr": 0.1}],
+    "needs 'fpr'": [TPR],
+    "above 0.1": [{**TPR, "max": 0.05, "fpr": 0.1}],
+    "needs 'metric', its name": [{"quantity": "metric", "max": 0.5}],
+    "above 0.5": [{**AUC, "max": 0.5}],
+    "another prior": [{**AUC, "prior": 0.2}, {**DIFFERENCE, "prior": 0.2}],
+    "cannot be chosen": [
+        {**AUC, "against": "any"},
+        *({**DIFFERENCE, "against": one} for one in ("any", "thresholds")),
     ],
-)
-def test_limits_that_make_no_sense_are_refused(given, said):
-    with pytest.raises(UsageError) as caught:
-        check_limits([LIMIT, given], 0.5)
-    assert caught.value.code == "limits"
-    assert said in str(caught.value)
-    assert "Limit 2" in str(caught.value)
+    "needs 'group'": [{"quantity": "difference", "max": 0.1}],
+    "within a group": [
+        {"quantity": "risk", "max": 0.9, "group": "a=1"},
+        {**DIFFERENCE, "group": "a=1"},
+    ],
+    "must be a text": [{**LIMIT, "score": 3}],
+    "must be 0": [{**DIFFERENCE, "max": one} for one in (0.05, -1)],
+    "'metric' (its name)": [{**DIFFERENCE, "metric": "f1"}],
+}
+DAYS = ("soon", 20270101, "20270101", "2027-W05", "2027-02-30")
+NO_WAIVERS = {
+    "must be a day": [{**WAIVER, "expires": day} for day in DAYS],
+    "must say something": [{**WAIVER, "reason": "\u200b-"}, {**WAIVER, "person": " "}],
+    "must be a text": [{**WAIVER, "person": 3}],
+    "names are exact": [{**WAIVER, "score": one} for one in ("lo*", "los?")],
+    "lacks the key 'expires'": [{key: WAIVER[key] for key in ("quantity", "reason", "person")}],
+    "Did you mean 'expires'": [{**WAIVER, "expiry": 1}],
+    "above 0 and below 1": [
+        {**WAIVER, "quantity": "tpr_at_fpr", "fpr": fpr} for fpr in (0, -0.5, 1)
+    ],
+}
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({**WAIVER, "expires": "soon"}, "must be a day"),
-        ({**WAIVER, "expires": 20270101}, "must be a day"),
-        ({**WAIVER, "expires": "20270101"}, "must be a day"),
-        ({**WAIVER, "expires": "2027-W05"}, "must be a day"),
-        ({**WAIVER, "expires": "2027-02-30"}, "must be a day"),
-        ({**WAIVER, "reason": "\u200b-"}, "must say something"),
-        ({**WAIVER, "person": " "}, "must say something"),
-        ({**WAIVER, "person": 3}, "must be a text"),
-        ({**WAIVER, "score": "lo*"}, "names are exact"),
-        ({**WAIVER, "score": "los?"}, "names are exact"),
-        ({key: WAIVER[key] for key in ("quantity", "reason", "person")}, "lacks the key 'expires'"),
-        ({**WAIVER, "expiry": 1}, "Did you mean 'expires'"),
-        ({**WAIVER, "quantity": "tpr_at_fpr", "fpr": 0}, "above 0 and below 1"),
-        ({**WAIVER, "quantity": "tpr_at_fpr", "fpr": -0.5}, "above 0 and below 1"),
-        ({**WAIVER, "quantity": "tpr_at_fpr", "fpr": 1}, "above 0 and below 1"),
-    ],
-)
-def test_waivers_that_make_no_sense_are_refused(given, said):
-    with pytest.raises(UsageError) as caught:
-        check_waivers([WAIVER, given], 0.5)
-    assert said in str(caught.value)
-    assert "Waiver 2" in str(caught.value)
+@pytest.mark.parametrize("said", NO_LIMITS)
+def test_limits_that_make_no_sense_are_refused(said):
+    for given in NO_LIMITS[said]:
+        with pytest.raises(UsageError, match="Limit 2") as caught:
+            check_limits([LIMIT, given], 0.5)
+        assert (caught.value.code, said in str(caught.value)) == ("limits", True)
+
+
+@pytest.mark.parametrize("said", NO_WAIVERS)
+def test_waivers_that_make_no_sense_are_refused(said):
+    for given in NO_WAIVERS[said]:
+        with pytest.raises(UsageError, match="Waiver 2") as caught:
+            check_waivers([WAIVER, given], 0.5)
+        assert said in str(caught.value)
 
 
 def test_the_prior_of_the_audit_is_no_other_prior():
@@ -104,10 +101,8 @@ def test_names_of_metrics_are_tidied_and_judged(classes):
 
 
 def test_a_score_that_is_not_there_is_an_error(classes):
-    with pytest.raises(UsageError) as caught:
-        mipaudit.estimate(**classes, limits=[{**LIMIT, "score": "lost"}])
-    assert caught.value.code == "no_such_score"
-    assert "lost" in str(caught.value)
+    limits = [{**LIMIT, "score": "lost"}]
+    assert "lost" in str(refused("no_such_score", mipaudit.estimate, **classes, limits=limits))
 
 
 def test_limits_of_records_are_left_to_records(classes):
@@ -121,8 +116,6 @@ def test_limits_of_records_are_left_to_records(classes):
 
 @pytest.fixture(scope="module")
 def grouped():
-    import pandas as pd
-
     rng = np.random.default_rng(3)
     size = 3000
     member, sex = np.repeat([True, False], size), rng.integers(0, 2, 2 * size)
@@ -152,14 +145,11 @@ def test_groups_have_limits(grouped):
 
 @pytest.mark.parametrize(("by", "group"), [((), "sex=m"), (("sex",), "sex=x"), ((), "*")])
 def test_groups_that_are_not_told_apart_are_an_error(grouped, by, group):
-    with pytest.raises(UsageError) as caught:
-        mipaudit.records(grouped, by=by, limits=[{**LIMIT, "group": group}])
-    assert caught.value.code == "no_such_group"
+    limits = [{**LIMIT, "group": group}]
+    refused("no_such_group", mipaudit.records, grouped, by=by, limits=limits)
 
 
 def test_dates_and_odd_forms(classes):
-    from datetime import date
-
     waivers = [{**WAIVER, "expires": date(2999, 1, 1)}]
     report = mipaudit.estimate(
         **classes, limits=[{"quantity": "auc", "max": 0.51}], waivers=waivers

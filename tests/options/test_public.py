@@ -10,8 +10,9 @@ import pytest
 import mipaudit
 from mipaudit import InputError, UsageError
 from mipaudit.options.commands import TABLE
-from mipaudit.options.declare import Options, declared, free
+from mipaudit.options.declare import Options, declared, free, required
 from mipaudit.options.public import public, public_of_several
+from mipaudit.options.values import Range
 from mipaudit.statements.kinds import named
 
 
@@ -58,14 +59,12 @@ class Given(Options):
     times: int = free("How often.", default=1)
 
 
-def answer_read(asked: Given) -> int:
-    """Return how many times."""
-    return asked.times
-
-
 def test_what_is_read_may_be_in_memory_and_nothing_else():
-    said = public(Given, answer_read).__doc__.splitlines()
+    def answer_read(asked: Given) -> int:
+        """Return how many times."""
+        return asked.times
 
+    said = public(Given, answer_read).__doc__.splitlines()
     assert "    data: What is read. Or a data frame, an Arrow table or an array." in said
     assert "    other: What is read beside. Or its bytes." in said
     assert "    times: How often." in said
@@ -88,18 +87,12 @@ def answer_refuse(asked: Otherwise) -> int:
     )
 
 
-def test_a_keyword_that_is_no_option_is_refused():
+def test_names_are_checked_recorded_and_spelled_as_they_are_typed():
+    refuse = public(Otherwise, answer_refuse)
     with pytest.raises(TypeError, match="there is no option 'scores'"):
-        public(Otherwise, answer_refuse)(scores="a")
-
-
-def test_reports_record_an_option_by_its_name_in_reports():
+        refuse(scores="a")
     (first, *_) = Otherwise(score_col="a").recorded()
     assert (first.name, first.value) == ("score_columns", "a")
-
-
-def test_errors_name_options_as_they_are_typed():
-    refuse = public(Otherwise, answer_refuse)
     with pytest.raises(InputError) as caught:
         refuse(score_col="a")
     assert caught.value.message == "--score-col is a."
@@ -119,3 +112,42 @@ def test_keywords_are_named_as_the_options_that_are_typed():
 def test_what_python_has_no_keyword_for_is_a_variable():
     with pytest.raises(UsageError, match="MIPAUDIT_ALLOW_SCHEME"):
         mipaudit.check("sftp://host/x.csv")
+
+
+class Together(Options):
+    """A noise on a table, or none."""
+
+    truth: float | None = free("The probability of the truth.")
+    answers: int | None = free("How many there are.", only_with="truth")
+    table: Any = free("What is read.", flag=None, only_with="truth")
+
+
+class Table:
+    """As a data frame: compared with anything, it is neither the same nor another."""
+
+    def __eq__(self, other):
+        raise ValueError
+
+    __hash__ = None
+
+
+def test_an_option_that_needs_another_is_refused_alone_and_zero_is_company_too():
+    for truth in (0.0, 0.5):
+        assert Together(truth=truth, answers=3).answers == 3
+        assert Together(truth=truth, table=Table()).truth == truth
+    for asked in ({"answers": 3}, {"table": Table()}):
+        with pytest.raises(UsageError, match="has no meaning without --truth"):
+            Together(**asked)
+
+
+@pytest.mark.parametrize("in_help", [True, False])
+def test_a_range_is_said_in_help_unless_it_is_for_errors_alone(in_help):
+    range_ = Range(lambda name: not name.endswith(".x"), "of another form", in_help=in_help)
+
+    class Written(Options):
+        file: str = required(free("Write it there.", within=range_))
+
+    (one,) = declared(Written)
+    assert one.said == ("Write it there (of another form)." if in_help else "Write it there.")
+    with pytest.raises(UsageError, match="--file must be of another form"):
+        Written(file="a.x")

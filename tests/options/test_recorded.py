@@ -63,17 +63,13 @@ def test_arguments_come_back_with_all_the_defaults(command):
     assert recorded_keywords(command, written) == arguments
 
 
-@pytest.mark.parametrize("name", ["score_columns", "curve"])
-def test_an_option_that_was_not_typed_leaves_the_default(name):
-    setting = Setting(name=name, value=None, source="default")
-
-    assert recorded_keywords("epsilon", [setting]) == {}
-
-
-def test_settings_that_no_keyword_takes_are_left_out():
-    setting = Setting(name="config", value="mipaudit.toml", source="file", where="sha256 00")
-
-    assert recorded_keywords("estimate", [setting]) == {}
+def test_an_option_that_was_not_typed_and_what_no_keyword_takes_are_left_out():
+    untyped = [
+        Setting(name=name, value=None, source="default") for name in ("score_columns", "curve")
+    ]
+    policy = Setting(name="config", value="mipaudit.toml", source="file", where="sha256 00")
+    for command, settings in (("epsilon", untyped), ("estimate", [policy])):
+        assert recorded_keywords(command, settings) == {}
 
 
 @pytest.mark.parametrize(

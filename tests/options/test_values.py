@@ -15,22 +15,16 @@ from mipaudit.options.values import column_list, listed_columns
 COMMA = '"a,b"'
 
 
-@pytest.mark.parametrize(
-    ("typed", "names"),
-    [
-        ("a,b", ["a", "b"]),
-        (" a , b ", ["a", "b"]),
-        (COMMA, ["a,b"]),  # as in a CSV file
-        (f"c, {COMMA} ,d", ["c", "a,b", "d"]),
-        ('"say ""hi""",b', ['say "hi"', "b"]),
-        ("a b,c'd", ["a b", "c'd"]),
-        ("", [""]),
-        (",", ["", ""]),
-    ],
-)
-def test_a_list_is_cut_at_commas_outside_quotation_marks(typed, names):
-    assert listed_columns([typed]) == names
-    assert column_list(typed) == tuple(dict.fromkeys(names))
+# As in a CSV file.
+TYPED = {"a,b": ["a", "b"], " a , b ": ["a", "b"], COMMA: ["a,b"], "": [""], ",": ["", ""]}
+TYPED |= {f"c, {COMMA} ,d": ["c", "a,b", "d"], "a b,c'd": ["a b", "c'd"]}
+TYPED |= {'"say ""hi""",b': ['say "hi"', "b"]}
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_a_list_is_cut_at_commas_outside_quotation_marks(typed):
+    assert listed_columns([typed]) == TYPED[typed]
+    assert column_list(typed) == tuple(dict.fromkeys(TYPED[typed]))
 
 
 def test_lists_are_read_one_by_one_and_a_sequence_holds_names():

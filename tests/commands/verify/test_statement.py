@@ -12,21 +12,23 @@ import pytest
 from mipaudit.commands.render.forms import hashed
 from tests.places import ROOT
 
+SCORES = ("--members", "members.csv", "--holdout", "holdout.csv")
+MODEL = ("--subject", "model.bin")
+
 
 @pytest.fixture
 def folder(mipaudit, tmp_path):
     """A folder with scores, a judged report, a model, and the statement of them."""
-    shutil.copy(ROOT / "sample_data" / "members.csv", tmp_path / "members.csv")
-    shutil.copy(ROOT / "sample_data" / "holdout.csv", tmp_path / "holdout.csv")
+    for name in ("members.csv", "holdout.csv"):
+        shutil.copy(ROOT / "sample_data" / name, tmp_path / name)
     (tmp_path / "model.bin").write_bytes(b"a model")
-    audit = mipaudit("estimate", *SCORES, "--max-advantage", "0.9", "-o", "report.json")
-    assert audit.returncode == 0, audit.stderr
-    made = mipaudit("render", "report.json", "--subject", "model.bin", "-o", "model.intoto.json")
-    assert made.returncode == 0, made.stderr
+    for words in (
+        ("estimate", *SCORES, "--max-advantage", "0.9", "-o", "report.json"),
+        ("render", "report.json", *MODEL, "-o", "model.intoto.json"),
+    ):
+        done = mipaudit(*words)
+        assert done.returncode == 0, done.stderr
     return tmp_path
-
-
-SCORES = ("--members", "members.csv", "--holdout", "holdout.csv")
 
 
 @pytest.fixture
@@ -42,21 +44,10 @@ def verify(mipaudit, folder):
     return run
 
 
-def test_what_is_beside_it_is_checked(verify):
-    status, parts, _ = verify()
-
-    assert status == 0
-    assert parts == {
-        "subject model.bin": "agrees",
-        "report": "agrees",
-        "contents": "agrees",
-        "scores": "noted",
-    }
-
-
-def test_with_the_scores_the_report_is_computed_again(verify):
+def test_what_is_beside_it_is_checked_and_with_the_scores_the_report_is_computed_again(verify):
+    agree = dict.fromkeys(("subject model.bin", "report", "contents"), "agrees")
+    assert verify()[:2] == (0, {**agree, "scores": "noted"})
     status, parts, _ = verify(*SCORES)
-
     assert status == 0
     assert parts["estimates"] == parts["verdict"] == parts["inputs"] == "agrees"
 
@@ -73,33 +64,30 @@ def test_that_the_subject_was_not_read_is_said_and_stated(mipaudit, folder, word
 
 
 @pytest.mark.parametrize(("limit", "result"), [("0.9", "PASSED"), ("0.01", "FAILED")])
-def test_the_line_alone_says_the_result(mipaudit, folder, limit, result):
+@pytest.mark.usefixtures("folder")
+def test_the_line_alone_says_the_result(mipaudit, limit, result):
     mipaudit("estimate", *SCORES, "--max-advantage", limit, "-o", "report.json")
-    mipaudit("render", "report.json", "--subject", "model.bin", "-o", "model.intoto.json")
+    mipaudit("render", "report.json", *MODEL, "-o", "model.intoto.json")
     done = mipaudit("verify", "model.intoto.json", "-q")
     assert (done.returncode, done.stdout) == (0, f"The statement AGREES: it says {result}.\n")
     # Beside it the gate: the exit code of render is that of the verdict.
     assert mipaudit("render", "report.json", "-q").returncode == int(result == "FAILED")
 
 
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        (("--for", "edpb-28-2024"), "annex.html"),
-        (("--for", "edpb-28-2024"), "annex.md"),
-        (("--for", "edpb-28-2024"), "annex.json"),
-        (("-f", "model-card"), "card.md"),
-        ((), "model.cdx.json"),
-        (("-f", "metrics"), "metrics.json"),
-        (("-f", "gitlab"), "quality.json"),
-    ],
-)
-def test_another_form_is_made_again_and_not_verified(mipaudit, folder, words, name):
-    assert mipaudit("render", "report.json", *words, "-o", name).returncode == 0
-    done = mipaudit("verify", name)
-    said = " ".join(done.stderr.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "make it again from the report whose sha256 it names, with the same command" in said
+ANNEX = ("--for", "edpb-28-2024")
+OTHERS = [(ANNEX, "annex.html"), (ANNEX, "annex.md"), (ANNEX, "annex.json")]
+OTHERS += [(("-f", "model-card"), "card.md"), ((), "model.cdx.json")]
+OTHERS += [(("-f", "metrics"), "metrics.json"), (("-f", "gitlab"), "quality.json")]
+
+
+@pytest.mark.usefixtures("folder")
+def test_another_form_is_made_again_and_not_verified(mipaudit):
+    for words, name in OTHERS:
+        assert mipaudit("render", "report.json", *words, "-o", name).returncode == 0
+        done = mipaudit("verify", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        said = "make it again from the report whose sha256 it names, with the same command"
+        assert said in " ".join(done.stderr.split())
 
 
 def replaced(old, new, name="model.intoto.json", times=None):
@@ -127,19 +115,16 @@ EDITED = {
     '"passedTests": [': '"url": "https://example.org", "passedTests": [',
 }
 LAST = (ROOT / "sample_data" / "members.csv").read_text().splitlines()[-1]
+SUBJECT = "subject model.bin"
 # What is edited, what is given, and the parts that agree or not; of None there is none.
 DIFFERS = [
     (replaced(LAST, "", "members.csv"), SCORES, {"inputs": "differs", "report": "agrees"}),
-    (
-        replaced("a model", "another", "model.bin"),
-        (),
-        {"subject model.bin": "differs", "contents": "agrees"},
-    ),
+    (replaced("a model", "b", "model.bin"), (), {SUBJECT: "differs", "contents": "agrees"}),
     # Nothing follows from a report that was changed.
     (
         replaced("\n}", "\n}\n", "report.json"),
         SCORES,
-        {"subject model.bin": "agrees", "report": "differs", "contents": None, "inputs": None},
+        {SUBJECT: "agrees", "report": "differs", "contents": None, "inputs": None},
     ),
     (
         lambda folder: (folder / "other.bin").write_bytes(b"another"),
@@ -154,13 +139,12 @@ DIFFERS = [
 def test_what_was_changed_differs(verify, folder, edit, words, expected):
     edit(folder)
     status, parts, _ = verify(*words)
-    assert status == 1
-    assert {name: parts.get(name) for name in expected} == expected
+    assert (status, {name: parts.get(name) for name in expected}) == (1, expected)
 
 
 BESIDE = "{}, which the statement names, is not beside it"
 ELSEWHERE = ("../model.bin", "/etc/hostname", "", ".", "..", "a\\u0000b")
-OTHERS = {
+SCHEMA = {
     "test-result/v0.1": "test-result/v0.2",
     '"subject": [': '"subject": [], "was": [',
     '"configuration": [': '"configuration": [], "was": [',
@@ -174,7 +158,7 @@ REFUSED = [
     # A name leads to no other folder, and what waits to be written to is no file.
     *((replaced("model.bin", name), "is not beside it|is no file") for name in ELSEWHERE),
     (waiting, "is not beside it"),
-    *((replaced(*pair), "not one that mipaudit render writes") for pair in OTHERS.items()),
+    *((replaced(*pair), "not one that mipaudit render writes") for pair in SCHEMA.items()),
     (replaced('"result"', '"result": "PASSED", "result"'), "two members of one name"),
     (replaced('"configuration": [', '"configuration": ["\\ud800",'), "no command writes"),
 ]
@@ -193,31 +177,25 @@ def test_a_released_file_may_be_elsewhere_under_any_name(verify, folder):
     (folder / "model.bin").rename(folder / "there" / "v1.bin")
     assert verify()[0] == 2
     status, parts, _ = verify("--subject", "there/v1.bin")
-    assert (status, parts["subject model.bin"]) == (0, "agrees")
+    assert (status, parts[SUBJECT]) == (0, "agrees")
     (folder / "there" / "v1.bin").write_bytes(b"another model")
     assert "is not beside it" in verify("--subject", "there/v1.bin")[2]
 
 
-def test_subjects_belong_to_statements(mipaudit, folder):
-    done = mipaudit("verify", "report.json", "--subject", "model.bin")
-    assert done.returncode == 2
-    assert "Leave --subject out." in done.stderr
+@pytest.mark.usefixtures("folder")
+def test_subjects_belong_to_statements(mipaudit):
+    done = mipaudit("verify", "report.json", *MODEL)
+    assert (done.returncode, "Leave --subject out." in done.stderr) == (2, True)
 
 
-def test_a_page_and_the_report_in_it_have_digests_of_their_own(mipaudit, folder):
+def test_a_page_is_a_report_too_and_both_have_digests_of_their_own(mipaudit, folder):
     mipaudit("render", "report.json", "-o", "report.html")
     page, report = (hashed(folder / name).sha256 for name in ("report.html", "report.json"))
-    done = mipaudit("verify", "report.html", *SCORES, "--full")
-    said = " ".join(done.stdout.split())
+    said = " ".join(mipaudit("verify", "report.html", *SCORES, "--full").stdout.split())
     assert f"sha256 of this page: {page}" in said
     assert f"sha256 of its report, as .json: {report}" in said
     assert "sha256 of the report" not in said
-
-
-def test_a_page_is_a_report_too(mipaudit, folder):
-    mipaudit("render", "report.json", "-o", "report.html")
-    words = ("--subject", "model.bin", "-o", "page.intoto.json")
-    assert mipaudit("render", "report.html", *words).returncode == 0
+    assert mipaudit("render", "report.html", *MODEL, "-o", "page.intoto.json").returncode == 0
     assert mipaudit("verify", "page.intoto.json", *SCORES).returncode == 0
 
 
