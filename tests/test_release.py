@@ -21,6 +21,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from mipaudit.cli.help import manual_pages, pages
 from tests.places import ROOT
 
 RELEASE = ROOT / ".ci" / "release"
@@ -99,14 +100,9 @@ def test_the_way_to_a_signed_statement_works_and_ends_where_a_file_is_edited(ins
     home = tempfile.mkdtemp(prefix="gpg")  # the name of a socket must be short
 
     def run(script):
+        line = f"PATH=$PWD/mipaudit/bin:$PATH\n{script}"
         return subprocess.run(
-            [
-                str(shutil.which("bash")),
-                "--noprofile",
-                "--norc",
-                "-c",
-                f"PATH=$PWD/mipaudit/bin:$PATH\n{script}",
-            ],
+            [str(shutil.which("bash")), "--noprofile", "--norc", "-c", line],
             cwd=folder,
             env={**alone, "GNUPGHOME": home},
             capture_output=True,
@@ -153,6 +149,19 @@ def test_the_wheel_works_by_itself(installed, tmp_path, alone):
     assert (installed / "share" / "man" / "man1" / "mipaudit-doctor.1").exists()
 
 
+def test_the_wheel_has_the_pages_and_the_manual(built):
+    (wheel,) = built[0].glob("*.whl")
+    archive = zipfile.ZipFile(wheel)
+    names = archive.namelist()
+    inside = {Path(name).name for name in names if name.startswith("mipaudit/docs/")}
+    assert inside == {f"{name}.md" for name in ("README", *pages())}
+    manual = {Path(name).stem: archive.read(name).decode() for name in names if "/man1/" in name}
+    assert manual == dict(manual_pages())
+    assert wheel.stat().st_size < 2_000_000
+    sizes = {one.filename: one.compress_size for one in archive.infolist()}
+    assert sum(size for name, size in sizes.items() if re.search("/docs/|/man1/", name)) < 400_000
+
+
 def needed_by(names):
     """Return what libraries need, and what that needs, and so on."""
     seen, waiting = set(), list(names)
@@ -179,24 +188,15 @@ def test_it_adds_at_most_25_mb_to_its_five_largest_libraries(built):
 
 
 def test_the_bill_of_materials_lists_what_is_locked(tmp_path):
-    build_line = (RELEASE / "build").read_text(encoding="utf-8")
-    assert "cyclonedx-py requirements requirements.lock --pyproject pyproject.toml" in build_line
-    place = tmp_path / "bill.json"
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "cyclonedx_py", "requirements", "requirements.lock"),
-            *("--pyproject", "pyproject.toml", "--output-reproducible", "--of", "JSON"),
-            *("-o", place),
-        ],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    bill = json.loads(place.read_text(encoding="utf-8"))
+    line = "requirements requirements.lock --pyproject pyproject.toml"
+    assert f"cyclonedx-py {line}" in (RELEASE / "build").read_text(encoding="utf-8")
+    how = ("--output-reproducible", "--of", "JSON", "-o", tmp_path / "bill.json")
+    made = [sys.executable, "-m", "cyclonedx_py", *line.split(), *how]
+    subprocess.run(made, cwd=ROOT, check=True, capture_output=True)
+    bill = json.loads((tmp_path / "bill.json").read_text(encoding="utf-8"))
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     pins = set(re.findall(r"^([a-z0-9.-]+)==(\S+)", lock, flags=re.MULTILINE))
-    assert bill["bomFormat"] == "CycloneDX"
-    assert bill["metadata"]["component"]["name"] == "mipaudit"
+    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "mipaudit")
     assert {(one["name"], one["version"]) for one in bill["components"]} == pins
 
 
@@ -219,10 +219,8 @@ def test_the_workflow_runs_what_is_pinned_and_may_do_little():
     assert len(used) >= 8
     for one in used:
         name, _, version = one.partition("@")
-        own = (
-            "FILL_IN_" + re.sub("^gh-action-", "", name.partition("/")[2]).replace("-", "_").upper()
-        )
-        assert version == own or re.fullmatch("[0-9a-f]{40}", version)
+        own = re.sub("^gh-action-", "", name.partition("/")[2]).replace("-", "_").upper()
+        assert version == f"FILL_IN_{own}" or re.fullmatch("[0-9a-f]{40}", version)
     rights = {name: job["permissions"] for name, job in JOBS.items()}
     assert WORKFLOW["permissions"] == rights["build"] == rights["try"] == {"contents": "read"}
     assert rights["publish"] == {"attestations": "write", "id-token": "write"}

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from mipaudit import InputError, MipauditError, UsageError, estimate
+from mipaudit import InputError, UsageError, estimate
 from mipaudit.sklearn import audit_classifier, membership_scorer, shadow_scores
 
 
@@ -36,10 +36,19 @@ def real():
     return data.data[order], data.target_names[data.target[order]]
 
 
+def audited(model, X, y, at=400, **options):
+    """Audit a model of the first records; the others are the holdout."""
+    return audit_classifier(model, X[:at], y[:at], X[at:], y[at:], **options)
+
+
+def tree_of(X, y, **settings):
+    return DecisionTreeClassifier(random_state=0, **settings).fit(X[:400], y[:400])
+
+
 def test_a_tree_that_knows_its_records_by_heart_gives_them_away(noise):
     X, y = noise
-    tree = DecisionTreeClassifier(random_state=0).fit(X[:400], y[:400])
-    report = audit_classifier(tree, X[:400], y[:400], X[400:], y[400:], max_advantage=0.1)
+    tree = tree_of(X, y)
+    report = audited(tree, X, y, max_advantage=0.1)
     right = np.mean(tree.predict(X[400:]) == y[400:])
     assert report.verdict.status == "not_met"
     assert report.estimates[0].lower > 0.5
@@ -50,7 +59,7 @@ def test_a_tree_that_knows_its_records_by_heart_gives_them_away(noise):
 def test_the_loss_is_that_of_the_model_and_the_report_that_of_estimate(real):
     X, y = real
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)).fit(X[:300], y[:300])
-    report = audit_classifier(model, X[:300], y[:300], X[300:], y[300:], confidence=0.9)
+    report = audited(model, X, y, 300, confidence=0.9)
     columns = [np.flatnonzero(model.classes_ == one)[0] for one in y]
     loss = -np.log(model.predict_proba(X)[np.arange(y.size), columns])
     by_hand = estimate(members=loss[:300], holdout=loss[300:], confidence=0.9)
@@ -62,29 +71,8 @@ def test_frames_and_a_decision_function_are_taken(real):
     X, y = real
     frame = pd.DataFrame(X / X.std(axis=0))
     model = LinearSVC(dual=False).fit(frame[:300], y[:300])
-    report = audit_classifier(model, frame[:300], y[:300], frame[300:], y[300:])
+    report = audited(model, frame, y, 300)
     assert (report.design.n_members, report.design.n_holdout) == (300, y.size - 300)
-
-
-def test_a_class_that_the_model_never_saw_is_refused_with_their_number(noise):
-    X, y = noise
-    two = y[:400] < 2
-    model = DecisionTreeClassifier().fit(X[:400][two], y[:400][two])
-    with pytest.raises(InputError, match=r"y_holdout= has [0-9]+ records of a class"):
-        audit_classifier(model, X[:400][two], y[:400][two], X[400:], y[400:])
-
-
-def test_what_gives_no_outputs_for_classes_is_refused(noise):
-    X, y = noise
-    with pytest.raises(UsageError, match="no outputs"):
-        audit_classifier(object(), X[:9], y[:9], X[9:], y[9:])
-
-
-def test_a_model_that_answers_the_same_for_everybody_is_named_so(noise):
-    X, y = noise
-    stump = DecisionTreeClassifier(min_samples_leaf=400).fit(X[:400], y[:400])
-    with pytest.raises(InputError, match="the same for every record"):
-        audit_classifier(stump, X[:400], y[:400], X[400:], y[400:])
 
 
 @pytest.mark.parametrize("framed", [False, True])
@@ -111,13 +99,6 @@ def test_records_that_stand_in_both_are_nobodys_members(noise):
     found = membership_scorer(twice, classes)(model, X[:100], y[:100])
     report = audit_classifier(model, X[100:], y[100:], X[:100], y[:100])
     assert found["advantage"] == report.estimates[0].value
-
-
-def test_a_scorer_of_other_records_says_so(noise):
-    X, y = noise
-    model = DecisionTreeClassifier().fit(X, y)
-    with pytest.raises(UsageError, match="Every record"):
-        membership_scorer(X, y)(model, X, y)
 
 
 @pytest.fixture(scope="module")
@@ -153,16 +134,8 @@ def test_from_an_estimator_to_the_verdict_of_lira(noise, forest, tmp_path, mipau
     report = estimate(scores.table, score_col=["lira_online"], max_advantage=0.1)
     assert report.verdict.status == "not_met"
     shadows.save(tmp_path / "shadows.npz")
-    done = mipaudit(
-        "query",
-        "lira",
-        "--shadow",
-        "shadows.npz",
-        "--values",
-        "probability",
-        "-o",
-        "scores.parquet",
-    )
+    line = "query lira --shadow shadows.npz --values probability -o scores.parquet"
+    done = mipaudit(*line.split())
     assert done.returncode == 0, done.stderr
     written = pd.read_parquet(tmp_path / "scores.parquet")
     np.testing.assert_allclose(written["lira_online"], scores.columns["lira_online"])
@@ -179,57 +152,77 @@ def test_strings_are_classes_as_numbers_are(real):
     np.testing.assert_array_equal(by_words.shadow, by_numbers.shadow)
 
 
+def words_of(y):
+    return np.array(["a", "b", "c"])[y]
+
+
+def of_two(X, y):
+    two = y[:400] < 2
+    return tree_of(X[:400][two], y[:400][two])
+
+
+def of_sets(X, y, model):
+    return model.fit(X, np.column_stack([y, y]))
+
+
+def of_pairs(X, y, shape="ovo"):
+    return make_pipeline(StandardScaler(), SVC(decision_function_shape=shape)).fit(X, y)
+
+
+def shadows_of(X, y, **settings):
+    return shadow_scores(DecisionTreeClassifier(), X, y, **{"n_models": 2, **settings})
+
+
+KNOWN = {"membership": np.arange(800) < 400}
+
+
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("run", "said"),
     [
-        ({"n_models": 1}, "2 or more"),
-        ({"n_models": 4.0}, "a whole number"),
-        ({"n_models": "4"}, "a whole number"),
-        ({"target": object()}, "belong together"),
-        ({"target": object(), "membership": [True]}, "another length"),
-        ({"target": object(), "membership": ["no"] * 800}, "True and False"),
-        ({"target": object(), "membership": [2] * 800}, "True and False"),
-        ({"target": object(), "membership": [1] * 800}, "probabilities"),
+        (lambda X, y: audited(of_two(X, y), X, y), r"y_train= has [0-9]+ records of a class"),
+        (lambda X, y: audited(object(), X, y), "no outputs"),
+        (lambda X, y: audited(tree_of(X, y, min_samples_leaf=400), X, y), "same for every record"),
+        (
+            lambda X, y: audited(tree_of(X, y), X, words_of(y)),
+            "none of the classes in y_train\\..* w",
+        ),
+        # As many pairs as classes: nothing else would tell.
+        (lambda X, y: audited(of_pairs(X, y), X, y), "each pair of classes"),
+        (
+            lambda X, y: audited(of_sets(X, y, IsolationForest(n_estimators=5)), X, y),
+            "no classifier",
+        ),
+        (lambda X, y: audited(of_sets(X, y, RandomForestClassifier(3)), X, y), "no classifier"),
+        (lambda X, y: membership_scorer(X, y)(tree_of(X, y), X, y), "Every record"),
+        (lambda X, y: shadows_of(X, y).lira(), "no audited model"),
+        (lambda X, y: shadows_of(X, y[:-1]), "another length than X="),
+        (lambda X, y: shadows_of(X, np.column_stack([y, y])), "one class for each record"),
+        (
+            lambda X, y: shadows_of(X, words_of(y), target=tree_of(X, y), **KNOWN),
+            "target= knows none of the classes",
+        ),
+        *(
+            (lambda X, y, wrong=wrong: shadows_of(X, y, **wrong), said)
+            for wrong, said in (
+                ({"n_models": 1}, "2 or more"),
+                ({"n_models": 4.0}, "a whole number"),
+                ({"n_models": "4"}, "a whole number"),
+                ({"target": object()}, "belong together"),
+                ({"target": object(), "membership": [True]}, "another length"),
+                ({"target": object(), "membership": ["no"] * 800}, "True and False"),
+                ({"target": object(), "membership": [2] * 800}, "True and False"),
+                ({"target": object(), "membership": [1] * 800}, "probabilities"),
+            )
+        ),
     ],
 )
-def test_wrong_settings_of_shadow_models_say_what_is_wrong(noise, wrong, said):
-    with pytest.raises(MipauditError, match=said):
-        shadow_scores(DecisionTreeClassifier(), *noise, **wrong)
+def test_what_cannot_be_audited_says_what_is_wrong(noise, run, said):
+    with pytest.raises((InputError, UsageError), match=said):
+        run(*noise)
 
 
-def test_labels_that_do_not_fit_the_records_are_refused(noise):
-    X, y = noise
-    with pytest.raises(InputError, match="another length than X="):
-        shadow_scores(DecisionTreeClassifier(), X, y[:-1])
-    with pytest.raises(InputError, match="one class for each record"):
-        shadow_scores(DecisionTreeClassifier(), X, np.column_stack([y, y]))
-
-
-def test_a_model_that_knows_none_of_the_classes_has_them_in_other_words(noise):
-    X, y = noise
-    tree = DecisionTreeClassifier().fit(X[:400], y[:400])
-    words = np.array(["a", "b", "c"])[y]
-    with pytest.raises(InputError, match=r"none of the classes in y_train\..* words or numbers"):
-        audit_classifier(tree, X[:400], words[:400], X[400:], words[400:])
-    with pytest.raises(InputError, match="target= knows none of the classes"):
-        shadow_scores(tree, X, words, target=tree, membership=np.arange(800) < 400)
-
-
-def test_outputs_of_pairs_of_classes_are_not_taken_for_those_of_classes(noise):
-    X, y = noise
-    # As many pairs as classes: nothing else would tell.
-    model = make_pipeline(StandardScaler(), SVC(decision_function_shape="ovo")).fit(X, y)
-    with pytest.raises(UsageError, match="each pair of classes"):
-        audit_classifier(model, X[:400], y[:400], X[400:], y[400:])
-    ruled = SVC(decision_function_shape="ovr").fit(X[:400], y[:400])
-    assert audit_classifier(ruled, X[:400], y[:400], X[400:], y[400:]).verdict.status == "no_policy"
-
-
-@pytest.mark.parametrize("model", [IsolationForest(n_estimators=5), RandomForestClassifier(3)])
-def test_what_is_no_classifier_of_one_label_is_refused(noise, model):
-    X, y = noise
-    with pytest.raises(UsageError, match="no classifier"):
-        audit_classifier(model.fit(X, np.column_stack([y, y])), X[:400], y[:400], X[400:], y[400:])
+def test_outputs_of_one_against_the_rest_are_audited(noise):
+    assert audited(of_pairs(*noise, "ovr"), *noise).verdict.status == "no_policy"
 
 
 @pytest.mark.parametrize(
@@ -244,9 +237,8 @@ def test_what_is_no_classifier_of_one_label_is_refused(noise, model):
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_models_of_every_family_are_audited(noise, model):
-    X, y = noise[0].astype(np.float32), pd.Series(np.array(["a", "b", "c"])[noise[1]])
-    model.fit(X[:400], y[:400])
-    report = audit_classifier(model, X[:400], y[:400], X[400:], y[400:])
+    X, y = noise[0].astype(np.float32), pd.Series(words_of(noise[1]))
+    report = audited(model.fit(X[:400], y[:400]), X, y)
     assert (report.design.n_members, report.design.n_holdout) == (400, 400)
 
 
@@ -283,21 +275,10 @@ def test_many_models_are_shared_out_in_parts(noise, monkeypatch):
 
 def test_scores_of_what_a_model_was_trained_on_are_no_numbers(noise):
     X, y = noise
-    found = cross_validate(
-        DecisionTreeClassifier(),
-        *(X, y),
-        cv=3,
-        scoring=membership_scorer(X, y),
-        return_train_score=True,
-    )
+    how = {"scoring": membership_scorer(X, y), "return_train_score": True}
+    found = cross_validate(DecisionTreeClassifier(), X, y, cv=3, **how)
     assert np.all(np.isnan(found["train_advantage"]))
     assert np.all(found["test_advantage"] > 0.3)
-
-
-def test_without_an_audited_model_there_is_nothing_to_judge(noise):
-    shadows = shadow_scores(DecisionTreeClassifier(), *noise, n_models=2)
-    with pytest.raises(UsageError, match="no audited model"):
-        shadows.lira()
 
 
 def test_progress_goes_to_standard_error(noise, capsys):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 import mipaudit as package
-from mipaudit.cli.help import TOPICS, manual_pages, page_text, pages, print_page, topic_text
+from mipaudit.cli.help import TOPICS, page_text, pages, print_page, topic_text
 from mipaudit.cli.program import COMMANDS
 from mipaudit.options.shown import Format
 from mipaudit.output import exit_code
@@ -82,32 +80,6 @@ def test_a_page_is_drawn_where_there_is_a_terminal(monkeypatch, capsys, tmp_path
     print_page(page)
 
     assert "Some bold words." in re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
-
-
-def test_a_wheel_has_the_pages_and_the_manual(tmp_path, environment):
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
-    done = subprocess.run(
-        [sys.executable, "-m", "mipaudit", "help", "limits"],
-        cwd=tmp_path,
-        env={**environment, "PYTHONPATH": str(tmp_path / "installed")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert done.stdout == page_text(pages()["limits"])
-    docs = tmp_path / "installed/mipaudit/docs"
-    inside = [path for path in docs.rglob("*") if path.is_file()]
-    assert {path.stem for path in inside} == {"README", *pages()}
-    assert {path.suffix for path in inside} == {".md"}
-    manual = (tmp_path / "installed").glob("mipaudit-*.data/data/share/man/man1/*")
-    assert {path.stem: path.read_text("utf-8") for path in manual} == dict(manual_pages())
-    assert wheel.stat().st_size < 2_000_000
-    sizes = {one.filename: one.compress_size for one in zipfile.ZipFile(wheel).infolist()}
-    assert sum(size for name, size in sizes.items() if re.search("/docs/|/man1/", name)) < 400_000
 
 
 @pytest.mark.parametrize("command", COMMANDS)

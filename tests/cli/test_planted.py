@@ -187,30 +187,59 @@ person = "A. Person"
 expires = 2999-12-31
 """
 SAID = (
-    "../mipaudit.toml",
-    "audits 'loss' alone; 2 score columns are left out",
-    "nan = drop",
-    "confidence = 0.9",
-    "on_inconclusive = pass",
-    "seed = 0",
-    "1 waiver",
+    *("../mipaudit.toml", "audits 'loss' alone; 2 score columns are left out", "nan = drop"),
+    *("confidence = 0.9", "on_inconclusive = pass", "seed = 0", "1 waiver"),
 )
+VARIABLES = {
+    "SCORE_COL": "loss",
+    "NAN": "drop",
+    "CONFIDENCE": "0.9",
+    "WHERE": "site = a",
+    "ON_INCONCLUSIVE": "pass",
+    "PRIOR": "0.4",
+    "MAX_ADVANTAGE": "0.9",
+}
+FORMS = {
+    "line": ("-q",),
+    "brief": (),
+    "full": ("--full",),
+    **{form: ("-f", form, "-q") for form in ("json", "html", "markdown", "junit")},
+}
 
 
-@pytest.mark.parametrize("form", ["line", "brief", "full", "json", "html", "markdown", "junit"])
+def plain(text):
+    return " ".join(text.replace("&#39;", "'").split())
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_every_surface_says_what_a_file_chose(run, work, form):
     (work.parent / "mipaudit.toml").write_text(PLANTED)
-    how = {"line": ("-q",), "brief": (), "full": ("--full",)}.get(form, ("-f", form, "-q"))
 
-    status, out, err = run("estimate", "s.parquet", *how)
+    status, out, err = run("estimate", "s.parquet", *FORMS[form])
 
     assert status == 0, err
     assert "The policy file is ../mipaudit.toml.\n" in err
     said = SAID[:2] if form == "json" else SAID
-    shown = " ".join(out.replace("&#39;", "'").split())
-    for words in said:
-        assert words in shown, words
+    assert [words for words in said if words not in plain(out)] == []
     assert waiver_day().year < 2999
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "json"])
+def test_every_surface_says_what_variables_chose(run, work, monkeypatch, form):
+    for name, value in VARIABLES.items():
+        monkeypatch.setenv(f"MIPAUDIT_{name}", value)
+    pd.read_parquet("s.parquet").assign(site="a").to_parquet("s.parquet")
+    (work / "mipaudit.toml").write_text("seed = 0\n")
+
+    status, out, err = run("estimate", "s.parquet", *FORMS[form])
+
+    assert status == 0, err
+    shown = plain(out)
+    assert "MIPAUDIT_SCORE_COL audits 'loss' alone; 2 score columns are left out." in shown
+    said = re.search(r"The environment chooses: ([^:]*)\.( |<)", shown)[1]
+    chosen = {"nan = drop", "confidence = 0.9", "where = site = a", "on_inconclusive = pass"}
+    assert chosen == set(said.split(". ")[0].split("; "))
+    assert "The policy file mipaudit.toml chooses: seed = 0." in shown
 
 
 def test_it_is_said_of_a_stored_report_and_on_a_server(run, work):
@@ -224,28 +253,6 @@ def test_it_is_said_of_a_stored_report_and_on_a_server(run, work):
         assert "2 score columns are left out" in run("render", "r.json", *how)[1]
         assert "../mipaudit.toml" in run("render", "r.json", *how)[1]
     assert run("verify", "r.json", "--input", "s.parquet", "-q")[0] == 0
-
-
-@pytest.mark.parametrize("form", ["line", "brief", "full", "html", "markdown", "junit"])
-def test_every_surface_says_what_variables_chose(run, work, monkeypatch, form):
-    for name, value in (
-        *(("SCORE_COL", "loss"), ("NAN", "drop"), ("CONFIDENCE", "0.9"), ("WHERE", "site = a")),
-        *(("ON_INCONCLUSIVE", "pass"), ("PRIOR", "0.4"), ("MAX_ADVANTAGE", "0.9")),
-    ):
-        monkeypatch.setenv(f"MIPAUDIT_{name}", value)
-    pd.read_parquet("s.parquet").assign(site="a").to_parquet("s.parquet")
-    (work / "mipaudit.toml").write_text("seed = 0\n")
-    how = {"line": ("-q",), "brief": (), "full": ("--full",)}.get(form, ("-f", form, "-q"))
-
-    status, out, err = run("estimate", "s.parquet", *how)
-
-    assert status == 0, err
-    shown = " ".join(out.replace("&#39;", "'").split())
-    assert "MIPAUDIT_SCORE_COL audits 'loss' alone; 2 score columns are left out." in shown
-    said = re.search(r"The environment chooses: ([^:]*)\.( |<)", shown)[1]
-    chosen = {"nan = drop", "confidence = 0.9", "where = site = a", "on_inconclusive = pass"}
-    assert chosen == set(said.split(". ")[0].split("; "))
-    assert "The policy file mipaudit.toml chooses: seed = 0." in shown
 
 
 @pytest.mark.parametrize("command", ["estimate", "records", "compare", "attack", "check"])
@@ -264,9 +271,8 @@ def test_every_command_says_which_scores_a_file_audits(run, work, command):
 
 
 def test_what_is_usual_or_typed_needs_no_words(run, work):
-    (work / "mipaudit.toml").write_text(
-        'confidence = 0.99\non_inconclusive = "review"\nnan = "error"\nmax_advantage = 0.9\n'
-    )
+    usual = 'confidence = 0.99\non_inconclusive = "review"\nnan = "error"\nmax_advantage = 0.9\n'
+    (work / "mipaudit.toml").write_text(usual)
     assert "policy file" not in run("estimate", "s.parquet", "-q")[1]
 
 
@@ -307,34 +313,32 @@ def test_the_input_that_a_file_beside_it_chooses_is_said(run, work):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "words", "status", "said"),
+    ("variable", "words", "status", "said"),
     [
-        ("MIPAUDIT_EXIT_ZERO", "true", (), 0, "MIPAUDIT_EXIT_ZERO is set"),
-        ("MIPAUDIT_EXIT_ZERO", "false", (), 1, None),
-        ("MIPAUDIT_EXIT_ZERO", "true", ("--exit-zero",), 0, None),
-        ("MIPAUDIT_NO_CONFIG", "1", (), 0, "MIPAUDIT_NO_CONFIG is set"),
-        ("MIPAUDIT_NO_CONFIG", "false", (), 1, None),
-        ("MIPAUDIT_MAX_ADVANTAGE", "0.9", (), 0, "MIPAUDIT_MAX_ADVANTAGE goes before"),
-        ("MIPAUDIT_MAX_ADVANTAGE", "0.9", ("--max-advantage", "0.05"), 1, None),
-        ("MIPAUDIT_MAX_ETA", "0.4", (), 1, None),
-        ("MIPAUDIT_JOBS", "2", (), 1, None),
-        ("MIPAUDIT_REQUIRE_POLICY", "false", (), 1, "MIPAUDIT_REQUIRE_POLICY goes before"),
-        ("MIPAUDIT_CONFIG", "other.toml", (), 0, "MIPAUDIT_CONFIG is set"),
-        ("MIPAUDIT_ON_INCONCLUSIVE", "pass", (), 1, "MIPAUDIT_ON_INCONCLUSIVE is set"),
+        ("EXIT_ZERO=true", (), 0, "MIPAUDIT_EXIT_ZERO is set"),
+        ("EXIT_ZERO=false", (), 1, ""),
+        ("EXIT_ZERO=true", ("--exit-zero",), 0, ""),
+        ("NO_CONFIG=1", (), 0, "MIPAUDIT_NO_CONFIG is set"),
+        ("NO_CONFIG=false", (), 1, ""),
+        ("MAX_ADVANTAGE=0.9", (), 0, "MIPAUDIT_MAX_ADVANTAGE goes before"),
+        ("MAX_ADVANTAGE=0.9", ("--max-advantage", "0.05"), 1, ""),
+        ("MAX_ETA=0.4", (), 1, ""),
+        ("JOBS=2", (), 1, ""),
+        ("REQUIRE_POLICY=false", (), 1, "MIPAUDIT_REQUIRE_POLICY goes before"),
+        ("CONFIG=other.toml", (), 0, "MIPAUDIT_CONFIG is set"),
+        ("ON_INCONCLUSIVE=pass", (), 1, "MIPAUDIT_ON_INCONCLUSIVE is set"),
     ],
 )
 def test_a_variable_that_excuses_is_told_also_with_quiet(
-    run, work, monkeypatch, name, value, words, status, said
+    run, work, monkeypatch, variable, words, status, said
 ):
     (work / "mipaudit.toml").write_text("max_advantage = 0.05\njobs = 1\nrequire_policy = true\n")
     (work / "other.toml").write_text("prior = 0.5\n")
-    monkeypatch.setenv(name, value)
+    name, _, value = variable.partition("=")
+    monkeypatch.setenv(f"MIPAUDIT_{name}", value)
 
     found, _, err = run("estimate", "s.parquet", "-q", *words)
 
     assert found == status, err
-    if said is None:
-        assert err == ""
-    else:
-        assert err.startswith(said)
-        assert err.count("\n") == 1
+    assert err.startswith(said)
+    assert err.count("\n") == bool(said)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from mipaudit.cli.program import COMMANDS, application
+from tests.places import ROOT
 
 # In place of what an example of `validate` asks for, which takes minutes to an hour.
 _SMALLER = {
@@ -163,12 +164,10 @@ def _write_tables(folder, rng):
     splits = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
     _write(folder, "splits", splits)
     _write(folder, "release.csv", splits.head(1))
-    # Like the Adult data, which has no line of names.
-    adult = [rng.integers(17, 90, 1000), *(rng.integers(1, 9, 1000) for _ in range(13))]
-    adult[1] = rng.choice(["Private", "?"], 1000)
-    adult[3] = rng.choice(["HS-grad", "Masters"], 1000)
-    adult.append(rng.choice(["<=50K", ">50K"], 1000))
-    _write(folder, "adult.data", dict(enumerate(adult)), header=False)
+    # The Adult data have no line of names.
+    adult = pd.read_csv(ROOT / "sample_data" / "adult_members.csv")
+    adult.loc[::7, "workclass"] = "?"
+    _write(folder, "adult.data", adult, header=False)
 
 
 @pytest.mark.parametrize(("command", "example"), ALL, ids=[example for _, example in ALL])
