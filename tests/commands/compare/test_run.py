@@ -1,129 +1,99 @@
-"""``compare``: several columns, files matched by key, files apart; names and errors."""
+"""``compare`` of scores: columns, files matched by key, files apart; names and errors."""
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.compare.options import named_input, query_names
-from mipaudit.errors import InputError, UsageError
-from mipaudit.report.messages.told import told
-from tests.fixtures.codes import said
+from mipaudit.commands.compare.options import CompareOptions, named_input, query_names
+from tests.fixtures.codes import findings, refused
+from tests.fixtures.leaks import table
 
 
-def frame(seed=0, n=2000, shifts=(1.5, 0.0)):
-    rng = np.random.default_rng(seed)
-    member = rng.random(n) < 0.5
-    columns = {"record_id": np.arange(n), "member": member}
-    for index, shift in enumerate(shifts):
-        columns[f"score_{index}"] = rng.standard_normal(n) + shift * member
-    return pd.DataFrame(columns)
+def scores(*leaks, rows=2000, seed=1):
+    return table(*leaks, rows=rows, seed=seed).assign(record_id=np.arange(rows))
+
+
+def apart(rows=300):
+    """Return two tables of the same records, each with one score."""
+    whole = scores(1.5, 0.0, rows=rows)
+    return [whole[["record_id", "member", name]] for name in ("s0", "s1")]
+
+
+def pair(members, holdout, rows=3000):
+    """Return two scores that are 1 of these shares of the members, and of the holdout records."""
+    rng, member = np.random.default_rng(4), np.arange(rows) % 2 == 0
+    drawn = rng.random((2, rows)) < np.where(member, *np.c_[members, holdout].T[:, :, None])
+    return pd.DataFrame({"member": member, "s0": drawn[0] * 1, "s1": drawn[1] * 1})
 
 
 @pytest.fixture(scope="module")
 def columns():
-    return mipaudit.compare(frame(), seed=1)
+    return mipaudit.compare(scores(1.5, 0.0), seed=1)
 
 
 def test_the_leaky_column_certainly_leaks_more(columns):
-    assert [one.query for one in columns.ranking] == ["score_0", "score_1"]
-    assert columns.ranking[0].leaks_more_than == ("score_1",)
-    assert (columns.ranking[0].highest_place, columns.ranking[0].lowest_place) == (1, 1)
+    first, last = columns.ranking
+    assert (first.query, last.query, first.leaks_more_than) == ("s0", "s1", ("s1",))
+    assert (first.highest_place, first.lowest_place) == (1, 1)
     assert columns.verdict.status == "no_policy"
-    by_class = {one.attackers: one for one in columns.differences}
-    assert set(by_class) == {"thresholds", "intervals-1", "intervals-4", "bins-16"}
-    for one in by_class.values():
-        assert (one.score, one.versus) == ("score_0", "score_1")
+    classes = {"thresholds", "intervals-1", "intervals-4", "bins-16"}
+    assert {one.attackers for one in columns.differences} == classes
+    for one in columns.differences:
+        assert (one.score, one.versus) == ("s0", "s1")
         assert one.lower <= 0.5467 <= one.upper  # 2 Phi(0.75) - 1
         assert one.lower <= one.value <= one.upper
-
-
-def test_the_best_of_several_has_a_limit_of_its_own(columns):
     honest, naive = columns.best_of
-    assert honest.validity == "approximate"
-    assert naive.validity == "not-an-interval"
+    assert (honest.validity, naive.validity) == ("approximate", "not-an-interval")
     assert 0.4 < honest.lower < 0.55
 
 
-def test_the_same_answer_for_any_number_of_threads_and_again_from_json(columns):
-    again = mipaudit.compare(frame(), seed=1, jobs=1)
-    assert again.differences == columns.differences
-    written = json.loads(mipaudit.to_json(columns))
-    assert written["schema"] == "mipaudit.compare/3"
-    assert written["differences"][0]["versus"] == "score_1"
-
-
-def test_a_leak_that_only_both_scores_show():
-    rng = np.random.default_rng(2)
-    n = 4000
-    member = rng.random(n) < 0.5
-    agree = rng.random(n) < np.where(member, 0.8, 0.2)
-    first = rng.standard_normal(n)
-    second = np.abs(rng.standard_normal(n)) * np.where(agree, 1, -1) * np.sign(first)
-    report = mipaudit.compare(pd.DataFrame({"member": member, "a": first, "b": second}))
-    (joint,) = report.together
-    assert joint.lower > 0.5  # of 0.6
-    gains = {one.attackers: one.lower for one in report.gains}
-    assert gains["thresholds"] > 0.35
-    assert gains["bins-16"] > 0.3
-    assert "leak_together" in said(report)
-    assert all(abs(one.value) < 0.1 for one in report.differences)
-
-
-def test_files_matched_by_key_are_as_columns_of_one(columns):
-    data = frame()
-    first = data[["record_id", "member", "score_0"]]
-    second = data[["record_id", "member", "score_1"]].sample(frac=1, random_state=3)
+def test_threads_and_files_matched_by_key_change_nothing(columns):
+    whole = scores(1.5, 0.0)
+    assert mipaudit.compare(whole, seed=1, jobs=1).differences == columns.differences
+    first, second = apart(2000)
+    second = second.sample(frac=1, random_state=3)
     report = mipaudit.compare(first, second, key_col="record_id", seed=1)
-    assert report.design.apart == "same-rows"
+    assert (report.design.apart, report.findings) == ("same-rows", ())
     assert {one.rows for one in report.design.queries} == {1}
     for one, other in zip(report.differences, columns.differences, strict=True):
         assert one.lower == pytest.approx(other.lower, abs=0.05)
-    assert report.findings == ()
+    fewer = mipaudit.compare(first, second[second.record_id < 1500], key_col="record_id")
+    for words in ("500 rows", "1,500 are compared"):
+        assert words in findings(fewer)["unmatched_rows"]
+    assert {one.n_members + one.n_holdout for one in fewer.design.queries} == {1500}
 
 
-def test_rows_without_a_match_are_counted_and_left_out():
-    data = frame()
-    report = mipaudit.compare(
-        data[["record_id", "member", "score_0"]],
-        data[["record_id", "member", "score_1"]].iloc[:1500],
-        key_col="record_id",
-    )
-    (finding,) = [one for one in report.findings if one.code == "unmatched_rows"]
-    assert "500 rows" in told(finding)
-    assert "1,500 are compared" in told(finding)
-    sizes = {one.n_members + one.n_holdout for one in report.design.queries}
-    assert sizes == {1500}
-
-
-def test_matching_refuses_what_makes_no_sense():
-    data = frame(n=300)
-    first = data[["record_id", "member", "score_0"]]
-    second = data[["record_id", "member", "score_1"]]
-    flipped = second.assign(member=~second["member"])
-    with pytest.raises(InputError) as error:
-        mipaudit.compare(first, flipped, key_col="record_id")
-    assert error.value.code == "membership_differs"
-    elsewhere = second.assign(record_id=second["record_id"] + 10_000)
-    with pytest.raises(InputError) as error:
-        mipaudit.compare(first, elsewhere, key_col="record_id")
-    assert error.value.code == "no_matching_keys"
-    repeated = second.assign(record_id=second["record_id"] // 2 * 2 + second["member"])
-    with pytest.raises(InputError) as error:
-        mipaudit.compare(first, repeated, key_col="record_id")
-    assert error.value.code in {"repeated_keys", "duplicate_ids"}
+@pytest.mark.parametrize(
+    ("change", "code", "words"),
+    [
+        (lambda one: {"member": ~one.member}, "membership_differs", ""),
+        (lambda one: {"record_id": one.record_id + 10_000}, "no_matching_keys", ""),
+        (lambda one: {"record_id": one.record_id // 4}, "repeated_keys", ""),
+        *(
+            (
+                lambda one, member=member: {
+                    "record_id": one.record_id + 10_000 * (one.member != member)
+                },
+                "no_matching_keys",
+                f"all {'members' if member else 'holdout'}",
+            )
+            for member in (True, False)
+        ),
+    ],
+)
+def test_what_cannot_be_matched(change, code, words):
+    first, second = apart()
+    second = second.assign(**change(second))
+    refused(code, mipaudit.compare, first, second, key_col="record_id", says=words)
 
 
 def test_files_apart_have_wider_limits_unless_they_are_independent():
-    one = frame(1, shifts=(1.0,))
-    other = frame(2, n=1200, shifts=(0.2,))
-    widths = []
+    given, widths = (scores(1.0), scores(0.2, rows=1200, seed=2)), []
     for independent in (False, True):
-        report = mipaudit.compare(one, other, independent=independent)
+        report = mipaudit.compare(*given, independent=independent)
         assert report.design.apart == ("independent" if independent else "unknown")
         widths.append([row.upper - row.lower for row in report.differences])
         assert not report.together
@@ -135,158 +105,209 @@ def test_files_apart_have_wider_limits_unless_they_are_independent():
 
 
 def test_discrete_scores_are_compared_for_any_attacker():
-    rng = np.random.default_rng(4)
-    member = rng.random(3000) < 0.5
-    a = rng.random(3000) < np.where(member, 0.7, 0.3)
-    b = rng.random(3000) < np.where(member, 0.55, 0.45)
-    report = mipaudit.compare(pd.DataFrame({"member": member, "score_a": a * 1, "score_b": b * 1}))
-    assert report.design.against == "any"
+    report = mipaudit.compare(pair((0.7, 0.55), (0.3, 0.45)))
     first = report.differences[0]
-    assert first.attackers == "any"
+    assert report.design.against == first.attackers == "any"
     assert 0.1 < first.lower <= 0.3 <= first.upper < 0.45
 
 
-def test_a_baseline_leaves_only_pairs_with_it():
-    report = mipaudit.compare(frame(shifts=(1.0, 0.5, 0.0)), baseline="score_2")
+def test_a_baseline_leaves_only_pairs_with_it(columns):
+    report = mipaudit.compare(scores(1.0, 0.5, 0.0, rows=600), baseline="s2")
     assert report.design.pairs == 2
-    assert {one.versus for one in report.differences} == {"score_2"}
-    limited = mipaudit.compare(frame(), baseline="score_1", max_increase=0.55)
+    assert {one.versus for one in report.differences} == {"s2"}
+    limited = mipaudit.compare(scores(1.5, 0.0), baseline="s1", max_increase=0.55)
     (check,) = limited.policy
-    assert (check.score, check.versus, check.against) == ("score_0", "score_1", "thresholds")
+    assert (check.score, check.versus, check.against) == ("s0", "s1", "thresholds")
     assert check.status == limited.verdict.status == "inconclusive"
 
 
 def test_other_priors_have_their_own_range():
-    report = mipaudit.compare(frame(n=4000), prior=0.1)
+    report = mipaudit.compare(scores(1.5, 0.0, rows=4000), prior=0.1)
     assert report.design.trivial == pytest.approx(0.8)
-    for one in report.differences:
-        assert -0.2 <= one.lower <= one.upper <= 0.2
+    assert all(-0.2 <= one.lower <= one.upper <= 0.2 for one in report.differences)
+
+
+def test_a_query_in_arrays_or_in_a_constant_column_is_compared():
+    rng = np.random.default_rng(3)
+    members = rng.standard_normal((500, 2)) + np.array([1.5, 0.0])
+    report = mipaudit.compare(members=members, holdout=rng.standard_normal((400, 2)))
+    assert report.ranking[0].query == "score_0"
+    steady = mipaudit.compare(scores(1.5, 0.0, rows=600).assign(s2=1.0), jobs=1)
+    assert {*findings(steady)} >= {"constant_column", "not_seen_together"}
+    assert steady.ranking[-1].estimate == pytest.approx(0.0)
+    assert len(steady.together) == 1
+    text = findings(steady)["not_seen_together"]
+    assert text.startswith("2 pairs")
+    assert "constant" in text
+    assert "--baseline" not in text
+    many = mipaudit.compare(scores(1.0, *[0.0] * 5, rows=300), jobs=1)
+    assert not many.together
+    assert findings(many)["not_seen_together"].startswith("None of 15 pairs")
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_a_constant_query_in_a_file_of_its_own_is_compared(independent):
+    # A gate must not break because the new release leaks nothing.
+    silent = scores(0.0, rows=800).assign(s0=1.0)
+    asked = {"independent": independent, "baseline": "input 1", "max_increase": 0.1}
+    report = mipaudit.compare(scores(1.5, rows=800), silent, **asked)
+    assert report.verdict.status == "met"
+    assert "constant_column" in findings(report)
+    assert report.ranking[-1].query == "input 2"
+    refused("constant_scores", mipaudit.compare, silent, silent.copy())
+    refused("constant_scores", mipaudit.compare, silent.assign(s1=2.0))
+
+
+def test_independent_needs_inputs_of_different_records(tmp_path):
+    whole = scores(1.5, 0.0, rows=300)
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    scores(1.0, rows=300).to_csv(first, index=False)
+    second.write_bytes(first.read_bytes())
+    one = whole[["member", "s0"]]
+    for inputs, more in (
+        ((whole,), {}),
+        ((), {"members": [[1.0, 2.0]] * 50, "holdout": [[0.0, 1.0]] * 50}),
+        ((whole, scores(1.5, 0.0, rows=300, seed=2)), {"key_col": "record_id"}),
+        ((one, one), {}),
+        ((f"old={first}", f"new={first.parent}/./a.csv"), {}),
+        ((first, second), {}),
+    ):
+        refused("independent", mipaudit.compare, *inputs, independent=True, **more)
+    assert mipaudit.compare(first, second).design.apart == "unknown"
+
+
+SCORES = ("a.csv", "b.csv")
+FLAGS = dict.fromkeys(("discrete", "independent"), True)
+NUMBERS = {"prior": 0.3, "confidence": 0.9, "seed": 3}
+OF_SCORES = (
+    FLAGS | NUMBERS | {"nan": "drop", "score_col": ["loss"], "key_col": "id", "where": "a=b"}
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "words"),
+    [
+        *(
+            ({"scores": ("old.json", "new.json"), name: value}, name, "does not apply to reports")
+            for name, value in OF_SCORES.items()
+        ),
+        ({"scores": SCORES, "against": "learned"}, "against", ""),
+        ({"scores": SCORES, "max_increase": 0.1}, "max_increase", ""),
+        (
+            {"scores": SCORES[:1], "max_increase": 0.5, "baseline": "x", "prior": 0.9},
+            "max_increase",
+            "",
+        ),
+        ({"scores": ("a.csv", "b.json")}, "mixed_inputs", "reports (.json)"),
+        ({"scores": ("b.json",), "members": "m.csv"}, "mixed_inputs", ""),
+        ({"scores": ("-", "-")}, "two_stdin", ""),
+        ({"scores": ("a.csv",), "holdout": "h.csv"}, "two_inputs", ""),
+        ({"members": "m.csv"}, "no_input", ""),
+    ],
+)
+def test_what_does_not_go_together_is_refused(given, code, words):
+    refused(code, CompareOptions, says=words, **given)
 
 
 @pytest.mark.parametrize(
     ("keywords", "code"),
     [
-        ({"max_increase": 1.5, "baseline": "score_0"}, "max_increase"),
+        ({"max_increase": 1.5, "baseline": "s0"}, "max_increase"),
         ({"baseline": "nobody"}, "baseline"),
         ({"against": "nobody"}, "against"),
         ({"against": "any"}, "against"),
-        ({"score_col": "score_0"}, "one_query"),
+        ({"score_col": "s0"}, "one_query"),
+        ({"score_col": ["s0", "answer"]}, "against"),  # labels have no thresholds
+        ({"score_col": [f"s{at}" for at in range(13)]}, "too_many_queries"),
     ],
 )
 def test_a_wrong_setting_is_named(keywords, code):
-    with pytest.raises(UsageError) as error:
-        mipaudit.compare(frame(n=200), **keywords)
-    assert error.value.code == code
+    data = scores(*[0.0] * 13, rows=200).assign(answer=["yes", "no", "no", "yes"] * 50)
+    few = data[["member", "s0", "s1", "answer"]]
+    refused(
+        code,
+        mipaudit.compare,
+        data if len(keywords.get("score_col", "")) > 9 else few,
+        **{"score_col": ["s0", "s1"], **keywords},
+    )
 
 
-def test_too_many_pairs_are_refused():
-    with pytest.raises(UsageError) as error:
-        mipaudit.compare(frame(n=100, shifts=(0.0,) * 13))
-    assert error.value.code == "too_many_queries"
-
-
-def test_names_are_given_or_the_stem():
-    assert named_input("dir/a.csv.gz", 1).name == "a"
-    assert named_input("new=dir/a.parquet", 1).name == "new"
-    assert named_input("new=dir/a.parquet", 1).data == "dir/a.parquet"
-    assert named_input("dir/x=1/a.parquet", 1).data == "dir/x=1/a.parquet"
+def test_inputs_and_queries_have_names():
+    for given, name, data in (
+        ("dir/a.csv.gz", "a", "dir/a.csv.gz"),
+        ("new=dir/a.parquet", "new", "dir/a.parquet"),
+        ("dir/x=1/a.parquet", "a", "dir/x=1/a.parquet"),
+        ("dir/report.json", "report", "dir/report.json"),
+        ("old=report.json", "old", "report.json"),
+    ):
+        found = named_input(given, 1)
+        assert (found.name, found.data) == (name, data)
     assert named_input(object(), 3).name == "input 3"
-    assert named_input("dir/report.json", 1).name == "report"
-    assert named_input("old=report.json", 1).data == "report.json"
-
-
-def test_a_query_is_named_after_its_input_its_column_or_both():
     assert query_names([("a", ["x", "y"])]) == [["x", "y"]]
     assert query_names([("a", ["x"]), ("b", ["x", "y"])]) == [["a"], ["b:x", "b:y"]]
-    with pytest.raises(UsageError) as error:
-        query_names([("a", ["x"]), ("a", ["x"])])
-    assert error.value.code == "same_names"
+    refused("same_names", query_names, [("a", ["x"]), ("a", ["x"])])
+    asked = CompareOptions(scores=("old=a.csv", "dir/b.csv"))
+    assert [one.name for one in asked.named_scores] == ["old", "b"]
+    assert {"a.csv", "dir/b.csv"} <= set(asked.inputs())
+    judged = {"max_increase": 0.1, "against": "learned", "hash_inputs": True, "prior": 0.5}
+    assert CompareOptions(scores=("old.json", "new.json"), jobs=2, **judged).of_reports
 
 
-def test_arrays_of_several_scores():
-    rng = np.random.default_rng(3)
-    members = rng.standard_normal((500, 2)) + np.array([1.5, 0.0])
-    report = mipaudit.compare(members=members, holdout=rng.standard_normal((400, 2)))
-    assert report.ranking[0].query == "score_0"
+# As it is typed.
 
 
-def test_a_constant_column_is_a_finding_and_leaks_nothing():
-    report = mipaudit.compare(frame(n=600).assign(score_2=1.0))
-    assert "constant_column" in {one.code for one in report.findings}
-    assert "not_seen_together" in {one.code for one in report.findings}
-    assert report.ranking[-1].estimate == pytest.approx(0.0)
+@pytest.fixture
+def files(tmp_path):
+    """Write scores of two queries together and apart, and reports of which the new leaks."""
+    whole = scores(1.5, 0.0).rename(columns={"s0": "strong", "s1": "weak"})
+    whole.astype({"member": int}).to_csv(tmp_path / "scores.csv", index=False)
+    for name in ("strong", "weak"):
+        one = whole[["record_id", "member", name]].rename(columns={name: "score"})
+        one.to_csv(tmp_path / f"{name}.csv", index=False)
+    for name, leak in (("old", 0.0), ("new", 2.5)):
+        report = mipaudit.estimate(table(leak, 0.5, rows=1000, seed=len(name) + int(leak)))
+        (tmp_path / f"{name}.json").write_bytes(mipaudit.to_json(report))
+    (tmp_path / "broken.json").write_text('{"schema": "mipaudit.report/3", "command": "estimate"}')
+    return tmp_path
 
 
-def test_labels_have_no_thresholds():
-    data = frame(n=600).assign(answer=["yes", "no"] * 300)
-    with pytest.raises(UsageError) as error:
-        mipaudit.compare(data, score_col=["score_0", "answer"])
-    assert error.value.code == "against"
+def test_comparisons_are_shown_and_judged(mipaudit, files):
+    matched = mipaudit("compare", "new=strong.csv", "old=weak.csv", "--key-col", "record_id")
+    for run in (matched, mipaudit("compare", "old.json", "new.json")):
+        assert (run.returncode, run.stderr) == (0, "")
+        assert "No limit was given: no verdict." in " ".join(run.stdout.split())
+    assert matched.stdout.startswith("'new' leaks at least ")
+    assert "new - old" in matched.stdout
+    judged = ("compare", "was=old.json", "is=new.json", "--max-increase", "0.1")
+    narrow = mipaudit(*judged, env={"COLUMNS": "80"})
+    assert (narrow.returncode, max(map(len, narrow.stdout.splitlines())) <= 80) == (1, True)
+    assert narrow.stdout.startswith("NOT MET (1 of 2 limits): ")
+    assert "the new report less 'was'" in narrow.stdout
+    assert mipaudit(*judged, "--exit-zero").returncode == 0
+    found = mipaudit(*judged, "-f", "junit").stdout
+    for words in ('failures="2"', 'type="not_met"', 'type="inconclusive"'):
+        assert words in found
 
 
-def test_a_constant_query_in_a_file_of_its_own_is_compared():
-    # A gate must not break because the new release leaks nothing.
-    leaky = frame(n=800, shifts=(1.5,))
-    silent = frame(1, n=800, shifts=(0.0,)).assign(score_0=1.0)
-    for independent in (False, True):
-        report = mipaudit.compare(
-            leaky, silent, independent=independent, baseline="input 1", max_increase=0.1
-        )
-        assert report.verdict.status == "met"
-        assert "constant_column" in {one.code for one in report.findings}
-        assert report.ranking[-1].query == "input 2"
-    with pytest.raises(InputError) as error:
-        mipaudit.compare(silent, silent.copy())
-    assert error.value.code == "constant_scores"
-    with pytest.raises(InputError) as error:
-        mipaudit.compare(silent.assign(score_1=2.0))
-    assert error.value.code == "constant_scores"
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("old.json", "broken.json"), "'broken'"),
+        (("old.json", "nowhere.json"), "'nowhere'"),
+        (("a=strong.csv", "b=weak.csv", "-o", "weak.csv"), "weak.csv"),
+        (("old.json", "n=new.json", "-o", "new.json"), "new.json"),
+    ],
+)
+def test_an_error_says_which_input_and_writes_over_none(mipaudit, files, given, words):
+    before = {path: path.read_bytes() for path in files.iterdir()}
+    run = mipaudit("compare", *given)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert words in run.stderr
+    assert {path: path.read_bytes() for path in files.iterdir()} == before
 
 
-def test_independent_needs_inputs_of_different_records(tmp_path):
-    data = frame(n=300)
-    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
-    frame(1, n=300, shifts=(1.0,)).to_csv(first, index=False)
-    second.write_bytes(first.read_bytes())
-    scores = data[["member", "score_0"]]
-    cases = [
-        ((data,), {}),
-        ((), {"members": [[1.0, 2.0]] * 50, "holdout": [[0.0, 1.0]] * 50}),
-        ((data, frame(2, n=300)), {"key_col": "record_id"}),
-        ((scores, scores), {}),
-        ((f"old={first}", f"new={first.parent}/./a.csv"), {}),
-        ((first, second), {}),
-    ]
-    for inputs, keywords in cases:
-        with pytest.raises(UsageError) as error:
-            mipaudit.compare(*inputs, independent=True, **keywords)
-        assert error.value.code == "independent"
-    assert mipaudit.compare(first, second).design.apart == "unknown"
-
-
-@pytest.mark.parametrize("matching", ["members", "holdout"])
-def test_keys_that_match_in_one_class_only_are_named(matching):
-    data = frame(n=300)
-    moved = data["member"] if matching == "holdout" else ~data["member"]
-    second = data[["member", "score_1"]].assign(record_id=data["record_id"] + 10_000 * moved)
-    with pytest.raises(InputError) as error:
-        mipaudit.compare(data[["record_id", "member", "score_0"]], second, key_col="record_id")
-    assert error.value.code == "no_matching_keys"
-    assert f"all {matching}" in error.value.message
-
-
-def test_why_pairs_were_not_looked_at_together():
-    def said(report):
-        return [told(one) for one in report.findings if one.code == "not_seen_together"]
-
-    many = mipaudit.compare(frame(n=300, shifts=(1.0,) + (0.0,) * 5), jobs=1)
-    assert not many.together
-    (text,) = said(many)
-    assert text.startswith("None of 15 pairs")
-    steady = mipaudit.compare(frame(n=300).assign(score_2=1.0), jobs=1)
-    assert len(steady.together) == 1
-    (text,) = said(steady)
-    assert text.startswith("2 pairs")
-    assert "constant" in text
-    assert "--baseline" not in text
-    assert not said(mipaudit.compare(frame(n=300), jobs=1))
+def test_no_value_of_the_data_is_printed(mipaudit, files):
+    run = mipaudit("compare", "scores.csv", "-f", "json")
+    assert run.returncode == 0
+    values = pd.read_csv(files / "scores.csv", dtype=str)[["strong", "weak"]][:50]
+    assert not [value for value in values.to_numpy().ravel() if value in run.stdout]

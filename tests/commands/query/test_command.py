@@ -1,8 +1,10 @@
-"""``mipaudit query``: from tables to a score file that can be audited."""
+"""``mipaudit query``: from tables to a score file that can be audited, and made again."""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 
 import pandas as pd
 import pytest
@@ -17,19 +19,20 @@ TABLES = [
 ]
 DATA = ROOT / "tests" / "data"
 # The limits of the columns in all of Adult, as its codebook would have them.
-RANGES = {
-    "age": "17:90",
-    "fnlwgt": "12285:1490400",
-    "education_num": "1:16",
-    "capital_gain": "0:99999",
-    "capital_loss": "0:4356",
-    "hours_per_week": "1:99",
-}
+RANGES = (
+    *("age=17:90", "fnlwgt=12285:1490400", "education_num=1:16"),
+    *("capital_gain=0:99999", "capital_loss=0:4356", "hours_per_week=1:99"),
+)
+
+
+def released():
+    """Return the lines of the synthetic table, its header apart."""
+    header, *lines = (SAMPLES / "adult_synthetic.csv").read_text().splitlines(keepends=True)
+    return header, lines
 
 
 def test_from_tables_to_an_audit(mipaudit, tmp_path):
     done = mipaudit("query", "nn", "lnr", "mc", "share:0.5", "kth", *TABLES, "-o", "scores.csv")
-
     assert (done.returncode, done.stderr) == (0, "Written: the scores to scores.csv.\n")
     assert done.stdout.startswith("Exact copies: 27 of 300 members (9%) and 0 of 300 holdout")
     assert done.stdout.rstrip().endswith(
@@ -42,7 +45,12 @@ def test_from_tables_to_an_audit(mipaudit, tmp_path):
     audit = mipaudit("estimate", "scores.csv", "-f", "json")
     design = json.loads(audit.stdout)["design"]
     assert set(design["score_columns"]) == set(scores) - {"member", "exact_copy"}
-    assert (design["n_members"], design["n_holdout"]) == (300, 300)
+    members = (SAMPLES / "adult_members.csv").read_text()
+    piped = mipaudit(
+        *("query", "nn", "--members", "-", *TABLES[2:], "-o", "b.csv", "-q"), input=members
+    )
+    assert piped.returncode == 0
+    assert pd.read_csv(tmp_path / "b.csv")["nn"].equals(scores["nn"])
 
 
 @pytest.mark.parametrize(
@@ -56,84 +64,63 @@ def test_from_tables_to_an_audit(mipaudit, tmp_path):
         (("kth:900", *TABLES, "-o", "s.csv"), "query"),
         (("nn", *TABLES, "-o", "s.csv", "--range", "age=1:2", "--range", "age=1:3"), "range"),
         (("nn", "--members", "-", "--holdout", "-", *TABLES[4:], "-o", "s.csv"), "two_stdin"),
+        (("nn", *TABLES[:4], "--synthetic", "s.csv", "-o", "s.csv"), "output_is_input"),
+        (("losses",), "outputs"),
+        (("losses", "--logits", "s.csv", "-o", "s.csv"), "output_is_input"),
+        (("lira", "--shadow", "s.csv", "-o", "scores.txt"), "output"),
     ],
 )
 def test_errors_leave_nothing_behind(mipaudit, tmp_path, arguments, code):
+    (tmp_path / "s.csv").write_text("age\n1\n")
     done = mipaudit("query", *arguments, "-f", "json")
-
-    assert done.returncode == 2
+    assert (done.returncode, done.stdout) == (2, "")
     assert json.loads(done.stderr)["error"]["code"] == code
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_no_input_is_overwritten(mipaudit, tmp_path):
-    synthetic = tmp_path / "synthetic.csv"
-    synthetic.write_bytes((SAMPLES / "adult_synthetic.csv").read_bytes())
-    before = synthetic.read_bytes()
-
-    done = mipaudit("query", "nn", *TABLES[:4], "--synthetic", "synthetic.csv", "-o", synthetic)
-
-    assert done.returncode == 2
-    assert synthetic.read_bytes() == before
-
-
-def test_a_table_can_be_piped(mipaudit):
-    direct = mipaudit("query", "nn", *TABLES, "-o", "a.csv", "-f", "csv", "-q")
-    members = (SAMPLES / "adult_members.csv").read_text()
-
-    piped = mipaudit(
-        *("query", "nn", "--members", "-", *TABLES[2:], "-o", "b.csv", "-f", "csv", "-q"),
-        input=members,
-    )
-
-    assert piped.stdout == direct.stdout
+    assert [one.name for one in tmp_path.iterdir()] == ["s.csv"]
+    assert (tmp_path / "s.csv").read_text() == "age\n1\n"
 
 
 @pytest.mark.parametrize("release", ["bootnoise", "copula"])
 def test_the_columns_that_others_computed(mipaudit, tmp_path, release):
     """Distances and equation 18, as computed without mipaudit."""
+    paths = [DATA / f"release_adult_{role}.parquet" for role in ("members", "holdout")]
     tables = [
-        *("--members", DATA / "release_adult_members.parquet"),
-        *("--holdout", DATA / "release_adult_holdout.parquet"),
+        *("--members", paths[0], "--holdout", paths[1]),
         *("--synthetic", DATA / f"release_adult_synthetic_{release}.parquet"),
-        *(word for name, limits in RANGES.items() for word in ("--range", f"{name}={limits}")),
+        *(word for one in RANGES for word in ("--range", one)),
     ]
     assert mipaudit("query", "nn", "mc", "share", *tables, "-o", "l2.parquet").returncode == 0
     gower = mipaudit("query", "nn", *tables, "--metric", "gower", "-o", "gower.parquet")
     assert gower.returncode == 0
-
-    ids = [pd.read_parquet(tables[at])["record_id"] for at in (1, 3)]
+    ids = pd.concat([pd.read_parquet(path)["record_id"] for path in paths])
     stated = pd.read_parquet(DATA / f"synrelease_adult_queries_{release}.parquet")
-    stated = stated.set_index("record_id").loc[pd.concat(ids)].reset_index()
+    stated = stated.set_index("record_id").loc[ids].reset_index()
     found = pd.read_parquet(tmp_path / "l2.parquet")
     assert (found["member"] == stated["member"]).all()
     found["share"] *= 10_000
-    for ours, theirs in (("nn", "nn_l2"), ("mc", "mc_eq18"), ("share", "mc_count")):
+    found["gower"] = pd.read_parquet(tmp_path / "gower.parquet")["nn"]
+    theirs = {"nn": "nn_l2", "mc": "mc_eq18", "share": "mc_count", "gower": "nn_gower"}
+    for ours, name in theirs.items():
         # Theirs are in single precision.
-        assert (found[ours] - stated[theirs]).abs().max() < 1e-6
-    other = pd.read_parquet(tmp_path / "gower.parquet")["nn"]
-    assert (other - stated["nn_gower"]).abs().max() < 1e-6
+        assert (found[ours] - stated[name]).abs().max() < 1e-6
 
 
-def test_a_policy_for_estimate_does_not_set_the_distance(mipaudit, tmp_path):
-    (tmp_path / "mipaudit.toml").write_text('metric = ["ppv"]\n[query]\nnumber_scale = "range"\n')
-
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ('metric = ["ppv"]\n[query]\nnumber_scale = "range"\n', None),
+        ('[query]\nmetric = "gower"\n', "Did you mean 'distance_metric"),
+        ('[query]\nscale = "gower"\n', "Did you mean 'number_sc"),
+    ],
+)
+def test_a_policy_for_estimate_does_not_set_the_distance(mipaudit, tmp_path, policy, words):
+    (tmp_path / "mipaudit.toml").write_text(policy)
     done = mipaudit("query", "nn", *TABLES, "-o", "s.csv", "-f", "json", "-q")
-
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["metric"] == "euclidean"
-    assert report["columns"][0]["scale"] == "full range"
-
-
-@pytest.mark.parametrize(("key", "longer"), [("metric", "distance_metric"), ("scale", "number_sc")])
-def test_a_policy_file_is_told_the_longer_name(mipaudit, tmp_path, key, longer):
-    (tmp_path / "mipaudit.toml").write_text(f'[query]\n{key} = "gower"\n')
-
-    done = mipaudit("query", "nn", *TABLES, "-o", "s.csv")
-
-    assert done.returncode == 2
-    assert f"Did you mean '{longer}" in done.stderr
+    assert done.returncode == (2 if words else 0)
+    if words:
+        assert words in done.stderr
+    else:
+        report = json.loads(done.stdout)
+        assert (report["metric"], report["columns"][0]["scale"]) == ("euclidean", "full range")
 
 
 @pytest.fixture
@@ -150,52 +137,45 @@ def queried(mipaudit, tmp_path):
     return run
 
 
-def test_verify_makes_every_score_again(mipaudit, tmp_path, queried):
-    report = queried("nn", "mc", "--seed", "3", "--memory", "500M")
-    assert len(report["scores"][0]["sha256"]) == 64
+@pytest.fixture
+def verified(mipaudit):
+    """Return a function that verifies that report: the exit code, and what became of each part."""
 
-    assert mipaudit("verify", "q.json", *TABLES).returncode == 0
+    def run(*words):
+        done = mipaudit("verify", "q.json", *words, "-f", "json")
+        return done.returncode, {x["part"]: x["status"] for x in json.loads(done.stdout)["parts"]}
+
+    return run
+
+
+def test_verify_makes_every_score_again(tmp_path, queried, verified):
+    report = queried("nn", "mc", "--seed", "3", "--memory", "500M")
+    assert verified(*TABLES)[0] == 0
     report["scores"][1]["sha256"] = "0" * 64
     (tmp_path / "q.json").write_text(json.dumps(report))
-    changed = mipaudit("verify", "q.json", *TABLES, "-f", "json")
-
-    assert changed.returncode == 1
-    wrong = [
-        one["part"] for one in json.loads(changed.stdout)["parts"] if one["status"] == "differs"
-    ]
-    assert wrong == ["scores"]
+    code, parts = verified(*TABLES)
+    assert code == 1
+    assert [part for part, status in parts.items() if status == "differs"] == ["scores"]
+    header, lines = released()
+    (tmp_path / "other.csv").write_text("".join([header, *lines[:-1]]))
+    code, parts = verified(*TABLES[:4], "--synthetic", "other.csv")
+    assert (code, next(iter(parts.values()))) == (1, "differs")
 
 
 @pytest.mark.parametrize("seed", [(), ("--seed", "3"), ("--seed", "fresh")])
-def test_verify_draws_again_from_tables_in_another_order(mipaudit, tmp_path, queried, seed):
+def test_verify_draws_again_from_tables_in_another_order(tmp_path, queried, verified, seed):
     # Any records of the same columns will do for a reference: here some of the released.
-    lines = (SAMPLES / "adult_synthetic.csv").read_text().splitlines(keepends=True)
-    (tmp_path / "reference.csv").write_text("".join([lines[0], *lines[1::2]]))
+    header, lines = released()
+    (tmp_path / "reference.csv").write_text("".join([header, *lines[::2]]))
+    (tmp_path / "turned.csv").write_text("".join([header, *reversed(lines)]))
     given = ("--reference", "reference.csv")
     report = queried("density", "classifier", *given, *seed)
-    assert report["provenance"]["seed_origin"] == (
-        "default" if not seed else "fresh" if seed[1] == "fresh" else "stated"
-    )
-    (tmp_path / "turned.csv").write_text("".join([lines[0], *reversed(lines[1:])]))
-    turned = mipaudit(
-        *("verify", "q.json", *TABLES[:4], "--synthetic", "turned.csv", *given, "-f", "json")
-    )
-
-    assert mipaudit("verify", "q.json", *TABLES, *given).returncode == 0
+    origin = {(): "default", ("--seed", "3"): "stated", ("--seed", "fresh"): "fresh"}[seed]
+    assert report["provenance"]["seed_origin"] == origin
+    assert verified(*TABLES, *given)[0] == 0
     # The file is another one; what follows from its rows is not.
-    parts = {one["part"]: one["status"] for one in json.loads(turned.stdout)["parts"]}
+    _, parts = verified(*TABLES[:4], "--synthetic", "turned.csv", *given)
     assert parts["scores"] == "agrees"
-
-
-def test_verify_finds_another_table(mipaudit, tmp_path, queried):
-    queried("nn")
-    lines = (SAMPLES / "adult_synthetic.csv").read_text().splitlines(keepends=True)
-    (tmp_path / "other.csv").write_text("".join(lines[:-1]))
-
-    done = mipaudit("verify", "q.json", *TABLES[:4], "--synthetic", "other.csv", "-f", "json")
-
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["parts"][0]["status"] == "differs"
 
 
 @pytest.mark.parametrize(
@@ -208,29 +188,50 @@ def test_verify_finds_another_table(mipaudit, tmp_path, queried):
 )
 def test_verify_says_which_table_is_wanted(mipaudit, queried, given, code):
     queried("nn")
-
     done = mipaudit("verify", "q.json", *given, "-f", "json")
-
     assert done.returncode == 2
     assert json.loads(done.stderr)["error"]["code"] == code
 
 
 def test_the_report_is_laid_out_as_others_are_and_counts_one_as_one(mipaudit, tmp_path):
-    for seed, name in enumerate(("m.csv", "h.csv", "s.csv")):
+    for seed, name in enumerate(("m", "h", "s")):
         rows = [f"{(row * (seed + 2)) % 41},a" for row in range(30)]
-        if name == "m.csv":
-            rows[0] = "1,odd"
-        (tmp_path / name).write_text("\n".join(["age,ward", *rows]) + "\n")
-
-    done = mipaudit(
-        *("query", "nn", "--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv"),
-        *("-o", "x.csv"),
-    )
-
+        rows[:1] = ["1,odd"] if name == "m" else rows[:1]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["age,ward", *rows]) + "\n")
+    roles = zip(("--members", "--holdout", "--synthetic"), "mhs", strict=True)
+    words = [word for role, name in roles for word in (role, f"{name}.csv")]
+    done = mipaudit("query", "nn", *words, "-o", "x.csv")
     assert done.returncode == 0
     assert "\nFindings\n" in done.stdout
-    text = " ".join(done.stdout.split())
-    assert "- Column 'ward': a word that" in text
-    assert "1 member and 0 holdout records" in text
-    assert "[unseen_words]" in text
     assert "\nWhat this does not say\n" in done.stdout
+    text = " ".join(done.stdout.split())
+    for part in ("- Column 'ward': a word that", "1 member and 0 holdout rec", "[unseen_words]"):
+        assert part in text
+
+
+def test_the_example_of_the_page_runs_from_outputs_to_verdict(mipaudit, tmp_path):
+    page = (ROOT / "docs" / "how-to" / "model-outputs.md").read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (block,) = [one for one in blocks if "sample_data/model.npz" in one]
+    (tmp_path / "sample_data").symlink_to(SAMPLES)
+    found, page = [], " ".join(page.split())
+    for line in block.splitlines():
+        done = mipaudit(*shlex.split(line)[1:])
+        assert done.returncode == 0, done.stderr
+        found += [" ".join(done.stdout.split())] if "query" not in line else []
+    of_loss, of_lira = found
+    assert "implies an advantage of at least 0.0072," in of_loss
+    assert "at least 0.1484" in of_lira
+    assert "advantage is at least 0.0072;" in page
+    assert "answers at least 0.1484." in page
+
+
+def test_scores_of_a_model_are_piped_into_an_audit(mipaudit, query_inputs):
+    made = mipaudit("query", "losses", "--logits", "logits.csv", "--scores", "loss")
+    assert made.stdout.splitlines()[0] == "member,label,loss"
+    assert "1 score made of" in made.stderr
+    audited = mipaudit("estimate", "-", "-f", "json", input=made.stdout)
+    assert json.loads(audited.stdout)["design"]["score_columns"] == ["loss"]
+    for query, words in (("losses", ("--logits", "guesses.csv")), ("lira", ("--shadow", "no.csv"))):
+        wrong = mipaudit("query", query, *words)
+        assert (wrong.returncode, wrong.stdout, "Traceback" in wrong.stderr) == (2, "", False)

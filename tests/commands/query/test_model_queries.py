@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import mipaudit
-from mipaudit.errors import MipauditError
-from mipaudit.report.messages.told import told
+from tests.fixtures.codes import findings, refused
+from tests.fixtures.files import save
 
 WORDS = np.array(["cat", "dog", "eel", "fox"])
 
@@ -43,16 +43,16 @@ def shadows():
     }
 
 
-def table(made):
-    return made.table.to_pandas()
-
-
 def losses(**given):
-    return table(mipaudit.query_losses(**given))
+    return mipaudit.query_losses(**given).table.to_pandas()
+
+
+def lira(**given):
+    return mipaudit.query_lira(**given).table.to_pandas()
 
 
 def codes(made):
-    return {one.code for one in made.report.findings}
+    return findings(made.report).keys()
 
 
 def p_of(phi):
@@ -63,44 +63,29 @@ def softmax(logits):
     return np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
 
 
-def sides(model, **changed):
-    """Return members and holdout records apart."""
-    member = model["membership"]
-    return {
-        "logits": model["logits"][member],
-        "labels": model["labels"][member],
-        "holdout_logits": model["logits"][~member],
-        "holdout_labels": model["labels"][~member],
-        **changed,
-    }
-
-
-def refused(query, **given):
-    with pytest.raises(MipauditError) as caught:
-        query(**given)
-    assert not any(word in str(caught.value) for word in WORDS)
-    return caught.value
+def refuse(code, query=mipaudit.query_losses, **given):
+    """Return the error that a query ends in, which names no label."""
+    error = refused(code, query, **given)
+    assert not any(word in str(error) for word in WORDS)
+    return error
 
 
 def test_arrays_files_frames_and_tables_give_the_same_scores(model, frame, tmp_path):
     logits, labels, member = model.values()
-    wanted = losses(**model)
     np.savez(tmp_path / "m.npz", logits=logits, labels=labels, member=member)
     for name, array in (("z", logits), ("y", labels), ("m", member)):
         np.save(tmp_path / f"{name}.npy", array)
-    frame.to_csv(tmp_path / "plain.csv", index=False)
+    save(frame, tmp_path / "plain.csv")
     frame.insert(0, "record_id", np.arange(200))
     frame["member"] = np.where(member, "train", "test")
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    frame.to_parquet(tmp_path / "t.parquet")
-    frame[["label", "member"]].to_csv(tmp_path / "y.csv", index=False)
+    for name, columns in (("t.csv", list(frame)), ("t.parquet", list(frame))):
+        save(frame[columns], tmp_path / name)
+    save(frame[["label", "member"]], tmp_path / "y.csv")
     path, outputs = str(tmp_path), frame[list("abcd")]
+    wanted = losses(**model)
     for keywords in (
-        {"logits": f"{path}/m.npz"},
+        *({"logits": f"{path}/{name}"} for name in ("m.npz", "t.csv", "plain.csv", "t.parquet")),
         {"logits": f"{path}/z.npy", "labels": f"{path}/y.npy", "membership": f"{path}/m.npy"},
-        {"logits": f"{path}/t.csv"},
-        {"logits": f"{path}/plain.csv"},
-        {"logits": f"{path}/t.parquet"},
         {"logits": f"{path}/z.npy", "labels": f"{path}/y.csv"},  # with the membership beside
         {"logits": frame},
         {"logits": pa.table(frame)},
@@ -108,29 +93,26 @@ def test_arrays_files_frames_and_tables_give_the_same_scores(model, frame, tmp_p
         {"logits": outputs, "labels": frame[["label"]], "membership": frame[["member"]]},
     ):
         pd.testing.assert_frame_equal(losses(**keywords), wanted)
-
-
-def test_two_sets_of_files_are_members_then_holdout(model):
-    whole = losses(**model)
-    wanted = pd.concat([whole[whole.member], whole[~whole.member]], ignore_index=True)
-    pd.testing.assert_frame_equal(losses(**sides(model)), wanted)
+    parts = {
+        f"{start}{name}": model[name][side]
+        for start, side in (("", member), ("holdout_", ~member))
+        for name in ("logits", "labels")
+    }
+    in_turn = pd.concat([wanted[wanted.member], wanted[~wanted.member]], ignore_index=True)
+    pd.testing.assert_frame_equal(losses(**parts), in_turn)
 
 
 def test_probabilities_give_what_logits_give(model):
-    p = softmax(model["logits"])
-    one = losses(**model)
-    given = {**model, "logits": None}
-    pd.testing.assert_frame_equal(one, losses(**given | {"probabilities": p}), rtol=1e-9)
+    p, one = softmax(model["logits"]), losses(**model)
+    given, labels = {**model, "logits": None}, model["labels"]
+    pd.testing.assert_frame_equal(one, losses(**given, probabilities=p), rtol=1e-9)
     # Of float32, the sums are not quite 1.
-    rough = losses(**given | {"probabilities": p.astype(np.float32)})
+    rough = losses(**given, probabilities=p.astype(np.float32))
     assert rough["loss"].to_numpy() == pytest.approx(one["loss"].to_numpy(), rel=1e-4)
-
-
-def test_probabilities_a_rounding_outside_are_taken(model):
-    labels = model["labels"]
+    # A rounding outside is taken.
     p = np.eye(4)[labels]
     p[0], p[1, labels[1]] = [-1e-9, 1 + 1e-9, 0, 0], np.nextafter(1, 2)
-    loss = losses(**{**model, "logits": None, "probabilities": p})["loss"].to_numpy()
+    loss = losses(**given, probabilities=p)["loss"].to_numpy()
     assert (loss[1:] == 0).all()
     assert not np.signbit(loss[1:]).any()
 
@@ -180,55 +162,44 @@ def test_the_scores_named_are_made_and_need_no_more_than_they_do(model, scores, 
     ],
 )
 def test_inputs_that_do_not_fit_are_refused(model, change, code):
-    found = refused(mipaudit.query_losses, **{**model, **change})
-    assert found.code == code
+    found = refuse(code, **{**model, **change})
     assert code != "empty_class" or "--holdout-logits" in found.hint
 
 
 def test_outputs_that_are_another_thing_are_refused(model, tmp_path):
-    def code(**change):
-        return refused(mipaudit.query_losses, **{**model, **change}).code
-
-    p, member = softmax(model["logits"]), model["membership"]
-    assert code(reference_logits=model["logits"]) == "reference_is_model"
-    assert code(logits=p) == "look_like_probabilities"
-    one = mipaudit.query_losses(**{**model, "logits": p[:, :1], "labels": model["labels"] % 2})
+    p, labels, path = softmax(model["logits"]), model["labels"], tmp_path / "m.npz"
+    refuse("reference_is_model", **model, reference_logits=model["logits"])
+    refuse("look_like_probabilities", **{**model, "logits": p})
+    one = mipaudit.query_losses(**{**model, "logits": p[:, :1], "labels": labels % 2})
     assert "look_like_probabilities" in codes(one)
-    np.savez(tmp_path / "m.npz", probabilities=p, labels=model["labels"], member=member)
-    everything = {"labels": None, "membership": None}
-    assert code(logits=str(tmp_path / "m.npz"), **everything) == "other_outputs"
-    both = {"holdout_logits": model["logits"], "holdout_labels": model["labels"]}
-    assert code(**both, membership=None) == "same_outputs"
-
-
-def test_damaged_archives_and_objects_are_refused(tmp_path):
-    path = tmp_path / "m.npz"
+    np.savez(path, probabilities=p, labels=labels, member=model["membership"])
+    refuse("other_outputs", logits=str(path))
+    both = {"holdout_logits": model["logits"], "holdout_labels": labels, "membership": None}
+    refuse("same_outputs", **{**model, **both})
     np.savez(path, logits=np.zeros((3, 2)))
     path.write_bytes(path.read_bytes()[:-30])
-    assert refused(mipaudit.query_losses, logits=path).code == "bad_npz"
+    refuse("bad_npz", logits=path)
     np.savez(path, logits=np.array([object()]))
-    assert refused(mipaudit.query_losses, logits=path).code == "pickled"
+    refuse("pickled", logits=path)
 
 
 def test_labels_membership_and_outputs_never_stand_in_for_each_other(model, tmp_path):
     logits, labels, member = model.values()
+    arrays, path = {"logits": logits[:, :2], "labels": labels % 2, "member": member}, "m.npz"
     for left_out in ("labels", "member"):
-        arrays = {"logits": logits[:, :2], "labels": labels % 2, "member": member}
-        del arrays[left_out]
-        np.savez(tmp_path / "m.npz", **arrays)
-        assert refused(mipaudit.query_losses, logits=tmp_path / "m.npz").code == "not_given"
+        np.savez(tmp_path / path, **{name: arrays[name] for name in {*arrays} - {left_out}})
+        refuse("not_given", logits=tmp_path / path)
     hard = np.eye(4, dtype=int)[labels]
-    pd.DataFrame({"p": labels % 2}).to_csv(tmp_path / "p.csv", index=False)
+    save(pd.DataFrame({"p": labels % 2}), tmp_path / "p.csv")
     for given in ({}, {"labels": labels}, {"membership": member}):
-        assert refused(mipaudit.query_losses, probabilities=hard, **given).code == "not_given"
-    assert refused(mipaudit.query_losses, probabilities=tmp_path / "p.csv").code == "not_given"
+        refuse("not_given", probabilities=hard, **given)
+    refuse("not_given", probabilities=tmp_path / "p.csv")
 
 
 def test_what_is_taken_of_a_table_is_said(frame):
-    error = refused(mipaudit.query_losses, logits=frame.assign(patient=range(200)))
-    assert (error.code, "patient" in error.message) == ("row_numbers", True)
+    assert "patient" in refuse("row_numbers", logits=frame.assign(patient=range(200))).message
     made = mipaudit.query_losses(logits=frame.assign(loss=frame["a"] ** 2, id=frame["label"]))
-    said = {one.code: told(one) for one in made.report.findings}
+    said = findings(made.report)
     assert "a, b, c, d, loss." in said["columns_taken"]
     assert "Passed over: id." in said["columns_taken"]
     assert "unseen_classes" in said
@@ -249,10 +220,10 @@ def test_words_for_labels_are_those_of_scikit_learn(model, frame, tmp_path):
     wanted, words = losses(**model), WORDS[model["labels"]]
     np.save(tmp_path / "labels.npy", words)
     np.savez(tmp_path / "all.npz", logits=model["logits"], labels=words, member=model["membership"])
-    for labels in (words, words.astype(object), pd.Series(words), list(words), "labels.npy"):
-        path = str(tmp_path / labels) if isinstance(labels, str) else labels
-        made = mipaudit.query_losses(**{**model, "labels": path})
-        pd.testing.assert_frame_equal(table(made), wanted)
+    path = tmp_path / "labels.npy"
+    for labels in (words, words.astype(object), pd.Series(words), list(words), path):
+        made = mipaudit.query_losses(**{**model, "labels": labels})
+        pd.testing.assert_frame_equal(made.table.to_pandas(), wanted)
         assert "labels_sorted" in codes(made)
     for whole in (tmp_path / "all.npz", frame.assign(label=words)):
         pd.testing.assert_frame_equal(losses(logits=whole), wanted)
@@ -263,10 +234,9 @@ def test_words_find_the_columns_by_name(model, frame, tmp_path):
     named = frame.rename(columns=dict(zip("abcd", order, strict=True)))
     named["label"] = order[model["labels"]]
     made = mipaudit.query_losses(logits=named)
-    pd.testing.assert_frame_equal(table(made), losses(**model))
     assert "labels_sorted" not in codes(made)
-    named.to_csv(tmp_path / "named.csv", index=False)
-    pd.testing.assert_frame_equal(losses(logits=str(tmp_path / "named.csv")), table(made))
+    for one in (named, str(save(named, tmp_path / "named.csv"))):
+        pd.testing.assert_frame_equal(losses(logits=one), losses(**model))
     # Also where a class is nobody's.
     assert mipaudit.query_losses(logits=named[named["label"] != "dog"]).report.classes == 4
 
@@ -274,7 +244,7 @@ def test_words_find_the_columns_by_name(model, frame, tmp_path):
 @pytest.mark.parametrize("change", ["order", "names", "reference"])
 def test_tables_with_their_classes_in_another_order_are_refused(model, frame, change):
     member = model["membership"]
-    ours, theirs = frame[member].drop(columns="member"), frame[~member].drop(columns="member")
+    ours, theirs = (frame[side].drop(columns="member") for side in (member, ~member))
     given = {"logits": ours, "holdout_logits": theirs}
     assert mipaudit.query_losses(**given).report.n_members == member.sum()
     turned = theirs[["b", "a", "c", "d", "label"]]
@@ -284,14 +254,13 @@ def test_tables_with_their_classes_in_another_order_are_refused(model, frame, ch
     if change == "reference":
         given = {"logits": theirs, "holdout_logits": ours, "reference_logits": turned}
         given["holdout_reference_logits"] = ours[list("abcd")] + 1
-    assert refused(mipaudit.query_losses, **given).code == "classes_differ"
+    refuse("classes_differ", **given)
 
 
 def test_a_file_of_members_that_holds_others_is_refused(model, frame):
     member = model["membership"]
     theirs = frame[~member].drop(columns="member").assign(split="test")
-    error = refused(mipaudit.query_losses, logits=frame, holdout_logits=theirs)
-    assert error.code == "contradicted_membership"
+    refuse("contradicted_membership", logits=frame, holdout_logits=theirs)
     made = mipaudit.query_losses(logits=frame[member].assign(member=1), holdout_logits=theirs)
     assert made.report.n_holdout == (~member).sum()
 
@@ -299,31 +268,9 @@ def test_a_file_of_members_that_holds_others_is_refused(model, frame):
 # --- the storage of outputs must not tell who is a member
 
 
-def repeated():
-    """Return few different rows of logits, drawn alike for both classes, and their labels."""
-    rng = np.random.default_rng(0)
-    pool, labels = rng.normal(size=(40, 10)) * 3, rng.integers(0, 10, 40)
-    one, other = rng.integers(0, 40, 300), rng.integers(0, 40, 300)
-    return pool, one, other, {"labels": labels[one], "holdout_labels": labels[other]}
-
-
-def same_atoms(made):
-    inside = made.columns["member"]
-    scores = [
-        np.asarray(one) for name, one in made.columns.items() if name not in ("member", "label")
-    ]
-    return all(set(one[inside].tolist()) == set(one[~inside].tolist()) for one in scores)
-
-
-def test_how_an_array_lies_in_memory_tells_nobody_who_is_a_member():
-    pool, one, other, labels = repeated()
-    turned = np.asfortranarray(pool[other])
-    made = mipaudit.query_losses(logits=pool[one], holdout_logits=turned, **labels)
-    assert same_atoms(made)
-    assert "rounded_outputs" not in codes(made)
-
-
 def stored(rows, kind):
+    if kind == "turned in memory":
+        return np.asfortranarray(rows)
     if kind != "bf16":
         return rows.astype(kind)
     bits = (rows.astype("f4").view("u4") + 0x8000) & 0xFFFF0000
@@ -332,18 +279,25 @@ def stored(rows, kind):
 
 @pytest.mark.parametrize("name", ["logits", "probabilities", "reference"])
 @pytest.mark.parametrize(
-    ("fine", "coarse"), [("f8", "f4"), ("f4", "f2"), ("f2", "f8"), ("f4", "bf16")]
+    ("fine", "coarse"),
+    [("f8", "f4"), ("f4", "f2"), ("f2", "f8"), ("f4", "bf16"), ("f8", "turned in memory")],
 )
-def test_the_precision_of_a_file_tells_nobody_who_is_a_member(name, fine, coarse):
-    pool, one, other, given = repeated()
+def test_how_outputs_are_stored_tells_nobody_who_is_a_member(name, fine, coarse):
+    # Few different rows of logits, drawn alike for both classes.
+    rng = np.random.default_rng(0)
+    pool, labels = rng.normal(size=(40, 10)) * 3, rng.integers(0, 10, 40)
+    one, other = rng.integers(0, 40, (2, 300))
+    given = {"labels": labels[one], "holdout_labels": labels[other]}
     if name == "reference":
         given |= {"logits": pool[one], "holdout_logits": pool[other], "scores": "loss_calibrated"}
         name, pool = "reference_logits", pool[::-1] * 0.7
     pool = softmax(pool) if name == "probabilities" else pool
     given[name], given[f"holdout_{name}"] = stored(pool[one], fine), stored(pool[other], coarse)
     made = mipaudit.query_losses(**given)
-    assert same_atoms(made)
-    assert "rounded_outputs" in codes(made)
+    scores = made.table.to_pandas().drop(columns="label").groupby("member")
+    inside, outside = ({name: set(x[name]) for name in x} for _, x in scores)
+    assert inside | {"member": 0} == outside | {"member": 0}
+    assert ("rounded_outputs" in codes(made)) == (coarse != "turned in memory")
 
 
 # --- shadow models
@@ -361,36 +315,29 @@ def test_lira_from_arrays_frames_and_one_archive(shadows, tmp_path):
     frames["target"] = pd.DataFrame({"target": archive["target"], "member": archive["member"]})
     frames["shadow"]["member"] = archive["member"]
     for given in ({"shadow": tmp_path / "s.npz"}, turned, frames):
-        pd.testing.assert_frame_equal(table(mipaudit.query_lira(**given)), table(made))
-
-
-def test_lira_tells_more_than_one_threshold_on_phi(shadows):
-    report = mipaudit.estimate(mipaudit.query_lira(**shadows).table)
+        pd.testing.assert_frame_equal(lira(**given), made.table.to_pandas())
+    # It tells more than one threshold on phi.
     found = {
-        e.score: e.plugin
-        for e in report.estimates
-        if (e.quantity, e.attackers) == ("advantage", "thresholds")
+        one.score: one.plugin
+        for one in mipaudit.estimate(made.table).estimates
+        if (one.quantity, one.attackers) == ("advantage", "thresholds")
     }
     assert found["lira_online"] > found["phi"] + 0.1
 
 
 def test_lira_takes_probabilities_and_losses(shadows):
-    wanted = table(mipaudit.query_lira(**shadows))["lira_online"].to_numpy()
+    wanted = lira(**shadows)["lira_online"].to_numpy()
     p = {name: p_of(shadows[name]) for name in ("shadow", "target")}
     loss = {name: -np.log(one) for name, one in p.items()}
     for values, given in (("probability", p), ("loss", loss)):
-        found = table(mipaudit.query_lira(**{**shadows, **given}, values=values))
+        found = lira(**{**shadows, **given}, values=values)
         assert found["lira_online"].to_numpy() == pytest.approx(wanted)
     p["target"][0] = 1.0
-    made = mipaudit.query_lira(**{**shadows, **p}, values="probability")
-    assert "saturated" in codes(made)
-
-
-def test_p_of_one_in_single_precision_is_next_to_its_neighbour(shadows):
-    single = {n: p_of(shadows[n] + 12).astype(np.float32) for n in ("shadow", "target")}
+    assert "saturated" in codes(mipaudit.query_lira(**{**shadows, **p}, values="probability"))
+    # P of one in single precision is next to its neighbour.
+    single = {name: p_of(shadows[name] + 12).astype(np.float32) for name in p}
     assert (single["shadow"] == 1).any()
-    found = mipaudit.query_lira(**{**shadows, **single}, values="probability")
-    assert found.columns["phi"].max() < 17.5
+    assert lira(**{**shadows, **single}, values="probability")["phi"].max() < 17.5
 
 
 @pytest.mark.parametrize(
@@ -410,44 +357,45 @@ def test_what_few_models_leave_is_pointed_out(shadows, models, none, variance, c
     assert ("lira_online" in made.columns) == (not none)
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"inclusion": np.full((40, 300), 2)}, "bad_inclusion"),
-        ({"inclusion": np.ones((40, 299))}, "rows_differ"),
-        ({"inclusion": np.ones((39, 300))}, "shapes_differ"),
-        ({"inclusion": np.ones((40, 300))}, "too_few_models"),
-        ({"values": "probability"}, "bad_confidences"),
-        ({"membership": np.zeros(300)}, "empty_class"),
-        ({"target": np.arange(300) % 10}, "look_like_labels"),
-    ],
-)
+DIGITS = np.arange(300) % 10
+# From the right arrays, those that are given in their place; and how it ends.
+UNFIT = [
+    (lambda _: {"inclusion": np.full((40, 300), 2)}, "bad_inclusion"),
+    (lambda _: {"inclusion": np.ones((40, 299))}, "rows_differ"),
+    (lambda _: {"inclusion": np.ones((39, 300))}, "shapes_differ"),
+    (lambda _: {"inclusion": np.ones((40, 300))}, "too_few_models"),
+    (lambda _: {"values": "probability"}, "bad_confidences"),
+    (lambda _: {"membership": np.zeros(300)}, "empty_class"),
+    (lambda _: {"target": DIGITS}, "look_like_labels"),
+    (
+        lambda x: {"shadow": -np.log(p_of(x["shadow"])), "target": DIGITS, "values": "loss"},
+        "look_like_labels",
+    ),
+    (lambda x: {name: p_of(x[name]) for name in ("shadow", "target")}, "look_like_probabilities"),
+    (lambda x: {"target": x["shadow"][3]}, "target_among_shadows"),
+    *(
+        # Also rounded, or trained again.
+        (
+            lambda x, change=change: {
+                "shadow": np.vstack([x["shadow"], change(x["target"])]),
+                "inclusion": np.vstack([x["inclusion"], x["membership"]]),
+            },
+            "target_among_shadows",
+        )
+        for change in (lambda one: one, np.float32, lambda one: one * 1.5 + 1)
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "code"), UNFIT)
 def test_shadow_models_that_do_not_fit_are_refused(shadows, change, code):
-    assert refused(mipaudit.query_lira, **{**shadows, **change}).code == code
+    refuse(code, mipaudit.query_lira, **{**shadows, **change(shadows)})
 
 
-def test_confidences_that_are_another_thing_are_refused(shadows, tmp_path):
-    p = {name: p_of(shadows[name]) for name in ("shadow", "target")}
-    error = refused(mipaudit.query_lira, **{**shadows, **p})
-    assert error.code == "look_like_probabilities"
-    given = {**shadows, "shadow": -np.log(p["shadow"]), "target": np.arange(300) % 10}
-    assert refused(mipaudit.query_lira, **given, values="loss").code == "look_like_labels"
+def test_an_archive_without_a_target_or_members_is_refused(shadows, tmp_path):
     np.savez(tmp_path / "s.npz", phi=shadows["shadow"].T, included=shadows["inclusion"].T)
     for given in ({}, {"target": shadows["target"]}):
-        refused(mipaudit.query_lira, shadow=tmp_path / "s.npz", **given)
-
-
-def test_the_target_also_rounded_or_trained_again_must_not_be_among_the_shadows(shadows):
-    target = shadows["target"]
-    for row in (target, target.astype(np.float32), target * 1.5 + 1):
-        knowing = {
-            "shadow": np.vstack([shadows["shadow"], row]),
-            "inclusion": np.vstack([shadows["inclusion"], shadows["membership"]]),
-        }
-        error = refused(mipaudit.query_lira, **{**shadows, **knowing})
-        assert error.code == "target_among_shadows"
-    error = refused(mipaudit.query_lira, **{**shadows, "target": shadows["shadow"][3]})
-    assert error.code == "target_among_shadows"
+        refuse("several_columns", mipaudit.query_lira, shadow=tmp_path / "s.npz", **given)
 
 
 def test_as_many_models_as_records_need_a_word():
@@ -458,10 +406,10 @@ def test_as_many_models_as_records_need_a_word():
         "target": rng.normal(size=30),
         "membership": np.arange(30) % 2 == 0,
     }
-    assert refused(mipaudit.query_lira, **square).code == "rows"
-    one = table(mipaudit.query_lira(**square, rows="models"))
+    refuse("rows", mipaudit.query_lira, **square)
     turned = {**square, "shadow": square["shadow"].T, "inclusion": square["inclusion"].T}
-    pd.testing.assert_frame_equal(table(mipaudit.query_lira(**turned, rows="records")), one)
+    one, other = lira(**square, rows="models"), lira(**turned, rows="records")
+    pd.testing.assert_frame_equal(one, other)
 
 
 @pytest.mark.parametrize(("models", "variance"), [(4, "fixed"), (8, "fixed"), (8, "per-record")])
@@ -470,13 +418,8 @@ def test_the_number_of_models_of_a_record_does_not_tell_who_is_a_member(models, 
     rng = np.random.default_rng(7)
     included = rng.random((models, 20_000)).argsort(axis=0) < models // 2
     phi = rng.normal(size=included.shape)
-    made = mipaudit.query_lira(
-        phi[1:],
-        inclusion=included[1:],
-        target=phi[0],
-        membership=included[0],
-        variance=variance,
-    )
+    given = {"inclusion": included[1:], "target": phi[0], "membership": included[0]}
+    made = mipaudit.query_lira(phi[1:], **given, variance=variance)
     assert "counts_tell" in codes(made)
     for name in ("lira_online", "lira_offline"):
         member = included[0][np.argsort(made.columns[name])]
@@ -486,14 +429,11 @@ def test_the_number_of_models_of_a_record_does_not_tell_who_is_a_member(models, 
 
 
 def test_shadow_tables_with_columns_in_another_order_are_refused(shadows, tmp_path):
-    names = [f"model_{at}" for at in range(40)]
-    given = {"target": shadows["target"], "membership": shadows["membership"]}
+    names, given = [f"model_{at}" for at in range(40)], dict(shadows)
     for name in ("shadow", "inclusion"):
-        path = tmp_path / f"{name}.csv"
         columns = pd.DataFrame(shadows[name].T.astype(float), columns=names)
-        columns.to_csv(path, index=False)
-        given[name] = str(path)
-    wanted = table(mipaudit.query_lira(**shadows))["lira_online"].to_numpy()
-    assert mipaudit.query_lira(**given).columns["lira_online"] == pytest.approx(wanted)
-    columns[names[::-1]].to_csv(path, index=False)
-    assert refused(mipaudit.query_lira, **given).code == "columns_differ"
+        given[name] = str(save(columns, tmp_path / f"{name}.csv"))
+    wanted = lira(**shadows)["lira_online"].to_numpy()
+    assert lira(**given)["lira_online"].to_numpy() == pytest.approx(wanted)
+    save(columns[names[::-1]], tmp_path / "inclusion.csv")
+    refuse("columns_differ", mipaudit.query_lira, **given)

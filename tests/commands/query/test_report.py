@@ -11,78 +11,60 @@ import pytest
 import mipaudit
 from mipaudit.report.forms import report_as, report_text
 from tests.fixtures.briefs import answer, shown
+from tests.places import ROOT
 
 
-def tables(copied, rows=60, columns=3, seed=9):
-    random = np.random.default_rng(seed)
-    names = [f"column {at}" for at in range(columns)]
+def queried(words="nn", *, copied=0, held=0, rows=60, **more):
+    """Query tables of which some records are released; members have more columns."""
+    random = np.random.default_rng(9)
     members, holdout, synthetic = (
-        pd.DataFrame(random.normal(size=(rows, columns)), columns=names) for _ in range(3)
+        pd.DataFrame(random.normal(size=(rows, 3)), columns=["a b", "c d", "e f"]) for _ in range(3)
     )
-    synthetic.iloc[:copied] = members.iloc[:copied]
-    return {"members": members, "holdout": holdout, "synthetic": synthetic}
+    synthetic[:copied], synthetic[copied : copied + held] = members[:copied], holdout[:held]
+    given = {"members": members.assign(**more), "holdout": holdout, "synthetic": synthetic}
+    return mipaudit.query(words, **given)
 
 
-@pytest.mark.parametrize("copied", [0, 1, 20])
-def test_copies_are_the_answer_and_a_warning(copied):
-    report = mipaudit.query("nn", **tables(copied))
-    text = shown(report)
-    if copied:
-        found = (report.answer.code, report.answer.get("copied"), report.answer.get("members"))
-        assert found == ("copies_released", copied, 60)
-        assert answer(report).startswith(f"Exact copies: {copied} of 60 members")
-        assert "! The synthetic table holds, word for word," in text
-    else:
-        assert report.answer.code == "no_copies"
-        assert answer(report).startswith("No exact copies: ")
-    assert "how much they leak is not said yet" in text
-
-
-def test_copies_of_holdout_records_alone_are_told():
-    given = tables(3)
-    given["members"], given["holdout"] = given["holdout"], given["members"]
-    report = mipaudit.query("nn", **given)
-    assert (report.answer.get("copied"), report.answer.get("copied_holdout")) == (0, 3)
+@pytest.mark.parametrize(("copied", "held"), [(0, 0), (1, 0), (20, 0), (0, 3)])
+def test_copies_are_the_answer_and_a_warning(copied, held):
+    report = queried(copied=copied, held=held)
+    found = report.answer
+    assert found.code == ("copies_released" if copied or held else "no_copies")
+    if copied or held:
+        counts = [found.get(name) for name in ("copied", "members", "copied_holdout")]
+        assert counts == [copied, 60, held]
+    start = f"Exact copies: {copied} of 60 members" if copied or held else "No exact copies: "
+    assert answer(report).startswith(start)
+    assert ("! The synthetic table holds, word for word," in shown(report)) == bool(copied)
+    assert "how much they leak is not said yet" in shown(report)
 
 
 def test_what_was_not_compared_is_named_with_its_reason():
-    given = tables(0)
-    given["members"]["more"] = 1.0
-    report = mipaudit.query("nn", **given)
+    report = queried(more=1.0)
     text = report_text(report, width=100)
-    assert report.skipped
     assert "1 not compared" in text
     assert report.skipped[0][1] in " ".join(text.partition("Not compared\n")[2].split())
 
 
 def test_distances_are_drawn_and_a_score_that_is_one_for_all_is_not():
-    report = mipaudit.query(["nn", "mc:1e-9"], **tables(0))
+    report = queried(["nn", "mc:1e-9"])
     assert [len(one.bins) > 1 for one in report.curves] == [True, False]
     assert all(one.members + one.holdout >= 10 for each in report.curves for one in each.bins)
     assert report_as(report, "html").count("<svg") == 1
     assert "'nn', from low to high" in report.plot().alt
 
 
-def test_what_to_run_next_is_never_cut_and_can_be_copied():
-    kinds = [f"kth:{at}" for at in range(2, 50)]
-    report = mipaudit.query(kinds, **tables(0))
-    lines = shown(report).splitlines()
+def test_what_to_run_next_is_never_cut_and_a_small_class_is_a_warning():
+    lines = shown(queried([f"kth:{at}" for at in range(2, 50)])).splitlines()
     assert lines[-2].startswith("Next: mipaudit estimate SCORES")
     assert re.search(r"and \d+ more: --full", "\n".join(lines))
+    assert "! Only 12 members: limits will be wide." in shown(queried(rows=12))
 
 
-def test_a_class_under_twenty_is_a_warning():
-    report = mipaudit.query("nn", **tables(0, rows=12))
-    assert "! Only 12 members: limits will be wide." in shown(report)
-
-
-def test_scores_of_a_model_are_listed_with_what_to_run_next(mipaudit, tmp_path):
-    from tests.places import ROOT
-
-    done = mipaudit(
-        *("query", "losses", "--logits", ROOT / "sample_data/model.npz", "-o", "scores.csv"),
-        env={"MIPAUDIT_FULL": "false", "COLUMNS": "80"},
-    )
+def test_scores_of_a_model_are_listed_with_what_to_run_next(mipaudit):
+    words = ("--logits", ROOT / "sample_data/model.npz", "-o", "scores.csv")
+    brief = {"MIPAUDIT_FULL": "false", "COLUMNS": "80"}
+    done = mipaudit("query", "losses", *words, env=brief)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) <= 30
