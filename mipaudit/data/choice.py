@@ -219,14 +219,14 @@ def _roles(
     """Return the columns that the request gives another role than score."""
     if request.unit_column is not None and request.key_column is not None:
         raise UsageError("two_keys", "Give `unit_col` or `key_col`, not both.")
-    named = {
-        "`where`": None if where is None else where.column,
-        "`unit_col`": request.unit_column,
-        "`key_col`": request.key_column,
-        "`member_col`": request.member_column,
-    }
-    present = [(option, name) for option, name in named.items() if name is not None]
-    present += [(request.group_option, name) for name in request.group_columns]
+    named = [
+        ("`where`", None if where is None else where.column),
+        ("`unit_col`", request.unit_column),
+        ("`key_col`", request.key_column),
+        ("`member_col`", request.member_column),
+        *((request.group_option, name) for name in request.group_columns),
+    ]
+    present = [(option, name) for option, name in named if name is not None]
     for option, name in present:
         words.find_column(fields, name, option=option)
         if name in unreadable:

@@ -21,6 +21,7 @@ from mipaudit.data.words import MemberRule, distinct_labels, empty_class_error, 
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.statements.copies import COPY_COLUMN, Copies, copy_findings
+from mipaudit.statements.provenance import provenance
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from mipaudit.data.opening import ReadRequest
     from mipaudit.data.rows.intake import Wrong
     from mipaudit.data.summary_source import SummarySource
-    from mipaudit.statements.provenance import InputFile
+    from mipaudit.statements.provenance import InputFile, Provenance, Setting
     from mipaudit.summaries.rows import ScoreKind
+    from mipaudit.summaries.seed import SeedChoice
 
     # What an audit asks of its input once it is counted: read to its end, or the summaries of one.
     AuditedInput: TypeAlias = "ScoreSource | SummarySource"
@@ -458,6 +460,34 @@ class ScoreSource:
         if hash_all not in self._described:
             self._described[hash_all] = self.opened.described(hash_all=hash_all, together=True)
         return self._described[hash_all]
+
+    def provenance(
+        self,
+        seed: SeedChoice,
+        seeds: Mapping[str | None, int],
+        settings: Sequence[Setting],
+        *,
+        hash_all: bool,
+    ) -> Provenance:
+        """Return where a report on the input comes from, of a run that ends now.
+
+        Args:
+            seed: which one was asked for.
+            seeds: in use.
+            settings: to record.
+            hash_all: as of `inputs`.
+
+        Raises:
+            InputError: ``input_changed``.
+        """
+        self.opened.check_unchanged()
+        return provenance(
+            seed=seed,
+            inputs=self.inputs(hash_all=hash_all),
+            settings=settings,
+            seeds=seeds,
+            unused_columns=self.unused,
+        )
 
     @property
     def remote(self) -> bool:

@@ -41,11 +41,11 @@ from mipaudit.model.row import Attackers, Check, Quantity, Row
 from mipaudit.options.public import public
 from mipaudit.statements.policy import named_check
 from mipaudit.statements.printable_names import safe_name
-from mipaudit.statements.provenance import Provenance, provenance
 from mipaudit.statements.verdict import named_verdict, settled
 
 if TYPE_CHECKING:
     from mipaudit.data.source import ScoreSource
+    from mipaudit.statements.provenance import Provenance
 
 SOURCES: Final[dict[Adversary, str]] = {
     "bounded-loss": "Yeom et al. 2018, Adversary 1",
@@ -282,21 +282,10 @@ def answer_attack(asked: AttackOptions) -> AttackReport:
     """
     request = read_request(asked, seed=asked.chosen_seed, group_columns=asked.by)
     with open_input(asked.data, asked.members, asked.holdout, request) as source:
-        seed_used = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
+        seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         scores = hold_rows(source, asked)
-        source.opened.check_unchanged()
-        return attack_report(
-            source,
-            scores,
-            asked,
-            provenance(
-                seed=seed_used,
-                inputs=source.inputs(hash_all=asked.hash_inputs),
-                settings=asked.recorded(),
-                seeds=_seeds(scores),
-                unused_columns=source.unused,
-            ),
-        )
+        made = source.provenance(seed, _seeds(scores), asked.recorded(), hash_all=asked.hash_inputs)
+        return attack_report(source, scores, asked, made)
 
 
 attack = public(AttackOptions, answer_attack)

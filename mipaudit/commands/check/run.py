@@ -32,7 +32,6 @@ def answer_check(asked: CheckOptions) -> CheckReport:
     from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.evidence.scores.findings import score_findings, size_findings
     from mipaudit.statements.printable_names import safe_name
-    from mipaudit.statements.provenance import provenance
 
     def run(source: ScoreSource) -> CheckReport:
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
@@ -41,7 +40,8 @@ def answer_check(asked: CheckOptions) -> CheckReport:
         counts = count_all(
             source, How(), seed=seed, workers=workers, progress=asked.progress, scores=scores
         )
-        source.opened.check_unchanged()
+        seeds = sorted(zip((one.name for one in source.columns), counts.seeds, strict=True))
+        made = source.provenance(seed, dict(seeds), asked.recorded(), hash_all=asked.hash_inputs)
         require_information(counts)
         columns = list(zip(source.columns, counts.columns, strict=True))
         return CheckReport(
@@ -72,15 +72,7 @@ def answer_check(asked: CheckOptions) -> CheckReport:
                     )
                 ),
             ),
-            provenance=provenance(
-                seed=seed,
-                inputs=source.inputs(hash_all=asked.hash_inputs),
-                settings=asked.recorded(),
-                seeds=dict(
-                    sorted(zip((one.name for one in source.columns), counts.seeds, strict=True))
-                ),
-                unused_columns=source.unused,
-            ),
+            provenance=made,
         )
 
     request = read_request(asked, seed=asked.chosen_seed, vectors=True)

@@ -56,14 +56,8 @@ def answer_estimate(asked: EstimateOptions) -> Report:
             workers=workers,
             progress=asked.progress,
         )
-        source.opened.check_unchanged()
-        made = provenance(
-            seed=seed,
-            inputs=source.inputs(hash_all=asked.hash_inputs),
-            settings=asked.recorded(),
-            seeds=counts.seeds_by(source),
-            unused_columns=source.unused,
-        )
+        seeds = counts.seeds_by(source)
+        made = source.provenance(seed, seeds, asked.recorded(), hash_all=asked.hash_inputs)
         return _audited(source, counts, asked, made, alone)
 
     request = read_request(asked, seed=asked.chosen_seed, vectors=True)

@@ -27,7 +27,6 @@ from mipaudit.model.row import Row
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.options.public import public
 from mipaudit.statements.policy import Policy
-from mipaudit.statements.provenance import provenance
 from mipaudit.statements.verdict import decide
 from mipaudit.summaries.rows import splitmix64
 
@@ -292,7 +291,6 @@ def _answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepo
             except BadPartsError as bad:
                 # The passes that counted could read it, and rows may be written already.
                 raise bad.plain() from None
-        source.opened.check_unchanged()
         return _report(source, asked, counts, risks, top, seed, written=sink is not None)
 
     request = read_request(
@@ -360,12 +358,8 @@ def _report(
             *_findings(asked, counts, risks),
         ),
         limitations=_limitations(design),
-        provenance=provenance(
-            seed=seed,
-            inputs=source.inputs(hash_all=asked.hash_inputs),
-            settings=asked.recorded(),
-            seeds=counts.seeds(),
-            unused_columns=source.unused,
+        provenance=source.provenance(
+            seed, counts.seeds(), asked.recorded(), hash_all=asked.hash_inputs
         ),
     )
 

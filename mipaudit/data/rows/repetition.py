@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
@@ -238,15 +237,21 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
     places = [at for at, one in enumerate(source.columns) if one.kind == "float"]
     if not several and not places:
         return ()
-    parts: dict[str, _PartRows] = defaultdict(_PartRows)
+    # Of each part the digest of all rows, and hashes of the first.
+    digests: dict[str, Any] = defaultdict(blake2b)
+    first: dict[str, Hashes] = defaultdict(lambda: np.empty(0, np.uint64))
     bits, looks = max(0, (total // _COUNTED).bit_length() - 1), []
     for partition in source.every_row():
         for _, rows in partition.looked_at():
             if several:
-                parts[partition.part].add(rows)
+                words = _row_hashes(rows)
+                digests[partition.part].update(words)
+                if first[partition.part].size < _FIRST:
+                    first[partition.part] = np.append(first[partition.part], words[:_FIRST])
             if places:
                 looks.append(_look(rows, places, bits))
-    found = _equal_parts(parts.values()) or (_copied_rows(looks, bits) if looks else None)
+    seen = [(one.digest(), first[part]) for part, one in digests.items()]
+    found = _equal_parts(seen) or (_copied_rows(looks, bits) if looks else None)
     if found is None:
         return ()
     refused, taken = found
@@ -255,29 +260,19 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
     return (taken,)
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class _PartRows:
-    """What was seen of the rows of a part: the digest of all, and hashes of the first."""
-
-    digest: Any = field(default_factory=blake2b)
-    first: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))
-
-    def add(self, rows: Rows) -> None:
-        """Look at the next rows."""
-        words = rows.member.astype(np.uint64)
-        for score in rows.scores:
-            words = splitmix64(words ^ (score + 0.0).view(np.uint64), 3)
-        self.digest.update(words)
-        if self.first.size < _FIRST:
-            self.first = np.append(self.first, words[:_FIRST])
+def _row_hashes(rows: Rows) -> Hashes:
+    words = rows.member.astype(np.uint64)
+    for score in rows.scores:
+        words = splitmix64(words ^ (score + 0.0).view(np.uint64), 3)
+    return words
 
 
-def _equal_parts(seen: Iterable[_PartRows]) -> tuple[InputError, Finding] | None:
+def _equal_parts(seen: Iterable[tuple[bytes, Hashes]]) -> tuple[InputError, Finding] | None:
     """Return the error for files that hold the same rows in the same order, and the finding."""
     alike: dict[bytes, list[Hashes]] = defaultdict(list)
-    for part in seen:
-        if part.first.size:
-            alike[part.digest.digest()].append(part.first)
+    for digest, first in seen:
+        if first.size:
+            alike[digest].append(first)
     parts = sum(map(len, alike.values()))
     sure = _SURE_BITS + 2 * np.log2(max(parts, 2))
     copies = sum(

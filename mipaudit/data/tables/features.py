@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice, product
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -372,16 +373,17 @@ def _features(
     stored = _with_values(parts)
 
     def feature(name: str) -> FeatureColumn | str:
-        kind, looked = kinds[name], _Looked(name, sides, whole)
+        kind, looked = kinds[name], partial(_pieces, name, sides, whole=whole)
+        holds_days = partial(_holds_days, name, sides, whole=whole)
         if kind == "empty":
             return "without_values"
         if kind == "other":
-            return FeatureColumn(name=name, kind=_of_time(looked, stored[name]))
-        if not asked and kind != "float" and all(map(_apart, looked.pieces())):
-            parted = kind == "integer" and looked.is_parted()
+            return FeatureColumn(name=name, kind=_of_time(name, stored[name], holds_days))
+        if not asked and kind != "float" and all(map(_apart, looked())):
+            parted = kind == "integer" and _is_parted(looked())
             return "numbers_apart" if parted else "another_in_every_row"
         if kind == "string":
-            return FeatureColumn(name=name, kind="date" if looked.holds_days() else "category")
+            return FeatureColumn(name=name, kind="date" if holds_days() else "category")
         precision = rounded[name][0] if name in rounded else None
         fractions = kind == "float"
         return FeatureColumn(name=name, kind="number", fractions=fractions, precision=precision)
@@ -389,54 +391,51 @@ def _features(
     return {name: feature(name) for name in names}
 
 
-class _Looked(NamedTuple):
-    """A column of both tables that is looked at.
+def _pieces(
+    name: str, sides: Sides, *, whole: bool, texts: bool = False
+) -> Iterator[Iterator[tuple[Column, int]]]:
+    """Yield for each table a column and its rows, piece by piece.
 
-    Attributes:
+    Args:
         name: of the column.
         sides: the parts of either table.
-        whole: whether at all rows, or at the first piece of each table alone.
+        whole: whether of all rows, or of the first piece of each table alone.
+        texts: of parts where the column is text alone.
     """
-
-    name: str
-    sides: Sides
-    whole: bool
-
-    def pieces(self, *, texts: bool = False) -> Iterator[Iterator[tuple[Column, int]]]:
-        """Yield for each table the column and its rows, piece by piece; of parts of text alone."""
-        for side in self.sides:
-            chunks = (
-                (chunk.columns[self.name], chunk.rows)
-                for part in side
-                if not texts
-                or any(one.name == self.name and one.kind == "string" for one in part.fields)
-                for piece in part.pieces()
-                for chunk in piece.chunks({self.name}, 0)
-            )
-            yield chunks if self.whole else islice(chunks, 1)
-
-    def holds_days(self) -> bool:
-        """Tell whether the texts of both tables, or the first, are days as 2024-05-31."""
-        found: set[str] = set()
-        for column, rows in chain.from_iterable(self.pieces(texts=True)):
-            words = column.used_words[: rows if self.whole else _WORDS_LOOKED_AT]
-            if not all(map(is_day, words)):
-                return False
-            found.update(words)
-        return are_days(sorted(found))
-
-    def is_parted(self) -> bool:
-        """Tell whether all numbers of one table lie below all of the other."""
-        ends = []
-        for chunks in self.pieces():
-            values = [one.values for one, rows in chunks if rows and one.numeric]
-            ends.append((min(int(v.min()) for v in values), max(int(v.max()) for v in values)))
-        (low, high), (other_low, other_high) = ends
-        return high < other_low or other_high < low
+    for side in sides:
+        chunks = (
+            (chunk.columns[name], chunk.rows)
+            for part in side
+            if not texts or any(one.name == name and one.kind == "string" for one in part.fields)
+            for piece in part.pieces()
+            for chunk in piece.chunks({name}, 0)
+        )
+        yield chunks if whole else islice(chunks, 1)
 
 
-def _of_time(looked: _Looked, stored: Sequence[Field]) -> FeatureKind:
-    """Return what a column is that holds times somewhere.
+def _holds_days(name: str, sides: Sides, *, whole: bool) -> bool:
+    """Tell whether the texts of both tables, or the first, are days as 2024-05-31."""
+    found: set[str] = set()
+    for column, rows in chain.from_iterable(_pieces(name, sides, whole=whole, texts=True)):
+        words = column.used_words[: rows if whole else _WORDS_LOOKED_AT]
+        if not all(map(is_day, words)):
+            return False
+        found.update(words)
+    return are_days(sorted(found))
+
+
+def _is_parted(sides: Iterable[Iterator[tuple[Column, int]]]) -> bool:
+    """Tell whether all numbers of one table lie below all of the other."""
+    ends = []
+    for chunks in sides:
+        values = [one.values for one, rows in chunks if rows and one.numeric]
+        ends.append((min(int(v.min()) for v in values), max(int(v.max()) for v in values)))
+    (low, high), (other_low, other_high) = ends
+    return high < other_low or other_high < low
+
+
+def _of_time(name: str, stored: Sequence[Field], holds_days: Callable[[], bool]) -> FeatureKind:
+    """Return what a column is that holds times somewhere; of texts it is told if all are days.
 
     Raises:
         InputError: ``mixed_column``.
@@ -444,14 +443,14 @@ def _of_time(looked: _Looked, stored: Sequence[Field]) -> FeatureKind:
     moments = {one.moment for one in stored if one.kind == "other"}
     if moments == {"day", "zoned"}:
         raise _mixed_column(
-            looked.name,
+            name,
             "times with a time zone in one place, and days or times without a zone in another",
         )
     others = {one.kind for one in stored} - {"other"}
     dated = moments <= {"day", "zoned"}
     fits = len(moments) == 1 and others <= {"string"}
-    if not fits or (others and not (dated and looked.holds_days())):
-        raise _mixed_column(looked.name)
+    if not fits or (others and not (dated and holds_days())):
+        raise _mixed_column(name)
     return "date" if dated else "number"
 
 
