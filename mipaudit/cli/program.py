@@ -422,7 +422,7 @@ def _offer_columns(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - th
     files = (Path(word) for word in [*words, *finished_words()] if isinstance(word, str))
     path = next((str(file) for file in files if file.is_file()), None)
     try:
-        blobs = [] if path is None else find_blobs(path, in_memory=0)
+        blobs = [] if path is None else find_blobs(path)
         names = [field.name for blob, _ in blobs for field in open_part(blob).fields]
     except (MipauditError, OSError):
         return []  # there is no place for an error where the tab key is pressed

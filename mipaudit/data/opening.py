@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from mipaudit.summaries.rows import UnitRule
     from mipaudit.summaries.seed import SeedChoice
 
-_STDIN_IN_MEMORY: Final = 4 << 20
 _GIVEN: Final = {True: "members", False: "holdout", None: "scores"}
 _FRAMES: Final = {True: "the members' frame", False: "the holdout frame", None: "the frame"}
 # Of 40 rows each, 1,000 take some three seconds.
@@ -289,7 +288,7 @@ def _files(specs: Sequence[str]) -> list[FoundBlob]:
             "Standard input is given together with files.",
             hint="Give - alone, or write the stream to a file first.",
         )
-    found = [one for spec in specs for one in find_blobs(spec, in_memory=_STDIN_IN_MEMORY)]
+    found = [one for spec in specs for one in find_blobs(spec)]
     return sorted(found, key=lambda one: one[0].name.encode()) if len(specs) > 1 else found
 
 

@@ -331,7 +331,7 @@ def read_summaries(data: Iterable[Any]) -> tuple[SummaryFile, ...]:
         if isinstance(one, SummaryFile):
             files.append(one)
             continue
-        for blob in input_blobs(str(path_of(one)), in_memory=_LARGEST_FILE):
+        for blob in input_blobs(str(path_of(one))):
             with closing(blob), blob.open() as stream:
                 files.append(read_summary(blob.name, stream.read()))
     return tuple(files)

@@ -35,6 +35,8 @@ HASHED_WHOLE: Final = 64 << 20
 _END: Final = 1 << 20
 _SEEKING: Final = Lock()
 _BLOCK: Final = 1 << 20
+# Of a stream that is kept, at most.
+_IN_MEMORY: Final = 4 << 20
 # What is read ahead of a store.
 AHEAD: Final = 4 << 20
 # Inputs that are waited for at the same time.
@@ -121,7 +123,7 @@ class FileBlob(Blob):
         return self.identity not in {None, (state.st_dev, state.st_ino)}
 
 
-def file_blob(path: Path, *, in_memory: int = 0) -> FileBlob | HeldBlob:
+def file_blob(path: Path) -> FileBlob | HeldBlob:
     """Return a file as it is, and what a pipe holds: that can be opened once only.
 
     Raises:
@@ -135,7 +137,7 @@ def file_blob(path: Path, *, in_memory: int = 0) -> FileBlob | HeldBlob:
                 identity = (state.st_dev, state.st_ino)
                 return FileBlob(name, path, state.st_size, state.st_mtime_ns, identity)
             if stat.S_ISFIFO(state.st_mode) or stream.isatty():
-                return stream_blob(name, stream, in_memory=in_memory)
+                return stream_blob(name, stream)
     raise InputError("not_a_file", f"{name}: neither a file nor a pipe.")
 
 
@@ -175,12 +177,12 @@ class HeldBlob(Blob):
         self.file.close()
 
 
-def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> HeldBlob:
+def stream_blob(name: str, stream: IO[bytes]) -> HeldBlob:
     """Return the rest of ``stream``: in memory when small, else in a temporary file."""
     import tempfile
 
-    head = read_up_to(stream, in_memory + 1)
-    if len(head) <= in_memory:
+    head = read_up_to(stream, _IN_MEMORY + 1)
+    if len(head) <= _IN_MEMORY:
         return HeldBlob(name, len(head), io.BytesIO(head))
     # Not in a with statement: the blob owns it and closes it.
     file = tempfile.TemporaryFile(prefix="mipaudit-")  # noqa: SIM115

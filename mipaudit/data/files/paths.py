@@ -56,17 +56,16 @@ FoundBlob = tuple[Blob, tuple[str, ...]]
 _MAGIC: Final = frozenset("*?[")
 
 
-def input_blobs(spec: str, *, in_memory: int) -> list[Blob]:
+def input_blobs(spec: str) -> list[Blob]:
     """Return the bytes that ``spec`` means, in order; as ``find_blobs``."""
-    return [blob for blob, _ in find_blobs(spec, in_memory=in_memory)]
+    return [blob for blob, _ in find_blobs(spec)]
 
 
-def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
+def find_blobs(spec: str) -> list[FoundBlob]:
     """Return the bytes that ``spec`` means, in bytewise path order.
 
     Args:
         spec: as for ``local_files``, an address in a store, or ``"-"`` for standard input.
-        in_memory: most bytes of a stream that are kept in memory.
 
     Raises:
         InputError: as ``local_files``; ``no_stdin``, ``unreadable`` or ``not_a_file``; a
@@ -79,12 +78,12 @@ def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
         stream = getattr(sys.stdin, "buffer", None)
         if stream is None:
             raise InputError("no_stdin", "Standard input is closed.")
-        return [(stream_blob("standard input", stream, in_memory=in_memory), ())]
+        return [(stream_blob("standard input", stream), ())]
     address = parse_address(spec)
     if address is not None:
-        return _remote_blobs(address, in_memory)
+        return _remote_blobs(address)
     files = local_files(spec)
-    return [(file_blob(path, in_memory=in_memory), folders) for path, folders in files]
+    return [(file_blob(path), folders) for path, folders in files]
 
 
 def local_files(spec: str, tree: LocalTree | None = None) -> list[tuple[Path, tuple[str, ...]]]:
@@ -372,14 +371,13 @@ class RemoteBlob(Blob):
             return True
 
 
-def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
+def _remote_blobs(address: Address) -> list[FoundBlob]:
     """Return the objects that ``address`` means, in bytewise path order.
 
     One that cannot be read twice is fetched whole.
 
     Args:
         address: of an object; but for a web server also of a folder, or a pattern.
-        in_memory: most bytes of a stream that are kept in memory.
 
     Raises:
         InputError: ``no_such_file``, ``no_parts`` or ``web_folder``.
@@ -399,15 +397,15 @@ def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
         found = [(f"{path}?{address.query}" if address.query else path, ())]
     if found is None:
         raise store_error("missing", address, path)
-    return each_at_once(partial(_blob, store, in_memory), found, remote=True)
+    return each_at_once(partial(_blob, store), found, remote=True)
 
 
-def _blob(store: AnyStore, in_memory: int, file: FoundFile) -> FoundBlob:
+def _blob(store: AnyStore, file: FoundFile) -> FoundBlob:
     path, folders = file
     state = store.state(path)
     size, stamp = state
     if size is None or not store.sends_parts(path, state):
-        return _streamed(store, path, size, in_memory), folders
+        return _streamed(store, path, size), folders
     blob = RemoteBlob(
         address=store.address,
         path=path,
@@ -421,9 +419,9 @@ def _blob(store: AnyStore, in_memory: int, file: FoundFile) -> FoundBlob:
 
 
 @asked
-def _streamed(store: AnyStore, path: str, size: int | None, in_memory: int) -> Blob:
+def _streamed(store: AnyStore, path: str, size: int | None) -> Blob:
     with store.stream(path) as stream:
-        blob = stream_blob(store.address.name(path), stream, in_memory=in_memory)
+        blob = stream_blob(store.address.name(path), stream)
     if size not in {None, blob.size}:
         blob.close()
         raise ShortReadError

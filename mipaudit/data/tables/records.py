@@ -96,7 +96,6 @@ Role = Literal["members", "holdout", "synthetic", "reference"]
 MOMENT_KINDS: Final = frozenset({"date", "time", "duration"})
 # Significant bits of stored numbers.
 _BITS: Final = {"float32": 24, "float16": 11}
-_STDIN_IN_MEMORY: Final = 4 << 20
 _SHOWN: Final = 8
 _NO_NUMBER: Final = (
     "Mend the cell, take the column as words with `categorical`, or leave it out with `ignore`."
@@ -124,8 +123,7 @@ def open_records(given: Mapping[str, Any]) -> dict[str, Opened]:
         )
     with ExitStack() as held:
         blobs = {
-            role: input_blobs(one, in_memory=_STDIN_IN_MEMORY) if isinstance(one, str) else []
-            for role, one in given.items()
+            role: input_blobs(one) if isinstance(one, str) else [] for role, one in given.items()
         }
         for blob in (one for found in blobs.values() for one in found):
             held.callback(blob.close)

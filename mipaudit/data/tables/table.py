@@ -115,7 +115,6 @@ Matrix = tuple[tuple[str, ...], NDArray[np.float64]]
 # Arrow needs several times the memory of what it decodes at once.
 _BLOCK_CELLS: Final = 1 << 24
 _SHOWN: Final = 3
-_STDIN_IN_MEMORY: Final = 4 << 20
 _HEAD: Final = 4096
 _TEXT_SUFFIXES: Final = (".csv", ".tsv", ".txt")
 # No header, or lines longer than what is read to find the columns: the text as a whole says which.
@@ -398,7 +397,7 @@ def open_whole(data: object, name: str, *, several: bool = False) -> Whole:
     if not isinstance(data, str):
         return Whole(name=name, arrays={"": _array_of(data, name, words=several)})
     with ExitStack() as held:
-        blobs = input_blobs(data, in_memory=_STDIN_IN_MEMORY)
+        blobs = input_blobs(data)
         for blob in blobs:
             held.callback(blob.close)
         if len(blobs) > 1:

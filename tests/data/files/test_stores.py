@@ -342,7 +342,7 @@ def test_a_store_that_fails_half_way(web, website, name):
     """One message of ours, not a damaged file and nothing of Arrow or pandas."""
     rows = "1,0.5\n0,1.5\n" * 500_000
     (website.folder / "long.csv").write_text("member,loss\n" + rows, encoding="utf-8")
-    ((blob, _),) = find_blobs(f"{web[1]}/{name}", in_memory=1)
+    ((blob, _),) = find_blobs(f"{web[1]}/{name}")
     part = open_part(blob)
     website.status = 503
     refused("no_network", read_all, part)
@@ -578,7 +578,7 @@ def test_a_store_without_its_library(fails, monkeypatch):
 def test_standard_input_stays_in_its_process(monkeypatch):
     for size in (1 << 20, 4):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DATA)))
-        monkeypatch.setattr("mipaudit.data.opening._STDIN_IN_MEMORY", size)
+        monkeypatch.setattr("mipaudit.data.files.blob._IN_MEMORY", size)
         with opened("-") as source:
             error = refused("bound_to_process", pickle.dumps, source.opened.parts[0].blob)
             assert "Save it to a file" in error.hint

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mipaudit.data import column
 from mipaudit.data.column import ChunkStore, column_hashes, column_missing, column_scores
 from mipaudit.data.formats import csv_file, csv_text
-from mipaudit.data.formats.csv_cells import MISSING, booleans_of, keys_of, labels_of, numbers_of
+from mipaudit.data.formats.cells import MISSING, booleans_of, keys_of, labels_of, numbers_of
 from mipaudit.data.formats.csv_file import CsvPart
 from mipaudit.data.formats.csv_text import (
     Dialect,

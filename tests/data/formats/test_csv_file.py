@@ -19,8 +19,8 @@ import mipaudit
 from mipaudit.data.column import column_scores
 from mipaudit.data.files.contents import plain_stream
 from mipaudit.data.formats import csv_file
-from mipaudit.data.formats.csv_cells import keys_of, labels_of, loses_digits, lost_digits
-from mipaudit.data.formats.hive import folder_keys
+from mipaudit.data.formats.cells import keys_of, labels_of, loses_digits, lost_digits
+from mipaudit.data.parts import folder_keys
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
 from tests.fixtures.files import held, refused, save

@@ -19,7 +19,7 @@ from mipaudit.data.choice import choose_named
 from mipaudit.data.column import Field, column_scores
 from mipaudit.data.files.paths import find_blobs
 from mipaudit.data.formats import parquet
-from mipaudit.data.formats.arrow import column_of, decimal_floats, merges_decimals
+from mipaudit.data.formats.cells import column_of, decimal_floats, merges_decimals
 from mipaudit.data.formats.parquet import RowGroup
 from mipaudit.data.opening import open_part
 from tests.fixtures.files import opened
@@ -176,7 +176,7 @@ def test_small_row_groups_are_read_together_and_large_ones_apart(read, save, mon
         *((1, [60] * 6 + [40]), (7, [56] * 7 + [8]), (50, [50] * 8), (100, [100] * 4)),
     ):
         path = save({"score": score, "split": split}, row_group_size=size)
-        ((blob, _),) = find_blobs(str(path), in_memory=0)
+        ((blob, _),) = find_blobs(str(path))
         assert [piece.rows for piece in open_part(blob).pieces()] == rows
         found = read(path)
         assert (found.scores, found.member) == ([score.tolist()], member.tolist())

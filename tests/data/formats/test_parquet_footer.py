@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mipaudit.data.formats.arrow import read_batches
+from mipaudit.data.formats.cells import read_batches
 from mipaudit.data.formats.parquet import ParquetPart, arrow_errors
 from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.errors import InputError, MipauditError

@@ -101,7 +101,7 @@ def test_parts_of_a_directory_are_one_table(read, write, table, csv, options):
 def test_large_standard_input_goes_to_an_unlinked_file(read, pipe, monkeypatch, table, csv):
     pipe(csv)
     expected = read("-")
-    monkeypatch.setattr("mipaudit.data.opening._STDIN_IN_MEMORY", 100)
+    monkeypatch.setattr("mipaudit.data.files.blob._IN_MEMORY", 100)
     for content in (csv, gzip.compress(csv), stored(table, row_group_size=50)):
         pipe(content)
         assert read("-") == expected
@@ -342,7 +342,7 @@ def test_a_bug_of_ours_is_not_blamed_on_the_file(four, read, monkeypatch):
     def broken(*_):
         raise ValueError("bug")
 
-    monkeypatch.setattr("mipaudit.data.formats.arrow.column_of", broken)
+    monkeypatch.setattr("mipaudit.data.formats.cells.column_of", broken)
     with pytest.raises(ValueError, match="bug"):
         read(four())
 

@@ -13,7 +13,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.shift.report import differing
 from mipaudit.data.column import column_scores, is_day, moment_of, word_days
-from mipaudit.data.formats.arrow import column_of
+from mipaudit.data.formats.cells import column_of
 from mipaudit.data.tables.features import open_features
 from tests.fixtures.files import refused
 
