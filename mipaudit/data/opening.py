@@ -20,7 +20,7 @@ from mipaudit.data.files.blob import Blob, blob_format, each_at_once
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
 from mipaudit.data.model_outputs import ModelOutputs
-from mipaudit.data.parts import BadPartsError, Opened
+from mipaudit.data.parts import BadPartsError, HivePart, Opened, folder_keys
 from mipaudit.data.rows.repetition import check_copies, check_ids
 from mipaudit.data.rows.units import stand_for_units
 from mipaudit.data.source import ScoreSource, Sides
@@ -310,8 +310,6 @@ def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob
     if bad := [one for one in found if isinstance(one, BadPartsError)]:
         raise BadPartsError.together(bad)
     if any("=" in folder for _, folders in files for folder in folders):
-        from mipaudit.data.formats.hive import HivePart, folder_keys
-
         keys = folder_keys([(blob.name, folders) for blob, folders in files])
         found = [
             part if isinstance(part, InputError) else HivePart(part, own)

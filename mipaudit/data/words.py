@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.column import Column, column_missing, column_scores
-from mipaudit.data.formats.csv_cells import MISSING
+from mipaudit.data.formats.cells import MISSING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import first_names, quoted_name, safe_name
 

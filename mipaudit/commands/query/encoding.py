@@ -12,7 +12,7 @@ from mipaudit.commands.query.options import QueryOptions, Scale
 from mipaudit.commands.query.points import Floats, Geometry, Points, copies
 from mipaudit.commands.query.report import QueriedColumn
 from mipaudit.data.column import Column, are_days, number_word, word_days
-from mipaudit.data.formats.csv_cells import FALSE, TRUE, is_number
+from mipaudit.data.formats.cells import FALSE, TRUE, is_number
 from mipaudit.data.tables.records import (
     DOUBLE_BITS,
     RecordColumn,

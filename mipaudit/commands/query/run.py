@@ -24,7 +24,7 @@ from mipaudit.commands.query.report import (
 )
 from mipaudit.commands.query.scores import Scoring
 from mipaudit.data.choice import unreadable_column
-from mipaudit.data.formats.csv_cells import is_number
+from mipaudit.data.formats.cells import is_number
 from mipaudit.data.tables.records import (
     RecordColumn,
     RecordTable,

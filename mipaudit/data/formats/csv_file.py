@@ -29,10 +29,11 @@ from mipaudit.data.column import (
 )
 from mipaudit.data.files.blob import Blob, Format, read_up_to
 from mipaudit.data.files.contents import HEAD, plain_stream, read_whole, require_table
-from mipaudit.data.formats.csv_cells import (
+from mipaudit.data.formats.cells import (
     MISSING,
     booleans_of,
     column_kind,
+    column_of,
     keys_of,
     labels_of,
     looks_numeric,
@@ -306,8 +307,6 @@ class CsvPart(Part):
         """
         import pyarrow as pa
 
-        from mipaudit.data.formats.arrow import column_of
-
         words = pa.dictionary(pa.int32(), pa.string())
         numbers = {"float": pa.float64(), "integer": pa.int64()}
         types = {one.name: numbers[one.kind] if typed and one.typed else words for one in columns}
@@ -371,8 +370,6 @@ def read_head(
         InputError: ``ragged_rows``, ``bad_quotes``, ``no_rows`` or ``no_header``.
     """
     import pyarrow as pa
-
-    from mipaudit.data.formats.arrow import column_of
 
     words = pa.dictionary(pa.int32(), pa.string())
     try:

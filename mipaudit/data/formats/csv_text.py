@@ -14,7 +14,7 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from mipaudit.data.files.contents import largest_text, too_large
-from mipaudit.data.formats.csv_cells import MISSING, is_decimal_comma, is_number
+from mipaudit.data.formats.cells import MISSING, is_decimal_comma, is_number
 from mipaudit.data.words import unique_names
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import quoted_name

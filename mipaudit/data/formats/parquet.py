@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.data.column import CHUNK_ROWS, Chunk, ChunkStore, Part, Piece
 from mipaudit.data.files.blob import Blob, FileBlob, encrypted
-from mipaudit.data.formats.arrow import arrow_fields, read_batches
+from mipaudit.data.formats.cells import arrow_fields, read_batches
 from mipaudit.data.parts import input_changed
 from mipaudit.data.words import unique_names
 from mipaudit.errors import InputError

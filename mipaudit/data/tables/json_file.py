@@ -11,7 +11,7 @@ import numpy as np
 
 from mipaudit.data.column import EXACT, Column, Field, Kind
 from mipaudit.data.files.contents import plain_stream, read_whole
-from mipaudit.data.formats.csv_cells import labels_of
+from mipaudit.data.formats.cells import labels_of
 from mipaudit.data.formats.csv_text import decode_text
 from mipaudit.data.parts import MemoryPart
 from mipaudit.data.rows.intake import Fault

@@ -27,7 +27,7 @@ from mipaudit.data.column import (
 )
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import check_different, input_blobs
-from mipaudit.data.formats.csv_cells import MISSING, without
+from mipaudit.data.formats.cells import MISSING, without
 from mipaudit.data.formats.csv_file import CsvPart
 from mipaudit.data.opening import open_parts
 from mipaudit.data.parts import Opened, open_arrow, other_hints

@@ -35,7 +35,7 @@ from mipaudit.data.files.contents import (
     require_table,
 )
 from mipaudit.data.files.paths import input_blobs
-from mipaudit.data.formats.arrow import arrow_kind, column_of, is_list
+from mipaudit.data.formats.cells import arrow_kind, column_of, is_list
 from mipaudit.data.formats.parquet import ParquetPart, arrow_errors
 from mipaudit.data.parts import input_changed, is_frame, open_arrow, part_rows
 from mipaudit.data.rows.intake import Fault
