@@ -9,11 +9,11 @@ import pytest
 
 from mipaudit.counting import counts as counting
 from mipaudit.counting.scores import count_by_position
-from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.maths.class_limits.area_limits import area_of
 from mipaudit.maths.class_limits.class_sets import best_intervals, best_thresholds
 from mipaudit.summaries import plan
+from tests.fixtures.files import opened
 
 ROWS = 40_000
 
@@ -47,46 +47,49 @@ def scores_and_members():
     return member, rng.normal(size=ROWS) + 0.5 * member
 
 
-def write(path, member, score, group=7_000):
-    pq.write_table(pa.table({"member": member, "score": score}), path, row_group_size=group)
-    return str(path)
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes rows to a file, and returns its path."""
+
+    def writer(member, score, group=7_000):
+        path = tmp_path / f"{group}.parquet"
+        pq.write_table(pa.table({"member": member, "score": score}), path, row_group_size=group)
+        return str(path)
+
+    return writer
 
 
-def hired(jobs):
-    return Workers(Engine(jobs=jobs))
-
-
-def counted(path, *, discrete=False, **settings):
-    with open_input(path, None, None, ReadRequest()) as source:
+def counted(path, **settings):
+    with opened(path) as source:
         source.number_rows(3)
-        return count_by_position(source, [(0,)], counting.How(discrete=discrete), **settings)
+        return count_by_position(source, [(0,)], counting.How(discrete=False), **settings)
 
 
-def test_one_pass_where_the_first_rows_serve(tmp_path, passes):
-    counted(write(tmp_path / "s.parquet", *scores_and_members()))
+def test_one_pass_where_the_first_rows_serve(write, passes):
+    counted(write(*scores_and_members()))
     assert passes == ["Survey"]
 
 
 @pytest.mark.parametrize("order", ["by score", "by class", "drifting"])
-def test_two_passes_where_they_do_not(tmp_path, passes, order):
+def test_two_passes_where_they_do_not(write, passes, order):
     member, score = scores_and_members()
     if order == "drifting":
         score = score + np.linspace(0, 5, ROWS)
     else:
         rows = np.argsort(score if order == "by score" else ~member, kind="stable")
         member, score = member[rows], score[rows]
-    counts = counted(write(tmp_path / "s.parquet", member, score))
+    counts = counted(write(member, score))
     assert passes == ["Survey", "Tally"]
     assert (counts.n_members, counts.n_holdout) == (member.sum(), (~member).sum())
 
 
 @pytest.mark.parametrize("order", ["shuffled", "by score"])
-def test_cells_bracket_the_exact_statistics(tmp_path, monkeypatch, order):
+def test_cells_bracket_the_exact_statistics(write, monkeypatch, order):
     member, score = scores_and_members()
     if order == "by score":
         rows = np.argsort(score)
         member, score = member[rows], score[rows]
-    path = write(tmp_path / "s.parquet", member, score)
+    path = write(member, score)
     (cells,) = counted(path).columns
     monkeypatch.setattr(plan, "EXACT_ROWS", ROWS)
     (exact,) = counted(path).columns
@@ -108,41 +111,34 @@ def test_cells_bracket_the_exact_statistics(tmp_path, monkeypatch, order):
 
 
 @pytest.mark.parametrize(("group", "jobs"), [(997, 1), (7_000, 2), (ROWS, 4)])
-def test_row_groups_and_threads_change_nothing(tmp_path, group, jobs):
+def test_row_groups_and_threads_change_nothing(write, group, jobs):
     member, score = scores_and_members()
-    (one,) = counted(write(tmp_path / "one.parquet", member, score), workers=hired(1)).columns
-    (two,) = counted(
-        write(tmp_path / "two.parquet", member, score, group), workers=hired(jobs)
-    ).columns
+    (one,), (two,) = (
+        counted(write(member, score, size), workers=Workers(Engine(jobs=hired))).columns
+        for size, hired in ((7_001, 1), (group, jobs))
+    )
     np.testing.assert_array_equal(one.blocks, two.blocks)
     np.testing.assert_array_equal(one.everyone.members, two.everyone.members)
     np.testing.assert_array_equal(one.evaluated.holdout, two.evaluated.holdout)
 
 
-def test_every_row_is_counted_once(tmp_path):
+def test_every_row_is_counted_once(write):
     member, score = scores_and_members()
     score[:7] = np.inf
     score[7:9] = -np.inf
-    (counts,) = counted(write(tmp_path / "s.parquet", member, score)).columns
+    (counts,) = counted(write(member, score)).columns
     assert counts.blocks.sum() == ROWS
     assert counts.infinite == 9
     assert counts.everyone.n_members == member.sum()
     assert counts.evaluated.n_members == counts.scored[:, 1].sum()
 
 
-def test_a_discrete_score_of_a_large_input(tmp_path, passes):
+def test_a_value_that_the_first_rows_lack_has_the_input_counted_again(write, passes):
     rng = np.random.default_rng(1)
-    member = rng.random(ROWS) < 0.5
-    counts = counted(write(tmp_path / "s.parquet", member, rng.integers(0, 30, ROWS)))
+    member, values = rng.random(ROWS) < 0.5, rng.integers(0, 30, ROWS)
+    (column,) = counted(write(member, values)).columns
     assert passes == ["Survey"]
-    assert counts.columns[0].discrete
-    assert counts.columns[0].single.sum() == 30
-
-
-def test_a_value_that_the_first_rows_lack_has_the_input_counted_again(tmp_path, passes):
-    rng = np.random.default_rng(1)
-    member = rng.random(ROWS) < 0.5
-    values = rng.integers(0, 30, ROWS)
+    assert (column.discrete, column.single.sum()) == (True, 30)
     values[20_000:] += rng.integers(0, 2, 20_000)
-    counted(write(tmp_path / "s.parquet", member, values))
-    assert passes == ["Survey", "Tally"]
+    counted(write(member, values))
+    assert passes == ["Survey", "Survey", "Tally"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 
 import mipaudit
 from mipaudit.engine.workers import DaskCluster
-from mipaudit.errors import MissingExtraError, UsageError
+from tests.fixtures.files import refused
 from tests.fixtures.parts import plain, write_parts
 
 distributed = pytest.importorskip("distributed")
@@ -60,24 +61,14 @@ def test_a_lost_worker_of_a_cluster_changes_nothing(tmp_path):
 
 
 def test_no_scheduler_is_an_error_that_says_how_to_start_one(parts):
-    with pytest.raises(UsageError) as caught:
-        mipaudit.estimate(parts, engine="dask")
-    assert caught.value.code == "no_scheduler"
+    error = refused("no_scheduler", mipaudit.estimate, parts, engine="dask")
     for word in ("dask scheduler", "dask worker", "LocalCluster"):
-        assert word in caught.value.hint
+        assert word in error.hint
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch):
     monkeypatch.setattr("mipaudit.engine.workers._PATIENCE", "0.2s")
-    with pytest.raises(UsageError) as caught:
-        DaskCluster("tcp://127.0.0.1:1")
-    assert caught.value.code == "no_scheduler"
-    with pytest.raises(UsageError):
-        DaskCluster("nonsense://x")
-
-
-def test_dask_missing(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(MissingExtraError) as caught:
-        DaskCluster("tcp://127.0.0.1:1")
-    assert "mipaudit[dask]" in caught.value.hint
+    for address in ("tcp://127.0.0.1:1", "nonsense://x"):
+        refused("no_scheduler", DaskCluster, address)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "mipaudit[dask]" in refused("dask_missing", DaskCluster, "tcp://127.0.0.1:1").hint

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import mipaudit
 from mipaudit.summaries import plan
+from tests.fixtures.files import refused
 from tests.fixtures.parts import ROWS, columns, plain, write_parts
 
 
@@ -98,10 +99,8 @@ def test_processes_change_nothing(parts, one_file):
 
 def test_every_pass_is_the_same_on_processes(parts, monkeypatch):
     # Cells instead of exact scores, published bins, kernel densities: every summary travels.
-    settings = {"method": "mace", "nan": "drop"}
-    kernel = {"method": "kde"}
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        for chosen in (settings, kernel):
+        for chosen in ({"method": "mace", "nan": "drop"}, {"method": "kde"}):
             here = plain(mipaudit.estimate(parts, jobs=2, **chosen))
             assert plain(mipaudit.estimate(parts, executor=pool, **chosen)) == here
         assert plain(mipaudit.check(parts, executor=pool)) == plain(mipaudit.check(parts))
@@ -131,13 +130,11 @@ def test_vectors_groups_and_persons_travel(tmp_path):
             assert plain(ask(parts, executor=pool, **chosen)) == here
 
 
-def test_what_is_in_memory_is_read_here(tmp_path):
-    (tmp_path / "s.csv").write_text(
-        "member,loss\n" + "".join(f"{at % 2},{at * 7 % 31}.5\n" for at in range(300))
-    )
-    here = plain(mipaudit.estimate(tmp_path / "s.csv"))
+def test_what_is_in_memory_is_read_here(write):
+    path = write("member,loss\n" + "".join(f"{n % 2},{n * 7 % 31}.5\n" for n in range(300)))
     executor = HostileExecutor(1)
-    assert plain(mipaudit.estimate(tmp_path / "s.csv", executor=executor)) == here
+    found = mipaudit.estimate(path, executor=executor)
+    assert plain(found) == plain(mipaudit.estimate(path))
     assert executor.ran == 0
 
 
@@ -145,17 +142,14 @@ def test_faults_of_the_rows_are_counted_whoever_reads(tmp_path):
     table = columns()
     table["loss"][[5, 4_000]] = float("nan")
     parts = write_parts(tmp_path / "parts", (3_000,), table=table)
-    with ThreadPoolExecutor(2) as pool, pytest.raises(mipaudit.InputError) as caught:
-        mipaudit.estimate(parts, executor=pool)
-    assert caught.value.code == "nan_scores"
-    assert "2 rows, first in data row 6" in caught.value.message
+    with ThreadPoolExecutor(2) as pool:
+        error = refused("nan_scores", mipaudit.estimate, parts, executor=pool)
+    assert "2 rows, first in data row 6" in error.message
 
 
 def test_progress_counts_all_rows(parts):
     seen = []
-    mipaudit.estimate(
-        parts, executor=HostileExecutor(3), progress=lambda done, total: seen.append((done, total))
-    )
+    mipaudit.estimate(parts, executor=HostileExecutor(3), progress=lambda *at: seen.append(at))
     # One pass: what is small enough to be kept is read once.
     assert seen[-1] == (ROWS, ROWS)
     assert seen == sorted(seen)

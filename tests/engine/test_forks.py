@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
-import time
 
 import pytest
 
 from tests.engine.test_bad_parts import flip
+from tests.engine.test_lost_workers import children, spawn, wait_for_end
 from tests.fixtures.parts import columns, write_parts
 
 pytestmark = pytest.mark.skipif(
@@ -63,17 +62,9 @@ finally:
 
 
 def start(folder, *words, change):
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-c", PROGRAM.replace("{change}", change)),
-            *("estimate", str(folder), "--seed", "1", "-f", "json", *words),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
+    program = PROGRAM.replace("{change}", change)
+    words = ["estimate", str(folder), "--seed", "1", "-f", "json", *words]
+    return spawn([sys.executable, "-c", program, *words], text=True)
 
 
 def run(folder, *words, change="pass"):
@@ -166,29 +157,14 @@ def test_faults_are_those_of_one_process(tmp_path, parts):
     assert "0.123" not in json.dumps(error)
 
 
-def forks_of(process):
-    path = f"/proc/{process.pid}/task/{process.pid}/children"
-    deadline = time.monotonic() + 30
-    while True:
-        with open(path) as stream:  # noqa: PTH123
-            found = [int(word) for word in stream.read().split()]
-        if len(found) == 2:
-            return found
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_forks_end_with_the_program(parts, number, status):
     process = start(parts, "--jobs", "3", change="at_batch(1, lambda: time.sleep(1))")
-    forks = forks_of(process)
+    forks = children(process, 2)
     if number == signal.SIGINT:
         os.killpg(process.pid, number)  # as the terminal does
     else:
         process.kill()
     out, _ = process.communicate(timeout=30)
     assert (process.returncode, out) == (status, "")
-    deadline = time.monotonic() + 10
-    while any(os.path.exists(f"/proc/{pid}") for pid in forks):  # noqa: PTH110
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for_end(forks)

@@ -7,16 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 
 import mipaudit
-from mipaudit.data.opening import ReadRequest, open_input
 from mipaudit.engine.fold import fold_remotely
 from mipaudit.engine.run import Run, runs_of
 from mipaudit.engine.workers import Engine, ProcessPool, Workers
-from mipaudit.errors import MipauditError
 from mipaudit.summaries.plan import BurnInSample
+from tests.fixtures.files import opened, refused
 from tests.fixtures.parts import plain, write_parts
 
 
@@ -36,8 +39,11 @@ class Harmless:
         return list, ()
 
 
-def start():
-    return BurnInSample(1, 0)
+def lost(workers):
+    """Return the error of a part that kills whoever reads it."""
+    given = {"tolerant": False, "progress": None}
+    start = partial(BurnInSample, 1, 0)
+    return refused("worker_lost", fold_remotely, [Deadly()], start, workers.remote, **given)
 
 
 @pytest.fixture
@@ -58,7 +64,7 @@ def killer(monkeypatch):
 
 
 def test_a_killed_worker_changes_nothing(parts, killer):
-    with open_input(str(parts), None, None, ReadRequest()) as source:
+    with opened(str(parts)) as source:
         runs = len(runs_of(source.every_row(), 2))
     expected = plain(mipaudit.estimate(parts, jobs=1))
     assert plain(mipaudit.estimate(parts, engine="processes", jobs=2)) == expected
@@ -67,11 +73,7 @@ def test_a_killed_worker_changes_nothing(parts, killer):
 
 def test_a_part_that_kills_every_worker_is_named():
     with Workers(Engine(name="processes", jobs=2)) as workers:
-        parts = [Deadly()]
-        with pytest.raises(MipauditError) as caught:
-            fold_remotely(parts, start, workers.remote, tolerant=False, progress=None)
-    assert caught.value.code == "worker_lost"
-    assert "deadly.parquet" in caught.value.message
+        assert "deadly.parquet" in lost(workers).message
 
 
 def test_the_deadly_part_is_found_in_a_run_of_many():
@@ -82,48 +84,50 @@ def test_the_deadly_part_is_found_in_a_run_of_many():
 
 
 def test_a_borrowed_executor_that_breaks_is_an_error():
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     with (
         ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
         Workers(Engine(executor=pool)) as workers,
-        pytest.raises(MipauditError) as caught,
     ):
-        fold_remotely([Deadly()], start, workers.remote, tolerant=False, progress=None)
-    assert caught.value.code == "worker_lost"
+        lost(workers)
 
 
-def children(pid):
-    path = f"/proc/{pid}/task/{pid}/children"
-    with open(path) as stream:  # noqa: PTH123
-        return [int(word) for word in stream.read().split()]
+def spawn(words, **more):
+    """Start a program in a session of its own, with its output in pipes."""
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    path = os.pathsep.join(filter(None, sys.path))
+    env = {**os.environ, "PYTHONPATH": path}
+    return subprocess.Popen(words, start_new_session=True, env=env, **pipes, **more)
+
+
+def children(process, count):
+    """Wait until a process has so many children, and return them."""
+    deadline = time.monotonic() + 30
+    while True:
+        text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+        if len(found := [*map(int, text.split())]) >= count:
+            return found
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.02)
+
+
+def wait_for_end(pids):
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
 def test_control_c_ends_all_workers(tmp_path):
     folder = write_parts(tmp_path / "parts", range(300, 6_000, 300), group=2)
     code = "from mipaudit.cli.app import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "estimate", str(folder), "--engine", "processes", "--jobs=2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    deadline = time.monotonic() + 30
-    while len(children(process.pid)) < 3:  # two workers and multiprocessing's own tracker
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.02)
-    workers = children(process.pid)
+    words = ["estimate", str(folder), "--engine", "processes", "--jobs=2"]
+    process = spawn([sys.executable, "-c", code, *words])
+    workers = children(process, 3)  # two workers and multiprocessing's own tracker
     os.killpg(process.pid, signal.SIGINT)  # as the terminal does
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert out == b""
     assert err.count(b"\n") == 1
-    for pid in workers:
-        deadline = time.monotonic() + 10
-        while os.path.exists(f"/proc/{pid}"):  # noqa: PTH110
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+    wait_for_end(workers)
