@@ -110,12 +110,13 @@ def test_every_pass_is_the_same_on_processes(parts, monkeypatch):
 
 
 def test_vectors_groups_and_persons_travel(tmp_path):
-    table = columns()
+    rows = 1_500
+    table = columns(rows)
     table["second"] = table["loss"] ** 2
-    table["sex"] = ["f", "m", "x"] * (ROWS // 3)
-    table["member"] = table["member"].repeat(2)[:ROWS]
-    table["person"] = [at // 2 for at in range(ROWS)]
-    parts = write_parts(tmp_path / "parts", (100, 3_000), table=table)
+    table["sex"] = ["f", "m", "x"] * (rows // 3)
+    table["member"] = table["member"].repeat(2)[:rows]
+    table["person"] = [at // 2 for at in range(rows)]
+    parts = write_parts(tmp_path / "parts", (100, 900), group=250, table=table)
     vector = {"score_col": ["loss,second", "loss"], "method": "mace"}
     vector["rows_are"] = "independent"
     risks = {"score_col": ["loss"], "by": ["sex"], "rows_are": "independent"}

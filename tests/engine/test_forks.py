@@ -126,9 +126,9 @@ def test_many_row_groups_share_turns(tmp_path):
     [(("loss,second", "--method", "mace"), 3), (("loss", "--method", "kde"), 2)],
 )
 def test_every_pass_is_the_same_in_forks(tmp_path, words, forks):
-    table = columns()
+    table = columns(2_400)
     table["second"] = table["loss"] ** 2
-    folder = write_parts(tmp_path / "parts", (3_000,), table=table)
+    folder = write_parts(tmp_path / "parts", (1_200,), group=200, table=table)
     status, expected, _, rows = alone(folder, "--score-col", *words)
     assert status == 0
     found = run(folder, "--jobs", "2", "--score-col", *words)
