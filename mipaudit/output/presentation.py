@@ -67,6 +67,32 @@ def present(
         Destination.open(None).write(said)
 
 
+def deliver(
+    report: AnyReport,
+    shown: Form,
+    place: Destination,
+    *others: tuple[str, Destination],
+    beside_data: bool = False,
+    make: Callable[[AnyReport], str] | None = None,
+) -> int:
+    """Write the report to its place, say on stderr what is where, and return the exit code.
+
+    Args:
+        report: what was found.
+        shown: how it is shown.
+        place: where it goes.
+        others: what else was written, for people, and where.
+        beside_data: as of `present`.
+        make: likewise.
+
+    Raises:
+        OutputError: the system refused.
+    """
+    present(report, shown, place, beside_data=beside_data, make=make)
+    note_written(report, place, *others, quiet=getattr(shown, "quiet", False))
+    return report_exit(report, exit_zero=getattr(shown, "exit_zero", False))
+
+
 def _declared(report: AnyReport, shown: Form) -> AnyReport:
     """Return the report with what was declared of it; what was not stays as it was."""
     said = shown.declaration()
@@ -185,9 +211,7 @@ def write_report(
     destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
     with progress_bar(quiet=shown.quiet) as progress:
         report = answer(asked.but(progress=progress) if hasattr(asked, "progress") else asked)
-    present(report, shown, destination)
-    note_written(report, destination, *others, quiet=shown.quiet)
-    return report_exit(report, exit_zero=getattr(shown, "exit_zero", False))
+    return deliver(report, shown, destination, *others)
 
 
 def write_scores(
@@ -230,7 +254,6 @@ def write_scores(
         text = encode(made.report, shown.format or "table", to_file=True).decode()
         note(text.rstrip("\n"), quiet=shown.quiet)
         return OK
-    present(made.report, shown, place, beside_data=output is None)
     beside_them = () if sidecar is None else (("their truth", sidecar),)
-    note_written(made.report, place, ("the scores", scores), *beside_them, quiet=shown.quiet)
-    return OK
+    written = ("the scores", scores), *beside_them
+    return deliver(made.report, shown, place, *written, beside_data=output is None)

@@ -195,10 +195,8 @@ def _refuted(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
 
 def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
     """Translate, and write the answer; return the exit code."""
-    from mipaudit.output import exit_code
     from mipaudit.output.destination import Destination, beside, require_apart
-    from mipaudit.output.presentation import present
-    from mipaudit.output.terminal import note_written
+    from mipaudit.output.presentation import deliver
 
     destination = Destination.open(shown.output, sha256=shown.sha256)
     curve = beside("curve", shown.curve, _CURVE_FORMS)
@@ -215,10 +213,8 @@ def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
 
         plot.write(draw_bounds(report, plot.form))
     short = replace(report, curves=None)  # they have a file of their own
-    present(short, shown, destination)
     written = [(what, place) for what, place in files.values() if place]
-    note_written(short, destination, *written, quiet=shown.quiet)
-    return exit_code.OK
+    return deliver(short, shown, destination, *written)
 
 
 bounds = public(BoundsOptions, answer_bounds)

@@ -103,13 +103,11 @@ def run_doctor(asked: DoctorOptions, shown: Shown) -> int:
     """Look at the installation, and write the answer; return the exit code."""
     from mipaudit.output import exit_code
     from mipaudit.output.destination import Destination
-    from mipaudit.output.presentation import present
-    from mipaudit.output.terminal import note_written
+    from mipaudit.output.presentation import deliver
 
     destination = Destination.open(shown.output, sha256=shown.sha256)
     report = answer_doctor(asked)
-    present(report, shown, destination)
-    note_written(report, destination, quiet=shown.quiet)
+    deliver(report, shown, destination)
     return exit_code.OK if report.works else exit_code.USAGE
 
 

@@ -61,8 +61,7 @@ def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
     """Calibrate, perhaps add the noise, and write the answer; return the exit code."""
     from mipaudit.output import exit_code
     from mipaudit.output.destination import Destination
-    from mipaudit.output.presentation import present
-    from mipaudit.output.terminal import note_written
+    from mipaudit.output.presentation import deliver
 
     if shown.release is not None:
         _write_noised(asked, shown, shown.release)
@@ -70,9 +69,7 @@ def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
     _refuse_idle_choice(asked)
     destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
     report = answer_noise(asked)
-    present(report, shown, destination)
-    note_written(report, destination, quiet=shown.quiet)
-    return exit_code.OK
+    return deliver(report, shown, destination)
 
 
 def _refuse_idle_choice(asked: NoiseOptions) -> None:

@@ -37,11 +37,10 @@ from mipaudit.errors import InputError, UsageError, as_typed
 from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
-from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination, report_beside, row_file
-from mipaudit.output.presentation import present
+from mipaudit.output.presentation import deliver
 from mipaudit.output.rows import write_rows
-from mipaudit.output.terminal import note_written, progress_bar
+from mipaudit.output.terminal import progress_bar
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.provenance import provenance
@@ -116,9 +115,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
     ):
         columns, report = _query_tables(asked.but(progress=progress))
         _write(file, columns, asked)
-    present(report, shown, place)
-    note_written(report, place, ("the scores", scores), quiet=shown.quiet)
-    return exit_code.OK
+    return deliver(report, shown, place, ("the scores", scores))
 
 
 def _write(file: BinaryIO, columns: Mapping[str, Any], asked: QueryOptions) -> None:

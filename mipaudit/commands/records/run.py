@@ -110,9 +110,8 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
 def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     """Write a row for each record into a file, and show the report; return the exit code."""
     from mipaudit.output.destination import Destination, report_beside
-    from mipaudit.output.exit_code import report_exit
-    from mipaudit.output.presentation import present
-    from mipaudit.output.terminal import note_written, progress_bar
+    from mipaudit.output.presentation import deliver
+    from mipaudit.output.terminal import progress_bar
 
     rows = None
     if asked.output is not None:
@@ -123,10 +122,9 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
         nullcontext() if rows is None else rows.stream() as file,
     ):
         report = answer_records(asked.but(output=file, output_format=asked.form, progress=progress))
-    present(report, shown, report_place, beside_data=rows is not None and rows.path is None)
     files = () if rows is None else (("the records", rows),)
-    note_written(report, report_place, *files, quiet=shown.quiet)
-    return report_exit(report, exit_zero=shown.exit_zero)
+    to_stdout = rows is not None and rows.path is None
+    return deliver(report, shown, report_place, *files, beside_data=to_stdout)
 
 
 # Columns of the file of records, and what they hold of the table of cells.

@@ -23,10 +23,8 @@ from mipaudit.options.scores import listed
 from mipaudit.options.shown import form_of
 from mipaudit.options.values import one_of, require
 from mipaudit.output.destination import Destination
-from mipaudit.output.exit_code import report_exit
-from mipaudit.output.presentation import present
+from mipaudit.output.presentation import deliver
 from mipaudit.output.stored_report import foreign, read_report
-from mipaudit.output.terminal import note_written
 from mipaudit.report.forms import Form, report_as
 from mipaudit.statements.provenance import TIME_FORM, Setting, moment, plain_value
 from mipaudit.statements.verdict import PARTS_SKIPPED, REJUDGED, UNMATCHED, Rejudged, decide
@@ -209,9 +207,7 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
             others = tuple(map(stored_report, shown.others))
             of_annex = () if shown.annex is None else (shown.annex, others, layout)
             found, make = given.report, partial(exchanged, form, given, of_annex)
-        present(found, shown, destination, make=make)
-        note_written(found, destination, quiet=shown.quiet)
-        return report_exit(found, exit_zero=shown.exit_zero)
+        return deliver(found, shown, destination, make=make)
 
 
 def _limits(asked: RejudgeOptions, policy: str | None) -> tuple[RejudgeOptions, dict[str, object]]:

@@ -15,8 +15,8 @@ from mipaudit.model.message import Message
 from mipaudit.options.public import public
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
-from mipaudit.output.presentation import present
-from mipaudit.output.terminal import note_written, progress_bar
+from mipaudit.output.presentation import deliver
+from mipaudit.output.terminal import progress_bar
 from mipaudit.statements.provenance import provenance
 from mipaudit.validation.coverage import Ledger, Run, carry_out, enumerated, make_run
 from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS
@@ -90,9 +90,7 @@ def run_validate(asked: ValidateOptions, shown: Shown) -> int:
         progress_bar(quiet=shown.quiet, doing="validating", estimate=True) as progress,
     ):
         report = answer_validate(asked.but(progress=progress))
-    present(report, shown, destination)
-    note_written(report, destination, quiet=shown.quiet)
-    return exit_code.OK if report.passed else exit_code.NOT_MET
+    return deliver(report, shown, destination)
 
 
 def _require_apart(output: str | None, resume: str | None) -> None:

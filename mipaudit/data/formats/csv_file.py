@@ -1,7 +1,7 @@
 """A CSV file as a part of the input: parsed once, block by block, whatever its size.
 
 What its columns hold is told by its first rows, or by all of a small file. Numbers are what Python
-reads, to the last bit, whether Arrow converts them or `csv_cells` does: that is for keys, for what
+reads, to the last bit, whether Arrow converts them or `cells` does: that is for keys, for what
 Arrow refuses, and for numbers that may have lost digits.
 """
 
