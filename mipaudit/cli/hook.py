@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import typer
 
@@ -28,14 +28,14 @@ _WORST: Final = (exit_code.NOT_MET, exit_code.INCONCLUSIVE, exit_code.OK)
 def main() -> NoReturn:
     """Run the command on each file and exit with the worst code."""
     from mipaudit.cli.failure import failure_of, show
+    from mipaudit.cli.program import REFUSED
 
-    usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
     command, *words = sys.argv[1:] or [""]
     try:
         options, files = split(command, words)
     except typer.Exit:  # --help
         sys.exit(exit_code.OK)
-    except (MipauditError, usage_error) as error:
+    except (MipauditError, REFUSED) as error:
         show(failure_of(error), words)
         sys.exit(exit_code.USAGE)
     sys.exit(worst([_run(command, options, file) for file in files]))

@@ -59,6 +59,9 @@ def _show_version(context: OfParser, _option: OfParser, wanted: OfParser) -> Non
         raise typer.Exit
 
 
+# What the parser raises: BadParameter derives from it, whichever copy of the parser this version
+# of typer carries.
+REFUSED: Final = cast("type[Exception]", typer.BadParameter.__bases__[0])
 COMMANDS: Final = {one.name: one.summary for one in TABLE}
 
 
@@ -119,12 +122,9 @@ def run(arguments: Sequence[str]) -> int:
         arguments = finished_words()
     arguments = joined_name(arguments)
     command = application(arguments)
-    # BadParameter derives from the parser's usage error, whichever copy of the
-    # parser this version of typer carries.
-    usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
     try:
         status = command.main(list(arguments), prog_name="mipaudit", standalone_mode=False)
-    except usage_error as error:
+    except REFUSED as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(str(error), err=True)  # the message is the help itself
             return exit_code.USAGE

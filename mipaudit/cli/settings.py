@@ -168,18 +168,15 @@ def of_file(config: ConfigFile, command: str) -> dict[str, Given]:
     plain = {key: value for key, value in config.table.items() if key not in tables}
     if SCORES in plain:
         found |= _scores(config, command, plain.pop(SCORES))
-    for key, given in _tidied(config, plain).items():
-        one = _option(config, key, (command, *CONFIGURED))
-        value = _checked(one, given, f"'{key}' in '{config.name}'")
-        if key in own and not _is_anothers(command, key, value):
-            found[one.name] = Given(value, "file", config.name)
-    for name, table in sorted(tables.items(), key=lambda item: item[0] != _DECLARE):
-        if name not in {*CONFIGURED, _DECLARE}:  # an empty one says nothing, and is a mistake
+    for name, table in [("", plain), *sorted(tables.items(), key=lambda each: each[0] != _DECLARE)]:
+        if name not in {"", *CONFIGURED, _DECLARE}:  # an empty one says nothing, and is a mistake
             _unknown(config, name, {*CONFIGURED, _DECLARE, *_TABLES})
-        for key, given in _tidied(config, table, f"{name}.").items():
-            one = _option(config, key, (name,), f"{name}.")
-            value = _checked(one, given, f"'{name}.{key}' in '{config.name}'")
-            if name in {command, _DECLARE}:
+        place = f"{name}." if name else ""
+        for key, given in _tidied(config, table, place).items():
+            one = _option(config, key, (name,) if name else (command, *CONFIGURED), place)
+            value = _checked(one, given, f"'{place}{key}' in '{config.name}'")
+            at_top = not name and key in own and not _is_anothers(command, key, value)
+            if at_top or name in {command, _DECLARE}:
                 found[one.name] = Given(value, "file", config.name, own=name == command)
     if config.empty:
         raise refused(
@@ -189,7 +186,7 @@ def of_file(config: ConfigFile, command: str) -> dict[str, Given]:
     return found
 
 
-def _tidied(config: ConfigFile, table: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+def _tidied(config: ConfigFile, table: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Return a table with underscores in its keys."""
     found: dict[str, Any] = {}
     for key, value in table.items():
@@ -200,7 +197,7 @@ def _tidied(config: ConfigFile, table: Mapping[str, Any], place: str = "") -> di
     return found
 
 
-def _option(config: ConfigFile, key: str, commands: Sequence[str], place: str = "") -> Declared:
+def _option(config: ConfigFile, key: str, commands: Sequence[str], place: str) -> Declared:
     """Return the option of that key of the first command that has it.
 
     Args:

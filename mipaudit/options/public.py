@@ -29,7 +29,6 @@ from mipaudit.statements.kinds import kind_of, named
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from mipaudit.options.declare import Declared
     from mipaudit.options.values import Given
     from mipaudit.statements.provenance import Setting, Value
 

@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Options, act, declared, free, manner
+from mipaudit.options.declare import Options, act, declared, manner
 from mipaudit.options.values import Range, between, whole_number
 from mipaudit.statements.choices import SeenBy
 
@@ -34,7 +34,6 @@ FORMAT_OPTION = act(
     "figures alone; errors follow json.",
     flag="-f/--format",
 )
-LIST_OPTION = free("Show all there are.", flag="--list")
 EXIT_ZERO_OPTION = act("Exit 0 also when the policy is not met or unclear.")
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 # What an ending says. Tables also have the endings in `_OF_TABLES`, and numbers, as those of dates.

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mipaudit.output.destination import Destination
+
 # Runs the program once, and then, as often as it is asked to, in a copy of the process that has
 # all loaded: the copy gets a signal at a step of writing, counted over all files.
 KILLER = """
@@ -99,11 +101,7 @@ def killer(environment, folder, arguments, way, number=signal.SIGKILL):
         (folder.parent / "errors").open("w+", encoding="utf-8") as errors,
         subprocess.Popen(
             [sys.executable, "-c", KILLER, way, str(number.value), *arguments],
-            env={
-                **environment,
-                "OPENBLAS_NUM_THREADS": "1",
-                "SOURCE_DATE_EPOCH": "1700000000",
-            },
+            env={**environment, "OPENBLAS_NUM_THREADS": "1", "SOURCE_DATE_EPOCH": "1700000000"},
             cwd=folder.parent,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -128,6 +126,21 @@ def killer(environment, folder, arguments, way, number=signal.SIGKILL):
         yield up_to
 
 
+def every_end(up_to, folder, old):
+    """Yield how the program ended, stopped at each step, over old files; at last by itself."""
+    for steps in range(60):
+        for path in folder.iterdir():
+            path.unlink()
+        for name, content in old.items():
+            (folder / name).write_bytes(content)
+        status = up_to(steps)
+        yield status
+        if status == 0:
+            assert steps >= 4
+            return
+    pytest.fail("it never got to its end")
+
+
 COMMANDS = [
     ("estimate", "scores.csv", "-f", "json", "-o", "out/report.json"),
     # A seed of its own at every run would make other bytes.
@@ -142,16 +155,11 @@ COMMANDS = [
 def test_whatever_is_there_is_whole(environment, scores, command, way):
     name = Path(command[-1]).name
     old = {name: b"old", f"{name}.sha256": b"older"}
-    kills = 0
     with killer(environment, scores, command, way) as up_to:
         assert up_to(10**6) == 0
         whole = {path.name: path.read_bytes() for path in scores.iterdir()}
-        for steps in range(60):
-            for path in scores.iterdir():
-                path.unlink()
-            for old_name, content in old.items():
-                (scores / old_name).write_bytes(content)
-            status = up_to(steps)
+        for status in every_end(up_to, scores, old):
+            assert status in {-signal.SIGKILL, 0}
             for path in scores.iterdir():
                 if path.name.endswith(".tmp"):
                     # Hidden, and left only where files cannot be without a name, or whole.
@@ -163,13 +171,6 @@ def test_whatever_is_there_is_whole(environment, scores, command, way):
             if command[0] == "estimate" and len(pair) == len(old):
                 # A digest is never that of another file than the one that is there.
                 assert pair in ([*old.values()], [whole[one] for one in old])
-            if status == 0:
-                break
-            assert status == -signal.SIGKILL
-            kills += 1
-        else:
-            pytest.fail("it never got to its end")
-    assert kills >= 4
     assert {path.name: path.read_bytes() for path in scores.iterdir()} == {**old, **whole}
 
 
@@ -185,28 +186,16 @@ def test_whatever_is_there_is_whole(environment, scores, command, way):
 )
 def test_a_run_that_is_told_to_end_leaves_nothing(environment, scores, number, command, way):
     name = Path(command[-1]).name
-    old = None if command[0] == "init" else b"old"  # which is never written over
+    old = {} if command[0] == "init" else {name: b"old"}  # which is never written over
     with killer(environment, scores, command, way, number) as up_to:
-        for steps in range(60):
-            for path in scores.iterdir():
-                path.unlink()
-            if old is not None:
-                (scores / name).write_bytes(old)
-            status = up_to(steps)
+        for status in every_end(up_to, scores, old):
             assert {path.name for path in scores.iterdir()} <= {name, f"{name}.sha256"}
-            assert old is None or (scores / name).exists()
-            if status == 0:
-                break
-            assert status in {-number, 130}
-        else:
-            pytest.fail("it never got to its end")
-    assert steps >= 4
+            assert not old or (scores / name).exists()
+            assert status in {-number, 130, 0}
 
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="no files without a name here")
 def test_a_file_has_no_name_until_it_is_whole(tmp_path):
-    from mipaudit.output.destination import Destination
-
     destination = Destination.open(str(tmp_path / "x"))
     with destination.stream() as file:
         file.write(b"half")
@@ -217,8 +206,6 @@ def test_a_file_has_no_name_until_it_is_whole(tmp_path):
 
 
 def test_a_file_that_cannot_be_named_is_copied(tmp_path, monkeypatch):
-    from mipaudit.output.destination import Destination
-
     def refuse(*_, **__):
         raise PermissionError
 

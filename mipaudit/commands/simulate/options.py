@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from mipaudit.options.declare import Options, free
 from mipaudit.options.game import FixedSeed, Prior, Recorded
-from mipaudit.options.shown import LIST_OPTION, OUTPUT_OPTION, QUIET_OPTION, Shown
+from mipaudit.options.shown import OUTPUT_OPTION, QUIET_OPTION, Shown
 from mipaudit.options.values import Range
 from mipaudit.validation.truth import LARGEST, Order
 
@@ -64,7 +64,7 @@ Examples:
 class SimulateShown(Shown):
     """What is made of the scenario, and where it goes."""
 
-    show_list: bool = LIST_OPTION.but("Show all scenarios.", default=False)
+    show_list: bool = free("Show all scenarios.", default=False, flag="--list")
     truth_only: bool = free("Say what is true, and draw nothing.", default=False)
     output: str | None = OUTPUT_OPTION.but(
         "Write the scores there (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
