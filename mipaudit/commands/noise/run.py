@@ -60,16 +60,13 @@ def answer_add_noise(asked: AddNoiseOptions) -> NoisedRelease:
 def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
     """Calibrate, perhaps add the noise, and write the answer; return the exit code."""
     from mipaudit.output import exit_code
-    from mipaudit.output.destination import Destination
-    from mipaudit.output.presentation import deliver
+    from mipaudit.output.presentation import write_report
 
     if shown.release is not None:
         _write_noised(asked, shown, shown.release)
         return exit_code.OK
     _refuse_idle_choice(asked)
-    destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
-    report = answer_noise(asked)
-    return deliver(report, shown, destination)
+    return write_report(asked, shown, answer_noise)
 
 
 def _refuse_idle_choice(asked: NoiseOptions) -> None:
