@@ -8,32 +8,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.errors import InputError, OutputError, UsageError
+from mipaudit.errors import InputError, OutputError
 from mipaudit.validation.estimands.estimand import AuditedFile
-from mipaudit.validation.estimands.methods import (
-    ALTERNATIVES,
-    ESTIMANDS,
-    default_estimands,
-    estimand,
-)
+from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS, default_estimands
 from mipaudit.validation.law import coin, law_of
-from mipaudit.validation.laws import VECTOR_LAWS, law
 from mipaudit.validation.replications import (
     Cell,
-    Choice,
     Form,
     Panel,
-    cells_of,
     control_cell,
     joined,
     replicate,
@@ -41,10 +33,9 @@ from mipaudit.validation.replications import (
     tally,
 )
 from mipaudit.validation.report import CoverageRow, ExactRow
-from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, Side
+    from mipaudit.validation.estimands.estimand import Args, Interval, Side
     from mipaudit.validation.law import Law
 
 Rows = tuple[CoverageRow, ...]
@@ -168,95 +159,23 @@ Progress = Callable[[int, int | None], None]
 _MICRO: Final = 1_000_000  # progress is counted in whole numbers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What is to be run, checked.
-
-    Attributes:
-        form: of the grid.
-        choice: what the grid is narrowed to.
-        panel: what is run on every file.
-        cells: the grid.
-        seed: of the whole run.
-    """
-
-    form: Form
-    choice: Choice
-    panel: Panel
-    cells: tuple[Cell, ...]
-    seed: int
-
-    def identity(self) -> dict[str, Any]:
-        """Return all that a cell's rows depend on, for the ledger."""
-        import scipy
-
-        return {
-            "version": {
-                "mipaudit": __version__,
-                "numpy": np.__version__,
-                "scipy": scipy.__version__,
-            },
-            "code": code_fingerprint(),
-            "seed": self.seed,
-            "form": self.form,
-            "choice": self.choice,
-            "methods": self.panel,
-        }
-
-
-def make_run(
-    form: Form, choice: Choice, *, estimands: tuple[str, ...], strict: bool, seed: int
-) -> Run:
-    """Return the run that is asked for.
-
-    Raises:
-        UsageError: there is no scenario or no estimand of a name.
-    """
-    for name in choice.scenarios:
-        law(name)
-    named = tuple(estimand(name).name for name in dict.fromkeys(estimands))
-    chosen = named or default_estimands()
-    panel = Panel(
-        estimands=chosen,
-        alternatives=tuple(n for n, one in ALTERNATIVES.items() if one.estimand in chosen),
-        strict=strict,
-        named=bool(named),
-    )
-    asked = [ESTIMANDS[name] for name in panel.estimands]
-    vectorial = all(one.vectorial for one in asked)
-    usual = set(panel.estimands) <= set(default_estimands()) and not choice.narrows
-    if not choice.scenarios and vectorial and not usual:
-        choice = replace(choice, scenarios=tuple(VECTOR_LAWS))
-    cells = tuple(
-        cell
-        for cell in cells_of(form, choice, strict=strict)
-        # Records of several columns cost more than scores: not for nothing.
-        if choice.narrows
-        or _concern(asked, cell)
-        or (law(cell.scenario).width == 1 and not vectorial)
-    )
-    if not any(_concern(asked, cell) for cell in cells):
-        raise UsageError(
-            "nothing_to_validate",
-            "None of the estimands is defined for these scenarios.",
-            hint="Leave `estimand` or `scenario` out.",
-        )
-    return Run(form=form, choice=choice, panel=panel, cells=cells, seed=seed)
-
-
-def _concern(asked: Sequence[Estimand], cell: Cell) -> bool:
-    return any(one.concerns(law(cell.scenario)) for one in asked)
-
-
 def carry_out(
-    run: Run, *, jobs: int, ledger: Ledger, progress: Progress | None
+    panel: Panel,
+    cells: Sequence[Cell],
+    *,
+    seed: int,
+    jobs: int,
+    ledger: Ledger,
+    progress: Progress | None,
 ) -> tuple[Rows, Rows]:
     """Replicate what the ledger does not hold yet.
 
     What is found does not depend on the number of processes.
 
     Args:
-        run: what is asked.
+        panel: what is run on every file.
+        cells: the grid, of at least one.
+        seed: of the whole run.
         jobs: processes, at least 1; 1 runs here.
         ledger: of finished cells.
         progress: called with microseconds of CPU time behind us, and in all.
@@ -268,10 +187,10 @@ def carry_out(
         MipauditError: a process was lost.
         OutputError: the ledger cannot be written.
     """
-    control = _control(run)
-    work = [control, *((cell, run.panel) for cell in run.cells)]
+    control = _control(panel, cells[0].replications)
+    work = [control, *((cell, panel) for cell in cells)]
     missing = [one for one in work if ledger.find(*one) is None]
-    pieces = [(*one, run.seed, part) for one in missing for part in one[0].pieces()]
+    pieces = [(*one, seed, part) for one in missing for part in one[0].pieces()]
     total, done = sum(cell.seconds * cell.replications for cell, _ in missing), 0.0
     # The processes end with this block, whatever ends it.
     with closing(results(replicate, pieces, jobs=min(jobs, len(pieces)))) as found:
@@ -287,15 +206,15 @@ def carry_out(
     return tuple(chain.from_iterable(rows)), control_rows
 
 
-def _control(run: Run) -> tuple[Cell, Panel]:
+def _control(panel: Panel, replications: int) -> tuple[Cell, Panel]:
     """Return the invalid methods that must be caught, and enough files for that."""
-    concerned = {*default_estimands(), *run.panel.estimands}
+    concerned = {*default_estimands(), *panel.estimands}
     invalid = {
         name: one
         for name, one in ALTERNATIVES.items()
         if not one.valid and one.estimand in concerned
     }
-    replications = max(run.cells[0].replications, *(one.enough for one in invalid.values()))
+    replications = max(replications, *(one.enough for one in invalid.values()))
     return control_cell(replications), Panel(estimands=(), alternatives=tuple(invalid))
 
 
@@ -340,38 +259,21 @@ _SIDES: Final[tuple[Side, ...]] = ("lower", "upper")
 _BELOW: Final = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """Files of one size and prior, in every content.
-
-    Attributes:
-        size: rows of each class.
-        tpr: T.
-        prior: p in (0, 1).
-        strict: whether the finite-sample methods are asked for; they hold over seeds, too.
-        asked: names of estimands.
-    """
-
-    size: int
-    tpr: float
-    prior: float
-    strict: bool
-    asked: tuple[str, ...] = _ASKED
+# Files of one size and prior, in every content: rows of each class; T; p in (0, 1); whether the
+# finite-sample methods are asked for, which hold over seeds, too; names of estimands.
+Setting: TypeAlias = tuple[int, float, float, bool, tuple[str, ...]]
 
 
 def settings_of(form: Form, *, strict: bool) -> list[Setting]:
     """Return what is enumerated in a form of the run."""
     every = [
-        Setting(size=size, tpr=tpr, prior=prior, strict=strict)
+        (size, tpr, prior, strict, _ASKED)
         for size, tpr in _SIZES[form]
         for prior in _PRIORS
         if prior == _PRIORS[0] or size % _SOME == 0
     ]
-    larger = [
-        Setting(size=size, tpr=1.0, prior=prior, strict=strict, asked=("advantage", "metric"))
-        for size, prior in _LARGER[form]
-    ]
-    return every + larger
+    larger = ("advantage", "metric")
+    return every + [(size, 1.0, prior, strict, larger) for size, prior in _LARGER[form]]
 
 
 def enumerated(form: Form, *, strict: bool, jobs: int) -> tuple[ExactRow, ...]:
@@ -389,11 +291,12 @@ def enumerated(form: Form, *, strict: bool, jobs: int) -> tuple[ExactRow, ...]:
 
 def exact_rows(of: Setting) -> list[ExactRow]:
     """Return a row for each limit and side in a setting."""
-    seeds = range(_SEEDS if of.strict else 1)
+    size, tpr, _, strict, _ = of
+    seeds = range(_SEEDS if strict else 1)
     # What each limit of a label says of a content: so many of either class have the value 1.
     stated: dict[tuple[str, Side], list[tuple[int, int, Interval]]] = {}
-    for hits in range(of.size if of.tpr == 1 else 0, of.size + 1):
-        for alarms, seed in product(range(of.size + 1), seeds):
+    for hits in range(size if tpr == 1 else 0, size + 1):
+        for alarms, seed in product(range(size + 1), seeds):
             for one in _said(of, hits, alarms, seed):
                 for side in _SIDES:
                     if not np.isnan(one.limit(side)):
@@ -403,16 +306,16 @@ def exact_rows(of: Setting) -> list[ExactRow]:
 
 def _said(of: Setting, hits: int, alarms: int, seed: int) -> Iterator[Interval]:
     """Yield what is stated of a content, and of the same rows where they are counted."""
-    size = of.size
+    size, _, prior, strict, asked = of
     member = np.arange(2 * size) < size
     score = np.concatenate([np.arange(size) < hits, np.arange(size) < alarms]).astype(np.float64)
     kept = AuditedFile(
-        member=member, score=score, prior=of.prior, seed=seed, strict=of.strict, discrete=True
+        member=member, score=score, prior=prior, seed=seed, strict=strict, discrete=True
     )
-    for name in of.asked:
+    for name in asked:
         yield from ESTIMANDS[name].intervals(kept)
     counted = replace(kept, counted=True)
-    for name in of.asked:
+    for name in asked:
         if not ESTIMANDS[name].by_name_only:
             for found in ESTIMANDS[name].intervals(counted):
                 yield replace(found, label=f"{found.label}, counted")
@@ -424,7 +327,7 @@ def _row(
     """Return the worst that a limit does at any F up to T."""
     from scipy.stats import binom
 
-    size, tpr, prior = of.size, of.tpr, of.prior
+    size, tpr, prior, *_ = of
     at = _places(tpr)
     hits, alarms, said = zip(*stated, strict=True)
     gaps = np.array([_gap(one, side, tpr, prior) for one in said])

@@ -198,46 +198,35 @@ def _row_order(
             return rows if order == "sorted" else rows[::-1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """What a run is narrowed to; empty for all that the form has.
-
-    Attributes:
-        scenarios: names of laws.
-        sizes: records per file, half of them members.
-        priors: each in (0, 1).
-        replications: files per cell; None for the form's own.
-    """
-
-    scenarios: tuple[str, ...] = ()
-    sizes: tuple[int, ...] = ()
-    priors: tuple[float, ...] = ()
-    replications: int | None = None
-
-    @property
-    def narrows(self) -> bool:
-        """Tell whether it says which cells: then all combinations are run."""
-        return bool(self.scenarios or self.sizes or self.priors)
-
-
-def cells_of(form: Form, choice: Choice, *, strict: bool = False) -> list[Cell]:
+def cells_of(
+    form: Form,
+    *,
+    scenarios: Sequence[str] = (),
+    sizes: Sequence[int] = (),
+    priors: Sequence[float] = (),
+    replications: int | None = None,
+    strict: bool = False,
+) -> list[Cell]:
     """Return the form's own cells, or all combinations once any of them is chosen.
 
     Args:
         form: short or long.
-        choice: what it is narrowed to.
+        scenarios: names of the laws that are chosen.
+        sizes: records per file, half of them members.
+        priors: each in (0, 1).
+        replications: files per cell; None for the form's own.
         strict: whether the finite-sample methods are run: those need more sizes.
     """
-    replications = choice.replications or _REPLICATIONS[form]
+    replications = replications or _REPLICATIONS[form]
     blocks, others = _GRID[form], [*_HARD[form]]
-    if choice.narrows:
-        laws = choice.scenarios or (TELLING if form == "quick" else LAWS)
-        sizes = choice.sizes or (_SMALL if form == "quick" else (*_SMALL, 10_000, 100_000))
-        blocks, others = ((laws, sizes, choice.priors or _PRIORS),), []
-    if strict and not choice.narrows:
+    if strict:
         others += [("half-flagged", each, each, "shuffled") for each in _STRICT_SIZES]
-    if form == "full" and not choice.narrows:
+    if form == "full":
         others += [(*one, order) for one, order in zip(_UNEVEN, cycle(_UNEVEN_ORDERS))]
+    if scenarios or sizes or priors:
+        laws = scenarios or (TELLING if form == "quick" else LAWS)
+        every = _SMALL if form == "quick" else (*_SMALL, 10_000, 100_000)
+        blocks, others = ((laws, tuple(sizes) or every, tuple(priors) or _PRIORS),), []
     combined = chain.from_iterable(product(*block) for block in blocks)
     return [
         *(

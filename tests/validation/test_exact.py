@@ -10,11 +10,14 @@ from scipy import stats
 
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.validation import coverage as exact
-from mipaudit.validation.coverage import Setting, enumerated, exact_rows, settings_of
+from mipaudit.validation.coverage import enumerated, exact_rows, settings_of
 from mipaudit.validation.estimands.estimand import AuditedFile
 
-SMALL = Setting(size=20, tpr=1.0, prior=0.5, strict=False)
-ALONE = replace(SMALL, asked=("advantage",))
+SMALL = next(one for one in settings_of("quick", strict=False))
+
+
+def alone(size=20, tpr=1.0, prior=0.5, *, strict=False, asked=("advantage",)):
+    return size, tpr, prior, strict, asked
 
 
 def row(rows, label, side):
@@ -42,7 +45,7 @@ def test_the_advantage_beside_a_plain_enumeration(prior, strict):
         fpr = (1 - limit - 1e-9) / (2 * (1 - prior))
         if 0 <= fpr <= 1 and limit > abs(2 * prior - 1):
             worst = max(worst, stats.binom.pmf(counts, 20, fpr)[np.array(limits) <= limit].sum())
-    rows = exact_rows(replace(ALONE, prior=prior, strict=strict))
+    rows = exact_rows(alone(prior=prior, strict=strict))
     found = row(rows, "advantage", "upper")
     assert found.coverage == pytest.approx(1 - worst, abs=2e-5)
     assert found.finite_sample == strict
@@ -50,7 +53,7 @@ def test_the_advantage_beside_a_plain_enumeration(prior, strict):
 
 
 def test_every_printed_limit_is_enumerated_and_none_falls_short():
-    rows = exact_rows(SMALL)
+    rows = exact_rows((20, *SMALL[1:]))
     labels = {one.label for one in rows}
     assert labels >= {
         *("advantage", "advantage_thresholds", "advantage_intervals(4)", "advantage_bins", "auc"),
@@ -69,13 +72,13 @@ def test_a_limit_that_leaves_rows_out_by_lot_is_caught(monkeypatch):
         return upper(replace(self, counts=late), attackers, alpha)
 
     monkeypatch.setattr(Evidence, "upper", by_lot)
-    found = row(exact_rows(replace(ALONE, size=30)), "advantage", "upper")
+    found = row(exact_rows(alone(30)), "advantage", "upper")
     assert found.falls_short
     assert found.coverage < 0.95
 
 
 def test_rates_below_one_take_both_counts(monkeypatch):
-    settings = [replace(ALONE, size=4), replace(ALONE, size=3, tpr=0.95)]
+    settings = [alone(4), alone(3, 0.95)]
     monkeypatch.setattr(exact, "settings_of", lambda form, *, strict: settings)
     found = enumerated("quick", strict=False, jobs=1)
     assert [*dict.fromkeys((one.records, one.tpr) for one in found)] == [(8, 1.0), (6, 0.95)]
@@ -88,7 +91,7 @@ def test_the_long_form_enumerates_more():
 @pytest.mark.parametrize(("size", "prior"), [(150, 0.5), (110, 0.5), (83, 0.1)])
 def test_no_lower_limit_rests_on_the_luck_of_the_blocks(size, prior):
     """Counted rows once missed 2.3 times as often as they say, costs 1.14 times."""
-    of = Setting(size=size, tpr=1.0, prior=prior, strict=False, asked=("advantage", "metric"))
-    lower = [one for one in exact_rows(of) if one.side == "lower"]
+    rows = exact_rows(alone(size, prior=prior, asked=("advantage", "metric")))
+    lower = [one for one in rows if one.side == "lower"]
     assert any(one.label == "advantage, counted" for one in lower)
     assert all(1 - one.coverage <= 1 - one.nominal for one in lower)

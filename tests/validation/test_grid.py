@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from mipaudit.validation.laws import LAWS, VECTOR_LAWS, law
-from mipaudit.validation.replications import TELLING, Choice, cells_of, control_cell
+from mipaudit.validation.replications import TELLING, cells_of, control_cell
 
 
 @pytest.mark.parametrize(
     ("form", "replications", "seconds"), [("quick", 1000, 240), ("full", 4000, 7200)]
 )
 def test_a_form_is_within_its_means(form, replications, seconds):
-    cells = cells_of(form, Choice())
+    cells = cells_of(form)
     assert {cell.replications for cell in cells} == {replications}
     assert sum(cell.seconds * cell.replications for cell in cells) <= seconds
     assert len({(c.scenario, c.n_members, c.n_holdout, c.prior, c.order) for c in cells}) == len(
@@ -27,7 +27,7 @@ def test_a_form_is_within_its_means(form, replications, seconds):
 
 
 def test_the_long_form_has_every_law_and_large_and_uneven_files():
-    cells = cells_of("full", Choice())
+    cells = cells_of("full")
     assert {cell.scenario for cell in cells if cell.records == 50} == {*LAWS, *VECTOR_LAWS}
     assert 100_000 in {cell.records for cell in cells}
     assert len(LAWS) >= 48
@@ -40,28 +40,26 @@ def test_the_long_form_has_every_law_and_large_and_uneven_files():
 
 @pytest.mark.parametrize("form", ["quick", "full"])
 def test_where_limits_were_once_wrong_is_always_run(form):
-    cells = cells_of(form, Choice())
+    cells = cells_of(form)
     named = {"flagged-members", "half-flagged", "part-of-1000"}
     assert {cell.scenario for cell in cells} >= named
     assert (2_500, 2_500, "by class") in {(c.n_members, c.n_holdout, c.order) for c in cells}
-    more = set(cells_of(form, Choice(), strict=True)) - set(cells)
+    more = set(cells_of(form, strict=True)) - set(cells)
     assert len({(cell.n_members, cell.n_holdout) for cell in more}) == 20
 
 
 def test_what_is_chosen_is_combined():
-    cells = cells_of(
-        "quick", Choice(scenarios=("constant", "comb-64"), sizes=(21, 60), priors=(0.3,))
-    )
+    cells = cells_of("quick", scenarios=("constant", "comb-64"), sizes=(21, 60), priors=(0.3,))
     assert [(c.scenario, c.n_members, c.n_holdout, c.prior) for c in cells] == [
         ("constant", 10, 11, 0.3),
         ("constant", 30, 30, 0.3),
         ("comb-64", 10, 11, 0.3),
         ("comb-64", 30, 30, 0.3),
     ]
-    chosen = cells_of("quick", Choice(priors=(0.4,), replications=7))
+    chosen = cells_of("quick", priors=(0.4,), replications=7)
     assert {cell.scenario for cell in chosen} == set(TELLING)
     assert {cell.replications for cell in chosen} == {7}
-    assert {cell.scenario for cell in cells_of("full", Choice(priors=(0.4,)))} == set(LAWS)
+    assert {cell.scenario for cell in cells_of("full", priors=(0.4,))} == set(LAWS)
 
 
 def test_controls_are_judged_where_nothing_leaks():

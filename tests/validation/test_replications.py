@@ -18,11 +18,11 @@ import pytest
 
 from mipaudit.errors import MipauditError
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.validation.coverage import Ledger, carry_out, make_run
+from mipaudit.validation.coverage import Ledger, carry_out
 from mipaudit.validation.estimands.estimand import Interval
 from mipaudit.validation.estimands.methods import ALTERNATIVES
 from mipaudit.validation.replications import (
-    Choice,
+    Cell,
     Panel,
     draw_file,
     failures,
@@ -32,6 +32,10 @@ from mipaudit.validation.replications import (
     tally,
 )
 
+CONSTANT = (
+    Panel(estimands=("auc",), alternatives=()),
+    [Cell("constant", 20, 20, 0.5, "shuffled", 300)],
+)
 PANEL = Panel(estimands=("advantage", "tpr_at_fpr"), alternatives=tuple(ALTERNATIVES))
 
 
@@ -70,14 +74,13 @@ def test_the_answer_does_not_depend_on_the_number_of_processes(cell):
 
 def test_progress_goes_from_little_to_all():
     seen = []
-    run = make_run(
-        "quick",
-        Choice(scenarios=("constant",), sizes=(40,), priors=(0.5,), replications=300),
-        estimands=("auc",),
-        strict=False,
+    carry_out(
+        *CONSTANT,
+        jobs=1,
+        progress=lambda done, total: seen.append((done, total)),
         seed=0,
+        ledger=Ledger(),
     )
-    carry_out(run, jobs=1, ledger=Ledger(), progress=lambda done, total: seen.append((done, total)))
     assert len({total for _, total in seen}) == 1
     done = [at for at, _ in seen]
     assert done == sorted(done)
@@ -86,14 +89,11 @@ def test_progress_goes_from_little_to_all():
 
 
 def test_what_stops_the_run_between_two_pieces_ends_the_processes():
-    choice = Choice(scenarios=("constant",), sizes=(40,), priors=(0.5,), replications=300)
-    run = make_run("quick", choice, estimands=("auc",), strict=False, seed=0)
-
     def stop(done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as kept:  # and with it the frames of the run
-        carry_out(run, jobs=2, ledger=Ledger(), progress=stop)
+        carry_out(*CONSTANT, jobs=2, progress=stop, seed=0, ledger=Ledger())
     assert kept.tb is not None
     assert active_children() == []
 

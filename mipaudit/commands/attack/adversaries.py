@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.attack.options import AttackOptions
-from mipaudit.commands.attack.report import Adversary
 from mipaudit.counting.counts import settle_sample
 from mipaudit.counting.scores import fits, hold_input, in_order, over_rows, with_groups
 from mipaudit.data.source import ScoreSource
@@ -25,6 +24,7 @@ from mipaudit.evidence.named_attack import Achieved, achieved
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, identical_classes
 from mipaudit.model.message import Message
+from mipaudit.model.row import Attackers
 from mipaudit.statements.choices import Side
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.summaries.cells import Cells
@@ -413,7 +413,7 @@ class Attack:
         refused: why it is not judged, None where it is.
     """
 
-    name: Adversary
+    name: Attackers
     seen: Attacked
     asked: AttackOptions
     learn: Learner
@@ -468,7 +468,7 @@ def attacks_on(one: Attacked, asked: AttackOptions) -> Iterator[Attack]:
     else:
         yield _mean(one, asked)
     share = float(np.count_nonzero(one.member)) / one.member.size
-    cuts: dict[Adversary, Callable[[Labelled], Cut]] = {
+    cuts: dict[Attackers, Callable[[Labelled], Cut]] = {
         "top-n": lambda rows: top_cut(_some(rows.loss), share),
         "top-half": lambda rows: top_cut(_some(rows.loss), 0.5),
         "best-threshold": lambda rows: best_cut(rows, asked.prior),

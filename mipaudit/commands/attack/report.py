@@ -13,17 +13,6 @@ from mipaudit.model.row import Check, Row
 from mipaudit.statements.any_report import AnyReport
 from mipaudit.statements.verdict import Verdict, named_verdict, used, verdict_answer
 
-Adversary = Literal[
-    "bounded-loss",
-    "mean",
-    "gaussian",
-    "one-standard-error",
-    "top-n",
-    "top-half",
-    "best-threshold",
-    "per-class",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackDesign:

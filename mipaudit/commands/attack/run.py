@@ -23,7 +23,7 @@ from mipaudit.commands.attack.adversaries import (
     real_loss,
 )
 from mipaudit.commands.attack.options import AttackOptions
-from mipaudit.commands.attack.report import Adversary, AttackDesign, AttackReport
+from mipaudit.commands.attack.report import AttackDesign, AttackReport
 from mipaudit.counting.scores import settle_seed
 from mipaudit.data.opening import open_input, read_request
 from mipaudit.evidence.named_attack import (
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from mipaudit.data.source import ScoreSource
     from mipaudit.statements.provenance import Provenance
 
-SOURCES: Final[dict[Adversary, str]] = {
+SOURCES: Final[dict[Attackers, str]] = {
     "bounded-loss": "Yeom et al. 2018, Adversary 1",
     "mean": "Yeom et al. 2018, section 6",
     "gaussian": "Yeom et al. 2018, Adversary 2, Theorem 3",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from mipaudit.commands.attribute.options import AttributeOptions
 from mipaudit.commands.attribute.report import AttributeDesign, AttributeReport, CommonestValue
@@ -155,27 +155,17 @@ def surely_shifted(values: Sequence[ValueGuesses], alpha: float) -> int:
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guesses:
-    """What was guessed.
-
-    Attributes:
-        values: counts by value of the attribute.
-        unknown: members and holdout records without the attribute: they are in no count.
-        silent: records of which nothing was guessed: wrong.
-        matched: whether any guess is a value of the attribute.
-        seeds: in use to choose who stands for a person; none without persons.
-    """
-
-    values: dict[str, ValueGuesses]
-    unknown: int
-    silent: int
-    matched: bool
-    seeds: Mapping[str | None, int]
+# The seeds in use to choose who stands for a person; none without persons.
+Seeds: TypeAlias = Mapping[str | None, int]
 
 
-def count_guesses(source: ScoreSource, asked: AttributeOptions) -> Guesses:
+def count_guesses(
+    source: ScoreSource, asked: AttributeOptions
+) -> tuple[dict[str, ValueGuesses], list[Finding], Seeds]:
     """Read the input once.
+
+    Returns:
+        Counts by value of the attribute, what is said of the guesses, and the seeds in use.
 
     Raises:
         InputError: a class is empty, or the attribute is known of none of a class.
@@ -203,18 +193,17 @@ def count_guesses(source: ScoreSource, asked: AttributeOptions) -> Guesses:
             "The attribute is empty for all members or for all holdout records.",
             hint="Name the column that holds it with `attribute_col`.",
         )
-    return Guesses(
-        values=values,
-        unknown=unknown,
-        silent=silent,
-        matched=bool(guessed & set(values)),
-        seeds=seeds,
-    )
+    told = [] if guessed & set(values) else [Finding("no_guess_matches")]
+    if unknown:
+        # These records are in no count.
+        told.append(Finding.of("attribute_missing", records=unknown))
+    if silent:
+        # Of whom nothing was guessed, it was guessed wrong.
+        told.append(Finding.of("guess_missing", records=silent))
+    return values, told, seeds
 
 
-def _census(
-    source: ScoreSource, asked: AttributeOptions
-) -> tuple[GroupCensus, Mapping[str | None, int]]:
+def _census(source: ScoreSource, asked: AttributeOptions) -> tuple[GroupCensus, Seeds]:
     """Return how many records have each attribute and guess, and the seed that chose them."""
     workers, progress = Workers(Engine(jobs=asked.jobs)), asked.progress
     if source.unit_seed is not None and fits(source):
@@ -276,17 +265,18 @@ def answer_attribute(asked: AttributeOptions) -> AttributeReport:
         open_input(asked.data, asked.members, asked.holdout, request) as source,
     ):
         seed_used = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
-        guesses = count_guesses(source, asked)
+        values, told, seeds = count_guesses(source, asked)
         source.opened.check_unchanged()
         return attribute_report(
             source,
-            guesses,
+            values,
+            told,
             asked,
             provenance(
                 seed=seed_used,
                 inputs=source.inputs(hash_all=asked.hash_inputs),
                 settings=asked.recorded(),
-                seeds=guesses.seeds,
+                seeds=seeds,
             ),
         )
 
@@ -312,11 +302,15 @@ _SHIFT_ERROR: Final = 0.01
 
 
 def attribute_report(
-    source: ScoreSource, guesses: Guesses, asked: AttributeOptions, provenance: Provenance
+    source: ScoreSource,
+    values: dict[str, ValueGuesses],
+    guessed: Sequence[Finding],
+    asked: AttributeOptions,
+    provenance: Provenance,
 ) -> AttributeReport:
     """Return the report."""
     # In a fixed order: which thread read what must not show in the last digit.
-    values = dict(sorted(guesses.values.items()))
+    values = dict(sorted(values.items()))
     whole, alpha = summed(values.values()), 1 - asked.confidence
     common = {name: one for name, one in values.items() if _least(one) >= asked.min_cell}
     limits = partial(_limits, [*values.values()], whole, asked.prior)
@@ -340,7 +334,12 @@ def attribute_report(
         figures=tuple(_row(one, asked.confidence, limits(one, alpha)) for one in _FIGURES),
         by_value=tuple(row for row, _ in by_value),
         shares=tuple(share for of in by_value for share in _shares(*of)),
-        findings=(*told, *_findings(guesses, whole, len(values) - len(common))),
+        findings=(
+            *told,
+            *size_findings(whole.n_members, whole.n_holdout),
+            *guessed,
+            *_value_findings([*values.values()], len(values) - len(common)),
+        ),
         limitations=_LIMITATIONS,
         provenance=provenance,
         policy=checks,
@@ -449,16 +448,9 @@ def _place(of: tuple[Row, ValueGuesses]) -> tuple[bool, float, str]:
     return bool(row.selection), -2.0 if row.lower is None else -row.lower, row.group or ""
 
 
-def _findings(guesses: Guesses, whole: ValueGuesses, rare: int) -> Iterator[Finding]:
-    yield from size_findings(whole.n_members, whole.n_holdout)
-    if not guesses.matched:
-        yield Finding("no_guess_matches")
-    if guesses.unknown:
-        yield Finding.of("attribute_missing", records=guesses.unknown)
-    if guesses.silent:
-        yield Finding.of("guess_missing", records=guesses.silent)
+def _value_findings(values: Sequence[ValueGuesses], rare: int) -> Iterator[Finding]:
     if rare:
         yield Finding.of("groups_merged", case="values", groups=rare)
-    shifted = surely_shifted([*guesses.values.values()], _SHIFT_ERROR)
+    shifted = surely_shifted(values, _SHIFT_ERROR)
     if shifted:
         yield Finding.of("attribute_shifted", values=shifted)

@@ -9,9 +9,9 @@ from mipaudit.report.layout import Column, Layout, Table
 _COLUMN: Final = Column("column", "{column}")
 _HOW: Final = (
     "{compared_by} The scales are those of the {encoded_on} table alone. "
-    "[Neighbours were found by {run.search:text}, exactly.{searched:said}]"
+    "[Neighbours were found by {search:text}, exactly.{searched:said}]"
     "[No query asked for neighbours.{searched:unless}]"
-    "[ Classifier: {run.classifier:text}.][ It took {run.seconds:thousandths} seconds.]"
+    "[ Classifier: {classifier:text}.][ It took {seconds:thousandths} seconds.]"
 )
 
 LAYOUT: Final = Layout(

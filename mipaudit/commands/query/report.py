@@ -79,21 +79,6 @@ class ExactCopies:
     rows: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryRun:
-    """How the answer was found: it can differ between equal runs, the answer does not.
-
-    Attributes:
-        search: how neighbours were found; ``none`` where no query asked for any.
-        classifier: what was fitted; None for nothing.
-        seconds: of the whole run; None where SOURCE_DATE_EPOCH asks for equal bytes.
-    """
-
-    search: str
-    classifier: str | None
-    seconds: float | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class QueryReport(AnyReport):
     """What was read, how it was compared, and which scores came of it.
@@ -105,6 +90,10 @@ class QueryReport(AnyReport):
         skipped: columns that were not compared, as (column, why).
         following: what to run next.
         curves: how members and holdout records spread over each score.
+        search: how neighbours were found, ``none`` where no query asked for any. This and the
+            next two can differ between equal runs, the answer does not.
+        classifier: what was fitted; None for nothing.
+        seconds: of the whole run; None where SOURCE_DATE_EPOCH asks for equal bytes.
     """
 
     copies: tuple[ExactCopies, ...]
@@ -115,7 +104,9 @@ class QueryReport(AnyReport):
     encoded_on: Literal["synthetic", "reference"]
     scores: tuple[QueriedScore, ...]
     following: str
-    run: QueryRun
+    search: str
+    classifier: str | None
+    seconds: float | None
     curves: tuple[ScoreCurves, ...] = ()
 
 
@@ -164,7 +155,7 @@ def compared_by(report: QueryReport) -> Message:
 
 def searched(report: QueryReport) -> bool:
     """Tell whether any query asked for neighbours."""
-    return report.run.search != "none"
+    return report.search != "none"
 
 
 def uncompared(report: QueryReport) -> tuple[Uncompared, ...]:

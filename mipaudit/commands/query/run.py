@@ -20,9 +20,8 @@ from mipaudit.commands.query.report import (
     QueriedScore,
     QueriedTable,
     QueryReport,
-    QueryRun,
 )
-from mipaudit.commands.query.scores import Scoring
+from mipaudit.commands.query.scores import Asked, ask
 from mipaudit.data.choice import unreadable_column
 from mipaudit.data.formats.cells import is_number
 from mipaudit.data.tables.records import (
@@ -164,10 +163,10 @@ def _query_tables(asked: QueryOptions) -> tuple[dict[str, Any], QueryReport]:
         }
         kept = _read_kept(scored, asked.keep)
         found = encode(read, asked)
-        scoring = _scored(asked, found)
-        report = _report(asked, tables, skipped, found, scoring, begun)
+        answers = _asked(asked, found)
+        report = _report(asked, tables, skipped, found, answers, begun)
     member = np.arange(found.copied.size) < len(found.points["members"])
-    columns = {"member": member, **kept, **scoring.columns, COPY_COLUMN: found.copied}
+    columns = {"member": member, **kept, **answers[0], COPY_COLUMN: found.copied}
     return columns, report
 
 
@@ -176,13 +175,16 @@ def _report(
     tables: Mapping[Role, RecordTable],
     skipped: tuple[tuple[str, str], ...],
     found: Encoded,
-    scoring: Scoring,
+    answers: Asked,
     begun: float,
 ) -> QueryReport:
     rows = {role: len(points) for role, points in found.points.items()}
     member = np.arange(found.copied.size) < rows["members"]
     copies = _copies(found)
-    scores = tuple(_score(query, scoring) for query in asked.queries)
+    columns, radii, search, classifier, drawn = answers
+    scores = tuple(
+        _score(query, columns[query.column], radii.get(query.column)) for query in asked.queries
+    )
     # Whoever sets it wants equal bytes of equal runs.
     untimed = os.environ.get("SOURCE_DATE_EPOCH")
     return QueryReport(
@@ -197,28 +199,26 @@ def _report(
         metric=asked.metric,
         encoded_on=asked.encode_on,
         scores=scores,
-        findings=(*_findings(found, copies, scores), *_of_scores(scores, scoring.columns)),
+        findings=(*_findings(found, copies, scores), *_of_scores(scores, columns)),
         curves=tuple(
-            spread_alone(query.column, scoring.columns[query.column], member, query.side)
+            spread_alone(query.column, columns[query.column], member, query.side)
             for query in asked.queries
         ),
         limitations=LIMITATIONS,
         following=_following(asked, scores),
-        run=QueryRun(
-            search=scoring.search,
-            classifier=scoring.classifier,
-            seconds=None if untimed else round(time.perf_counter() - begun, 3),
-        ),
+        search=search,
+        classifier=classifier,
+        seconds=None if untimed else round(time.perf_counter() - begun, 3),
         provenance=provenance(
             seed=asked.chosen_seed,
-            seeds={} if scoring.drawn is None else {None: scoring.drawn},
+            seeds={} if drawn is None else {None: drawn},
             inputs=[one for role in tables for one in tables[role].described(rows[role])],
             settings=asked.recorded(),
         ),
     )
 
 
-def _scored(asked: QueryOptions, found: Encoded) -> Scoring:
+def _asked(asked: QueryOptions, found: Encoded) -> Asked:
     """Return what the queries say of members and holdout."""
     points = found.points
     for query in asked.queries:
@@ -229,15 +229,16 @@ def _scored(asked: QueryOptions, found: Encoded) -> Scoring:
                 f"{len(points['synthetic']):,} synthetic records.",
                 hint="Name a smaller number.",
             )
-    return Scoring(
-        records=points["members"].and_then(points["holdout"]),
-        synthetic=points["synthetic"],
-        reference=points.get("reference"),
-        geometry=found.geometry,
+    return ask(
+        asked.queries,
+        points["members"].and_then(points["holdout"]),
+        points["synthetic"],
+        points.get("reference"),
+        found.geometry,
         memory=asked.memory_bytes // 2,
         seed=asked.chosen_seed,
         progress=asked.progress,
-    ).run(asked.queries)
+    )
 
 
 def _check_memory(tables: Iterable[RecordTable], columns: int, memory: int) -> None:
@@ -313,9 +314,8 @@ def _of_column(column: QueriedColumn) -> Iterator[Finding]:
         yield Finding.of("many_words", column=name, words=column.levels)
 
 
-def _score(query: Query, scoring: Scoring) -> QueriedScore:
-    radius = scoring.radii.get(query.column)
-    values = np.ascontiguousarray(scoring.columns[query.column], dtype="<f8")
+def _score(query: Query, column: Floats, radius: float | None) -> QueriedScore:
+    values = np.ascontiguousarray(column, dtype="<f8")
     return QueriedScore(
         score=query.column,
         query=query.kind,

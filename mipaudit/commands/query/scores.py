@@ -1,8 +1,8 @@
 """All scores of a run: each search is made once, whatever asks for it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Self
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mipaudit.commands.query.points import (
     Floats,
     Geometry,
     Points,
+    Tick,
     dense_features,
     parts,
     released_rows,
@@ -22,6 +23,8 @@ from mipaudit.summaries.seed import SeedChoice
 Progress = Callable[[int, int | None], None]
 # Makes one number of each row of dense features.
 Judge = Callable[[Floats], Floats]
+# Scores and radii by column; how neighbours were found, what was fitted, and the seed of draws.
+Asked: TypeAlias = tuple[dict[str, Floats], dict[str, float], str, str | None, int | None]
 
 # Rows of either table that are learned from: more take longer and say little more.
 MOST_ROWS: Final = 20_000
@@ -31,11 +34,21 @@ _FLAT: Final = 1e-10
 _JUDGED: Final = 1 << 14
 
 
-@dataclass(slots=True, kw_only=True)
-class Scoring:
-    """The tables of a run, and what the queries say of each record.
+def ask(
+    queries: Sequence[Query],
+    records: Points,
+    synthetic: Points,
+    reference: Points | None,
+    geometry: Geometry,
+    *,
+    memory: int,
+    seed: SeedChoice,
+    progress: Progress | None = None,
+) -> Asked:
+    """Return what the queries say of each record.
 
-    Attributes:
+    Args:
+        queries: what is asked.
         records: members, then holdout.
         synthetic: what was released.
         reference: records of neither, for queries that compare with them.
@@ -43,108 +56,75 @@ class Scoring:
         memory: bytes that a search may take.
         seed: of all draws: what was asked for.
         progress: told how much of how much is done.
-        columns: finite scores of shape (n,) each, by the query's column.
-        radii: of the balls, by the query's column.
-        search: how neighbours were found; ``none`` where nothing asked for them.
-        classifier: what was fitted, None for nothing.
+
+    Returns:
+        Finite scores of shape (n,) and the radii of the balls, both by the query's column; how
+        neighbours were found, ``none`` where nothing asked for them; what classifier was fitted,
+        None for nothing; the seed in use for all draws, None where nothing was drawn.
     """
+    done = 0
 
-    records: Points
-    synthetic: Points
-    reference: Points | None
-    geometry: Geometry
-    memory: int
-    seed: SeedChoice
-    progress: Progress | None = None
-    columns: dict[str, Floats] = field(default_factory=dict)
-    radii: dict[str, float] = field(default_factory=dict)
-    search: str = "none"
-    classifier: str | None = None
-    _released: tuple[Points, Points, int] | None = None
-    _balls: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
-    _done: int = 0
-    _total: int = 0
+    def tick(pairs: int) -> None:
+        nonlocal done
+        done += pairs
+        if progress is not None:
+            progress(min(done, total), total)
 
-    @property
-    def drawn(self) -> int | None:
-        """The seed in use for all draws; None where nothing was drawn."""
-        return None if self._released is None else self._released[2]
-
-    def run(self, queries: Sequence[Query]) -> Self:
-        """Find the scores of all queries."""
-        neighbours = Neighbours(self.synthetic, self.geometry, self.memory, self._tick)
-        self._total = self._steps(queries, neighbours)
-        ranks = _ranks(queries)
-        near: dict[int, Floats] = {}
-        if ranks:
-            distances = neighbours.nearest(self.records, ranks)
-            near = dict(zip(ranks, distances.T, strict=True))
-        for query in queries:
-            if query.kind in BALLS:
-                radius = float(np.median(near[1])) if query.radius is None else query.radius
-                self.radii[query.column] = radius
-            self.columns[query.column] = self._one(query, neighbours, near)
-        self.search = neighbours.method
-        return self
-
-    def _steps(self, queries: Sequence[Query], neighbours: Neighbours) -> int:
-        """Return how many pairs are ahead."""
-        one = len(self.records) * neighbours.pairs_per_record
-        radii = {query.radius for query in queries if query.kind in BALLS}
-        near = bool(_ranks(queries))
-        # A kernel or a leaf costs about as much as a hundred pairs of the others.
-        models = sum(query.kind in NEEDS_REFERENCE for query in queries)
-        return one * (near + len(radii)) + models * len(self.records)
-
-    def _tick(self, pairs: int) -> None:
-        self._done += pairs
-        if self.progress is not None:
-            self.progress(min(self._done, self._total), self._total)
-
-    def _one(self, query: Query, neighbours: Neighbours, near: Mapping[int, Floats]) -> Floats:
+    neighbours = Neighbours(synthetic, geometry, memory, tick)
+    total = _steps(queries, len(records), neighbours.pairs_per_record)
+    ranks, near, radii = _ranks(queries), dict[int, Floats](), dict[str, float]()
+    if ranks:
+        near = dict(zip(ranks, neighbours.nearest(records, ranks).T, strict=True))
+    ball = cache(partial(neighbours.ball, records))
+    released = cache(partial(released_rows, synthetic, reference, seed))
+    columns, classifier, drawn = dict[str, Floats](), None, None
+    for query in queries:
         match query.kind:
             case "nn" | "kth":
-                return near[query.neighbours].copy()
+                found = near[query.neighbours].copy()
             case "lnr":
                 # 0 for an exact copy, also where there are several.
-                zeros = np.zeros(len(self.records))
-                return np.divide(near[1], near[query.neighbours], out=zeros, where=near[1] > 0)
+                zeros = np.zeros(len(records))
+                found = np.divide(near[1], near[query.neighbours], out=zeros, where=near[1] > 0)
             case "mc" | "share":
-                radius = self.radii[query.column]
-                if radius not in self._balls:
-                    self._balls[radius] = neighbours.ball(self.records, radius)
-                return self._balls[radius][query.kind == "share"]
-            case "density":
-                ours, theirs, _ = self._learned_from(1)
-                return self._judged(density_ratio(ours, theirs, components=query.components))
-            case "classifier":
-                ours, theirs, rng = self._learned_from(2)
-                judge, self.classifier = synthetic_odds(ours, theirs, rng=rng)
-                return self._judged(judge)
+                radius = float(np.median(near[1])) if query.radius is None else query.radius
+                radii[query.column] = radius
+                found = ball(radius)[query.kind == "share"]
+            case _:
+                *tables, drawn = released()
+                rng = np.random.default_rng([drawn, 1 if query.kind == "density" else 2])
+                ours, theirs = (_learned_from(one, geometry, rng) for one in tables)
+                if query.kind == "density":
+                    judge = density_ratio(ours, theirs, components=query.components)
+                else:
+                    judge, classifier = synthetic_odds(ours, theirs, rng=rng)
+                found = _judged(judge, records, geometry, tick)
+        columns[query.column] = found
+    return columns, radii, neighbours.method, classifier, drawn
 
-    def _learned_from(self, stream: int) -> tuple[Floats, Floats, np.random.Generator]:
-        """Return features of synthetic and of reference records, and what draws from here on.
 
-        At most 20,000 of each, drawn at random, are learned from. The rows decide the seed.
-        """
-        if self._released is None:
-            self._released = released_rows(self.synthetic, self.reference, self.seed)
-        *tables, seed = self._released
-        rng = np.random.default_rng([seed, stream])
-        features = []
-        for points in tables:
-            few = points
-            if len(points) > MOST_ROWS:
-                few = points.take(np.sort(rng.choice(len(points), MOST_ROWS, replace=False)))
-            features.append(dense_features(few, self.geometry.levels))
-        return features[0], features[1], rng
+def _steps(queries: Sequence[Query], records: int, pairs_per_record: int) -> int:
+    """Return how many pairs are ahead."""
+    radii = {query.radius for query in queries if query.kind in BALLS}
+    near = bool(_ranks(queries))
+    # A kernel or a leaf costs about as much as a hundred pairs of the others.
+    models = sum(query.kind in NEEDS_REFERENCE for query in queries)
+    return records * (pairs_per_record * (near + len(radii)) + models)
 
-    def _judged(self, judge: Judge) -> Floats:
-        found = np.empty(len(self.records))
-        for part in parts(len(self.records), _JUDGED):
-            found[part] = judge(dense_features(self.records.take(part), self.geometry.levels))
-            self._tick(part.stop - part.start)
-        return found
+
+def _learned_from(points: Points, geometry: Geometry, rng: np.random.Generator) -> Floats:
+    """Return features of records that are learned from: at most 20,000, drawn at random."""
+    if len(points) > MOST_ROWS:
+        points = points.take(np.sort(rng.choice(len(points), MOST_ROWS, replace=False)))
+    return dense_features(points, geometry.levels)
+
+
+def _judged(judge: Judge, records: Points, geometry: Geometry, tick: Tick) -> Floats:
+    found = np.empty(len(records))
+    for part in parts(len(records), _JUDGED):
+        found[part] = judge(dense_features(records.take(part), geometry.levels))
+        tick(part.stop - part.start)
+    return found
 
 
 def _ranks(queries: Sequence[Query]) -> tuple[int, ...]:

@@ -17,19 +17,12 @@ from mipaudit.statements.verdict import Verdict, verdict_answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureUsed:
-    """A column that was compared, and what its values were taken for."""
+class Feature:
+    """A column: what its values were taken for if it was compared, and why it was not, if not."""
 
     column: str
-    kind: Literal["number", "category", "date"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedFeature:
-    """A column that was left out, and why."""
-
-    column: str
-    why: Message
+    kind: Literal["number", "category", "date"] | None = None
+    why: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +52,8 @@ class ShiftDesign:
     confidence: float
     strict: bool
     id_column: str | None
-    features: tuple[FeatureUsed, ...]
-    skipped: tuple[SkippedFeature, ...]
+    features: tuple[Feature, ...]
+    skipped: tuple[Feature, ...]
     learned: str
     coordinates: int
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from mipaudit.commands.shift.learner import MOST_WORDS, PRIOR, learn, little_known
 from mipaudit.commands.shift.options import ShiftOptions
-from mipaudit.commands.shift.report import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
+from mipaudit.commands.shift.report import Feature, ShiftDesign, ShiftReport
 from mipaudit.commands.shift.survey import (
     Aspect,
     KeyForm,
@@ -312,9 +312,9 @@ def _design(
         confidence=asked.confidence,
         strict=asked.strict and not asked.seed_stated,
         id_column=source.id_column,
-        features=tuple(FeatureUsed(column=one.name, kind=one.kind) for one in varying),
+        features=tuple(Feature(column=one.name, kind=one.kind) for one in varying),
         skipped=tuple(
-            SkippedFeature(column=name, why=Message(why)) for name, why in (*source.skipped, *same)
+            Feature(column=name, why=Message(why)) for name, why in (*source.skipped, *same)
         ),
         learned=learned,
         coordinates=0 if learner is None else len(learner.coordinates),
@@ -358,7 +358,7 @@ def _column_findings(
     """
 
     def skipped(code: str) -> str:
-        return _quoted(one.column for one in design.skipped if one.why.code == code)
+        return _quoted(one.column for one in design.skipped if one.why and one.why.code == code)
 
     for code, case, columns in (
         ("constant_column", "columns", skipped("same_in_all_rows")),

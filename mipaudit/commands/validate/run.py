@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os.path import realpath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.commands.validate.options import ValidateOptions
 from mipaudit.engine.workers import default_jobs
@@ -18,9 +18,22 @@ from mipaudit.output.destination import Destination
 from mipaudit.output.presentation import deliver
 from mipaudit.output.terminal import progress_bar
 from mipaudit.statements.provenance import provenance
-from mipaudit.validation.coverage import Ledger, Run, carry_out, enumerated, make_run
-from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS
-from mipaudit.validation.replications import LEVEL, POWER, Choice, detectable_coverage, failures
+from mipaudit.validation.coverage import Ledger, carry_out, code_fingerprint, enumerated
+from mipaudit.validation.estimands.methods import (
+    ALTERNATIVES,
+    ESTIMANDS,
+    default_estimands,
+    estimand,
+)
+from mipaudit.validation.laws import VECTOR_LAWS, law
+from mipaudit.validation.replications import (
+    LEVEL,
+    POWER,
+    Panel,
+    cells_of,
+    detectable_coverage,
+    failures,
+)
 from mipaudit.validation.report import (
     ControlOutcome,
     CoverageRow,
@@ -31,13 +44,16 @@ from mipaudit.validation.report import (
     ValidationDesign,
     ValidationReport,
 )
+from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mipaudit.options.shown import Shown
-    from mipaudit.statements.provenance import Setting
-    from mipaudit.validation.coverage import Run
+    from mipaudit.validation.replications import Cell, Form
+
+# What a run is narrowed to: names of laws, records per file, and priors; empty for all.
+Choice = dict[Literal["scenarios", "sizes", "priors"], tuple[Any, ...]]
 
 
 def answer_validate(asked: ValidateOptions) -> ValidationReport:
@@ -54,31 +70,90 @@ def answer_validate(asked: ValidateOptions) -> ValidationReport:
         InputError: the file to resume from is of another run.
         OutputError: the file to resume from cannot be written.
     """
-    run = _run(asked)
-    ledger = Ledger() if asked.resume is None else Ledger(asked.resume, run.identity())
-    jobs = asked.jobs or default_jobs()
+    choice, panel, cells = cells_asked(asked)
+    ledger = Ledger()
+    if asked.resume is not None:
+        ledger = Ledger(asked.resume, _identity(asked, choice, panel))
+    jobs, form = asked.jobs or default_jobs(), _form(asked)
     # What narrows the run asks about its own files.
-    whole = not (run.choice.narrows or run.panel.named)
-    exact = enumerated(run.form, strict=asked.strict, jobs=jobs) if whole else ()
-    rows, control_rows = carry_out(run, jobs=jobs, ledger=ledger, progress=asked.progress)
-    return validation_report(run, rows, control_rows, exact, asked.recorded())
-
-
-def _run(asked: ValidateOptions) -> Run:
-    choice = Choice(
-        # What is named twice is run once.
-        scenarios=tuple(dict.fromkeys(asked.scenario)),
-        sizes=tuple(dict.fromkeys(asked.sizes)),
-        priors=tuple(dict.fromkeys(asked.priors)),
-        replications=asked.replications,
+    whole = not (_narrows(choice) or panel.named)
+    exact = enumerated(form, strict=asked.strict, jobs=jobs) if whole else ()
+    rows, control_rows = carry_out(
+        panel, cells, seed=asked.seed, jobs=jobs, ledger=ledger, progress=asked.progress
     )
-    return make_run(
-        "full" if asked.long else "quick",
-        choice,
-        estimands=tuple(asked.estimand),
+    return validation_report(asked, panel, cells, rows, control_rows, exact)
+
+
+def cells_asked(asked: ValidateOptions) -> tuple[Choice, Panel, tuple[Cell, ...]]:
+    """Return what a run is narrowed to, what is run on every file, and the grid.
+
+    Raises:
+        UsageError: there is no scenario or no estimand of a name.
+    """
+    # What is named twice is run once.
+    choice: Choice = {
+        "scenarios": tuple(dict.fromkeys(asked.scenario)),
+        "sizes": tuple(dict.fromkeys(asked.sizes)),
+        "priors": tuple(dict.fromkeys(asked.priors)),
+    }
+    for name in asked.scenario:
+        law(name)
+    named = tuple(estimand(name).name for name in dict.fromkeys(asked.estimand))
+    chosen = named or default_estimands()
+    panel = Panel(
+        estimands=chosen,
+        alternatives=tuple(n for n, one in ALTERNATIVES.items() if one.estimand in chosen),
         strict=asked.strict,
-        seed=asked.seed,
+        named=bool(named),
     )
+    of_them = [ESTIMANDS[name] for name in chosen]
+    vectorial = all(one.vectorial for one in of_them)
+    usual = set(chosen) <= set(default_estimands()) and not _narrows(choice)
+    if not asked.scenario and vectorial and not usual:
+        choice["scenarios"] = tuple(VECTOR_LAWS)
+
+    def concerned(cell: Cell) -> bool:
+        return any(one.concerns(law(cell.scenario)) for one in of_them)
+
+    cells = tuple(
+        cell
+        for cell in cells_of(
+            _form(asked), **choice, replications=asked.replications, strict=asked.strict
+        )
+        # Records of several columns cost more than scores: not for nothing.
+        if _narrows(choice) or concerned(cell) or (law(cell.scenario).width == 1 and not vectorial)
+    )
+    if not any(map(concerned, cells)):
+        raise UsageError(
+            "nothing_to_validate",
+            "None of the estimands is defined for these scenarios.",
+            hint="Leave `estimand` or `scenario` out.",
+        )
+    return choice, panel, cells
+
+
+def _narrows(choice: Choice) -> bool:
+    """Tell whether it is said which cells: then all combinations are run."""
+    return any(choice.values())
+
+
+def _form(asked: ValidateOptions) -> Form:
+    return "full" if asked.long else "quick"
+
+
+def _identity(asked: ValidateOptions, choice: Choice, panel: Panel) -> dict[str, object]:
+    """Return all that a cell's rows depend on, for the ledger."""
+    import numpy as np
+    import scipy
+
+    return {
+        "version": {"mipaudit": __version__, "numpy": np.__version__, "scipy": scipy.__version__},
+        "code": code_fingerprint(),
+        "seed": asked.seed,
+        "form": _form(asked),
+        "choice": (choice, asked.replications),
+        "methods": panel,
+    }
 
 
 def run_validate(asked: ValidateOptions, shown: Shown) -> int:
@@ -131,11 +206,12 @@ LIMITATIONS: Final = (
 
 
 def validation_report(
-    run: Run,
+    asked: ValidateOptions,
+    panel: Panel,
+    cells: Sequence[Cell],
     rows: Sequence[CoverageRow],
     control_rows: Sequence[CoverageRow],
     exact: tuple[ExactRow, ...],
-    settings: Sequence[Setting],
 ) -> ValidationReport:
     """Judge a run.
 
@@ -143,11 +219,12 @@ def validation_report(
     the truths are true, it runs apart, and so it does for each invalid method.
 
     Args:
-        run: what was asked.
+        asked: what was asked.
+        panel: what was run on every file.
+        cells: the grid.
         rows: of the grid.
         control_rows: of the control cell, where invalid methods must be caught.
         exact: limits where few files exist; they need no test.
-        settings: as recorded.
     """
     ours, theirs = _of("mipaudit", rows), _of("valid", rows)
     short = (*failures(ours), *failures(theirs))
@@ -161,15 +238,15 @@ def validation_report(
         for row in rows
     )
     design = ValidationDesign(
-        form=run.form,
-        strict=run.panel.strict,
-        seed=run.seed,
-        replications=run.cells[0].replications,
-        cells=len(run.cells),
-        scenarios=tuple(dict.fromkeys(cell.scenario for cell in run.cells)),
-        sizes=tuple(sorted({cell.records for cell in run.cells})),
-        priors=tuple(dict.fromkeys(cell.prior for cell in run.cells)),
-        estimands=run.panel.estimands,
+        form=_form(asked),
+        strict=asked.strict,
+        seed=asked.seed,
+        replications=cells[0].replications,
+        cells=len(cells),
+        scenarios=tuple(dict.fromkeys(cell.scenario for cell in cells)),
+        sizes=tuple(sorted({cell.records for cell in cells})),
+        priors=tuple(dict.fromkeys(cell.prior for cell in cells)),
+        estimands=panel.estimands,
         level=LEVEL,
         tests=len(ours),
     )
@@ -191,7 +268,7 @@ def validation_report(
         rows=judged,
         exact=exact,
         limitations=LIMITATIONS,
-        provenance=provenance(seed=run.seed, inputs=(), settings=settings),
+        provenance=provenance(seed=asked.seed, inputs=(), settings=asked.recorded()),
     )
 
 

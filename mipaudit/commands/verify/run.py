@@ -191,7 +191,8 @@ def _as_it_was(report: OfAnyKind, found: OfAnyKind) -> AnyReport:
         found = replace(found, **{apart: None})
     elif kind_of(report.command).made_of == "tables":
         # How the answer was found may differ, and where the scores went is not asked again.
-        found = replace(found, run=report.run, following=report.following)
+        kept = ("search", "classifier", "seconds", "following")
+        found = replace(found, **{name: getattr(report, name) for name in kept})
     elif report.command == "estimate" and how is not None:
         from mipaudit.commands.render.run import rejudge
 

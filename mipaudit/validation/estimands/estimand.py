@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from mipaudit.evidence.vectors import (
     vector_estimates,
     vector_evidence,
 )
-from mipaudit.maths.advantage import advantage, baseline
+from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.class_sets import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.summaries.cells import ProductGrid
@@ -45,23 +45,9 @@ ATTACK_CUT: Final = 0.5
 _DRAWN: Final = 10_000  # records of each class that stand for the law
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestThreshold:
-    """A threshold attacker, with its rates on the rows that it was chosen on.
-
-    Attributes:
-        cut: "member" is said at or below it (``low_side``) or above it.
-        low_side: which of the two.
-        tpr: share of the members called members.
-        fpr: share of the holdout called members.
-        advantage: of this attacker on these rows; above the truth on average.
-    """
-
-    cut: float
-    low_side: bool
-    tpr: float
-    fpr: float
-    advantage: float
+# A threshold attacker, with its rates on the rows that it was chosen on: the cut, whether "member"
+# is said at or below it or above it, the share of the members and of the holdout called members.
+BestThreshold: TypeAlias = tuple[float, bool, float, float]
 
 
 def best_threshold(
@@ -87,13 +73,7 @@ def best_threshold(
     tpr, fpr = float(below[best]), float(below_holdout[best])
     if not low_side:
         tpr, fpr = 1 - tpr, 1 - fpr
-    return BestThreshold(
-        cut=float(values[ends[best - 1]]) if best else -np.inf,
-        low_side=low_side,
-        tpr=tpr,
-        fpr=fpr,
-        advantage=advantage(tpr, fpr, prior),
-    )
+    return float(values[ends[best - 1]]) if best else -np.inf, low_side, tpr, fpr
 
 
 def rows_of(member: NDArray[np.bool_], scores: Iterable[NDArray[np.float64]]) -> Rows:

@@ -181,7 +181,7 @@ def _dkw_band(audited: AuditedFile) -> tuple[float, float]:
     alpha = (1 - _NOMINAL) / 2
     sizes = ((audited.prior, audited.n_members), (1 - audited.prior, audited.n_holdout))
     slack = sum(weight * math.sqrt(math.log(2 / alpha) / (2 * count)) for weight, count in sizes)
-    baseline, best = trivial(audited.prior), audited.best_threshold.advantage
+    baseline, best = trivial(audited.prior), advantage(*audited.best_threshold[2:], audited.prior)
     return max(baseline, best - 2 * slack), min(1.0, max(baseline, best + 2 * slack))
 
 
@@ -192,10 +192,8 @@ def _split_half(audited: AuditedFile) -> Limits:
     sizes = [int((half & one).sum()) for half in (chosen, ~chosen) for one in (member, ~member)]
     if min(sizes) == 0:
         return trivial(prior), None
-    best = best_threshold(member[chosen], score[chosen], prior)
-    called = score[~chosen] <= best.cut
-    if not best.low_side:
-        called = ~called
+    cut, low_side, *_ = best_threshold(member[chosen], score[chosen], prior)
+    called = (score[~chosen] <= cut) == low_side
     judged = member[~chosen]
     alpha = (1 - _NOMINAL) / 2
     tpr = clopper_pearson_lower(int((called & judged).sum()), sizes[2], alpha)
@@ -233,9 +231,8 @@ def _same_data_threshold(audited: AuditedFile) -> Limits:
     It is too high wherever thresholds that differ have nearly the same advantage,
     above all when nothing leaks.
     """
-    best, sizes = audited.best_threshold, (audited.n_members, audited.n_holdout)
-    alpha = 1 - _NOMINAL
-    return mover_lower(best.tpr, best.fpr, *sizes, prior=audited.prior, alpha=alpha), None
+    rates, sizes = audited.best_threshold[2:], (audited.n_members, audited.n_holdout)
+    return mover_lower(*rates, *sizes, prior=audited.prior, alpha=1 - _NOMINAL), None
 
 
 def _known_threshold(audited: AuditedFile) -> Limits:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,20 +198,11 @@ _NULL_QUERIES: Final = 8
 _HALF_ALPHA: Final = (1 - CONFIDENCE) / 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScorePair:
-    """Scores of two queries whose best attackers are known, alone and together.
-
-    Attributes:
-        draw: returns the scores of records with this membership under both queries.
-        advantages: takes a prior, and returns the advantage of the best of any class that sees
-            the first score, of the best that sees the second, and of the best that sees both.
-        apart: whether the second query was asked about other records.
-    """
-
-    draw: Draw
-    advantages: Callable[[float], tuple[float, float, float]]
-    apart: bool = False
+# Scores of two queries whose best attackers are known, alone and together. Draws the scores of
+# records with this membership under both queries; takes a prior, and returns the advantage of the
+# best of any class that sees the first score, of the best that sees the second, and of the best
+# that sees both; whether the second query was asked about other records.
+ScorePair: TypeAlias = tuple["Draw", Callable[[float], tuple[float, float, float]], bool]
 
 
 def _correlated(shifts: tuple[float, float], correlation: float, *, apart: bool) -> ScorePair:
@@ -234,7 +225,7 @@ def _correlated(shifts: tuple[float, float], correlation: float, *, apart: bool)
         first, second, both = (_shifted(shift).advantage(prior) for shift in seen)
         return first, second, both
 
-    return ScorePair(draw=draw, advantages=advantages, apart=apart)
+    return draw, advantages, apart
 
 
 def _swing(share: float) -> ScorePair:
@@ -260,7 +251,7 @@ def _swing(share: float) -> ScorePair:
         )
         return first, second, 1.0
 
-    return ScorePair(draw=draw, advantages=advantages)
+    return draw, advantages, False
 
 
 @lru_cache(maxsize=64)
@@ -318,9 +309,10 @@ def compared_columns(
 
 def compared_pair(audited: AuditedFile, pair: ScorePair, rng: np.random.Generator) -> Compared:
     """Return two queries with scores drawn for the membership of a file."""
-    drawn = pair.draw(rng, audited.member)
+    draw, _, apart = pair
+    drawn = draw(rng, audited.member)
     counted = partial(compared_columns, audited.member, prior=audited.prior, seed=audited.seed)
-    if not pair.apart:
+    if not apart:
         return counted(drawn, pairs=[(0, 1)])
     found = [counted([scores], pairs=[], first=number) for number, scores in enumerate(drawn)]
     return compared(found, independent=True)
@@ -334,7 +326,7 @@ def _compared(audited: AuditedFile) -> Iterator[tuple[str, ScorePair, Compared]]
 
 
 def _difference(_law: Law, prior: float, pair: str) -> float:
-    first, second, _ = PAIRS[pair].advantages(prior)
+    first, second, _ = PAIRS[pair][1](prior)
     return first - second
 
 
@@ -351,14 +343,14 @@ def _difference_rows(audited: AuditedFile) -> Iterator[Interval]:
 
 
 def _gain(_law: Law, prior: float, pair: str) -> float:
-    first, second, both = PAIRS[pair].advantages(prior)
+    first, second, both = PAIRS[pair][1](prior)
     return both - max(first, second)
 
 
 def _gain_rows(audited: AuditedFile) -> Iterator[Interval]:
-    for name, pair, found in _compared(audited):
+    for name, (*_, apart), found in _compared(audited):
         # A constant score adds nothing, and nothing is stated.
-        if not pair.apart and (0, 1) in found.together:
+        if not apart and (0, 1) in found.together:
             lower = found.gain((0, 1), "thresholds", _HALF_ALPHA)
             yield Interval(lower=lower, args=(name,), label=f"({name})")
 

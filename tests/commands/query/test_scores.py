@@ -7,19 +7,14 @@ import pytest
 
 from mipaudit.commands.query.options import parse_queries
 from mipaudit.commands.query.points import Geometry, Points, released_rows
-from mipaudit.commands.query.scores import Scoring, density_ratio, synthetic_odds
+from mipaudit.commands.query.scores import ask, density_ratio, synthetic_odds
 from mipaudit.summaries.seed import DEFAULT_SEED, SeedChoice
 
 
 def asked(words, records, synthetic, reference=None, *, levels=(), columns=1, seed=DEFAULT_SEED):
-    return Scoring(
-        records=records,
-        synthetic=synthetic,
-        reference=reference,
-        geometry=Geometry(metric="euclidean", levels=levels, columns=columns),
-        memory=1 << 30,
-        seed=seed,
-    ).run(parse_queries(words))
+    space = Geometry(metric="euclidean", levels=levels, columns=columns)
+    tables = records, synthetic, reference
+    return ask(parse_queries(words), *tables, space, memory=1 << 30, seed=seed)
 
 
 def on_a_line(words, *tables):
@@ -32,7 +27,7 @@ def on_a_line(words, *tables):
 
 def test_distances_on_a_line():
     words = ["nn", "kth:2", "kth:3", "lnr", "lnr:3"]
-    found = on_a_line(words, [0.0, 10.0, 4.0], [1.0, 3.0, 10.0]).columns
+    found = on_a_line(words, [0.0, 10.0, 4.0], [1.0, 3.0, 10.0])[0]
     assert {name: found[name].tolist() for name in found} == {
         "nn": [1.0, 0.0, 1.0],
         "kth_2": [3.0, 7.0, 3.0],
@@ -46,13 +41,13 @@ def test_equation_18_on_a_line():
     found = on_a_line(["mc:2", "share:2", "mc"], [0.0, 10.0], [1.0, 2.0, 9.5, 10.0])
     # Distances within 2: 1 and 2; and 0.5 and 0, which counts as 1e-6.
     expected = [-(np.log(1) + np.log(2)) / 4, -(np.log(0.5) + np.log(1e-6)) / 4]
-    assert found.columns["mc_2"].tolist() == pytest.approx(expected)
-    assert found.columns["share_2"].tolist() == [0.5, 0.5]
-    assert found.radii == {"mc_2": 2.0, "share_2": 2.0, "mc": 0.5}
-    assert found.columns["mc"].tolist() == pytest.approx([0.0, expected[1]])
+    assert found[0]["mc_2"].tolist() == pytest.approx(expected)
+    assert found[0]["share_2"].tolist() == [0.5, 0.5]
+    assert found[1] == {"mc_2": 2.0, "share_2": 2.0, "mc": 0.5}
+    assert found[0]["mc"].tolist() == pytest.approx([0.0, expected[1]])
     # The median heuristic takes all records alike.
     records = [0.0, 1.0, 2.0, 5.0]
-    radii = [on_a_line(["mc"], one, [0.5]).radii for one in (records, records[::-1])]
+    radii = [on_a_line(["mc"], one, [0.5])[1] for one in (records, records[::-1])]
     assert radii == [{"mc": 1.0}] * 2
 
 
@@ -106,8 +101,8 @@ def test_no_order_of_the_tables_chooses_a_score(make, monkeypatch, kind):
         turned = [table.take(order) for table, order in zip(tables, orders, strict=True)]
         found = asked([kind], *turned, levels=(3,), columns=3, seed=seed)
         scores = np.empty(400)
-        scores[orders[0]] = found.columns[kind]
-        return scores, found.drawn
+        scores[orders[0]] = found[0][kind]
+        return scores, found[-1]
 
     first, seed = of(np.arange)
     for _ in range(3):

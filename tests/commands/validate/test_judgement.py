@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from mipaudit.commands.validate.run import validation_report
-from mipaudit.validation.coverage import make_run
+from mipaudit.commands.validate.options import ValidateOptions
+from mipaudit.commands.validate.run import cells_asked, validation_report
 from mipaudit.validation.estimands.methods import ALTERNATIVES
-from mipaudit.validation.replications import Choice
 
 INVALID = [name for name, one in ALTERNATIVES.items() if not one.valid]
 VALID = [name for name, one in ALTERNATIVES.items() if one.valid]
 
 
 def judge_rows(rows, control_rows):
-    run = make_run("quick", Choice(), estimands=(), strict=False, seed=0)
-    return validation_report(run, rows, control_rows, (), ())
+    asked = ValidateOptions()
+    _, panel, cells = cells_asked(asked)
+    return validation_report(asked, panel, cells, rows, control_rows, ())
 
 
 @pytest.fixture

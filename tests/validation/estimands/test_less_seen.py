@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from mipaudit.commands.validate.options import ValidateOptions
+from mipaudit.commands.validate.run import cells_asked
 from mipaudit.evidence import derived_scores
-from mipaudit.validation.coverage import make_run
 from mipaudit.validation.estimands.estimand import AuditedFile, AuditedVector
 from mipaudit.validation.estimands.methods import ESTIMANDS, default_estimands
 from mipaudit.validation.laws import VECTOR_LAWS, law
-from mipaudit.validation.replications import Choice
 
 NOISED = ESTIMANDS["advantage_noised"]
 ESTIMAND = ESTIMANDS["advantage_blind"]
@@ -97,11 +97,15 @@ def audited(name, number, *, prior=0.5, n=200):
     )
 
 
+def grid(**asked):
+    return cells_asked(ValidateOptions(**asked))[2]
+
+
 def test_it_is_run_without_being_asked_for():
     assert "advantage_blind" in default_estimands()
     for form, sizes in (("quick", {50}), ("full", {50, 1000})):
-        run = make_run(form, Choice(), estimands=(), strict=False, seed=0)
-        on = [cell for cell in run.cells if ESTIMAND.concerns(law(cell.scenario))]
+        cells = grid(long=form == "full")
+        on = [cell for cell in cells if ESTIMAND.concerns(law(cell.scenario))]
         assert {cell.records for cell in on} == sizes
         assert {cell.prior for cell in on} == {0.5}
         assert any(law(cell.scenario).advantage(0.5) == 0 for cell in on)
@@ -109,15 +113,14 @@ def test_it_is_run_without_being_asked_for():
 
 
 def test_asked_for_alone_it_is_run_where_it_says_something():
-    alone = make_run("quick", Choice(), estimands=("advantage_blind",), strict=False, seed=0)
-    assert {law(cell.scenario).width for cell in alone.cells} == {2}
-    other = make_run("quick", Choice(), estimands=("auc",), strict=False, seed=0)
-    assert {law(cell.scenario).width for cell in other.cells} == {1}
-    named = make_run("quick", Choice(), estimands=("advantage_vector",), strict=False, seed=0)
-    assert {cell.scenario for cell in named.cells} == set(VECTOR_LAWS)
-    sizes = Choice(sizes=(60,))
-    sized = make_run("quick", sizes, estimands=("advantage_blind",), strict=False, seed=0)
-    assert {cell.scenario for cell in sized.cells} == set(VECTOR_LAWS)
+    alone = grid(estimand=["advantage_blind"])
+    assert {law(cell.scenario).width for cell in alone} == {2}
+    other = grid(estimand=["auc"])
+    assert {law(cell.scenario).width for cell in other} == {1}
+    named = grid(estimand=["advantage_vector"])
+    assert {cell.scenario for cell in named} == set(VECTOR_LAWS)
+    sized = grid(estimand=["advantage_blind"], sizes=[60])
+    assert {cell.scenario for cell in sized} == set(VECTOR_LAWS)
 
 
 def test_it_is_at_prior_one_half():

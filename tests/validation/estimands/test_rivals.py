@@ -109,14 +109,12 @@ def test_best_threshold_agrees_with_enumeration(prior):
     for _ in range(20):
         member = np.arange(30) < rng.integers(1, 30)
         score = rng.integers(0, 6, 30).astype(float)
-        best = best_threshold(member, score, prior)
+        cut, low_side, tpr, fpr = best_threshold(member, score, prior)
         rules = [rule for cut in (-1, *np.unique(score)) for rule in (score <= cut, score > cut)]
         value = [
             1 - 2 * prior + 2 * (prior * r[member].mean() - (1 - prior) * r[~member].mean())
             for r in rules
         ]
-        assert best.advantage == pytest.approx(max(value))
-        called = score <= best.cut if best.low_side else score > best.cut
-        assert (called[member].mean(), called[~member].mean()) == pytest.approx(
-            (best.tpr, best.fpr)
-        )
+        assert 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr) == pytest.approx(max(value))
+        called = (score <= cut) == low_side
+        assert (called[member].mean(), called[~member].mean()) == pytest.approx((tpr, fpr))

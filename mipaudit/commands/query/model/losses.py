@@ -7,7 +7,7 @@ the others, so that a sure model (p near 1) loses no digits.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -237,18 +237,9 @@ class _Answers(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-class _Stored(NamedTuple):
-    """A model's outputs as they were stored.
-
-    Attributes:
-        file: that they are in.
-        logits: whether they are before softmax.
-        found: the numbers, and the names that a table has for them.
-    """
-
-    file: Whole
-    logits: bool
-    found: Coordinates
+# A model's outputs as they were stored: the file, whether they are before softmax, and the
+# numbers with the names that a table has for them.
+_Stored: TypeAlias = tuple[Whole, bool, Coordinates]
 
 
 def _read_answers(asked: LossesOptions, *, need_labels: bool) -> _Answers:
@@ -300,20 +291,21 @@ def _stored(given: tuple[Any, Any], name: str) -> _Stored:
     found = coordinates(file, wanted, reserved=(*LABELS, *CANDIDATES), classes=not logits)
     # Sums round by how an array lies in memory, which must not tell files apart.
     found = replace(found, values=np.ascontiguousarray(found.values))
-    return _Stored(file, logits, found)
+    return file, logits, found
 
 
 def _alike(some: Sequence[_Stored]) -> tuple[list[_Stored], bool]:
     """Return outputs rounded to the coarsest precision among them, and whether some were finer."""
-    values, uneven = rounded_alike([one.found.values for one in some])
+    values, uneven = rounded_alike([found.values for _, _, found in some])
     pairs = zip(some, values, strict=True)
-    return [one._replace(found=replace(one.found, values=own)) for one, own in pairs], uneven
+    return [(file, of, replace(found, values=own)) for (file, of, found), own in pairs], uneven
 
 
 def _answers(
     asked: LossesOptions, name: str, stored: _Stored, reference: _Stored | None, *, need: bool
 ) -> _Answers:
-    file, names = stored.file, stored.found.columns
+    file, _, held = stored
+    names = held.columns
     log_p, findings = _log_probabilities(stored)
     rows, classes = log_p.shape
     given = getattr(asked, f"{_SIDES[name]}labels")
@@ -339,7 +331,7 @@ def _answers(
         require_rows(member.size, rows, member_file.name)
     compared, others = None, []
     if reference is not None:
-        others = [reference.file]
+        others = [reference[0]]
         compared = None if labels is None else _of_true_class(reference, log_p, names, labels)
     return _Answers(
         log_p=log_p,
@@ -420,9 +412,9 @@ def _of_true_class(
     reference: _Stored, log_p: Floats, names: tuple[str, ...], labels: NDArray[np.intp]
 ) -> Floats:
     """Return the reference's log p of the true class, shape (n,)."""
-    name = reference.file.name
+    name = reference[0].name
     said, _ = _log_probabilities(reference)
-    _require_same_classes(names, reference.found.columns, name)
+    _require_same_classes(names, reference[2].columns, name)
     require_rows(said.shape[0], log_p.shape[0], name)
     if said.shape[1] != log_p.shape[1]:
         raise InputError(
@@ -440,9 +432,9 @@ def _of_true_class(
 
 def _log_probabilities(stored: _Stored) -> tuple[Floats, tuple[Finding, ...]]:
     """Return log probabilities of each class, and what was taken, where a table left it open."""
-    values, name = stored.found.values, stored.file.name
-    findings = _taken(stored.found, name)
-    if not stored.logits:
+    file, logits, found = stored
+    values, name, findings = found.values, file.name, _taken(found, file.name)
+    if not logits:
         return _log_of(values, name), findings
     inside = within(values.reshape(-1))
     several = values.shape[1] > 1
