@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,35 +16,26 @@ from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 
 @lru_cache(maxsize=4096)
 def limits(tp, fn, fp, tn, delta, confidence):
-    found = refutation(
-        tpr=tp / (tp + fn),
-        fpr=fp / (fp + tn),
-        delta=delta,
-        counts=Counts(tp=tp, fn=fn, fp=fp, tn=tn),
-        confidence=confidence,
-    )
+    rates = {"tpr": tp / (tp + fn), "fpr": fp / (fp + tn)}
+    counts = Counts(tp=tp, fn=fn, fp=fp, tn=tn)
+    found = refutation(**rates, delta=delta, counts=counts, confidence=confidence)
     return {(limit.method, limit.sides): limit for limit in found.limits}
 
 
 def coverage(members, holdout, delta, confidence, method, sides):
     """Return the least coverage of epsilon and of mu over a grid of attacks, enumerated."""
+    inside, outside = range(members + 1), range(holdout + 1)
     table = [
-        [limits(tp, members - tp, fp, holdout - fp, delta, confidence)[method, sides]
-         for fp in range(holdout + 1)]
-        for tp in range(members + 1)
-    ]  # fmt: skip
+        limits(tp, members - tp, fp, holdout - fp, delta, confidence)[method, sides]
+        for tp, fp in product(inside, outside)
+    ]
     rates = (0.0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
     found = []
-    for tpr in rates:
-        for fpr in rates:
-            law = np.outer(
-                stats.binom.pmf(range(members + 1), members, tpr),
-                stats.binom.pmf(range(holdout + 1), holdout, fpr),
-            )
-            epsilon, mu = refuted_epsilon(tpr, fpr, delta), refuted_mu(tpr, fpr)
-            for truth, name in ((epsilon, "epsilon"), (mu, "mu")):
-                covered = np.array([[covers(cell, name, truth) for cell in row] for row in table])
-                found.append((law * covered).sum())
+    for tpr, fpr in product(rates, rates):
+        laws = stats.binom.pmf(inside, members, tpr), stats.binom.pmf(outside, holdout, fpr)
+        truths = {"epsilon": refuted_epsilon(tpr, fpr, delta), "mu": refuted_mu(tpr, fpr)}
+        for name, truth in truths.items():
+            found.append(np.outer(*laws).ravel() @ [covers(cell, name, truth) for cell in table])
     return min(found), float(np.mean(found))
 
 
@@ -102,13 +94,11 @@ def test_a_perfect_attack_still_has_finite_lower_limits():
     counts = Counts(tp=50, fn=0, fp=0, tn=50)
     found = refutation(tpr=1.0, fpr=0.0, delta=0.0, counts=counts, confidence=0.95)
 
-    assert found.epsilon is None
-    assert found.mu is None
+    assert (found.epsilon, found.mu) == (None, None)
     for limit in found.limits:
         assert 0 < limit.epsilon_lower < math.inf
         assert 0 < limit.mu_lower < math.inf
-        assert limit.epsilon_upper is None
-        assert limit.mu_upper is None
+        assert (limit.epsilon_upper, limit.mu_upper) == (None, None)
         assert limit.upper_reason
     exact = found.limits[0]
     # 1 - (a / 2)^(1/n) on one side, (a / 2)^(1/n) on the other.
@@ -144,6 +134,5 @@ def test_many_trials_close_in_on_the_rates(trials):
 
 
 def test_more_confidence_says_less():
-    strict = limits(40, 10, 5, 45, 0.0, 0.99)["clopper-pearson", 2]
-    loose = limits(40, 10, 5, 45, 0.0, 0.8)["clopper-pearson", 2]
+    strict, loose = (limits(40, 10, 5, 45, 0.0, x)["clopper-pearson", 2] for x in (0.99, 0.8))
     assert strict.epsilon_lower < loose.epsilon_lower < loose.epsilon_upper < strict.epsilon_upper

@@ -8,13 +8,12 @@ import mpmath
 import numpy as np
 import pytest
 from dp_accounting import gaussian_mechanism
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.stats import norm
 
 from mipaudit import bounds
-from mipaudit.errors import UsageError
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, GeometricMechanism, RandomizedResponse
 from mipaudit.report.forms import report_text
@@ -39,14 +38,9 @@ def best_success(laws, reference, prior, baseline):
     gain = (prior[:, None] * laws).ravel()
     known = (prior[:, None] * reference).ravel()
     answers_once = np.tile(np.eye(outputs), values)
-    found = linprog(
-        -gain,
-        A_ub=np.vstack([known, answers_once]),
-        b_ub=np.concatenate([[baseline], np.ones(outputs)]),
-        bounds=(0, None),
-        method="highs",
-        options={"primal_feasibility_tolerance": _EXACT},
-    )
+    limits = np.vstack([known, answers_once]), np.concatenate([[baseline], np.ones(outputs)])
+    exact = {"primal_feasibility_tolerance": _EXACT}
+    found = linprog(-gain, *limits, bounds=(0, None), method="highs", options=exact)
     assert found.success
     return -found.fun
 
@@ -73,19 +67,23 @@ def within(curve, baseline):
 PRIORS = st.lists(st.floats(0, 1), min_size=4, max_size=4).filter(lambda p: sum(p) > 0.1)
 
 
-@given(prior=PRIORS, baseline=st.floats(0, 1), truth=st.floats(0.05, 0.95))
-def test_no_attacker_of_a_response_exceeds_it(prior, baseline, truth):
-    laws = responses(truth, 4)
-    curve = RandomizedResponse(truth=truth, categories=4)
-    prior = np.array(prior) / sum(prior)
-    for reference in laws:
-        assert best_success(laws, reference, prior, baseline) <= within(curve, baseline)
+RELEASES = st.one_of(
+    st.floats(0.05, 0.95).map(
+        lambda truth: (responses(truth, 4), RandomizedResponse(truth=truth, categories=4))
+    ),
+    st.sampled_from([0.4, 1.0, 3.0]).map(
+        lambda scale: (
+            geometric(scale, (0, 1, 2, 3)),
+            GeometricMechanism(scale=scale, sensitivity=3),
+        )
+    ),
+)
 
 
-@given(prior=PRIORS, baseline=st.floats(0, 1), scale=st.sampled_from([0.4, 1.0, 3.0]))
-def test_no_attacker_of_a_geometric_mechanism_exceeds_it(prior, baseline, scale):
-    laws = geometric(scale, (0, 1, 2, 3))
-    curve = GeometricMechanism(scale=scale, sensitivity=3)
+@settings(max_examples=150)
+@given(prior=PRIORS, baseline=st.floats(0, 1), release=RELEASES)
+def test_no_attacker_of_a_response_or_of_geometric_noise_exceeds_it(prior, baseline, release):
+    laws, curve = release
     prior = np.array(prior) / sum(prior)
     for reference in laws:
         assert best_success(laws, reference, prior, baseline) <= within(curve, baseline)
@@ -119,50 +117,40 @@ def test_of_epsilon_and_delta_it_is_the_least_of_three(epsilon, delta, baseline)
 def test_of_gaussian_noise_it_is_the_normal_curve():
     report = bounds(mu=1.2, baseline=(0.0, 1e-9, 0.1, 1.0), adjacency="substitution")
     found = report.attacker.success_at
-    assert found["0"] == 0
-    assert found["1"] == 1
-    assert found["1e-9"] == pytest.approx(norm.cdf(norm.ppf(1e-9) + 1.2), rel=1e-9)
-    assert found["0.1"] == pytest.approx(norm.cdf(norm.ppf(0.1) + 1.2), rel=1e-9)
+    assert (found["0"], found["1"]) == (0, 1)
+    for baseline in ("1e-9", "0.1"):
+        exact = norm.cdf(norm.ppf(float(baseline)) + 1.2)
+        assert found[baseline] == pytest.approx(exact, rel=1e-9)
 
 
-GUARANTEES = {
-    "epsilon": {"epsilon": 1.0, "delta": 1e-5},
-    "mu": {"mu": 1.0},
-    "rho": {"rho": 0.5},
-    "rdp": {"rdp": {2.0: 0.1, 8.0: 0.6}},
-    "tuned": {"noise_sd": 3.0, "best_of": 3, "drawn": "poisson"},
-    "noise": {"noise_sd": 2.0},
-    "laplace": {"scale": 2.0},
-    "geometric": {"geometric_scale": 2.0},
-    "response": {"randomized_response": 0.7},
-    "counting_queries": {"counting_queries": {"k": 100, "n": 1000}, "noise_sd": 0.01},
-    "dp_sgd": {"dp_sgd": {"noise_multiplier": 1.0, "q": 0.1, "steps": 20}},
-    "compose": {"compose": ("gaussian:noise_multiplier=2,count=3",)},
-}
+GUARANTEES = [
+    *({"epsilon": 1.0, "delta": 1e-5}, {"mu": 1.0}, {"rho": 0.5}, {"rdp": {2.0: 0.1, 8.0: 0.6}}),
+    *({"noise_sd": 3.0, "best_of": 3, "drawn": "poisson"}, {"noise_sd": 2.0}, {"scale": 2.0}),
+    *({"geometric_scale": 2.0}, {"randomized_response": 0.7}),
+    {"counting_queries": {"k": 100, "n": 1000}, "noise_sd": 0.01},
+    {"dp_sgd": {"noise_multiplier": 1.0, "q": 0.1, "steps": 20}},
+    {"compose": ("gaussian:noise_multiplier=2,count=3",)},
+]
 
 
-@pytest.mark.parametrize("name", GUARANTEES)
-def test_every_guarantee_has_it_in_every_reading(name):
-    report = bounds(**GUARANTEES[name], baseline=(0.01, 0.3))
+@pytest.mark.parametrize("asked", GUARANTEES, ids=str)
+def test_every_guarantee_has_it_in_every_reading(asked):
+    report = bounds(**asked, baseline=(0.01, 0.3))
     for reading in (report.attacker, *report.other_readings):
         for baseline in (0.01, 0.3):
             success = reading.success_at[str(baseline)]
             assert baseline < success <= 1
         assert reading.success_at["0.01"] == reading.tpr_at_fpr["0.01"]
-    assert any(
-        "mean over what the attacker holds possible" in told(one) for one in report.limitations
-    )
+    limitations = [told(one) for one in report.limitations]
+    assert any("mean over what the attacker holds possible" in one for one in limitations)
     assert "(which of 100 equally likely" in " ".join(report_text(report, width=100).split())
 
 
 def test_of_two_directions_that_differ_the_worse_counts():
     """A sampled record's one step: noise against a mixture, both ways round."""
     q, sigma = 0.2, 0.7
-    report = bounds(
-        dp_sgd={"noise_multiplier": sigma, "q": q, "steps": 1},
-        adjacency="add-remove",
-        baseline=(0.01, 0.2, 0.6),
-    )
+    step = {"noise_multiplier": sigma, "q": q, "steps": 1}
+    report = bounds(dp_sgd=step, adjacency="add-remove", baseline=(0.01, 0.2, 0.6))
     present = report.other_readings[0]
     cuts = np.linspace(-6, 8, 20_001)
     without = norm.sf(cuts, scale=sigma)
@@ -257,25 +245,6 @@ def test_a_person_who_reads_one_sentence_is_told_enough():
     assert "right in 37% of cases from a release made with another record" in text
     assert "always saying no" in text
     assert "is guessed right in at most 50%" in " ".join(report_text(second, width=100).split())
-
-
-@pytest.mark.parametrize(
-    ("asked", "code"),
-    [
-        ({"baseline": 0.1, "advantage": 0.2}, "baseline"),
-        ({"baseline": 1.1, "epsilon": 1.0}, "baseline"),
-        ({"success": (0.1, 0.2)}, "success"),
-        ({"success": "0.1"}, "success"),
-        ({"success": (0.2, 0.1), "epsilon": 1.0}, "one_question"),
-        ({"gaussian_noise_for": {"epsilon": 1.0, "delta": 0.0}}, "gaussian_noise_for"),
-        ({"gaussian_noise_for": {"epsilon": 1.0}}, "gaussian_noise_for"),
-        ({"gaussian_noise_for": "epsilon=1,delta=1"}, "gaussian_noise_for"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_by_its_name(asked, code):
-    with pytest.raises(UsageError) as raised:
-        bounds(**asked)
-    assert raised.value.code == code
 
 
 @pytest.mark.parametrize("epsilon", [1e3, 1e5, 1e6])

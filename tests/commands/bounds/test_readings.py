@@ -56,8 +56,8 @@ def test_a_curve_by_substitution_that_is_known_better_is_used():
 
 
 def test_an_assumed_adjacency_is_said_to_be():
-    assert stated(PURE, delta=0.0).adjacency_assumed
-    assert stated(PURE, delta=0.0).adjacency == "substitution"
+    assumed = stated(PURE, delta=0.0)
+    assert (assumed.adjacency_assumed, assumed.adjacency) == (True, "substitution")
     assert not stated(PURE, delta=0.0, adjacency="add-remove").adjacency_assumed
 
 
@@ -82,12 +82,8 @@ def test_closed_forms_at_epsilon_one():
         "trade-off curve": half,
     }
     assert {name: bound.advantage for name, bound in found.items()} == pytest.approx(expected)
-    assert {name for name, bound in found.items() if bound.tight} == {
-        "mace",
-        "izzo",
-        "humphries",
-        "trade-off curve",
-    }
+    tight = {name for name, bound in found.items() if bound.tight}
+    assert tight == {"mace", "izzo", "humphries", "trade-off curve"}
     assert all(bound.source and bound.assumes for bound in found.values())
 
 
@@ -125,13 +121,8 @@ def test_the_published_bounds_see_an_add_remove_claim_through_the_usual_conversi
 )
 def test_no_published_bound_is_below_the_curve(curve, prior, adjacency):
     approximate = isinstance(curve, ApproximateDP)
-    found = bounds(
-        curve,
-        delta=curve.delta if approximate else 1e-5,
-        prior=prior,
-        adjacency=adjacency,
-        kind="approximate-dp" if approximate else "gaussian-dp",
-    )
+    kind, delta = ("approximate-dp", curve.delta) if approximate else ("gaussian-dp", 1e-5)
+    found = bounds(curve, delta=delta, prior=prior, adjacency=adjacency, kind=kind)
     exact = found["trade-off curve"].advantage
     assert all(exact * (1 - 1e-9) <= bound.advantage <= 1 for bound in found.values())
     assert all(bound.tight == (bound.advantage <= exact * (1 + 1e-12)) for bound in found.values())

@@ -15,7 +15,9 @@ from mipaudit.report.messages.told import told
 from mipaudit.statements.rounding import lower_figure, upper_figure
 from tests.fixtures.codes import within
 
-CLAIM = {"epsilon": 1.0, "delta": 1e-5}
+CLAIM, NOISE = {"epsilon": 1.0, "delta": 1e-5}, {"noise_sd": 2.0, "sensitivity": 3.0}
+BY_EXCHANGE, MEANS = {"adjacency": "substitution"}, {"k": 100, "n": 1000}
+STEPS = {"noise_multiplier": 1.0, "q": 0.1, "steps": 20}
 # Each asks for the codes below it, and perhaps others.
 QUESTIONS = {
     "claim": (
@@ -26,7 +28,7 @@ QUESTIONS = {
             "figure_eta figure_tpr figure_precision figure_certainty"
         ),
     ),
-    "claim_add_remove": (
+    "add_remove": (
         {"epsilon": 1.0, "adjacency": "add-remove", "prior": 0.1},
         "figure_excess present_or_absent",
     ),
@@ -34,47 +36,26 @@ QUESTIONS = {
         {"epsilon": 1.0, "baseline": (0.1, 0.37)},
         "success_allowed success_of_one_step figure_success",
     ),
-    "gaussian": (
-        {"mu": 1.0, "adjacency": "substitution"},
-        "promised_gaussian_dp figure_divergence",
-    ),
+    "gaussian": ({"mu": 1.0, **BY_EXCHANGE}, "promised_gaussian_dp figure_divergence"),
     "concentrated": ({"rho": 0.5}, "promised_zero_concentrated_dp"),
     "renyi": ({"rdp": {2.0: 0.1}}, "promised_renyi_dp"),
-    "without_epsilon": (
-        {"noise_sd": 2.0, "sensitivity": 3.0, "delta": 0.0},
-        "promised_gaussian_noise unbounded_at_delta",
-    ),
+    "without_epsilon": ({**NOISE, "delta": 0.0}, "promised_gaussian_noise unbounded_at_delta"),
     "laplace": ({"scale": 2.0}, "promised_laplace_noise"),
     "geometric": ({"geometric_scale": 2.0, "sensitivity": 3}, "promised_geometric_noise"),
     "response": ({"randomized_response": 0.7}, "promised_randomized_response"),
-    "dp_sgd": (
-        {"dp_sgd": {"noise_multiplier": 1.0, "q": 0.1, "steps": 20}},
-        "promised_dp_sgd",
-    ),
-    "composition": (
-        {"compose": ("gaussian:noise_multiplier=2,count=3",)},
-        "promised_composition",
-    ),
+    "dp_sgd": ({"dp_sgd": STEPS}, "promised_dp_sgd"),
+    "composition": ({"compose": ("gaussian:noise_multiplier=2,count=3",)}, "promised_composition"),
     "tuned": ({"noise_sd": 3.0, "best_of": 3, "drawn": "poisson"}, "promised_tuned_runs"),
-    "counting_queries": (
-        {"counting_queries": {"k": 100, "n": 1000}, "noise_sd": 0.01},
-        "promised_counting_queries",
-    ),
+    "averages": ({"counting_queries": MEANS, "noise_sd": 0.01}, "promised_counting_queries"),
     "target": ({"advantage": 0.1, "delta": 1e-5}, "keeps_quantity"),
     "target_of_tpr": ({"tpr_at_fpr": (0.02, 0.001), "sensitivity": 2.0}, "keeps_tpr_at_fpr"),
     "target_of_success": ({"success": (0.2, 0.1)}, "keeps_success"),
-    "target_of_delta": (
-        {"gaussian_noise_for": {"epsilon": 1.0, "delta": 1e-5}},
-        "keeps_delta",
-    ),
+    "target_of_delta": ({"gaussian_noise_for": CLAIM}, "keeps_delta"),
     "target_of_nothing": ({"eta": 0.0}, "no_noise_hides"),
     "target_of_anything": ({"accuracy": 1.0}, "any_attacker_allowed"),
     "target_below_delta": ({"eta": 0.01, "delta": 0.1}, "delta_allows_more"),
     "rates": ({"tpr": 1.0, "fpr": 0.0}, "rules_out"),
-    "counts": (
-        {"tp": 50, "fn": 0, "fp": 0, "tn": 50, "confidence": 0.9},
-        "one_sided perfect_not_excluded",
-    ),
+    "counts": ({"tp": 50, "fn": 0, "fp": 0, "tn": 50}, "one_sided perfect_not_excluded"),
 }
 
 
@@ -110,7 +91,7 @@ def test_the_smallest_question_makes_its_codes_appear(name):
         assert not set(told(one)) & set("{}[]")
 
 
-@pytest.mark.parametrize("width", [1, 40, 80, 100, 200])
+@pytest.mark.parametrize("width", [1, 80, 200])
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_no_number_is_ever_cut(name, width):
     report = asked(name)
@@ -130,15 +111,11 @@ def test_no_number_is_ever_cut(name, width):
     for limit in report.refuted.limits if report.refuted else ():
         assert lower_figure(limit.epsilon_lower) in tokens
         assert limit.epsilon_upper is None or upper_figure(limit.epsilon_upper) in tokens
+    brief = brief_report(report, width=80).splitlines()
+    assert len(brief) <= 30
+    assert max(map(len, brief)) <= 80
     assert text.isascii()
     assert not {"inf", "Infinity", "nan", "None", "-0"} & set(text.split())
-
-
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_a_screenful_is_one_and_its_lines_fit(name):
-    lines = brief_report(asked(name), width=80).splitlines()
-    assert len(lines) <= 30
-    assert max(map(len, lines)) <= 80
 
 
 def test_limits_are_rounded_outward():
@@ -153,10 +130,8 @@ def test_everybody_is_told_of_each_reading_and_that_nothing_was_measured():
     report = asked("claim")
     (harsher,) = report.other_readings
     plainly = report.answer.get("plainly")
-    assert (plainly.get("upper"), plainly.get("other")) == (
-        report.attacker.advantage,
-        harsher.advantage,
-    )
+    told_of = plainly.get("upper"), plainly.get("other")
+    assert told_of == (report.attacker.advantage, harsher.advantage)
     assert plainly.get("other_reading") == Message("added_or_removed")
     assert "Nothing was measured" in report_as(report, "html")
     assert asked("gaussian").answer.get("other") is None

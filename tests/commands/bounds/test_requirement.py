@@ -26,41 +26,38 @@ def needed(goal, *, delta=0.0, adjacency="substitution", sensitivity=1.0):
 
 @st.composite
 def targets(draw):
-    prior = draw(st.floats(0.01, 0.99))
-    share = draw(st.floats(1e-6, 1 - 1e-6))
-    baseline = abs(2 * prior - 1)
-    match draw(st.sampled_from(["advantage", "accuracy", "eta", "tpr_at_fpr"])):
-        case "advantage":
-            return target("advantage", baseline + share * (1 - baseline), prior=prior)
-        case "accuracy":
-            return target("accuracy", (1 + baseline + share * (1 - baseline)) / 2, prior=prior)
-        case "eta":
-            return target("eta", share * (1 - baseline) / 2, prior=prior)
-        case _:
-            fpr = draw(st.floats(1e-6, 0.5))
-            return target("tpr_at_fpr", fpr + share * (1 - fpr), fpr=fpr)
+    prior, share = draw(st.floats(0.01, 0.99)), draw(st.floats(1e-6, 1 - 1e-6))
+    baseline, fpr = abs(2 * prior - 1), draw(st.floats(1e-6, 0.5))
+    quantity, value, more = draw(
+        st.sampled_from(
+            [
+                ("advantage", baseline + share * (1 - baseline), {"prior": prior}),
+                ("accuracy", (1 + baseline + share * (1 - baseline)) / 2, {"prior": prior}),
+                ("eta", share * (1 - baseline) / 2, {"prior": prior}),
+                ("tpr_at_fpr", fpr + share * (1 - fpr), {"fpr": fpr}),
+            ]
+        )
+    )
+    return target(quantity, value, **more)
 
 
 @given(goal=targets(), delta=st.sampled_from([0.0, 1e-7, 0.01]), adjacency=ADJACENCIES)
 def test_each_keeps_the_target_and_the_next_float_does_not(goal, delta, adjacency):
     found = needed(goal, delta=delta, adjacency=adjacency)
 
-    def read(curve):
-        return curve if adjacency == "substitution" else two_steps(curve)
+    def kept(curve):
+        return goal.kept_by(curve if adjacency == "substitution" else two_steps(curve))
 
     def approximate(epsilon):
-        return read(ApproximateDP(epsilon=epsilon, delta=delta))
-
-    def gaussian(mu):
-        return read(GaussianDP(mu=mu))
+        return kept(ApproximateDP(epsilon=epsilon, delta=delta))
 
     if found.epsilon is None:
-        assert not goal.kept_by(approximate(0.0))
+        assert not approximate(0.0)
     else:
-        assert goal.kept_by(approximate(found.epsilon))
-        assert not goal.kept_by(approximate(math.nextafter(found.epsilon, math.inf)))
-    assert goal.kept_by(gaussian(found.mu))
-    assert not goal.kept_by(gaussian(math.nextafter(found.mu, math.inf)))
+        assert approximate(found.epsilon)
+        assert not approximate(math.nextafter(found.epsilon, math.inf))
+    assert kept(GaussianDP(mu=found.mu))
+    assert not kept(GaussianDP(mu=math.nextafter(found.mu, math.inf)))
 
 
 @given(goal=targets(), adjacency=ADJACENCIES, sensitivity=st.floats(1e-6, 1e6))
@@ -78,54 +75,52 @@ def test_the_noise_keeps_the_target_and_a_little_less_does_not(goal, adjacency, 
         assert not goal.kept_by(less) or goal.quantity == "tpr_at_fpr"
 
 
-def test_closed_forms():
-    found = needed(target("advantage", 0.1), sensitivity=3.0)
-    assert found.epsilon == pytest.approx(2 * math.atanh(0.1), rel=1e-12)
-    assert found.mu == pytest.approx(2 * norm.ppf(0.55), rel=1e-9)
-    assert found.gaussian_sd == pytest.approx(3 / (2 * norm.ppf(0.55)), rel=1e-9)
-    assert found.laplace_scale == pytest.approx(3 / (-2 * math.log(0.9)), rel=1e-12)
+TENTH, RARE = target("advantage", 0.1), target("tpr_at_fpr", 0.02, fpr=0.001)
+UNEVEN = target("advantage", 0.8, prior=0.1)
+MU = 2 * norm.ppf(0.55)
+
+
+@pytest.mark.parametrize(
+    ("goal", "asked", "wanted"),
+    [
+        (
+            TENTH,
+            {"sensitivity": 3.0},
+            {
+                "epsilon": 2 * math.atanh(0.1),
+                "mu": MU,
+                "gaussian_sd": 3 / MU,
+                "laplace_scale": 3 / (-2 * math.log(0.9)),
+            },
+        ),
+        # Adding or removing takes two steps: not artanh(0.1).
+        (
+            TENTH,
+            {"adjacency": "add-remove"},
+            {"epsilon": -math.log(0.9), "mu": MU / 2, "laplace_scale": 1 / -math.log(0.9)},
+        ),
+        # Three names for one target.
+        (target("accuracy", 0.55), {}, {"epsilon": 2 * math.atanh(0.1), "mu": MU}),
+        (target("eta", 0.05), {}, {"epsilon": 2 * math.atanh(0.1), "mu": MU}),
+        (target("eta", 0.05), {"adjacency": "add-remove"}, {"epsilon": -math.log(0.9)}),
+        (RARE, {}, {"epsilon": math.log(20), "mu": norm.ppf(0.02) - norm.ppf(0.001)}),
+        (RARE, {"delta": 0.01}, {"epsilon": math.log(10)}),
+        # The trivial attacker is as good up to some epsilon at other priors.
+        (UNEVEN, {}, {"epsilon": math.log(9), "laplace_scale": 1 / math.log(9)}),
+    ],
+)
+def test_closed_forms(goal, asked, wanted):
+    found = needed(goal, **asked)
+    for name, value in wanted.items():
+        exact = 1e-9 if name in {"mu", "gaussian_sd"} else 1e-12
+        assert getattr(found, name) == pytest.approx(value, rel=exact)
     assert (found.epsilon_reason, found.mu_reason) == (None, None)
 
 
-def test_adding_or_removing_takes_two_steps():
-    found = needed(target("advantage", 0.1), adjacency="add-remove")
-    assert found.epsilon == pytest.approx(-math.log(0.9), rel=1e-12)  # not artanh(0.1)
-    assert found.mu == pytest.approx(norm.ppf(0.55), rel=1e-9)
-    assert found.laplace_scale == pytest.approx(1 / -math.log(0.9), rel=1e-12)
-
-
-@pytest.mark.parametrize("adjacency", ["substitution", "add-remove"])
-def test_three_names_for_one_target(adjacency):
-    one = needed(target("advantage", 0.1), adjacency=adjacency)
-    two = needed(target("accuracy", 0.55), adjacency=adjacency)
-    three = needed(target("eta", 0.05), adjacency=adjacency)
-    for other in (two, three):
-        assert other.epsilon == pytest.approx(one.epsilon, rel=1e-12)
-        assert other.mu == pytest.approx(one.mu, rel=1e-12)
-
-
-def test_a_tpr_at_an_fpr():
-    found = needed(target("tpr_at_fpr", 0.02, fpr=0.001))
-    assert found.epsilon == pytest.approx(math.log(20), rel=1e-12)
-    assert found.mu == pytest.approx(norm.ppf(0.02) - norm.ppf(0.001), rel=1e-9)
-    with_delta = needed(target("tpr_at_fpr", 0.02, fpr=0.001), delta=0.01)
-    assert with_delta.epsilon == pytest.approx(math.log(10), rel=1e-12)
-
-
-def test_the_trivial_attacker_is_as_good_up_to_some_epsilon_at_other_priors():
-    found = needed(target("advantage", 0.8, prior=0.1))
-    assert found.epsilon == pytest.approx(math.log(9), rel=1e-12)
-    assert found.laplace_scale == pytest.approx(1 / math.log(9), rel=1e-12)
-
-
-def test_a_delta_that_is_too_much_leaves_no_epsilon():
-    found = needed(target("advantage", 0.1), delta=0.2)
-    assert found.epsilon is None
-    assert found.epsilon_reason.code == "delta_allows_more"
+def test_a_target_that_allows_too_much_or_anything_has_a_reason():
+    found = needed(TENTH, delta=0.2)
+    assert (found.epsilon, found.epsilon_reason.code) == (None, "delta_allows_more")
     assert found.mu is not None
-
-
-def test_a_target_that_allows_anything():
     found = needed(target("advantage", 1.0))
     assert (found.epsilon, found.mu) == (None, None)
     assert found.epsilon_reason.code == found.mu_reason.code == "any_attacker_allowed"
@@ -136,20 +131,15 @@ def test_a_target_that_allows_anything():
 @pytest.mark.parametrize(
     "goal",
     [
-        target("advantage", 0.0),
-        target("accuracy", 0.5),
-        target("eta", 0.0),
-        target("tpr_at_fpr", 0.001, fpr=0.001),
-        target("tpr_at_fpr", 0.3, fpr=0.3),
+        *(target(name, value) for name, value in (("advantage", 0), ("accuracy", 0.5), ("eta", 0))),
+        *(target("tpr_at_fpr", fpr, fpr=fpr) for fpr in (0.001, 0.3)),
     ],
-    ids=lambda goal: f"{goal.quantity}-{goal.value}",
+    ids=str,
 )
 def test_a_target_that_allows_nothing_has_no_noise(goal, adjacency):
     found = needed(goal, adjacency=adjacency)
-    assert found.epsilon == 0
-    assert found.epsilon_reason is None
-    assert found.mu is None
-    assert found.mu_reason.code == "no_noise_hides"
+    assert (found.epsilon, found.epsilon_reason) == (0, None)
+    assert (found.mu, found.mu_reason.code) == (None, "no_noise_hides")
     assert (found.gaussian_sd, found.laplace_scale) == (None, None)
 
 
@@ -180,8 +170,7 @@ def test_noise_beyond_the_floats_is_none():
 
 
 def test_laplace_noise_is_for_one_number():
-    found = requirement(
-        target("eta", 0.1), delta=0.0, adjacency="substitution", sensitivity=1.0, one_number=False
-    )
+    asked = {"delta": 0.0, "adjacency": "substitution", "sensitivity": 1.0, "one_number": False}
+    found = requirement(target("eta", 0.1), **asked)
     assert found.laplace_scale is None
     assert found.gaussian_sd > 0

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
-FIXED = ["--design", "independent-runs", "--tp", "500", "--fn", "0", "--fp", "0", "--tn", "500"]
 ONE_RUN = ["--canaries", "1000", "--guesses", "100", "--correct", "90"]
 
 
@@ -17,12 +15,10 @@ ONE_RUN = ["--canaries", "1000", "--guesses", "100", "--correct", "90"]
 def runs_csv(tmp_path):
     """Randomized response at epsilon 2, with a little noise, 1,000 runs of each kind."""
     flips, noise = np.random.default_rng(5).random((2, 2000))
-    lines = ["run_id,canary,score"]
-    for index in range(2000):
-        present = index % 2 == 0
-        bit = present if flips[index] < 0.8808 else not present
-        lines.append(f"{index},{int(present)},{bit + noise[index] / 2:.6f}")
-    (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    present = np.arange(2000) % 2 == 0
+    bit = present == (flips < 0.8808)
+    frame = {"run_id": range(2000), "canary": present.astype(int), "score": bit + noise / 2}
+    pd.DataFrame(frame).round(6).to_csv(tmp_path / "runs.csv", index=False)
     return "runs.csv"
 
 
@@ -72,21 +68,11 @@ def test_a_claim_has_a_verdict_and_an_exit_code(mipaudit, runs_csv, claim, statu
     assert softened.stdout.startswith("CLAIM REFUTED" if code else "CLAIM NOT REFUTED")
 
 
-def test_one_model_is_never_refuted(mipaudit, runs_csv):
-    done = mipaudit("epsilon", runs_csv, "--design", "one-model", "--claimed-epsilon", "0.1")
-
-    assert (done.returncode, done.stderr) == (0, "")
-    text = " ".join(done.stdout.split())
-    assert text.startswith("NOTHING CERTIFIED: members and holdout of one model can neither")
-    assert "--design independent-runs" in text
-
-
 def test_scores_from_standard_input_and_two_files(mipaudit, runs_csv, tmp_path):
     text = (tmp_path / runs_csv).read_text(encoding="utf-8")
-    rows = list(csv.DictReader(io.StringIO(text)))
-    for name, wanted in (("in.csv", "1"), ("out.csv", "0")):
-        scores = "".join(f"{row['score']}\n" for row in rows if row["canary"] == wanted)
-        (tmp_path / name).write_text(f"score\n{scores}", encoding="utf-8")
+    frame = pd.read_csv(tmp_path / runs_csv)
+    for name, wanted in (("in.csv", 1), ("out.csv", 0)):
+        frame[frame.canary == wanted][["score"]].to_csv(tmp_path / name, index=False)
     asked = ["--design", "independent-runs", "-f", "json"]
     found = [
         mipaudit("epsilon", runs_csv, *asked),
@@ -101,40 +87,28 @@ def test_scores_from_standard_input_and_two_files(mipaudit, runs_csv, tmp_path):
 def several_runs_csv(tmp_path):
     """Write five runs of 80 canaries, with coins of the shares given, one for each run."""
 
-    def write(shares=(0.5,) * 5, names=None):
+    def write(shares=(0.5,) * 5, names=("a", "b", "c", "d", "e")):
         rng = np.random.default_rng(8)
-        lines = ["run,canary,member,score"]
-        for run, share in enumerate(shares):
-            name = f"run-{run}" if names is None else names[run]
-            for canary in range(80):
-                inside = int(rng.random() < share)
-                lines.append(f"{name},{canary},{inside},{rng.normal() + 3 * inside:.6f}")
-        (tmp_path / "several.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        frame = pd.DataFrame({"run": np.repeat(names, 80), "canary": np.tile(np.arange(80), 5)})
+        frame["member"] = (rng.random(400) < np.repeat(shares, 80)).astype(int)
+        frame["score"] = rng.normal(size=400) + 3 * frame.member
+        frame.to_csv(tmp_path / "several.csv", index=False)
         return ["epsilon", "several.csv", "--design", "one-run", "--run-col", "run"]
 
     return write
 
 
 @pytest.mark.parametrize(
-    ("given", "options", "words"),
+    ("given", "words"),
     [
-        ({}, [], "no meaning without --key-col"),
-        (
-            {"names": ["one", "two", "two", "three", "four"]},
-            ["--key-col", "canary"],
-            "more than once in a run",
-        ),
-        ({"names": ["one", "", "", "three", "four"]}, ["--key-col", "canary"], "run"),
-        ({"shares": (0.2, 0.5, 0.5, 0.5, 0.8)}, ["--key-col", "canary"], "unlike shares"),
+        ({"names": ["one", "two", "two", "three", "four"]}, "more than once in a run"),
+        ({"names": ["one", "", "", "three", "four"]}, "run"),
+        ({"shares": (0.2, 0.5, 0.5, 0.5, 0.8)}, "unlike shares"),
     ],
 )
-def test_runs_that_are_no_single_audit_end_with_two(
-    mipaudit, several_runs_csv, given, options, words
-):
-    done = mipaudit(*several_runs_csv(**given), *options)
-
-    assert done.returncode == 2
-    assert done.stdout == ""
+def test_runs_that_are_no_single_audit_end_with_two(mipaudit, several_runs_csv, given, words):
+    done = mipaudit(*several_runs_csv(**given), "--key-col", "canary")
+    assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
 
 
@@ -155,37 +129,36 @@ def test_the_curve_goes_to_its_file(mipaudit, runs_csv, tmp_path):
     answer = mipaudit(*asked, "-q", env={"MIPAUDIT_FULL": "false"}).stdout.rstrip("\n")
     assert done.stderr == f"{answer} Written: the curve to c.csv, the report to report.json.\n"
     assert json.loads((tmp_path / "report.json").read_text())["profile"] is None
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "c.csv").read_text())))
-    assert set(rows[0]) == {"score", "delta", "lower", "estimate"}
-    assert float(rows[0]["delta"]) == 0
-    assert float(rows[0]["lower"]) > float(rows[-1]["lower"]) >= 0
-
+    rows = pd.read_csv(tmp_path / "c.csv")
+    assert set(rows) == {"score", "delta", "lower", "estimate"}
+    assert rows.delta[0] == 0
+    assert rows.lower[0] > rows.lower.iloc[-1] >= 0
     done = mipaudit(*asked, "--curve", "c.json")
     assert done.returncode == 0
     assert done.stderr == "Written: the curve to c.json.\n"
-    points = json.loads((tmp_path / "c.json").read_text())
-    assert [(p["delta"], p["lower"]) for p in points] == [
-        (float(row["delta"]), float(row["lower"])) for row in rows
-    ]
+    points = pd.DataFrame(json.loads((tmp_path / "c.json").read_text()))
+    assert points[["delta", "lower"]].equals(rows[["delta", "lower"]])
 
 
+OF_RUNS, OF_ONE = ["--design", "independent-runs"], ["--design", "one-run"]
 BAD = [
-    (["--design", "many"], "'many' is not one of"),
-    (["--design", "one-run", "--guesses", "1,2,3"], "--guesses takes one whole number, or two"),
-    (["--design", "one-run", "--guesses", "half"], "--guesses takes one whole number, or two"),
-    (["--design", "one-run", "--curve", "c.json"], "--curve has no meaning with --design one-run"),
-    (["--design", "independent-runs", "--curve", "c.txt"], "ends in .csv, .json."),
-    (["--design", "independent-runs", "--curve", "runs.csv"], "is one of the inputs"),
-    (["--design", "independent-runs", "--curve", "a.json", "-o", "a.json"], "need a file each"),
-    (["--design", "independent-runs", "--score-col", "nothing"], "nothing"),
-    (["--design", "independent-runs", "--where", "canary = 1"], "holdout"),
+    *(
+        ([*OF_ONE, "--guesses", x], "--guesses takes one whole number, or two")
+        for x in ("1,2,3", "half")
+    ),
+    ([*OF_ONE, "--curve", "c.json"], "--curve has no meaning with --design one-run"),
+    ([*OF_RUNS, "--curve", "c.txt"], "ends in .csv, .json."),
+    ([*OF_RUNS, "--curve", "runs.csv"], "is one of the inputs"),
+    ([*OF_RUNS, "--curve", "a.json", "-o", "a.json"], "need a file each"),
+    ([*OF_RUNS, "--score-col", "nothing"], "nothing"),
+    ([*OF_RUNS, "--where", "canary = 1"], "holdout"),
+    ([*OF_RUNS, "--claimed-curve", "runs.csv"], "no points of an ROC"),
+    ([*OF_RUNS, "--claimed-curve", "runs.csv", "--claimed-epsilon", "1"], "claim"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(bad[0]) for bad in BAD])
-def test_a_bad_option_ends_with_two_and_one_message(
-    mipaudit, runs_csv, tmp_path, arguments, message
-):
+def test_a_bad_option_is_one_message(mipaudit, runs_csv, tmp_path, arguments, message):
     done = mipaudit("epsilon", runs_csv, *arguments, "-f", "json")
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -208,10 +181,8 @@ def test_a_claimed_curve_is_the_file_that_bounds_writes(mipaudit, runs_csv):
 
 
 def test_a_claimed_curve_is_recorded_with_its_hash(mipaudit):
-    mipaudit(
-        *("bounds", "--mu", "0.5", "--adjacency", "substitution"),
-        *("--curve", "curve.json", "-o", "bounds.txt"),
-    )
+    asked = ("bounds", "--mu", "0.5", "--adjacency", "substitution")
+    mipaudit(*asked, "--curve", "curve.json", "-o", "bounds.txt")
     done = mipaudit("epsilon", *ONE_RUN, "--claimed-curve", "curve.json", "-f", "json")
     fields = json.loads(done.stdout)
     assert done.returncode == 1
@@ -221,12 +192,3 @@ def test_a_claimed_curve_is_recorded_with_its_hash(mipaudit):
     assert (source["name"], source["rows"], len(source["sha256"])) == ("curve.json", 453, 64)
     settings = {one["name"]: one["value"] for one in fields["provenance"]["settings"]}
     assert settings["claimed_curve"] == "curve.json"
-
-
-def test_a_file_without_a_curve_is_refused_and_so_are_two_claims(mipaudit, runs_csv):
-    named = ("epsilon", runs_csv, "--design", "independent-runs", "--claimed-curve", runs_csv)
-    refused = mipaudit(*named)
-    assert refused.returncode == 2
-    assert "no points of an ROC" in refused.stderr
-    twice = mipaudit(*named, "--claimed-epsilon", "1")
-    assert twice.returncode == 2

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import itertools
 import math
+from itertools import combinations, product
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -22,21 +21,19 @@ from mipaudit.maths.epsilon.bands import roc_band
 from mipaudit.maths.epsilon.conditional import GuessCounts
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP
-from tests.places import TESTS
 
-DATA = TESTS / "data"
 METHODS = ["conditional", "bands", "gdp"]
 ASSUMING_NOTHING = ["conditional", "bands"]
 
 
 def limit(members, holdout, *, delta=0.0, confidence=0.95, method="conditional"):
-    return epsilon_runs(
-        np.asarray(members),
-        np.asarray(holdout),
-        delta=delta,
-        confidence=confidence,
-        method=method,
-    )
+    asked = {"delta": delta, "confidence": confidence, "method": method}
+    return epsilon_runs(np.asarray(members), np.asarray(holdout), **asked)
+
+
+def nominal(misses, files, level=0.05):
+    """Tell whether so many of the files may be missed at this level."""
+    return misses <= level * files + 3 * math.sqrt(level * (1 - level) * files)
 
 
 def randomized_response(rng, rows):
@@ -63,24 +60,24 @@ def replicated(law, rows, replications, **settings):
 
 
 @pytest.mark.parametrize(
-    ("law", "truth"), [(null, 0.0), (randomized_response, 1.0), (laplace, 1.0)]
+    ("law", "truth", "rows", "method"),
+    [
+        *((*of, 200, "conditional") for of in ((null, 0), (randomized_response, 1), (laplace, 1))),
+        (null, 0, 100, "bands"),
+    ],
 )
-def test_the_limit_is_above_the_truth_no_more_often_than_it_says(law, truth):
-    limits = replicated(law, 200, 120)
-    assert (limits > truth).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 120)
+def test_the_limit_is_above_the_truth_no_more_often_than_it_says(law, truth, rows, method):
+    limits = replicated(law, rows, 120, method=method)
+    assert nominal((limits > truth).sum(), 120)
 
 
-def test_bands_hold_at_the_null():
-    limits = replicated(null, 100, 100, method="bands")
-    assert (limits > 0).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
-
-
-def test_strength_on_randomized_response():
-    assert replicated(randomized_response, 500, 40).mean() >= 0.8
-
-
-def test_strength_on_the_gaussian_mechanism():
-    assert np.median(replicated(gaussian, 10_000, 25, delta=1e-5)) >= 2.27
+@pytest.mark.parametrize(
+    ("law", "rows", "files", "delta", "least"),
+    [(randomized_response, 500, 40, 0.0, 0.8), (gaussian, 10_000, 25, 1e-5, 2.27)],
+)
+def test_strength(law, rows, files, delta, least):
+    found = replicated(law, rows, files, delta=delta)
+    assert (np.median(found) if delta else found.mean()) >= least
 
 
 def sampled(rng, rows):
@@ -117,7 +114,7 @@ def both_ends_say_member(rng, rows):
 @pytest.mark.parametrize("sizes", [(4, 4), (5, 5), (2, 7), (3, 6)])
 def test_alike_runs_of_any_order_are_told_apart_no_more_often_than_it_says(sizes):
     places = np.arange(sum(sizes), dtype=float)
-    orders = [np.isin(places, one) for one in itertools.combinations(places, sizes[0])]
+    orders = [np.isin(places, one) for one in combinations(places, sizes[0])]
     found = sum(limit(places[one], places[~one]).lower > 0 for one in orders)
     assert found <= 0.05 * len(orders)
 
@@ -133,13 +130,19 @@ def test_misses_are_nominal_at_fixed_sizes_however_small(law, truth, rows, decim
     for _ in range(files):
         members, holdout = law(rng, rows)
         misses += limit(members.round(decimals), holdout.round(decimals)).lower > truth
-    assert misses <= 0.05 * files + 3 * math.sqrt(0.05 * 0.95 * files)
+    assert nominal(misses, files)
 
 
-@pytest.mark.parametrize("sizes", [(20, 300), (300, 20), (60, 2500)])
-@pytest.mark.parametrize("delta", [0.0, 0.02])
-def test_misses_are_nominal_in_unequal_classes(sizes, delta):
-    share, files, misses = math.e / (1 + math.e), 300, 0
+# Every output is as telling as (1, delta)-privacy allows, the rare ones included.
+@pytest.mark.parametrize(
+    ("sizes", "delta", "files"),
+    [
+        *product([(20, 300), (300, 20), (60, 2500)], [0.0, 0.02], [300]),
+        *product([(100, 1000), (1000, 100)], [0.0, 0.01], [120]),
+    ],
+)
+def test_misses_are_nominal_at_equality_in_unequal_classes(sizes, delta, files):
+    share, misses = math.e / (1 + math.e), 0
     for seed in range(files):
         rng = np.random.default_rng([63, seed, *sizes])
         members, holdout = (
@@ -147,7 +150,7 @@ def test_misses_are_nominal_in_unequal_classes(sizes, delta):
             for size, rare, one in zip(sizes, (2.0, -1.0), (share, 1 - share), strict=True)
         )
         misses += limit(members, holdout, delta=delta).lower > 1
-    assert misses <= 0.05 * files + 3 * math.sqrt(0.05 * 0.95 * files)
+    assert nominal(misses, files)
 
 
 @pytest.mark.parametrize("decimals", [15, 1])
@@ -158,24 +161,7 @@ def test_the_gaussian_method_keeps_its_error(decimals):
         members, holdout = gaussian(rng, 100)
         found = limit(members.round(decimals), holdout.round(decimals), delta=1e-5, method="gdp")
         misses += found.mu_lower > 1
-    assert misses <= 0.05 * files + 3 * math.sqrt(0.05 * 0.95 * files)
-
-
-@pytest.mark.parametrize("rows", [(100, 1000), (1000, 100)])
-@pytest.mark.parametrize("delta", [0.0, 0.01])
-def test_the_limit_keeps_its_error_at_equality_in_unequal_classes(rows, delta):
-    # Every output is as telling as (1, delta)-privacy allows, the rare ones included.
-    misses, files = 0, 120
-    for seed in range(files):
-        rng = np.random.default_rng([37, seed])
-        members, holdout = (
-            np.where(rng.random(size) < delta, rare, rng.random(size) < share)
-            for size, rare, share in zip(
-                rows, (2.0, -1.0), (math.e / (1 + math.e), 1 / (1 + math.e)), strict=True
-            )
-        )
-        misses += limit(members, holdout, delta=delta).lower > 1
-    assert misses / files <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / files)
+    assert nominal(misses, files)
 
 
 @pytest.mark.parametrize("rows", [(250, 25_000), (25_000, 250), (100, 1000), (1000, 100)])
@@ -219,20 +205,10 @@ def test_perfect_separation_gives_the_exact_value_of_the_widest_sets(flip):
 def test_infinite_scores_are_ordinary_extremes(method):
     rng = np.random.default_rng(1)
     members, holdout = rng.normal(size=400), rng.normal(size=400)
-    members[:100] = np.inf
-    holdout[:100] = -np.inf
+    members[:100], holdout[:100] = np.inf, -np.inf
     assert limit(members, holdout, method=method, delta=1e-9).lower > 1.5
     atoms = limit(np.repeat([np.inf, -np.inf], [90, 10]), np.repeat([np.inf, -np.inf], [10, 90]))
     assert 1 < atoms.lower < math.log(9)
-
-
-def test_float16_ties_are_counted_as_in_double_precision():
-    rng = np.random.default_rng(2)
-    members, holdout = (a.astype(np.float16) for a in gaussian(rng, 3000))
-    narrow = limit(members, holdout)
-    wide = limit(members.astype(np.float64), holdout.astype(np.float64))
-    assert narrow == wide
-    assert narrow.lower > 1
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -244,14 +220,6 @@ def test_tiny_classes(method, sizes):
     assert found.attack is None or found.attack.n_members <= sizes[0]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_delta_near_one_leaves_nothing(method):
-    rng = np.random.default_rng(4)
-    for delta in (0.999999, 1.0):
-        found = limit(*gaussian(rng, 200), delta=delta, method=method)
-        assert found.lower == 0
-
-
 def test_a_greater_delta_never_helps_much():
     rng = np.random.default_rng(5)
     members, holdout = laplace(rng, 4000)
@@ -259,15 +227,6 @@ def test_a_greater_delta_never_helps_much():
     assert limits == sorted(limits, reverse=True)
     assert limits[0] > 0.7
     assert limits[2] > 0.1
-
-
-def test_the_validity_is_named():
-    rng = np.random.default_rng(7)
-    scores = gaussian(rng, 300)
-    named = {method: limit(*scores, method=method, delta=1e-3).validity for method in METHODS}
-    assert named == dict.fromkeys(ASSUMING_NOTHING, "finite-sample") | {
-        "gdp": "assumes-gdp",
-    }
 
 
 def test_the_gaussian_method_is_near_the_truth_where_it_holds():
@@ -289,33 +248,6 @@ def test_the_curve_is_below_the_truth_at_every_delta():
     assert lower[-1] == 0
     allowed = [GaussianDP(mu=1.0).tpr(float(f)) for f in band.fpr]
     assert (band.tpr <= allowed).all()
-
-
-AUDITS = [
-    ("gauss_mu1", 1e-5, 4.377178, 1.5),
-    ("laplace_eps1", 0.0, 1.0, 0.7),
-    ("geometric_count_eps1", 0.0, 1.0, 0.7),
-    ("rr_binary_eps1", 0.0, 1.0, 0.7),
-    ("null_no_leak", 0.0, 0.0, 0.0),
-]
-
-
-@pytest.mark.parametrize(("name", "delta", "truth", "least"), AUDITS)
-def test_audits_of_correct_mechanisms(name, delta, truth, least):
-    runs = pd.read_parquet(DATA / f"dpaudit_{name}.parquet")
-    member = runs["canary"].astype(bool).to_numpy()
-    score = runs["score"].to_numpy()
-    for method in ASSUMING_NOTHING:
-        found = limit(score[member], score[~member], delta=delta, method=method)
-        assert found.lower <= truth
-        assert found.lower >= (least if method == "conditional" else 0)
-
-
-def test_a_broken_mechanism_is_refuted():
-    rng = np.random.default_rng(10)
-    members, holdout = 2 + rng.laplace(size=25_000), rng.laplace(size=25_000)
-    for method in ASSUMING_NOTHING:
-        assert 1.5 < limit(members, holdout, method=method).lower < 2
 
 
 @pytest.mark.parametrize("method", ASSUMING_NOTHING)
@@ -341,13 +273,11 @@ def answers(tp, fn, fp, tn):
 def test_randomized_response_is_rarely_found_worse_than_it_is(numerator, sizes):
     epsilon, alpha = 1.0, 0.1
     right = math.e / (1 + math.e)
-    error = 0.0
-    for tp in range(sizes[0] + 1):
-        for tn in range(sizes[1] + 1):
-            table = answers(tp, sizes[0] - tp, sizes[1] - tn, tn)
-            lower, _ = conditional_from_counts(table, numerator=numerator, delta=0.0, alpha=alpha)
-            if lower > epsilon:
-                error += binom.pmf(tp, sizes[0], right) * binom.pmf(tn, sizes[1], right)
+    asked, error = {"numerator": numerator, "delta": 0.0, "alpha": alpha}, 0.0
+    for tp, tn in product(range(sizes[0] + 1), range(sizes[1] + 1)):
+        table = answers(tp, sizes[0] - tp, sizes[1] - tn, tn)
+        if conditional_from_counts(table, **asked)[0] > epsilon:
+            error += binom.pmf(tp, sizes[0], right) * binom.pmf(tn, sizes[1], right)
     assert 0.005 < error <= alpha
 
 
@@ -382,13 +312,10 @@ def test_estimates_are_finite_and_near_the_plug_in():
 
 def test_mirrored_sets_of_equal_classes_pool():
     limit = pooled_limit()
+    asked = {"numerator": "both", "delta": 1e-4, "alpha": 0.05}
     for right in np.arange(90, 100):
-        both, _ = conditional_from_counts(
-            answers(right, 100 - right, 100 - right, right),
-            numerator="both",
-            delta=1e-4,
-            alpha=0.05,
-        )
+        counts = answers(right, 100 - right, 100 - right, right)
+        both, _ = conditional_from_counts(counts, **asked)
         pooled = limit(2 * right, 200, 200 - 2 * right, 200, 1e-4, 0.05)
         assert pooled == pytest.approx(both, abs=1e-12)
 
@@ -400,10 +327,9 @@ def draw(rng, mu, runs):
 def refuted(mu, claim, runs, files, *, decimals=15):
     found = 0
     for number in range(files):
-        members, holdout = draw(np.random.default_rng(number), mu, runs)
-        found += runs_refute_curve(
-            members.round(decimals), holdout.round(decimals), claim, confidence=0.95
-        )
+        scores = draw(np.random.default_rng(number), mu, runs)
+        rounded = (one.round(decimals) for one in scores)
+        found += runs_refute_curve(*rounded, claim, confidence=0.95)
     return found
 
 
@@ -421,26 +347,16 @@ def test_a_curve_with_a_corner_is_seldom_refuted():
         rng = np.random.default_rng([8, number])
         members, holdout = rng.random(60) < share, rng.random(60) < 1 - share
         missed += runs_refute_curve(members * 1.0, holdout * 1.0, claim, confidence=0.95)
-    assert missed <= 0.05 * 300 + 3 * math.sqrt(0.05 * 0.95 * 300)
+    assert nominal(missed, 300)
 
 
-def test_a_false_curve_is_refuted():
+def test_a_false_curve_is_refuted_whichever_end_the_members_have():
     assert refuted(1.0, GaussianDP(mu=0.7), 4000, 40) >= 36
     assert refuted(1.0, ApproximateDP(epsilon=0.5, delta=1e-5), 4000, 40) >= 36
-
-
-def test_scores_that_are_low_for_members_refute_as_well():
     members, holdout = draw(np.random.default_rng(1), 2.0, 2000)
-    for sign in (1, -1):
-        assert runs_refute_curve(
-            sign * members, sign * holdout, GaussianDP(mu=1.0), confidence=0.95
-        )
-
-
-def test_one_row_of_a_class_refutes_nothing():
-    holdout = np.random.default_rng(3).normal(size=99)
-    claim = GaussianDP(mu=0.0)
-    assert not runs_refute_curve(np.array([9.0]), holdout, claim, confidence=0.95)
+    assert runs_refute_curve(-members, -holdout, GaussianDP(mu=1.0), confidence=0.95)
+    # One row of a class refutes nothing.
+    assert not runs_refute_curve(np.array([9.0]), holdout[:99], GaussianDP(mu=0.0), confidence=0.95)
 
 
 def test_counts_are_compared_at_two_clopper_pearson_limits():

@@ -1,4 +1,4 @@
-""""""
+"""How likely a claim is refuted, and by how many runs, canaries and guesses."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import time
 
 import numpy as np
 import pytest
+from scipy.special import betaincinv
 
+from mipaudit.commands.epsilon.guesses import count_guesses, plan_guesses
 from mipaudit.commands.epsilon.power import (
     Claim,
+    canaries_needed,
     curve_with_epsilon,
     independent_runs_detector,
+    one_run_detector,
     runs_needed,
     size_needed,
     smallest_refutable_epsilon,
 )
+from mipaudit.maths.one_run.p_value import critical_correct
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 
-CLAIM = Claim(1.0, 0.0, 0.95)
+CLAIM, IN_ONE_RUN = Claim(1.0, 0.0, 0.95), Claim(1.0, 1e-5, 0.95)
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
@@ -59,8 +64,6 @@ def test_a_size_out_of_reach_is_none():
 
 def conditional(tp, n_num, fp, n_den, delta, alpha):
     """Return the conditional binomial limit at delta = 0."""
-    from scipy.special import betaincinv
-
     assert delta == 0
     if tp <= 0:
         return 0.0
@@ -80,10 +83,9 @@ def simulated(curve, runs, claimed):
 
 @pytest.mark.parametrize(("runs", "claimed"), [(100, 0.5), (1000, 1.0)])
 def test_the_smallest_epsilon_is_refuted_as_often_as_promised(runs, claimed):
-    detector = independent_runs_detector(
-        conditional, Claim(claimed, 0.0, 0.95), n_num=runs, n_den=runs
-    )
-    found = smallest_refutable_epsilon(detector, "laplace", Claim(claimed, 0.0, 0.95))
+    claim = Claim(claimed, 0.0, 0.95)
+    detector = independent_runs_detector(conditional, claim, n_num=runs, n_den=runs)
+    found = smallest_refutable_epsilon(detector, "laplace", claim)
     curve = curve_with_epsilon("laplace", epsilon=found, delta=0.0)
     assert simulated(curve, runs, claimed) == pytest.approx(0.8, abs=0.06)
 
@@ -125,3 +127,86 @@ def test_planning_is_quick():
     detector = independent_runs_detector(conditional, CLAIM, n_num=10**5, n_den=10**5)
     smallest_refutable_epsilon(detector, "laplace", CLAIM)
     assert time.process_time() - start < 1
+
+
+def simulated_run(curve, canaries, guesses, claimed):
+    rng = np.random.default_rng(3)
+    plans = plan_guesses(canaries, guesses)
+    made = {"canaries": canaries, "guesses": plans[0].guessed_in + plans[0].guessed_out}
+    critical = critical_correct(**made, epsilon=claimed, delta=1e-5, alpha=0.05)
+    refuted = 0
+    for _ in range(1500):
+        included = rng.random(canaries) < 0.5
+        if isinstance(curve, GaussianDP):
+            scores = rng.normal(size=canaries) + curve.mu * included
+        else:
+            scores = rng.laplace(size=canaries) + curve.shift * included
+        ((_, count),) = count_guesses(included, scores, plans, direction="high")
+        refuted += count.correct >= critical
+    return refuted / 1500
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+@pytest.mark.parametrize(
+    ("canaries", "guesses", "claimed"),
+    [(100, 50, 0.5), (300, 300, 0.5), (1000, 200, 1.0), (1000, (200, 0), 1.0), (1000, 40, 1.0)],
+)
+def test_the_smallest_epsilon_of_a_run_is_refuted_as_promised(
+    mechanism, canaries, guesses, claimed
+):
+    claim = Claim(claimed, 1e-5, 0.95)
+    detector = one_run_detector(claim, canaries=canaries, guesses=guesses)
+    found = smallest_refutable_epsilon(detector, mechanism, claim)
+    curve = curve_with_epsilon(mechanism, epsilon=found, delta=1e-5)
+    assert simulated_run(curve, canaries, guesses, claimed) == pytest.approx(0.8, abs=0.045)
+
+
+def test_the_claim_itself_is_refuted_by_a_run_no_more_often_than_alpha():
+    for guesses in (50, 200, 1000, None):
+        detector = one_run_detector(IN_ONE_RUN, canaries=1000, guesses=guesses)
+        assert detector(GaussianDP(mu=0.0)) < 1e-3
+        assert detector(LaplaceMechanism(shift=1.0)) <= 0.05
+
+
+def test_a_run_that_is_too_small_never_refutes():
+    detector = one_run_detector(IN_ONE_RUN, canaries=5, guesses=None)
+    assert detector(GaussianDP(mu=50.0)) == 0
+    assert smallest_refutable_epsilon(detector, "laplace", IN_ONE_RUN) is None
+
+
+def test_searching_costs_power():
+    curve = GaussianDP(mu=0.8)
+    fixed, grid, both = (
+        one_run_detector(IN_ONE_RUN, canaries=1000, guesses=guesses, directions=n)(curve)
+        for guesses, n in [(125, 1), (None, 1), (None, 2)]
+    )
+    assert fixed > grid > both > 0.3
+
+
+@pytest.mark.parametrize(("mechanism", "true"), [("gaussian", 3.0), ("laplace", 1.5)])
+def test_the_run_that_is_needed_is_large_enough_and_not_much_too_large(mechanism, true):
+    curve = curve_with_epsilon(mechanism, epsilon=true, delta=1e-5)
+    canaries, guesses = canaries_needed(curve, IN_ONE_RUN)
+
+    def power(canaries):
+        return max(
+            one_run_detector(IN_ONE_RUN, canaries=canaries, guesses=guesses)(curve)
+            for guesses in (canaries >> k for k in range(8))
+            if guesses > 3
+        )
+
+    assert power(canaries) >= 0.8
+    assert power(round(0.9 * canaries)) < 0.82
+    assert 4 <= guesses <= canaries
+
+
+def test_no_run_refutes_a_claim_that_holds():
+    assert canaries_needed(LaplaceMechanism(shift=1.0), IN_ONE_RUN) is None
+
+
+def test_planning_a_run_is_quick():
+    start = time.process_time()
+    canaries_needed(curve_with_epsilon("gaussian", epsilon=2.0, delta=1e-5), IN_ONE_RUN)
+    detector = one_run_detector(IN_ONE_RUN, canaries=10**6, guesses=None)
+    smallest_refutable_epsilon(detector, "gaussian", IN_ONE_RUN)
+    assert time.process_time() - start < 1.5

@@ -128,16 +128,14 @@ def test_the_smallest_input_makes_it_appear(code):
     assert not set(told(found[0])) & set("{}[]")
 
 
-@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("width", [40, 200])
 @pytest.mark.parametrize("audit", AUDITS)
 def test_every_limit_is_on_the_page_and_nothing_is_missing(audit, width):
     report = made(audit)
     text = report_text(report, width=width)
-    for statement in report.statements:
-        if statement.lower is not None:
-            assert lower_figure(statement.lower) in text
-    for word in ("None", " nan", "inf ", "{", "}"):
-        assert word not in text
+    limits = [one.lower for one in report.statements if one.lower is not None]
+    assert not [one for one in limits if lower_figure(one) not in text]
+    assert not [word for word in ("None", " nan", "inf ", "{", "}") if word in text]
 
 
 @pytest.mark.parametrize("counts", [RUNS, NOTHING, CANARIES])
@@ -179,10 +177,7 @@ def test_one_model_certifies_nothing_whatever_it_leaks(leak, columns):
 
 
 def test_a_profile_keeps_every_digit_and_quotes_names():
-    points = (
-        SimpleNamespace(score='a,"b"', delta=0.1, lower=1 / 3, value=0.4),
-        SimpleNamespace(score='a,"b"', delta=0.2, lower=0.0, value=0.1),
-    )
+    points = [SimpleNamespace(score='a,"b"', delta=0.1, lower=1 / 3, value=0.4)]
     assert json.loads(encode_profile(points, "json"))[0]["lower"] == 1 / 3
     text = encode_profile(points, "csv").decode()
     assert text.splitlines()[1] == f'"a,""b""",0.1,{1 / 3!r},0.4'

@@ -35,23 +35,30 @@ def sample(mechanism, scale, dimension, rng, factor=None, draws=DRAWS):
     return np.array(rows)
 
 
-def test_laplace_noise_has_its_law(rng):
-    noise = sample("laplace", 2.5, 1, rng)[:, 0]
-    assert stats.kstest(noise, stats.laplace(scale=2.5).cdf).pvalue > PVALUE
+@pytest.mark.parametrize(
+    ("mechanism", "dimension", "radius"),
+    [
+        ("laplace", 1, stats.expon()),
+        *(("norm-exponential", d, stats.gamma(d)) for d in (1, 2, 5, 50)),
+        *(("gaussian", d, stats.chi(d)) for d in (1, 3)),
+    ],
+)
+def test_noise_has_its_law(rng, mechanism, dimension, radius):
+    noise = sample(mechanism, 2.5, dimension, rng) / 2.5
+    radii = np.linalg.norm(noise, axis=1)
+    assert stats.kstest(radii, radius.cdf).pvalue > PVALUE
+    if mechanism == "gaussian" or dimension == 1:
+        law = stats.norm if mechanism == "gaussian" else stats.laplace
+        assert stats.kstest(noise.ravel(), law.cdf).pvalue > PVALUE
+    if mechanism == "norm-exponential":
+        # Corollary 8's radius |Laplace(b)|: the same in one dimension only.
+        wrong = stats.kstest(radii, stats.expon.cdf).pvalue
+        assert (wrong > PVALUE) == (dimension == 1)
 
 
 def test_laplace_noise_is_for_one_coordinate(rng):
     with pytest.raises(ValueError, match="one coordinate"):
         sample_noise("laplace", 1.0, 2, uniforms_from_bytes(rng.bytes))
-
-
-@pytest.mark.parametrize("dimension", [1, 2, 5, 50])
-def test_norm_exponential_radius_is_gamma_and_not_laplace(rng, dimension):
-    radii = np.linalg.norm(sample("norm-exponential", 3.0, dimension, rng), axis=1)
-    assert stats.kstest(radii, stats.gamma(dimension, scale=3.0).cdf).pvalue > PVALUE
-    # Corollary 8's radius |Laplace(b)|: the same in one dimension only.
-    wrong = stats.kstest(radii, stats.expon(scale=3.0).cdf).pvalue
-    assert (wrong > PVALUE) == (dimension == 1)
 
 
 @pytest.mark.parametrize("mechanism", ["norm-exponential", "gaussian"])
@@ -66,14 +73,6 @@ def test_directions_are_uniform_and_independent_of_the_radius(rng, mechanism, di
     assert stats.binomtest(int((cosines > 0).sum()), DRAWS).pvalue > PVALUE
     assert stats.spearmanr(radii, cosines).pvalue > PVALUE
     assert stats.spearmanr(radii, np.abs(cosines)).pvalue > PVALUE
-
-
-@pytest.mark.parametrize("dimension", [1, 3])
-def test_gaussian_noise_has_its_law(rng, dimension):
-    noise = sample("gaussian", 0.5, dimension, rng)
-    assert stats.kstest(noise.ravel(), stats.norm(scale=0.5).cdf).pvalue > PVALUE
-    radii = np.linalg.norm(noise, axis=1) / 0.5
-    assert stats.kstest(radii, stats.chi(dimension).cdf).pvalue > PVALUE
 
 
 @pytest.mark.parametrize("mechanism", ["norm-exponential", "gaussian"])
@@ -95,24 +94,18 @@ def test_shaped_noise_is_plain_noise_in_its_own_norm(rng, mechanism, factor):
 @pytest.mark.parametrize("dimension", [1000, 100_000, 1_000_000])
 @pytest.mark.parametrize("uniform", [2.0**-53, 0.3, 1 - 2.0**-53])
 def test_radius_quantile_is_accurate_in_high_dimensions(dimension, uniform):
-    def source(count):
-        return np.full(count, uniform)
-
-    radius = np.linalg.norm(sample_noise("norm-exponential", 1.0, dimension, source))
-    found = special.gammainc(dimension, radius)
-    other = special.gammaincc(dimension, radius)
+    noise = sample_noise("norm-exponential", 1.0, dimension, lambda count: np.full(count, uniform))
+    radius = np.linalg.norm(noise)
+    found = special.gammainc(dimension, radius), special.gammaincc(dimension, radius)
     # Rounding of the norm moves the radius by 1e-13 of itself, the far tails by 1e-9 of theirs.
-    wanted = (uniform, 1 - uniform)
-    np.testing.assert_allclose((found, other), wanted, rtol=1e-7, atol=0)
+    np.testing.assert_allclose(found, (uniform, 1 - uniform), rtol=1e-7, atol=0)
 
 
 def test_noise_without_a_direction_is_drawn_again():
     values = iter([0.25, 0.5, 0.75])
-
-    def source(count):
-        return np.array([next(values) for _ in range(count)])
-
-    noise = sample_noise("norm-exponential", 1.0, 1, source)
+    noise = sample_noise(
+        "norm-exponential", 1.0, 1, lambda count: np.array([next(values) for _ in range(count)])
+    )
     assert noise[0] == pytest.approx(-np.log(0.75))
 
 
@@ -134,12 +127,10 @@ def test_grid_may_differ_by_coordinate_and_leaves_huge_values():
 
 
 def test_uniforms_are_uniform_and_a_seed_repeats_them():
-    draw = uniforms_from_bytes(np.random.default_rng(3).bytes)(20_000)
-    assert stats.kstest(draw, "uniform").pvalue > 1e-3
-    np.testing.assert_array_equal(draw, uniforms_from_bytes(np.random.default_rng(3).bytes)(20_000))
-
-
-def test_uniforms_from_the_operating_system_differ():
+    first, again = (uniforms_from_bytes(np.random.default_rng(3).bytes) for _ in range(2))
+    draw = first(20_000)
+    assert stats.kstest(draw, "uniform").pvalue > PVALUE
+    np.testing.assert_array_equal(draw, again(20_000))
     source = uniforms_from_bytes(os.urandom)
     assert not np.array_equal(source(8), source(8))
 
@@ -149,8 +140,7 @@ def test_uniforms_are_inside_the_open_interval_and_symmetric_at_its_ends():
     # The first word is zero but for the 11 bits that are dropped: it is drawn again.
     low = uniforms_from_bytes(lambda _: next(words))(1)
     high = uniforms_from_bytes(lambda count: b"\xff" * count)(1)
-    assert low[0] == 2.0**-53
-    assert high[0] == 1 - 2.0**-53
+    assert (low[0], high[0]) == (2.0**-53, 1 - 2.0**-53)
 
 
 def test_only_the_zeros_are_drawn_again():
@@ -163,9 +153,7 @@ def test_only_the_zeros_are_drawn_again():
     draw = uniforms_from_bytes(some_bytes)(2)
     assert asked == [16, 8]
     assert draw[0] > draw[1] > 0.5
-
-
-def test_all_53_bits_are_used():
+    # All 53 bits are used.
     words = np.array([(1 << 63) | (1 << 11)], dtype="<u8").tobytes()
     assert uniforms_from_bytes(lambda _: words)(1)[0] == 0.5 + 2.0**-53
 
@@ -285,10 +273,7 @@ def test_norm_of_nearly_equal_coordinates_is_that_of_equal_ones(dimension):
     spreads = np.ones(dimension)
     spreads[0] += 1e-12  # off the closed form
     assert gaussian_norm(spreads) == pytest.approx(expected_norm("gaussian", dimension), rel=1e-10)
-
-
-def test_no_spread_has_no_norm():
-    assert gaussian_norm(np.zeros(3)) == 0
+    assert gaussian_norm(0 * spreads) == 0
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "norm-exponential"])
@@ -296,16 +281,11 @@ def test_no_spread_has_no_norm():
 def test_cost_is_that_of_the_noise_drawn(rng, mechanism, kind):
     points = rng.standard_normal((200, 3)) @ np.array([[1, 0.9, 0], [0, 1, 20], [0, 0, 30]])
     units = np.array([1.0, 2.0, 10.0])
-    shape = {
-        "isotropic": lambda: isotropic_shape(units),
-        "diagonal": lambda: diagonal_shape(points, units),
-        "full": lambda: full_shape(points, units),
-    }[kind]()
+    of_points = {"diagonal": diagonal_shape, "full": full_shape}.get(kind)
+    shape = isotropic_shape(units) if of_points is None else of_points(points, units)
     total, rms_norm, mean_norm = noise_cost(mechanism, 1.7, shape, units)
     coordinates = coordinate_rms(mechanism, 1.7, shape)
-    source = uniforms_from_bytes(rng.bytes)
-    draws = 6000
-    noise = np.array([sample_noise(mechanism, 1.7, 3, source, shape.factor) for _ in range(draws)])
+    noise = sample(mechanism, 1.7, 3, rng, shape.factor, draws=6000)
     norms = np.linalg.norm(noise, axis=1)
     assert norms.mean() == pytest.approx(mean_norm, rel=0.05)
     assert math.sqrt(np.mean(norms**2)) == pytest.approx(rms_norm, rel=0.05)

@@ -81,11 +81,10 @@ def test_moment_moves_with_the_unit_and_not_with_the_origin(rng, order):
     assert moved.value / 1e6 == pytest.approx(plain.value, rel=1e-6)
     tiny = estimate_moment(points * 1e-250, order, rng)
     assert tiny.value * 1e250 == pytest.approx(plain.value)
-
-
-@pytest.mark.parametrize("order", [1, 2, 3.5, math.inf])
-def test_equal_splits_have_no_moment(rng, order):
-    assert estimate_moment(np.full((7, 3), 0.1), order, rng).value == 0
+    # Equal splits have none.
+    equal = np.full((7, 3), 0.1)
+    assert estimate_moment(equal, order, rng).value == 0
+    assert not distances_from_median(equal, rng)[0].any()
 
 
 def test_first_moment_is_least_about_the_median(rng):
@@ -125,31 +124,26 @@ def test_median_makes_the_total_distance_least(rng):
     np.testing.assert_allclose(spatial_median(points), slow_median(points), atol=1e-5)
 
 
-def test_median_may_be_one_of_the_points():
-    # Four corners and the centre, three times: the mean falls on it at once.
-    corners = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]], dtype=float)
-    points = np.vstack([corners, np.zeros((3, 2))])
-    np.testing.assert_allclose(spatial_median(points), [0, 0], atol=1e-12)
+CORNERS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]], dtype=float)
+LOPSIDED = np.array([[0, 0], [4, 0], [-2, 1], [-2, -1], [-2, 0.5], [2, -0.5]], dtype=float)
+CROWD = np.vstack([np.full((6, 3), 2.0), [[90, 5, -7], [1, -80, 3], [0, 0, 70], [4, 4, 4]]])
 
 
-def test_median_leaves_a_point_that_is_not_the_centre():
-    # The mean is a point of the cloud, the median is not: (0, 0) pulls with one unit only.
-    points = np.array([[0, 0], [4, 0], [-2, 1], [-2, -1], [-2, 0.5], [2, -0.5]], dtype=float)
-    assert not points.mean(axis=0).any()
-    np.testing.assert_allclose(spatial_median(points), slow_median(points), atol=1e-5)
-
-
-def test_median_with_a_majority_at_one_point_is_that_point(rng):
-    points = np.vstack([np.full((6, 3), 2.0), rng.standard_normal((5, 3)) * 100])
-    np.testing.assert_allclose(spatial_median(points), [2, 2, 2], atol=1e-6)
-
-
-def test_median_of_equal_points_is_that_point():
-    np.testing.assert_array_equal(spatial_median(np.full((5, 3), 7.25)), [7.25] * 3)
-
-
-def test_median_of_one_column_is_the_ordinary_one():
-    np.testing.assert_array_equal(spatial_median(np.array([[5.0], [1.0], [100.0]])), [5.0])
+@pytest.mark.parametrize(
+    ("points", "median", "within"),
+    [
+        # The four corners and the centre, three times: the mean falls on it at once.
+        (np.vstack([CORNERS, np.zeros((3, 2))]), [0, 0], 1e-12),
+        # The mean is a point of the cloud, the median is not: (0, 0) pulls with one unit only.
+        (LOPSIDED, slow_median(LOPSIDED), 1e-5),
+        # A majority at one point, equal points, and one column with the ordinary median.
+        (CROWD, [2, 2, 2], 1e-6),
+        (np.full((5, 3), 7.25), [7.25] * 3, 0),
+        (np.array([[5.0], [1.0], [100.0]]), [5.0], 0),
+    ],
+)
+def test_median_of_what_is_special(points, median, within):
+    np.testing.assert_allclose(spatial_median(points), median, rtol=0, atol=within)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-9, 1e9, 1e200])
@@ -177,17 +171,14 @@ def test_many_points_are_left_out_in_groups(rng):
     assert distances.shape == (len(points),)
 
 
-def test_equal_points_are_at_no_distance(rng):
-    np.testing.assert_array_equal(distances_from_median(np.ones((6, 2)), rng)[0], np.zeros(6))
-
-
 # Law, mean, size, share of upper limits allowed below the mean (0.025 is nominal).
 LAWS = [
-    pytest.param(lambda g, n: np.abs(g.standard_normal(n)), 0.79788456, 20, 0.035, id="normal-20"),
-    pytest.param(lambda g, n: np.abs(g.standard_normal(n)), 0.79788456, 100, 0.03, id="normal-100"),
-    pytest.param(lambda g, n: np.sqrt(g.chisquare(10, n)), 3.08432776, 8, 0.03, id="chi10-8"),
-    pytest.param(lambda g, n: g.exponential(size=n), 1.0, 20, 0.04, id="exponential-20"),
-    pytest.param(lambda g, n: g.exponential(size=n), 1.0, 100, 0.04, id="exponential-100"),
+    *(
+        (lambda g, n: np.abs(g.standard_normal(n)), 0.79788456, *of)
+        for of in ((20, 0.035), (100, 0.03))
+    ),
+    (lambda g, n: np.sqrt(g.chisquare(10, n)), 3.08432776, 8, 0.03),
+    *((lambda g, n: g.exponential(size=n), 1.0, size, 0.04) for size in (20, 100)),
 ]
 
 
@@ -197,18 +188,12 @@ def test_limits_are_students_on_the_logarithm():
     assert mean_limits(terms, 0.025) == pytest.approx((3 * math.exp(-half), 3 * math.exp(half)))
 
 
-def test_limits_of_equal_terms_are_their_value():
-    assert mean_limits(np.full(5, 2.5), 0.025) == pytest.approx((2.5, 2.5))
-    assert mean_limits(np.zeros(5), 0.025) == (0.0, 0.0)
-
-
-def test_limits_have_no_unit():
+def test_limits_have_no_unit_and_may_be_no_interval():
     terms = np.array([1.0, 2.0, 4.0, 9.0])
     small = np.array(mean_limits(terms * 1e-300, 0.01)) * 1e300
     np.testing.assert_allclose(small, mean_limits(terms, 0.01))
-
-
-def test_upper_limit_may_be_infinite_and_says_so():
+    for value in (2.5, 0.0):
+        assert mean_limits(np.full(5, value), 0.025) == pytest.approx((value, value))
     assert mean_limits(np.array([0.0, 1.0]), 1e-4)[1] == math.inf
 
 
@@ -285,11 +270,11 @@ def test_terms_need_not_have_the_same_law(rng):
 def test_smaller_terms_and_a_larger_mean_raise_the_capital(rng):
     terms = rng.beta(1, 8, 200)
     for mean in (0.1, 0.15, 0.3):
-        less = terms * rng.random(200)
-        assert log_capital(less, mean, 0.05) >= log_capital(terms, mean, 0.05)
-        assert log_capital(rng.permutation(terms), mean, 0.05) == pytest.approx(
-            log_capital(terms, mean, 0.05)
+        capital, less, mixed = (
+            log_capital(one, mean, 0.05)
+            for one in (terms, terms * rng.random(200), rng.permutation(terms))
         )
+        assert less >= capital == pytest.approx(mixed)
 
 
 @pytest.mark.parametrize("mean", [1e-6, 0.02, 0.1, 0.3, 0.5, 0.9, 0.999])

@@ -154,28 +154,29 @@ def test_every_form_of_the_same_splits_gives_the_same_noise(folder, splits):
             assert tuple(c.column for c in report.measured.coordinates) == columns
 
 
-def test_each_choice_is_kept(splits):
-    def one(**choice):
-        return chosen(noise(**{"eta": 0.1, "splits": splits, "calibration": "moment", **choice}))
-
-    for choice in (
-        *({"mechanism": "norm-exponential"}, {"shape": "isotropic"}, {"shape": "full"}),
-        *({"calibration": "paper"}, {"scaled_by": "value"}),
-    ):
-        ((name, wanted),) = choice.items()
-        assert getattr(one(**choice), name) == wanted
-    assert one(scaled_by="value").scale < one().scale
-    assert one(confidence=0.8).moment.confidence == 0.8
-    assert one(confidence=0.8).scale < one(confidence=0.99).scale
-    assert noise(eta=0.1, splits=splits, error_units="given").measured.error_units == "given"
-    assert one(error_units="given").rms_norm < one().rms_norm
-    assert one(eta=0.05, train_fraction=0.3).multiplier == pytest.approx(7.92035, abs=6e-6)
+CHOICES = [
+    *({"mechanism": "norm-exponential"}, {"shape": "isotropic"}, {"shape": "full"}),
+    *({"calibration": "paper"}, {"scaled_by": "value"}),
+]
 
 
-def test_columns_are_chosen_or_left_out(folder):
-    path = str(folder / "splits.csv")
-    assert noise(eta=0.1, splits=path, columns="age").measured.n_coordinates == 1
-    measured = noise(eta=0.1, splits=path, ignore=["income"]).measured
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_each_choice_is_kept(splits, choice):
+    found = noise(**{"eta": 0.1, "splits": splits, "calibration": "moment", **choice})
+    assert {name: getattr(chosen(found), name) for name in choice} == choice
+
+
+def test_units_confidence_and_columns_are_kept(folder):
+    def of_splits(**more):
+        return noise(eta=0.1, splits=folder / "splits.csv", calibration="moment", **more)
+
+    asked = ({}, {"error_units": "given"}, {"confidence": 0.8}, {"confidence": 0.99})
+    plain, given, loose, strict = (chosen(of_splits(**more)) for more in asked)
+    assert given.rms_norm < plain.rms_norm
+    assert loose.moment.confidence == 0.8
+    assert loose.scale < plain.scale < strict.scale
+    assert of_splits(columns="age").measured.n_coordinates == 1
+    measured = of_splits(ignore=["income"]).measured
     assert measured.skipped_columns == ("income",)
     assert [one.column for one in measured.coordinates] == ["age", "rate"]
 

@@ -21,14 +21,8 @@ from tests.contents import worst_miss
 
 
 def rows_of(member, score, first=0):
-    return Rows(
-        first_row=first,
-        source_rows=member.size,
-        kept=None,
-        keys=None,
-        member=member,
-        scores=(np.asarray(score, dtype=np.float64),),
-    )
+    place = {"first_row": first, "source_rows": member.size, "kept": None, "keys": None}
+    return Rows(**place, member=member, scores=(np.asarray(score, dtype=np.float64),))
 
 
 def cut(member, score, *, seed=0, kind="float", **settings):
@@ -50,24 +44,17 @@ def test_more_rows_bear_more_cells():
     assert cells_wanted(1_000, 10**6) == cells_wanted(1_000, 1_000) == 20
 
 
-def test_cells_hold_about_equally_many_rows():
-    rng = np.random.default_rng(0)
-    score = rng.normal(size=20_000)
+def test_cells_hold_about_equally_many_rows_and_the_ends_are_halved_where_the_rows_bear_it():
+    score = np.random.default_rng(0).normal(size=20_000)
     cells = cut(halves(20_000), score, cells=16)
     rows = np.bincount(cells.of(score))
     assert not cells.single.any()
-    inner = rows[2:-2]
-    assert inner.min() > 20_000 / 16 * 0.8
-    assert inner.max() < 20_000 / 16 * 1.2
-
-
-def test_the_ends_are_halved_where_the_rows_bear_it():
-    rng = np.random.default_rng(1)
-    score = rng.normal(size=100_000)
+    inner = rows[2:-2] / (20_000 / 16)
+    assert 0.8 < inner.min() <= inner.max() < 1.2
+    score = np.random.default_rng(1).normal(size=100_000)
     cells = cut(halves(100_000), score, cells=16)
     assert 16 < cells.count <= 16 + 8
-    rows = np.bincount(cells.of(score))
-    assert rows.min() > 200
+    assert np.bincount(cells.of(score)).min() > 200
 
 
 def test_a_smaller_class_places_as_many_cells():
@@ -88,8 +75,7 @@ def test_every_score_has_a_cell_and_equal_scores_share_it(values, seed):
     score = np.array(values)
     cells = cut(halves(score.size), score, seed=seed)
     found = cells.of(score)
-    assert found.min() >= 0
-    assert found.max() < cells.count
+    assert 0 <= found.min() <= found.max() < cells.count
     for value in np.unique(score):
         assert np.unique(found[score == value]).size == 1
     assert cells.single.size == cells.count
@@ -141,19 +127,15 @@ def test_tally_counts_and_merges():
     whole = RecordTally(cells)
     whole.add(rows_of(member, score))
     parts = RecordTally(cells)
-    for start in (3_000, 0):
+    for start, stop in ((3_000, 5_000), (0, 3_000)):
         other = RecordTally(cells)
-        stop = 5_000 if start else 3_000
         other.add(rows_of(member[start:stop], score[start:stop], first=start))
         parts.merge(other)
     assert np.array_equal(whole.counts, parts.counts)
     early = micro_blocks(rank_bytes(rows_of(member, score), 0)) < cells.burn_in
-    cell = cells.of(score)
-    for at in (0, 3, cells.count - 1):
-        for burned in (False, True):
-            for inside in (False, True):
-                count = ((cell == at) & (early == burned) & (member == inside)).sum()
-                assert whole.counts[at, int(burned), int(inside)] == count
+    counts = np.zeros_like(whole.counts)
+    np.add.at(counts, (cells.of(score), early.astype(int), member.astype(int)), 1)
+    assert np.array_equal(whole.counts, counts)
 
 
 def risks_of(members, holdout, *, early=None, **settings):
@@ -161,54 +143,39 @@ def risks_of(members, holdout, *, early=None, **settings):
     counts[:, 0, 1], counts[:, 0, 0] = members, holdout
     if early is not None:
         counts[:, 1] = early
-    single = np.zeros(len(members), dtype=bool)
-    return RecordRisks(
-        counts=counts, single=single, **{"prior": 0.5, "confidence": 0.95, **settings}
-    )
+    given = {"prior": 0.5, "confidence": 0.95, **settings}
+    return RecordRisks(counts=counts, single=np.zeros(len(members), dtype=bool), **given)
 
 
-def test_occupied_cells_share_the_error():
+def test_occupied_cells_share_the_error_and_one_of_them_has_the_largest_risk():
     risks = risks_of([50, 0, 20, 30], [10, 0, 40, 50])
     assert risks.cells == 3
-    plain = melded_limits(
-        risks.members, risks.holdout, n_members=100, n_holdout=100, prior=0.5, alpha=0.05 / 3
-    )
-    assert np.array_equal(risks.together.lower, plain.lower)
-    assert np.array_equal(risks.together.upper, plain.upper)
+    sizes = {"n_members": 100, "n_holdout": 100, "prior": 0.5}
+    plain = melded_limits(risks.members, risks.holdout, **sizes, alpha=0.05 / 3)
+    for end in ("lower", "upper"):
+        assert np.array_equal(getattr(risks.together, end), getattr(plain, end))
     assert (risks.alone.risk_upper <= risks.together.risk_upper).all()
+    largest = risks.largest_row("s")
+    assert (risks.largest, risks.order.tolist()) == (0, [0, 2, 3])
+    assert largest.lower == risks.together.risk_lower[0] > 0
+    assert largest.upper < 1
+    # The baseline is a lower limit.
+    assert risks_of([3, 4], [4, 3], prior=0.1).largest_row("s").lower >= 0.8
 
 
 def test_many_cells_have_conditional_limits():
     members, holdout = np.arange(1, 101), np.arange(100, 0, -1)
     risks = risks_of(members, holdout)
     assert not risks.melded
-    plain = conditional_limits(
-        members, holdout, n_members=5_050, n_holdout=5_050, prior=0.5, alpha=0.05 / 100
-    )
+    sizes = {"n_members": 5_050, "n_holdout": 5_050, "prior": 0.5}
+    plain = conditional_limits(members, holdout, **sizes, alpha=0.05 / 100)
     assert risks.together.lower == pytest.approx(plain.lower)
-
-
-def test_the_largest_risk_is_over_cells_with_records():
-    risks = risks_of([50, 0, 20, 30], [10, 0, 40, 50])
-    assert risks.largest == 0
-    assert risks.largest_row("s").lower == risks.together.risk_lower[0] > 0
-    assert risks.largest_row("s").upper < 1
-    assert risks.order.tolist() == [0, 2, 3]
-
-
-def test_the_baseline_is_a_lower_limit():
-    risks = risks_of([3, 4], [4, 3], prior=0.1)
-    assert risks.largest_row("s").lower >= 0.8
 
 
 def test_the_largest_value_is_at_least_the_average():
     for prior in (0.1, 0.9, 0.5):
-        risks = risks_of([9_970, 30], [9_990, 10], prior=prior)
-        assert (
-            risks.largest_row("s").lower
-            <= risks.largest_row("s").value
-            <= risks.largest_row("s").upper
-        )
+        row = risks_of([9_970, 30], [9_990, 10], prior=prior).largest_row("s")
+        assert row.lower <= row.value <= row.upper
     # The cell of the larger limit has less than the average risk.
     risks = risks_of([9_988, 12], [9_990, 10], prior=0.9)
     assert risks.together.risk[risks.largest] < 0.8 <= risks.largest_row("s").value
@@ -220,6 +187,10 @@ def test_records_without_a_counted_one_have_no_limit():
     assert risks.uncounted == 5
     assert risks.largest_row("s").upper == 1
     assert risks_of([50, 50, 0], [50, 50, 0]).largest_row("s").upper < 1
+    # Nothing is known without a class.
+    empty = risks_of([3, 4], [0, 0])
+    assert (empty.largest_row("s").upper, empty.together.risk_lower.max()) == (1, 0)
+    assert not empty.listed.any()
 
 
 def test_burn_in_rows_are_in_their_cell_and_in_no_count():
@@ -258,20 +229,12 @@ def test_false_discoveries_stay_rare():
     assert np.mean(shares) <= 0.1
 
 
-def test_nothing_is_known_without_a_class():
-    risks = risks_of([3, 4], [0, 0])
-    assert risks.largest_row("s").upper == 1
-    assert not risks.listed.any()
-    assert risks.together.risk_lower.max() == 0
-
-
 def test_a_whole_population_is_known_without_sampling_error_of_members():
-    members, holdout = [50, 450], [50, 450]
-    sampled = risks_of(members, holdout)
-    whole = risks_of(members, holdout, population=500)
-    width = (sampled.together.upper - sampled.together.lower)[0]
-    narrower = (whole.together.upper - whole.together.lower)[0]
-    assert 0.4 < narrower / width < 0.9
+    sampled, whole = (
+        (risks.together.upper - risks.together.lower)[0]
+        for risks in (risks_of([50, 450], [50, 450], population=n) for n in (None, 500))
+    )
+    assert 0.4 < whole / sampled < 0.9
 
 
 @pytest.mark.parametrize("population", [None, 1_000])
@@ -292,15 +255,9 @@ def limits_of_every_content(n, prior, *, late_only):
         tally.add(rows)
         single = np.zeros(cells.count, dtype=bool) if late_only else cells.single
         risks = RecordRisks(counts=tally.counts, single=single, prior=prior, confidence=0.95)
-        (cell,) = cells.of(np.ones(1))
-        found.append(
-            [limits[cell] for one in (risks.together, risks.alone) for limits in ends(one)]
-        )
+        (cell,), both = cells.of(np.ones(1)), (risks.together, risks.alone)
+        found.append([ends[cell] for one in both for ends in (one.lower, one.upper)])
     return np.transpose(found)
-
-
-def ends(limits):
-    return limits.lower, limits.upper
 
 
 @pytest.mark.parametrize(("n", "prior"), [(22, 0.5), (57, 0.1), (81, 0.9)])

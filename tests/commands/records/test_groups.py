@@ -23,23 +23,14 @@ from mipaudit.validation.laws import MINORITY
 
 
 def counted(member, score, group, seed=0):
-    rows = Rows(
-        first_row=0,
-        source_rows=member.size,
-        kept=None,
-        keys=None,
-        member=member,
-        scores=(score,),
-        groups=group.astype(np.uint64),
-    )
+    place = {"first_row": 0, "source_rows": member.size, "kept": None, "keys": None}
+    rows = Rows(**place, member=member, scores=(score,), groups=group.astype(np.uint64))
     sample = BurnInSample(1, seed)
     sample.add(rows)
     sample.settle()
     kept = np.unique(group).astype(np.uint64)
-    tally = Tally(
-        make_plan(sample, ["float"], prior=0.5, discrete=False, seed=seed),
-        Grouping(kept=kept, merged=kept[:0]),
-    )
+    plan = make_plan(sample, ["float"], prior=0.5, discrete=False, seed=seed)
+    tally = Tally(plan, Grouping(kept=kept, merged=kept[:0]))
     tally.add(rows)
     return tally.counts()
 
@@ -49,31 +40,16 @@ def said(tp, n_members, fp, n_holdout):
     return np.array([[[fp, tp], [n_holdout, n_members]]])
 
 
-def minority_file(rng, n):
-    member = rng.random(n) < 0.5
-    group = (rng.random(n) < 0.1).astype(int)
-    score = rng.normal(size=n) + 2.0 * (group & member)
-    return member, score, group
-
-
-def brute_attack(trained, prior):
-    share = trained / np.maximum(trained.sum(axis=0), 1)
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_the_attack_is_the_best_threshold_of_the_burn_in(prior):
+    trained = np.random.default_rng(0).integers(0, 30, (12, 2))
+    share = trained / trained.sum(axis=0)
     gains = prior * share[:, 1] - (1 - prior) * share[:, 0]
-    cells = np.arange(len(gains))
-    sets = [cells <= at for at in cells] + [cells > at for at in cells]
-    return max(gains[one].sum() for one in sets)
-
-
-def test_the_attack_is_the_best_threshold_of_the_burn_in():
-    rng = np.random.default_rng(0)
-    for prior in (0.5, 0.2):
-        trained = rng.integers(0, 30, (12, 2))
-        share = trained / trained.sum(axis=0)
-        gains = prior * share[:, 1] - (1 - prior) * share[:, 0]
-        chosen = best_attack(trained, prior, ordered=True)
-        assert gains[chosen].sum() == pytest.approx(brute_attack(trained, prior))
-        anywhere = best_attack(trained, prior, ordered=False)
-        assert gains[anywhere].sum() == pytest.approx(np.maximum(gains, 0).sum())
+    cells = np.arange(12)
+    thresholds = [side for at in cells for side in (cells <= at, cells > at)]
+    best = {True: max(gains[one].sum() for one in thresholds), False: np.maximum(gains, 0).sum()}
+    for ordered, gain in best.items():
+        assert gains[best_attack(trained, prior, ordered=ordered)].sum() == pytest.approx(gain)
 
 
 @pytest.mark.parametrize(("prior", "sizes"), [(0.5, (60, 80)), (0.1, (40, 300))])
@@ -84,11 +60,8 @@ def test_difference_coverage(prior, sizes):
     truth = 2 * (prior * (0.7 - 0.5) - (1 - prior) * (0.3 - 0.45))
     for _ in range(runs):
         mine, others = (
-            said(rng.binomial(n, mine_rate), n, rng.binomial(rest, rate), rest)
-            for n, mine_rate, rest, rate in (
-                (sizes[0], rates[0], sizes[1], rates[1]),
-                (500, rates[2], 900, rates[3]),
-            )
+            said(rng.binomial(n, tpr), n, rng.binomial(rest, fpr), rest)
+            for n, rest, tpr, fpr in ((*sizes, *rates[:2]), (500, 900, *rates[2:]))
         )
         (found,) = difference_limits(mine, others, prior=prior, alpha=0.05)
         held += found.lower <= truth <= found.upper
@@ -97,31 +70,25 @@ def test_difference_coverage(prior, sizes):
 
 def test_an_empty_class_says_nothing():
     none, some = said(0, 0, 0, 9), said(5, 9, 1, 9)
-    found = difference_limits(
-        np.concatenate([none, some]), np.concatenate([some, some]), prior=0.5, alpha=0.05
-    )
+    both = np.concatenate([none, some]), np.concatenate([some, some])
+    found = difference_limits(*both, prior=0.5, alpha=0.05)
     assert [(one.lower, one.upper) == (-2, 2) for one in found] == [True, False]
 
 
 def test_the_value_is_the_difference_of_the_advantages():
     # 1-2p + 2(p TPR - (1-p) FPR) is 0.4 of the group, and 0 of the rest.
-    (found,) = difference_limits(said(60, 100, 20, 100), said(5, 10, 5, 10), prior=0.5, alpha=0.1)
-    assert found.value == pytest.approx(0.4)
-    (found,) = difference_limits(said(60, 100, 20, 100), said(5, 10, 5, 10), prior=0.1, alpha=0.1)
-    assert found.value == pytest.approx(2 * (0.06 - 0.18) - 2 * (0.05 - 0.45))
+    both = said(60, 100, 20, 100), said(5, 10, 5, 10)
+    for prior, value in ((0.5, 0.4), (0.1, 2 * (0.06 - 0.18) - 2 * (0.05 - 0.45))):
+        (found,) = difference_limits(*both, prior=prior, alpha=0.1)
+        assert found.value == pytest.approx(value)
 
 
 def test_the_exposed_minority_differs():
-    rng = np.random.default_rng(2)
-    member, score, group = minority_file(rng, 8_000)
-    none = np.array([], dtype=np.uint64)
-    groups = GroupCounts(
-        grouping=Grouping(kept=none, merged=none),
-        names=("a", "b"),
-        sizes=(),
-        findings=(),
-        counts=counted(member, score, group),
-    )
+    rng, none = np.random.default_rng(2), np.array([], dtype=np.uint64)
+    member, group = rng.random(8_000) < 0.5, (rng.random(8_000) < 0.1).astype(int)
+    counts = counted(member, rng.normal(size=8_000) + 2.0 * (group & member), group)
+    told = {"names": ("a", "b"), "sizes": (), "findings": ()}
+    groups = GroupCounts(grouping=Grouping(kept=none, merged=none), counts=counts, **told)
     rows = groups.estimates(ScoreColumn(name="s", kind="float"), 0.5, 0.95)
     by = {(e.group, e.quantity, e.attackers): e for e in rows}
     truth = MINORITY["minority"][1].advantage(0.5)
@@ -145,12 +112,8 @@ def test_alike_groups_rarely_differ():
         )
         wrong += any(one.lower > 0 or one.upper < 0 for one in found)
     assert wrong <= binom.ppf(1 - 1e-4, runs, 0.05)
-
-
-def test_one_group_has_no_rest():
-    rng = np.random.default_rng(4)
-    member = rng.random(400) < 0.5
-    counts = counted(member, rng.normal(size=400), np.zeros(400, dtype=int))
+    # One group has no rest.
+    counts = counted(member, score, np.zeros(600, dtype=int))
     assert attack_differences(counts, prior=0.5, alpha=0.05) == []
 
 
