@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,8 +15,6 @@ from mipaudit.commands.bounds.run import bounds
 from mipaudit.errors import UsageError
 from mipaudit.report.codec import to_json
 from mipaudit.report.forms import report_text
-
-TP, FN, FP, TN = 90, 10, 1, 99
 
 
 def parsed(**asked):
@@ -31,12 +30,10 @@ def allowed(**asked):
 )
 def test_the_figures_of_one_game_fit_together(epsilon, delta, prior):
     found = allowed(epsilon=epsilon, delta=delta, prior=prior)
-    assert found.baseline == abs(2 * prior - 1)
+    assert (found.baseline, found.eta) == (abs(2 * prior - 1), found.excess / 2)
     assert found.advantage == pytest.approx(found.baseline + found.excess, rel=1e-12)
-    assert found.accuracy == pytest.approx((1 + found.advantage) / 2, rel=1e-12)
-    assert found.eta == found.excess / 2
-    trivial = max(prior, 1 - prior)
-    assert found.accuracy == pytest.approx(trivial + found.eta, rel=1e-12)
+    right = [(1 + found.advantage) / 2, max(prior, 1 - prior) + found.eta]
+    assert right == pytest.approx([found.accuracy] * 2, rel=1e-12)
     assert prior * (1 - 1e-12) <= found.precision <= found.posterior_limit * (1 + 1e-12)
 
 
@@ -89,12 +86,10 @@ def test_the_noise_that_counting_queries_need():
 
 
 def test_an_attack_by_its_counts():
-    found = bounds(tp=TP, fn=FN, fp=FP, tn=TN).refuted
+    found = bounds(tp=90, fn=10, fp=1, tn=99).refuted
     assert (found.tpr, found.fpr) == (0.9, 0.01)
     methods = [(limit.method, limit.sides) for limit in found.limits]
-    assert methods == [
-        (name, sides) for name in ("clopper-pearson", "jeffreys") for sides in (1, 2)
-    ]
+    assert methods == [*product(("clopper-pearson", "jeffreys"), (1, 2))]
     assert all(limit.epsilon_lower < found.epsilon for limit in found.limits)
 
 

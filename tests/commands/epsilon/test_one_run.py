@@ -122,13 +122,6 @@ def test_assuming_a_gaussian_mechanism_gives_more_and_says_mu():
     assert gaussian_limit_one_run(run, delta=0, confidence=0.95).lower is None
 
 
-def test_perfect_separation_is_finite_and_the_exact_value():
-    included = np.tile([True, False], 250)
-    found = limited(included, np.where(included, np.inf, -np.inf), guesses=500, delta=0)
-    root = 0.05 ** (1 / 500)
-    assert found.lower == pytest.approx(math.log(root / (1 - root)))
-
-
 @pytest.mark.parametrize("scores", [np.zeros(400), np.full(400, np.inf)])
 def test_equal_scores_show_nothing(scores):
     included = np.repeat([True, False], 200)
