@@ -12,6 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.summaries.plan import burn_in_blocks
 from mipaudit.summaries.rows import micro_blocks, position_bytes
+from tests.fixtures.files import save
 
 ROWS = 6_000
 
@@ -55,10 +56,8 @@ def codes(report):
 def attacked(large, tmp_path):
     """A file in the order that hid the leak from seed 0, whatever the rows."""
     del large
-    path = tmp_path / "rows.parquet"
-    frame, chosen = one_in_ten()
-    ordered_for(0, frame, chosen).to_parquet(path, row_group_size=1_000)
-    return str(path)
+    rows = ordered_for(0, *one_in_ten())
+    return str(save(rows, tmp_path / "rows.parquet", row_group_size=1_000))
 
 
 @pytest.mark.parametrize("more", [{}, {"hash_inputs": True}, {"seed": "fresh"}, {"seed": 0}])
@@ -90,13 +89,9 @@ def test_without_a_digest_the_default_is_drawn_and_recorded(attacked):
 @pytest.mark.parametrize(
     ("command", "options"),
     [
-        ("estimate", {}),
-        ("check", {}),
-        ("records", {}),
+        *((command, {}) for command in ("estimate", "check", "records", "attack")),
         ("epsilon", {"design": "independent-runs"}),
-        ("epsilon", {"design": "one-run", "delta": 0.0}),
-        ("epsilon", {"design": "one-model", "delta": 0.0}),
-        ("attack", {}),
+        *(("epsilon", {"design": one, "delta": 0.0}) for one in ("one-run", "one-model")),
     ],
 )
 def test_every_command_says_where_the_seed_of_a_large_input_came_from(attacked, command, options):
@@ -123,9 +118,8 @@ def test_every_row_decides_where_inputs_are_hashed(attacked, tmp_path):
     assert seed_in_use(mipaudit.estimate(attacked, **given)) == seed_in_use(first)
     whole.iloc[[2_000, 2_001]] = whole.iloc[[2_001, 2_000]].to_numpy()
     whole.iloc[2_500, 1] = 9
-    other = tmp_path / "other.parquet"
-    whole.to_parquet(other, row_group_size=1_000)
-    assert seed_in_use(mipaudit.estimate(str(other), **given)) != seed_in_use(first)
+    other = str(save(whole, tmp_path / "other.parquet", row_group_size=1_000))
+    assert seed_in_use(mipaudit.estimate(other, **given)) != seed_in_use(first)
 
 
 def test_a_digest_that_is_made_anyway_decides(attacked, monkeypatch):
@@ -141,13 +135,11 @@ def test_a_digest_that_is_made_anyway_decides(attacked, monkeypatch):
 
 def test_how_rows_are_stored_does_not_matter(attacked, tmp_path):
     frame = pd.read_parquet(attacked)
-    frame.to_parquet(tmp_path / "other.parquet", row_group_size=777)
-    frame.to_csv(tmp_path / "other.csv", index=False)
-    frame.iloc[:2_345].to_parquet(tmp_path / "a.parquet")
-    frame.iloc[2_345:].to_parquet(tmp_path / "b.parquet")
-    parts = [str(tmp_path / f"{name}.parquet") for name in "ab"]
-    swapped = frame[["score", "member"]]
-    forms = (attacked, str(tmp_path / "other.parquet"), str(tmp_path / "other.csv"), parts, swapped)
+    other = str(save(frame, tmp_path / "other.parquet", row_group_size=777))
+    text = str(save(frame, tmp_path / "other.csv"))
+    halves = {"a": frame.iloc[:2_345], "b": frame.iloc[2_345:]}
+    parts = [str(save(half, tmp_path / f"{name}.parquet")) for name, half in halves.items()]
+    forms = (attacked, other, text, parts, frame[["score", "member"]])
     seeds = {seed_in_use(mipaudit.estimate(one, hash_inputs=True)) for one in forms}
     assert len(seeds) == 1
     assert seed_in_use(mipaudit.estimate(frame.iloc[::-1], hash_inputs=True)) not in seeds
@@ -155,41 +147,33 @@ def test_how_rows_are_stored_does_not_matter(attacked, tmp_path):
 
 def test_rows_in_memory_are_hashed_since_that_is_cheap(large):
     del large
-    frame, chosen = one_in_ten()
-    reports = [mipaudit.estimate(ordered_for(0, frame, chosen), max_advantage=0.05)] * 2
-    assert {one.provenance.seed_origin for one in reports} == {"default"}
-    assert len(set(map(seed_in_use, reports))) == 1
-    assert reports[0].verdict.status == "not_met"
+    report = mipaudit.estimate(ordered_for(0, *one_in_ten()), max_advantage=0.05)
+    assert (report.provenance.seed_origin, report.verdict.status) == ("default", "not_met")
 
 
 def test_rows_that_are_left_out_by_a_condition_decide_too(attacked, tmp_path):
     frame = pd.read_parquet(attacked).assign(part=np.arange(ROWS) % 3 == 0)
-    path = tmp_path / "where.parquet"
-    frame.to_parquet(path, row_group_size=500)
+    path = str(save(frame, tmp_path / "where.parquet", row_group_size=500))
     given = {"hash_inputs": True, "score_col": ["score"]}
-    whole = mipaudit.estimate(str(path), **given)
-    half = mipaudit.estimate(str(path), where="part = true", **given)
-    assert seed_in_use(whole) != seed_in_use(half)
+    whole, part = (mipaudit.estimate(path, where=one, **given) for one in (None, "part = true"))
+    assert seed_in_use(whole) != seed_in_use(part)
 
 
 def test_people_of_a_large_input_are_chosen_by_the_seed_in_use(attacked, tmp_path):
-    frame = pd.read_parquet(attacked)
-    frame["person"] = [f"p{at // 2}" for at in np.random.default_rng(1).permutation(ROWS)]
-    path = tmp_path / "people.parquet"
-    frame.to_parquet(path)
-    means = {seed: mipaudit.check(str(path), unit_col="person", seed=seed) for seed in (1, 2)}
-    assert seed_in_use(means[1]) != seed_in_use(means[2])
-    assert mipaudit.verify(means[1], input=str(path)).agrees
+    people = [f"p{at // 2}" for at in np.random.default_rng(1).permutation(ROWS)]
+    path = str(save(pd.read_parquet(attacked).assign(person=people), tmp_path / "p.parquet"))
+    one, other = (mipaudit.check(path, unit_col="person", seed=seed) for seed in (1, 2))
+    assert seed_in_use(one) != seed_in_use(other)
+    assert mipaudit.verify(one, input=path).agrees
 
 
 def test_queries_of_large_inputs_share_one_seed(attacked, tmp_path):
-    other = tmp_path / "small.parquet"
-    pd.read_parquet(attacked).iloc[::7].to_parquet(other)
-    drawn = [mipaudit.compare(attacked, str(other)) for _ in range(2)]
+    other = str(save(pd.read_parquet(attacked).iloc[::7], tmp_path / "small.parquet"))
+    drawn = [mipaudit.compare(attacked, other) for _ in range(2)]
     assert len(set(map(seed_in_use, drawn))) == 2
     assert {one.provenance.seed_origin for one in drawn} == {"fresh"}
-    assert "stated_seed" in codes(mipaudit.compare(attacked, str(other), seed=3))
-    hashed = [mipaudit.compare(attacked, str(other), hash_inputs=True) for _ in range(2)]
+    assert "stated_seed" in codes(mipaudit.compare(attacked, other, seed=3))
+    hashed = [mipaudit.compare(attacked, other, hash_inputs=True) for _ in range(2)]
     assert len(set(map(seed_in_use, hashed))) == 1
 
 

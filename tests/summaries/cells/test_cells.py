@@ -1,4 +1,4 @@
-""""""
+"""Cells of a score: cut points, atoms, and the grid that finds a cell without a search."""
 
 from __future__ import annotations
 
@@ -23,35 +23,16 @@ VALUES = st.one_of(
 )
 SAMPLE = hnp.arrays(np.float64, st.integers(0, 60), elements=VALUES)
 HARD = [
-    0.0,
-    -0.0,
-    5e-324,
-    -5e-324,
-    2.2250738585072014e-308,
-    np.inf,
-    -np.inf,
-    1.7976931348623157e308,
-    -1.7976931348623157e308,
-    1e16,
-    1e16 + 2,
-    1.0,
-    1.0000000000000002,
+    *(0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, np.inf, -np.inf),
+    *(1.7976931348623157e308, -1.7976931348623157e308, 1e16, 1e16 + 2, 1.0, 1.0000000000000002),
 ]
 ANY = st.one_of(
     st.sampled_from(HARD), st.floats(allow_nan=False, allow_infinity=True), st.floats(-1, 1)
 )
 # Every place and width at which doubles are spaced differently.
 PLACES = [
-    (0.0, 1.0),
-    (0.0, 1e-320),
-    (0.0, 1e-308),
-    (1e16, 64.0),
-    (1e9, 1e-6),
-    (-1e300, 1e299),
-    (0.0, 1e308),
-    (-1e-5, 1e-12),
-    (1.0, 1e-15),
-    (2**53, 3000.0),
+    *((0.0, 1.0), (0.0, 1e-320), (0.0, 1e-308), (1e16, 64.0), (1e9, 1e-6), (-1e300, 1e299)),
+    *((0.0, 1e308), (-1e-5, 1e-12), (1.0, 1e-15), (2**53, 3000.0)),
 ]
 FAR = {"infinite": np.inf, "huge": 1e300, "far": 1e20}
 
@@ -70,19 +51,13 @@ def test_cut_points_lie_between_values(values, count):
         assert (distinct > edge).any()
 
 
-def test_cut_points_of_equal_mass():
+def test_cut_points_are_sampled_values_of_equal_mass():
+    """So that the cells are the same for every increasing map of the score."""
     values = np.sort(np.random.default_rng(0).normal(size=10_000))
     edges = quantile_edges(values, np.full(10_000, 1e-4), 16)
     counts = np.diff(np.searchsorted(values, edges), prepend=0, append=10_000)
     assert len(counts) == 16
-    assert counts.min() >= 624
-    assert counts.max() <= 626
-
-
-def test_cut_points_are_sampled_values():
-    """So that the cells are the same for every increasing map of the score."""
-    values = np.sort(np.random.default_rng(1).normal(size=500))
-    edges = quantile_edges(values, np.full(500, 1 / 500), 64)
+    assert 624 <= counts.min() <= counts.max() <= 626
     assert np.isin(edges, values).all()
 
 
@@ -114,25 +89,12 @@ def test_what_repeats_often_enough_is_an_atom(times, size, expected):
 
 
 def built(members, holdout, **settings):
-    return build_cells(
-        members,
-        holdout,
-        prior=settings.get("prior", 0.5),
-        coarse=settings.get("coarse", 8),
-        fine=settings.get("fine", 0),
-        discrete=settings.get("discrete", False),
-        grid=settings.get("grid", False),
-    )
+    plain = {"prior": 0.5, "coarse": 8, "fine": 0, "discrete": False, "grid": False}
+    return build_cells(members, holdout, **{**plain, **settings})
 
 
 @settings(max_examples=60)
-@given(
-    members=SAMPLE,
-    holdout=SAMPLE,
-    fine=st.sampled_from([0, 30]),
-    discrete=st.booleans(),
-    grid=st.booleans(),
-)
+@given(SAMPLE, SAMPLE, st.sampled_from([0, 30]), st.booleans(), st.booleans())
 def test_cells_partition_the_axis_and_atoms_stand_alone(members, holdout, fine, discrete, grid):
     grid = grid and members.size + holdout.size > 0  # made for millions of rows
     cells = built(members, holdout, fine=fine, discrete=discrete, grid=grid)
@@ -176,15 +138,11 @@ def test_an_extreme_atom_has_its_own_cell(value):
     assert int(np.searchsorted(cells.edges, 0.123, side="left")) != at
 
 
-@pytest.mark.parametrize("sizes", [(0, 0), (1, 0), (0, 3), (1, 1)])
-def test_hardly_any_burn_in(sizes):
+def test_hardly_any_burn_in_and_the_largest_float_as_an_atom():
     rng = np.random.default_rng(0)
-    cells = built(rng.normal(size=sizes[0]), rng.normal(size=sizes[1]), fine=8)
-    assert cells.count >= 1
-    assert cells.coarse_count >= 1
-
-
-def test_the_largest_float_as_an_atom():
+    for sizes in ((0, 0), (1, 0), (0, 3), (1, 1)):
+        cells = built(*(rng.normal(size=size) for size in sizes), fine=8)
+        assert min(cells.count, cells.coarse_count) >= 1
     largest = np.finfo(np.float64).max
     cells = built(np.full(50, largest), np.full(50, -largest), discrete=True)
     # The two atoms, and minus infinity, which nothing else shares a cell with.
@@ -194,9 +152,8 @@ def test_the_largest_float_as_an_atom():
 def with_neighbours(values):
     """Add each value's neighbours: where a cell ends is where mistakes are made."""
     with np.errstate(over="ignore"):
-        return np.unique(
-            np.concatenate([values, np.nextafter(values, np.inf), np.nextafter(values, -np.inf)])
-        )
+        near = [np.nextafter(values, side) for side in (np.inf, -np.inf)]
+    return np.unique(np.concatenate([values, *near]))
 
 
 def assert_located(edges, buckets, scores):
@@ -248,9 +205,7 @@ def test_scores_far_beyond_the_others(far):
     rng = np.random.default_rng(0)
     members, holdout = rng.normal(size=20_000), rng.normal(size=20_000)
     members[:200] = far
-    cells = build_cells(
-        members, holdout, prior=0.5, coarse=512, fine=65_536, discrete=False, grid=True
-    )
+    cells = built(members, holdout, coarse=512, fine=65_536, grid=True)
     assert cells.buckets is not None
     assert_located(cells.edges, cells.buckets, np.concatenate([members, holdout]))
 
