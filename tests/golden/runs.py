@@ -11,12 +11,14 @@ import shutil
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tests.golden.extract_v2 import extract as extract_v2
 from tests.golden.extract_v3 import extract as extract_v3
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tests.golden.result import Extract
 
 HERE = Path(__file__).parent
@@ -27,18 +29,17 @@ MESSAGE = {"text", "code", "values"}
 WITHOUT_REPORT = {"init", "schema", "summarize", "help", "python"}
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """One run of the list."""
 
     name: str
     words: tuple[str, ...]
-    before: tuple[tuple[str, ...], ...]
-    env: dict[str, str]
-    stdin: str | None
-    files: tuple[str, ...]
-    slow: bool
-    drawn: bool
+    before: Sequence[str] = ()
+    env: Mapping[str, str] = {}
+    stdin: str | None = None
+    files: Sequence[str] = ()
+    slow: bool = False
+    drawn: bool = False
 
 
 @dataclass(slots=True)
@@ -58,16 +59,7 @@ def all_runs() -> list[Run]:
     """Return the runs of the list, in its order."""
     groups = tomllib.loads((HERE / "runs.toml").read_text("utf-8"))["group"]
     return [
-        Run(
-            name=name,
-            words=as_words(line),
-            before=tuple(tuple(shlex.split(each)) for each in group.get("before", ())),
-            env=group.get("env", {}),
-            stdin=group.get("stdin"),
-            files=tuple(group.get("files", ())),
-            slow=group.get("slow", False),
-            drawn=group.get("drawn", False),
-        )
+        Run(name, as_words(line), **{key: value for key, value in group.items() if key != "runs"})
         for group in groups
         for name, line in group["runs"].items()
     ]
@@ -88,8 +80,8 @@ def perform(run: Run, folder: Path, inputs: Path, start) -> Result:
     the bytes that it wrote to standard output and standard error.
     """
     shutil.copytree(inputs, folder, copy_function=os.link)
-    for words in run.before:
-        status, _, said = start(words, folder, run.env, None)
+    for line in run.before:
+        status, _, said = start(tuple(shlex.split(line)), folder, run.env, None)
         if status not in (0, 1, 3):
             return Result(exit=status, codes=["before: " + error_code(said)])
     stdin = None if run.stdin is None else folder / run.stdin
