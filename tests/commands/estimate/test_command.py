@@ -3,100 +3,121 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from pathlib import Path
 
 import jsonschema
 import pytest
 
 import mipaudit as package
 from mipaudit.report.codec import from_json, to_json
+from tests.fixtures.leaks import table
 
 LEAKY = "yeom_diabetes_tree_d4_split0.csv"
 
 
-@pytest.mark.parametrize(
-    ("flags", "code", "status"),
-    [
-        ([], 0, "no_policy"),
-        (["--max-advantage", "0.01"], 1, "not_met"),
-        (["--max-advantage", "0.9"], 0, "met"),
-        (["--max-advantage", "0.3"], 3, "inconclusive"),
-        (["--max-advantage", "0.01", "--exit-zero"], 0, "not_met"),
-        (["--max-advantage", "0.3", "--exit-zero"], 0, "inconclusive"),
-    ],
-)
-def test_policy_and_exit_code(mipaudit, data_dir, flags, code, status):
-    done = mipaudit("estimate", str(data_dir / LEAKY), "-f", "json", *flags)
+def without_origin(text):
+    return text.split('"provenance"')[0]
 
+
+@pytest.fixture
+def leaky(data_dir):
+    return str(data_dir / LEAKY)
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "status"),
+    [("0.01", 1, "not_met"), ("0.9", 0, "met"), ("0.3", 3, "inconclusive")],
+)
+def test_policy_and_exit_code(mipaudit, leaky, limit, code, status):
+    asked = ("estimate", leaky, "--max-advantage", limit)
+    done = mipaudit(*asked, "-f", "json")
     report = json.loads(done.stdout)
     assert (done.returncode, report["verdict"]["status"]) == (code, status)
     jsonschema.Draft202012Validator(package.schema()).validate(report)
     assert to_json(from_json(done.stdout.encode())) == done.stdout.encode()
+    shown = mipaudit(*asked, "--exit-zero")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert status != "not_met" or shown.stdout.startswith("NOT MET: advantage is at least ")
+    assert "Advantage, by what attackers may do with a score" in shown.stdout
 
 
-def test_the_table_is_for_people(mipaudit, data_dir):
-    done = mipaudit("estimate", str(data_dir / LEAKY), "--max-advantage", "0.01")
-
-    assert done.returncode == 1
-    assert done.stdout.startswith("NOT MET: advantage is at least ")
-    assert "Advantage, by what attackers may do with a score" in done.stdout
-    assert done.stderr == ""
-
-
-def test_command_line_and_function_agree(mipaudit, data_dir):
-    path = str(data_dir / LEAKY)
-
-    done = mipaudit("estimate", path, "-f", "json", "--prior", "0.2", "--seed", "4")
-    report = package.estimate(path, prior=0.2, seed=4)
-
-    assert done.stdout.split('"provenance"')[0] == to_json(report).decode().split('"provenance"')[0]
+def test_command_line_standard_input_and_function_agree(mipaudit, process, leaky):
+    asked = ("-f", "json", "--prior", "0.2", "--seed", "4")
+    done = mipaudit("estimate", leaky, *asked)
+    report = package.estimate(leaky, prior=0.2, seed=4)
+    assert without_origin(done.stdout) == without_origin(to_json(report).decode())
+    with Path(leaky).open("rb") as file:
+        piped = process("estimate", "-", *asked, stdin=file)
+    assert json.loads(piped.stdout)["estimates"] == json.loads(done.stdout)["estimates"]
 
 
 @pytest.mark.parametrize("seed", ["-1", "1.5", "Fresh", "", "1e3", "٣"])
-def test_what_is_no_seed(mipaudit, data_dir, seed):
-    done = mipaudit("estimate", str(data_dir / LEAKY), "--seed", seed, "-o", "report.txt")
-
+def test_what_is_no_seed(mipaudit, leaky, seed):
+    done = mipaudit("estimate", leaky, "--seed", seed, "-o", "report.txt")
     assert (done.returncode, done.stdout) == (2, "")
     assert "the word 'fresh'" in done.stderr
 
 
-def test_the_seed_and_its_origin_are_shown(mipaudit, data_dir):
-    path = str(data_dir / LEAKY)
-    shown = [
-        mipaudit("estimate", path, *seed, env={"MIPAUDIT_SEED": variable} if variable else {})
-        for seed, variable in (((), ""), (("--seed", "4"), ""), ((), "fresh"))
-    ]
-    (used,) = package.estimate(path).provenance.seeds
-    assert f"{used.seed} for residual; from the scores\n" in shown[0].stdout
-    assert " for residual; from the scores and 4, as stated\n" in shown[1].stdout
-    assert ", drawn fresh\n" in shown[2].stdout
+def test_the_seed_and_its_origin_are_shown(mipaudit, leaky):
+    (used,) = package.estimate(leaky).provenance.seeds
+    for words, env, said in (
+        ((), {}, f"{used.seed} for residual; from the scores\n"),
+        (("--seed", "4"), {}, " for residual; from the scores and 4, as stated\n"),
+        ((), {"MIPAUDIT_SEED": "fresh"}, ", drawn fresh\n"),
+    ):
+        assert said in mipaudit("estimate", leaky, *words, env=env).stdout
 
 
 def test_a_hostile_column_name_steers_nothing(mipaudit, tmp_path, data_dir):
-    lines = (data_dir / LEAKY).read_text(encoding="utf-8").split("\n")
-    header = lines[0].replace("residual", "\x1b]0;owned\x07[red]loss\u202e")
-    (tmp_path / "x.csv").write_text("\n".join([header, *lines[1:]]), encoding="utf-8")
-
-    for arguments in (
-        ["estimate", "x.csv"],
-        ["check", "x.csv"],
-        ["estimate", "x.csv", "-f", "json"],
-    ):
-        done = mipaudit(*arguments)
+    header, *lines = (data_dir / LEAKY).read_text(encoding="utf-8").split("\n")
+    header = header.replace("residual", "\x1b]0;owned\x07[red]loss\u202e")
+    (tmp_path / "x.csv").write_text("\n".join([header, *lines]), encoding="utf-8")
+    for command, *more in (["estimate"], ["check"], ["estimate", "-f", "json"]):
+        done = mipaudit(command, "x.csv", *more)
         assert done.returncode == 0
         assert "owned" in done.stdout
         assert not set("\x1b\x07\u202e") & set(done.stdout + done.stderr)
 
 
-def test_standard_input(environment, data_dir):
-    with (data_dir / LEAKY).open("rb") as file:
-        done = subprocess.run(
-            [sys.executable, "-m", "mipaudit", "estimate", "-", "-f", "json"],
-            env=environment,
-            stdin=file,
-            capture_output=True,
-            check=True,
-        )
+def test_metrics_are_typed_limited_and_refused(mipaudit, tmp_path):
+    rows = [f"{i % 2},{(i * 7919 % 1000) / 1000 + (i % 2) * 0.5}" for i in range(800)]
+    (tmp_path / "s.csv").write_text("member,score\n" + "\n".join(rows) + "\n")
+    limits = {"am=0.55": 1, "am=0.95": 0, "cost:fp=1,fn=5=-0.01": 0, "am=0.4": 2, "am": 2}
+    for limit, code in limits.items():
+        done = mipaudit("estimate", "s.csv", "--max-metric", limit)
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    done = mipaudit(
+        *("estimate", "s.csv", "--metric", "ppv", "--metric", "f1", "--min-recall", "0.2")
+    )
+    text = " ".join(done.stdout.split())
+    for words in (
+        "Metrics (larger: a better attacker)",
+        "'score' ppv any ",
+        "a TPR of at least 0.2",
+    ):
+        assert words in text
+    done = mipaudit("estimate", "s.csv", "--metric", "recall")
+    assert (done.returncode, done.stdout, "tpr" in done.stderr) == (2, "", True)
 
-    assert json.loads(done.stdout)["design"]["n_members"] == 221
+
+def test_kernels_add_limits_with_noise_and_published_values_and_decide_nothing(mipaudit, tmp_path):
+    """Limits after noise lie below a policy that the score itself does not keep."""
+    table(0.8, rows=2000).to_csv(tmp_path / "scores.csv", index=False)
+    asked = ("estimate", "scores.csv", "--max-advantage", "0.05", "--method")
+    found = {}
+    for method in ("prequential", "kde"):
+        done = mipaudit(*asked, method, "-f", "json")
+        found[method] = json.loads(done.stdout)
+        assert done.returncode == 1
+        assert found[method]["verdict"]["status"] == "not_met"
+    rows, plain = found["kde"]["estimates"], found["prequential"]["estimates"]
+    noised = [row for row in rows if row["attackers"] == "noised-query"]
+    published = [row for row in rows if row["validity"] == "not-an-interval"]
+    assert noised
+    assert len(published) == 2
+    assert all(row["bandwidth"] > 0 and row["upper"] < 0.6 for row in noised)
+    assert [row for row in rows if row not in noised + published] == plain
+    shown = mipaudit(*asked, "kde").stdout
+    assert "Advantage with Gaussian noise on the score" in shown
+    assert "s.d. of the noise" in shown
+    assert "MACE kernel density with one bandwidth" in shown

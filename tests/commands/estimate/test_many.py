@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 import mipaudit
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError
+from tests.fixtures.codes import findings, refused
 
 ROWS = 240
 LABELS = np.arange(ROWS) % 5 < 2
@@ -25,25 +26,26 @@ def scores():
 
 
 def alone(score, member, **asked):
+    """Return the report on one audit alone, and its estimates by quantity and attackers."""
     report = mipaudit.estimate(members=score[member], holdout=score[~member], **asked)
-    by = {(one.quantity, one.attackers): one for one in report.estimates}
-    return report, by
+    return report, {(one.quantity, one.attackers): one for one in report.estimates}
 
 
 def agree(row, report, by):
-    any_, auc = by["advantage", "any"], by["auc", "thresholds"]
-    assert (row["advantage"], row["at_least"]) == (any_.value, any_.lower)
-    assert row["at_most"] == by["advantage", row["against"]].upper
-    assert (row["auc"], row["auc_at_least"], row["auc_at_most"]) == (
-        auc.value,
-        auc.lower,
-        auc.upper,
-    )
-    assert row["p_any_difference"] == by["any_difference", "any"].value
-    assert (row["members"], row["holdout"]) == (report.design.n_members, report.design.n_holdout)
-    assert row["seed"] == report.provenance.seeds[0].seed
-    codes = row["findings"].split(", ") if row["findings"] else []
-    assert set(codes) <= {one.code for one in report.findings}
+    any_, auc, design = by["advantage", "any"], by["auc", "thresholds"], report.design
+    assert row.drop(["against", "findings"]).to_dict() == {
+        "members": design.n_members,
+        "holdout": design.n_holdout,
+        "advantage": any_.value,
+        "at_least": any_.lower,
+        "at_most": by["advantage", row["against"]].upper,
+        "auc": auc.value,
+        "auc_at_least": auc.lower,
+        "auc_at_most": auc.upper,
+        "p_any_difference": by["any_difference", "any"].value,
+        "seed": report.provenance.seeds[0].seed,
+    }
+    assert set(row["findings"].split(", ")) - {""} <= findings(report).keys()
 
 
 @pytest.mark.parametrize(
@@ -113,21 +115,14 @@ def test_masked_scores_are_missing(scores):
     assert table["at_least"].tolist() == left["at_least"].tolist()
 
 
-def test_few_values_are_limited_for_all_attackers():
-    rng = np.random.default_rng(1)
-    table = mipaudit.estimate_many(
-        rng.integers(0, 3, (2, 400)).astype(float), member=np.arange(400) % 2 == 0
-    )
+def test_few_values_are_limited_for_all_attackers_and_small_audits_are_told():
+    rng, seen = np.random.default_rng(2), []
+    few = rng.integers(0, 3, (2, 400)).astype(float)
+    table = mipaudit.estimate_many(few, member=np.arange(400) % 2 == 0)
     assert set(table["against"]) == {"any"}
     assert (table["at_most"] < 1).all()
-
-
-def test_progress_and_small_audits_are_told():
-    rng = np.random.default_rng(2)
-    seen = []
-    table = mipaudit.estimate_many(
-        rng.normal(size=(40, 24)), member=np.arange(24) % 2 == 0, progress=lambda *a: seen.append(a)
-    )
+    small = {"member": np.arange(24) % 2 == 0, "progress": lambda *at: seen.append(at)}
+    table = mipaudit.estimate_many(rng.normal(size=(40, 24)), **small)
     assert seen == [(32, 40), (40, 40)]
     assert set(table["findings"]) == {"small_class"}
 
@@ -161,22 +156,20 @@ FRAME = pd.DataFrame({"score": X[0], "member": M, "part": np.arange(20) // 10})
     ],
 )
 def test_what_does_not_go_together(given, words):
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(mipaudit.UsageError, match=words):
         mipaudit.estimate_many(**given)
 
 
 def test_an_error_says_of_which_audit_it_is():
     scores = np.random.default_rng(0).normal(size=(3, 60))
     scores[1] = 4.25
-    with pytest.raises(InputError, match="Audit 1 of 3, counted from 0") as caught:
-        mipaudit.estimate_many(scores, member=np.arange(60) % 2 == 0)
-    assert caught.value.code == "constant_scores"
-    assert "4.25" not in str(caught.value)
-    labels = pd.DataFrame(
-        {"score": list("abcd") * 30, "member": [True, True, False] * 40, "part": 0}
-    )
-    with pytest.raises(UsageError, match="have no order"):
-        mipaudit.estimate_many(labels, by="part", score_col="score", against="thresholds")
-    labels_table = mipaudit.estimate_many(labels, by="part", score_col="score")
-    assert np.isnan(labels_table["auc"]).all()
-    assert set(labels_table["against"]) == {"any"}
+    asked = {"member": np.arange(60) % 2 == 0, "says": "Audit 1 of 3, counted from 0"}
+    error = refused("constant_scores", mipaudit.estimate_many, scores, **asked)
+    assert "4.25" not in str(error)
+    words = {"score": list("abcd") * 30, "member": [True, True, False] * 40, "part": 0}
+    asked, labels = {"by": "part", "score_col": "score"}, pd.DataFrame(words)
+    with pytest.raises(mipaudit.UsageError, match="have no order"):
+        mipaudit.estimate_many(labels, **asked, against="thresholds")
+    table = mipaudit.estimate_many(labels, **asked)
+    assert np.isnan(table["auc"]).all()
+    assert set(table["against"]) == {"any"}

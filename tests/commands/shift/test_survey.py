@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.shift import survey as record_copies
+from mipaudit.commands.shift import survey
 from mipaudit.commands.shift.survey import (
     ColumnTallies,
     CopyCount,
@@ -25,16 +25,13 @@ def cell_twin(marks, value, *, category):
     """Return the cell of one value, one mark at a time."""
     if np.isnan(value):
         return len(marks) + 1
-    for at, mark in enumerate(marks):
-        if value == mark or (not category and value < mark):
-            return at
-    return len(marks)
+    below = (at for at, m in enumerate(marks) if value == m or (not category and value < m))
+    return next(below, len(marks))
 
 
 @pytest.mark.parametrize("category", [False, True])
 def test_cells_slow_twin(category):
-    rng = np.random.default_rng(1)
-    values = rng.integers(0, 60, 500).astype(float)
+    values = np.random.default_rng(1).integers(0, 60, 500).astype(float)
     values[::7] = np.nan
     (cells,) = cut_columns(values[:200, None], [category])
     later = np.r_[values[200:], -5.0, 99.0]
@@ -42,15 +39,11 @@ def test_cells_slow_twin(category):
     assert cells.locate(later).tolist() == twins
 
 
-def test_every_value_of_few_is_a_cell():
+def test_every_value_of_few_is_a_cell_and_nothing_known_is_one():
     (cells,) = cut_columns(np.array([[0.0], [1.0], [1.0], [5.0]]), [False])
     assert cells.marks.tolist() == [0.0, 1.0]
-
-
-def test_nothing_known_is_one_cell():
-    numbers, texts = cut_columns(np.full((3, 2), np.nan), [False, True])
-    assert numbers.locate(np.array([1.0, np.nan])).tolist() == [0, 1]
-    assert texts.locate(np.array([1.0, np.nan])).tolist() == [0, 1]
+    for cells in cut_columns(np.full((3, 2), np.nan), [False, True]):
+        assert cells.locate(np.array([1.0, np.nan])).tolist() == [0, 1]
 
 
 def test_effects_are_differences_of_shares():
@@ -113,26 +106,21 @@ def test_at_most_one_list_in_twenty_holds_a_column_that_does_not_differ(inside, 
     assert wrong <= 0.05 * times + 3 * np.sqrt(times * 0.05 * 0.95)
 
 
-def rows_of(values, member, first=0, keys=None):
-    return Rows(
-        first_row=first,
-        source_rows=len(values),
-        kept=None,
-        keys=keys,
-        member=member,
-        scores=tuple(np.ascontiguousarray(values.T)),
-    )
-
-
 def count(values, member, *, fractions=None, keys=None, parts=1):
-    form = KeyForm(
-        fractions=fractions or (False,) * values.shape[1],
-        persons=keys is not None,
-    )
-    cuts = np.array_split(np.arange(len(values)), parts)
+    """Count the copies of holdout records among members, of rows in parts."""
+    values, member = np.array(values, dtype=float), np.asarray(member, dtype=bool)
+    fractions = fractions or (False,) * values.shape[1]
+    form = KeyForm(fractions=fractions, persons=keys is not None)
     pieces = [
-        rows_of(values[at], member[at], int(at[0]), None if keys is None else keys[at])
-        for at in cuts
+        Rows(
+            first_row=int(at[0]),
+            source_rows=len(at),
+            kept=None,
+            keys=None if keys is None else keys[at],
+            member=member[at],
+            scores=tuple(np.ascontiguousarray(values[at].T)),
+        )
+        for at in np.array_split(np.arange(len(values)), parts)
     ]
     wanted = HoldoutKeys(form, 3)
     for piece in pieces:
@@ -176,39 +164,38 @@ def test_slow_twin(seed, parts):
     assert found.searched == found.holdout == int((~member).sum())
 
 
-def test_copies_within_the_holdout_are_counted_for_comparison():
-    values = np.array([[1, 2, 3], [1, 2, 3], [1, 2, 3], [9, 9, 9]], dtype=float)
-    found = count(values, np.array([True, False, False, False]))
-    assert (found.exact, found.exact_within) == (2, 2)
+ABC = [[1, 2, 3], [2, 1, 3], [3, 2, 1]]
+FOUR = [[1, 2, 3], [1, 2, 3], [1, 2, 3], [9, 9, 9]]
+DIGITS = [[1.2341, 5], [1.2349, 5], [1.25, 5], [0.0012341, 5], [0.0012342, 6]]
+OF_TWO = {"exact": 0, "but_one": None}  # two columns: all but one say too little
 
 
-def test_rounding_finds_what_differs_in_the_fourth_digit():
-    values = np.array([[1.2341, 5], [1.2349, 5], [1.25, 5], [0.0012341, 5], [0.0012342, 6]])
-    member = np.array([True, False, False, True, False])
-    found = count(values, member, fractions=(True, False))
-    assert (found.exact, found.rounded) == (0, 1)
-    assert found.but_one is None  # two columns: all but one say too little
-    assert count(values, member).rounded is None
-
-
-def test_equal_numbers_of_another_column_are_no_copy():
-    values = np.array([[1, 2, 3], [2, 1, 3], [3, 2, 1]], dtype=float)
-    found = count(values, np.array([True, False, False]))
-    assert (found.exact, found.but_one) == (0, 0)
-
-
-def test_persons():
-    values = np.arange(12.0).reshape(4, 3)
-    keys = np.array([5, 6, 5, 7], dtype=np.uint64)
-    found = count(values, np.array([True, True, False, False]), keys=keys)
-    assert (found.persons, found.exact) == (1, 0)
+@pytest.mark.parametrize(
+    ("values", "member", "more", "found"),
+    [
+        # Copies within the holdout are counted for comparison.
+        (FOUR, [1, 0, 0, 0], {}, {"exact": 2, "exact_within": 2}),
+        # Rounding finds what differs in the fourth digit.
+        (DIGITS, [1, 0, 0, 1, 0], {"fractions": (True, False)}, {"rounded": 1, **OF_TWO}),
+        (DIGITS, [1, 0, 0, 1, 0], {}, {"rounded": None}),
+        # Equal numbers of another column are no copy.
+        (ABC, [1, 0, 0], {}, {"exact": 0, "but_one": 0}),
+        (
+            np.arange(12.0).reshape(4, 3),
+            [1, 1, 0, 0],
+            {"keys": np.array([5, 6, 5, 7], dtype=np.uint64)},
+            {"persons": 1, "exact": 0},
+        ),
+    ],
+)
+def test_what_is_a_copy(values, member, more, found):
+    copies = count(values, member, **more)
+    assert {name: getattr(copies, name) for name in found} == found
 
 
 def test_a_large_holdout_is_sampled_alike_in_any_order(monkeypatch):
-    import mipaudit.commands.shift.survey as module
-
-    monkeypatch.setattr(module, "_MOST_KEYS", 1)
-    monkeypatch.setattr(module, "_FEWEST_ROWS", 50)
+    monkeypatch.setattr(survey, "_MOST_KEYS", 1)
+    monkeypatch.setattr(survey, "_FEWEST_ROWS", 50)
     rng = np.random.default_rng(1)
     values = rng.integers(0, 3, (400, 3)).astype(float)
     member = np.arange(400) < 100
@@ -224,7 +211,7 @@ def test_wide_tables_are_looked_through_in_pieces(monkeypatch):
     whole = count(values, member)
     assert whole.exact
     assert whole.but_one
-    monkeypatch.setattr(record_copies, "_KEYS_AT_ONCE", 40)
+    monkeypatch.setattr(survey, "_KEYS_AT_ONCE", 40)
     assert count(values, member) == whole
 
 
