@@ -2,9 +2,9 @@
 
 A text with places, such as ``{lower:least}``, is told as a sentence of `report.messages` is:
 of the fields of a row, or of the report.
-"""
 
-from __future__ import annotations
+Annotations are objects here: as texts they would be compiled one by one at every start.
+"""
 
 from typing import Final, Literal, NamedTuple
 

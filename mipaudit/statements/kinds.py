@@ -4,8 +4,6 @@ Whatever handles reports of every kind reads this table. The functions and types
 imported: only what a report needs is loaded.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple
 
