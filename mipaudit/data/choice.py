@@ -507,14 +507,13 @@ def _labels(parts: Sequence[Part], name: str, *, enough: int) -> set[words.Label
         return {0.0, 1.0}
     labels: set[words.Label] = set()
     for part in parts:
-        for piece in part.pieces():
-            try:
-                for chunk in piece.chunks((name,), 0):
-                    labels |= words.distinct_labels(chunk.columns[name])
-                    if len(labels) >= enough:
-                        return labels
-            except InputError as error:
-                raise named_fault(error, part.name) from None
+        try:
+            for chunk in part.chunks((name,)):
+                labels |= words.distinct_labels(chunk.columns[name])
+                if len(labels) >= enough:
+                    return labels
+        except InputError as error:
+            raise named_fault(error, part.name) from None
     return labels
 
 

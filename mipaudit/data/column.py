@@ -473,6 +473,13 @@ class Part:
             for one in places
         ]
 
+    def chunks(self, names: Collection[str]) -> Iterator[Chunk]:
+        """Yield the named columns of all rows, after `load`, the first being row 0."""
+        row = 0
+        for piece in self.pieces():
+            yield from piece.chunks(names, row)
+            row += piece.rows
+
     def close(self) -> None:
         """Release what is held."""
         self._store.clear()

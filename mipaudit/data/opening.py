@@ -7,8 +7,9 @@ at cheaply before it is audited. CSV is parsed here, once; Parquet is decoded in
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import PurePath
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.data import parts as inputs
 from mipaudit.data.choice import choose, no_member_column, unreadable_column
-from mipaudit.data.files.blob import Blob, blob_format, each_at_once
+from mipaudit.data.files.blob import Blob, blob_format, closed_on_error, each_at_once
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
 from mipaudit.data.model_outputs import ModelOutputs
@@ -257,7 +258,7 @@ def _open_files(
     claim_buffers()
     found = [(side, _files(specs)) for side, specs in sides]
     every = [blob for _, files in found for blob, _ in files]
-    try:
+    with closed_on_error(every), _skippable(every):
         check_different((_GIVEN[side], [blob for blob, _ in files]) for side, files in found)
         sound = [
             [one for one in files if one[0].name not in request.left_out] for _, files in found
@@ -270,14 +271,6 @@ def _open_files(
             bare=tuple(blob for _, _, bare in opened for blob in bare),
             left_out=tuple(blob for blob in every if blob.name in request.left_out),
         )
-    except BaseException as error:
-        try:
-            if isinstance(error, BadPartsError):
-                _require_skippable(error, every)
-        finally:
-            for blob in every:
-                blob.close()
-        raise
 
 
 def _files(specs: Sequence[str]) -> list[FoundBlob]:
@@ -292,13 +285,18 @@ def _files(specs: Sequence[str]) -> list[FoundBlob]:
     return sorted(found, key=lambda one: one[0].name.encode()) if len(specs) > 1 else found
 
 
-def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
-    """Raise an error for what is no damage, and for what cannot be read a second time."""
-    for blob in blobs:
-        if blob.name in error.parts and blob.changed():
-            raise inputs.input_changed(blob)
-    if any(blob.bound for blob in blobs):
-        raise error.plain() from None
+@contextmanager
+def _skippable(blobs: Sequence[Blob]) -> Iterator[None]:
+    """Raise another error of bad parts for what is no damage, or cannot be read a second time."""
+    try:
+        yield
+    except BadPartsError as error:
+        for blob in blobs:
+            if blob.name in error.parts and blob.changed():
+                raise inputs.input_changed(blob) from None
+        if any(blob.bound for blob in blobs):
+            raise error.plain() from None
+        raise
 
 
 def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:

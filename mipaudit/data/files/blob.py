@@ -18,10 +18,13 @@ from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.provenance import InputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from _typeshed import WriteableBuffer
+
+    from mipaudit.data.parts import Opened
+
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -249,6 +252,17 @@ class PositionedReader(io.RawIOBase):
         data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
+
+
+@contextmanager
+def closed_on_error(held: Iterable[Blob | Opened]) -> Iterator[None]:
+    """Close what is held where what is done with it fails."""
+    try:
+        yield
+    except BaseException:
+        for one in held:
+            one.close()
+        raise
 
 
 def each_at_once(

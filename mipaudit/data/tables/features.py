@@ -7,7 +7,6 @@ nothing but tells texts apart; a day, a time or a duration counts in days.
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice, product
@@ -17,6 +16,7 @@ import numpy as np
 
 from mipaudit.data.choice import unreadable_column
 from mipaudit.data.column import are_days, column_hashes, column_scores, is_day, word_days
+from mipaudit.data.files.blob import closed_on_error
 from mipaudit.data.parts import (
     Opened,
     merge_fields,
@@ -210,9 +210,7 @@ def open_features(
         InputError: a table cannot be read or is empty, or they have no column in common.
     """
     tables = open_records({"members": members, "holdout": holdout})
-    with ExitStack() as held:
-        for one in tables.values():
-            held.callback(one.close)
+    with closed_on_error(tables.values()):
         sides = (tables["members"].parts, tables["holdout"].parts)
         parts = [part for side in sides for part in side]
         names, skipped = _selected(sides, columns, ignore, id_col)
@@ -247,7 +245,6 @@ def open_features(
                 member, first_row = side is sides[0], source.rows
                 source.partitions.append(FeaturePartition(piece, member, first_row, source))
                 source.rows += piece.rows
-        held.pop_all()
     return source
 
 
@@ -407,8 +404,7 @@ def _pieces(
             (chunk.columns[name], chunk.rows)
             for part in side
             if not texts or any(one.name == name and one.kind == "string" for one in part.fields)
-            for piece in part.pieces()
-            for chunk in piece.chunks({name}, 0)
+            for chunk in part.chunks({name})
         )
         yield chunks if whole else islice(chunks, 1)
 

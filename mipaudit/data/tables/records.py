@@ -9,7 +9,6 @@ same numbers can be stored more coarsely.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -25,6 +24,7 @@ from mipaudit.data.column import (
     number_word,
     text_column,
 )
+from mipaudit.data.files.blob import Blob, closed_on_error
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import check_different, input_blobs
 from mipaudit.data.formats.cells import MISSING, without
@@ -121,12 +121,10 @@ def open_records(given: Mapping[str, Any]) -> dict[str, Opened]:
             "Only one table can be standard input.",
             hint="Write the others to files first.",
         )
-    with ExitStack() as held:
-        blobs = {
-            role: input_blobs(one) if isinstance(one, str) else [] for role, one in given.items()
-        }
-        for blob in (one for found in blobs.values() for one in found):
-            held.callback(blob.close)
+    blobs: dict[str, list[Blob]] = {role: [] for role in given}
+    with closed_on_error(blob for found in blobs.values() for blob in found):
+        for role, one in given.items():
+            blobs[role] += input_blobs(one) if isinstance(one, str) else []
         check_different(blobs.items())
         opened = {}
         for role, one in given.items():
@@ -136,7 +134,6 @@ def open_records(given: Mapping[str, Any]) -> dict[str, Opened]:
             else:
                 whose = "members'" if role == "members" else role
                 opened[role] = Opened(parts=(open_arrow(one, f"the {whose} frame"),))
-        held.pop_all()
     return opened
 
 
@@ -227,12 +224,8 @@ class RecordTable:
         blank = MISSING if mixed else ()
         found = {}
         for name in names:
-            chunks = [
-                chunk.columns[name]
-                for part in self.opened.parts
-                for piece in part.pieces()
-                for chunk in piece.chunks([name], 0)
-            ]
+            read = (chunk for part in self.opened.parts for chunk in part.chunks([name]))
+            chunks = [chunk.columns[name] for chunk in read]
             found[name] = self._joined(name, chunks, kinds[name], name in categorical, blank)
         self.opened.check_unchanged()
         return found

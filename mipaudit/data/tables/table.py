@@ -9,7 +9,6 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
@@ -25,7 +24,14 @@ from mipaudit.data.column import (
     merged_numbers,
     missing_cells,
 )
-from mipaudit.data.files.blob import ZIP_MAGIC, Blob, Format, blob_format, describe_blob
+from mipaudit.data.files.blob import (
+    ZIP_MAGIC,
+    Blob,
+    Format,
+    blob_format,
+    closed_on_error,
+    describe_blob,
+)
 from mipaudit.data.files.contents import (
     NPY_MAGIC,
     plain_stream,
@@ -47,8 +53,6 @@ from mipaudit.statements.provenance import InputFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from mipaudit.data.column import Chunk
 
 
 def _number_lists(part: ParquetPart) -> frozenset[str]:
@@ -183,8 +187,9 @@ class Table:
         rows = max(1, min(part_rows(self.part), CHUNK_ROWS))
         width = max(1, _BLOCK_CELLS // rows)
         for start in range(0, len(plain), width):
-            together = plain[start : start + width]
-            for chunk in self._chunks(together):
+            # Found at once, and in the order of the file, in which columns are read.
+            together = dict.fromkeys(plain[start : start + width])
+            for chunk in self.part.chunks(together):
                 for name in together:
                     column = chunk.columns[name]
                     if not column.numeric:
@@ -196,7 +201,7 @@ class Table:
     def keys(self, names: Sequence[str]) -> dict[str, Column]:
         """Return a hash for each row of each named column."""
         self.part.load(names, names)
-        chunks = list(self._chunks(names))
+        chunks = list(self.part.chunks(names))
         found = {name: [column_hashes(one.columns[name]) for one in chunks] for name in names}
         return {
             name: Column(
@@ -211,19 +216,10 @@ class Table:
         """Return a column of text, empty where it is null."""
         self.part.load([name], ())
         found = []
-        for chunk in self._chunks([name]):
+        for chunk in self.part.chunks([name]):
             column = chunk.columns[name]
             found.append(column.told(column.words, "", np.str_))
         return np.concatenate(found)
-
-    def _chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
-        row = 0
-        # Found at once, and in the order of the file, in which columns are read.
-        wanted = dict.fromkeys(names)
-        for piece in self.part.pieces():
-            for chunk in piece.chunks(wanted, row):
-                yield chunk
-                row += chunk.rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -396,19 +392,15 @@ def open_whole(data: object, name: str, *, several: bool = False) -> Whole:
         return Whole(name=name, table=Table(part=open_arrow(data, name)))
     if not isinstance(data, str):
         return Whole(name=name, arrays={"": _array_of(data, name, words=several)})
-    with ExitStack() as held:
-        blobs = input_blobs(data)
-        for blob in blobs:
-            held.callback(blob.close)
+    blobs = input_blobs(data)
+    with closed_on_error(blobs):
         if len(blobs) > 1:
             raise InputError(
                 "several_files",
                 f"{len(blobs)} files where one is expected.",
                 hint="Give one file, not a directory or a pattern.",
             )
-        whole = _open_file(blobs[0], several=several)
-        held.pop_all()
-    return whole
+        return _open_file(blobs[0], several=several)
 
 
 def _array_of(data: object, name: str, *, words: bool) -> NDArray[Any]:
