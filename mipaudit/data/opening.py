@@ -27,7 +27,7 @@ from mipaudit.data.rows.units import stand_for_units
 from mipaudit.data.source import ScoreSource, Sides
 from mipaudit.data.words import candidate_columns
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.scores import Columns
+from mipaudit.options.scores import Columns, NanPolicy
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ _FRAMES: Final = {True: "the members' frame", False: "the holdout frame", None: 
 MOST_SCORES: Final = 1024
 
 
-NanPolicy = Literal["error", "category", "drop"]
 RowsAre = Literal["independent"]
 
 

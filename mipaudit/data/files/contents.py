@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
+from mipaudit.data.files.blob import ZIP_MAGIC
 from mipaudit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 # As much as tells any of them apart, the name of an archive's first member with it.
 HEAD: Final = 256
-_ZIP: Final = b"PK\x03\x04"
 # Of an entry of a zip archive: where the length of its name stands, and where its name begins.
 _NAME_LENGTH: Final = slice(26, 28)
 _NAME: Final = 30
@@ -135,7 +135,7 @@ def foreign(name: str, head: bytes = b"") -> Foreign | None:
         head: its first bytes, where they are known.
     """
     first = ""
-    if head.startswith(_ZIP):
+    if head.startswith(ZIP_MAGIC):
         length = int.from_bytes(head[_NAME_LENGTH], "little")
         first = head[_NAME : _NAME + length].decode(errors="replace")
     for one in _TABLE:
@@ -167,7 +167,7 @@ def require_table(name: str, head: bytes, *, numbers: bool = False) -> None:
     found = foreign(name, head)
     if found is not None and not (numbers and found.numbers):
         raise InputError("not_a_table", f"{name}: {found.what}.", hint=what_to_do(found, name))
-    if head.startswith(_ZIP) and not numbers:
+    if head.startswith(ZIP_MAGIC) and not numbers:
         raise InputError(
             "zip_file",
             f"{name}: a zip archive, not a table.",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _FRACTION, _INTEGER = 1, 2
 # The least float64 of full precision.
-_LEAST: Final = float(np.finfo(np.float64).tiny)
+LEAST: Final = float(np.finfo(np.float64).tiny)
 # A float64 has no more significant digits than that, all of them written out.
 _MOST: Final = 767
 # What an empty cell may be written as; a score that says so is missing.
@@ -65,7 +65,7 @@ def lost_digits(cells: Sequence[str], values: NDArray[np.float64]) -> NDArray[np
         none does.
     """
     size = np.abs(values)
-    doubtful = (size < _LEAST) | (size == np.inf)
+    doubtful = (size < LEAST) | (size == np.inf)
     if len(cells) and len(max(cells, key=len)) > TOLD_APART:
         # Most are written as Python writes them, and lose nothing.
         doubtful |= np.fromiter(map(ne, cells, map(repr, values.tolist())), np.bool_, len(cells))
@@ -89,7 +89,7 @@ def loses_digits(cell: str, value: float) -> bool:
     if not digits.isdigit():
         return False
     digits = digits.strip("0")
-    if not digits or (len(digits) <= TOLD_APART and _LEAST <= abs(value) < np.inf):
+    if not digits or (len(digits) <= TOLD_APART and LEAST <= abs(value) < np.inf):
         return False
     if value == 0 or abs(value) == np.inf or len(digits) > _MOST:
         return True

@@ -30,6 +30,7 @@ from mipaudit.data.column import (
 from mipaudit.data.files.blob import Blob, Format, read_up_to
 from mipaudit.data.files.contents import HEAD, plain_stream, read_whole, require_table
 from mipaudit.data.formats.cells import (
+    LEAST,
     MISSING,
     booleans_of,
     column_kind,
@@ -67,7 +68,6 @@ SMALL_TEXT: Final = 4 << 20
 # that turns out otherwise is followed, or is an error.
 HEAD_BYTES: Final = 1 << 18
 _NUMBERS: Final = frozenset({"float", "integer", "empty"})
-_LEAST: Final = float(np.finfo(np.float64).tiny)
 # Lines of a block in which digits are looked at, and in how many blocks; in later ones fewer.
 _LINES: Final = 512
 _LINES_LATER: Final = 8
@@ -325,9 +325,9 @@ class CsvPart(Part):
         """Return floats as Arrow converted them, and which say less than what is written."""
         size, column = np.abs(values), Column(values=values)
         # Two reductions serve nearly always; NaN passes neither.
-        if size.size and size.min() >= _LEAST and size.max() < EXACT:
+        if size.size and size.min() >= LEAST and size.max() < EXACT:
             return column
-        at = np.flatnonzero((size < _LEAST) | (size >= EXACT))
+        at = np.flatnonzero((size < LEAST) | (size >= EXACT))
         if not at.size:
             return column
         import pyarrow as pa
