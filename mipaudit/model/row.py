@@ -62,7 +62,15 @@ Attackers = Literal[
     # Whoever made the guesses of the input.
     "guesses",
 ]
-Validity = Literal["finite-sample", "approximate", "not-an-interval"]
+Validity = Literal[
+    "finite-sample",
+    "approximate",
+    "not-an-interval",
+    # Of epsilon, where more is assumed than what the design says.
+    "assumes-gdp",
+    "if-exchangeable",
+    "if-fair-coins",
+]
 # The word for an upper limit that would be as large as the quantity can be: the data do not allow
 # it to say anything. Tables show it in place of the number.
 VACUOUS: Final = "vacuous"

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, NamedTuple
 class Figures(NamedTuple):
     """A field of a report with figures: what forms take that others read.
 
-    A row has ``lower`` and ``upper``, limits of its ``value`` or ``estimate``, or the columns
-    that are named.
+    A row has ``lower`` and ``upper``, limits of its ``value``, or the columns that are
+    named.
 
     Attributes:
         field: its name, as that of a table.
@@ -130,7 +130,7 @@ KINDS: Final = (
         question="Does the mechanism keep its promise of differential privacy?",
         type="EpsilonReport",
         tables=("statements",),
-        figures=(Figures("statements", of="epsilon"),),
+        figures=(Figures("statements"),),
         made_of="scores",
     ),
     Kind(

@@ -130,7 +130,11 @@ def _attribute(report: Fields) -> Fields:
 
 
 def _compare(report: Fields) -> Fields:
-    return _checks(report, None)
+    ranking = [
+        _without(row, "lower", "value", "upper") | {"estimate": row["value"]}
+        for row in report["ranking"]
+    ]
+    return _checks(report, None) | {"ranking": ranking}
 
 
 NOTHING = dict.fromkeys(("lower", "value", "upper", "lower_reason"))
@@ -189,14 +193,33 @@ def _bounds(report: Fields) -> Fields:
     return report | {"bounds": bounds}
 
 
+TRIED = ("canaries", "guesses", "correct", "guessed_in", "guessed_out", "tried")
+
+
 def _epsilon(report: Fields) -> Fields:
-    if report["profile"] is None:
-        return report
     points = [
         {name: row[name] for name in ("score", "delta", "lower")} | {"estimate": row["value"]}
-        for row in report["profile"]
+        for row in report["profile"] or ()
     ]
-    return report | {"profile": points}
+    first = report["statements"][0]["method"] if report["design"]["kind"] != "one-model" else None
+
+    def statement(row: Fields) -> Fields:
+        counts, of_run = row["counts"], "canaries" in row["counts"]
+        made = {name: counts.get(name) for name in TRIED if of_run} | {"direction": row["side"]}
+        judged = counts | {name: row[name] for name in ("n_members", "n_holdout")}
+        judged |= {"direction": row["side"], "numerator": row["selection"]}
+        return {name: row[name] for name in ("method", "validity", "lower", "mu_lower")} | {
+            "score": row["score"] or None,
+            "decides": row["method"] == first,
+            "lower_reason": row["lower_reason"],
+            "estimate": row["value"],
+            "confidence": row["confidence"],
+            "attack": judged if counts and not of_run else None,
+            "guesses": made if of_run else None,
+        }
+
+    statements = list(map(statement, report["statements"]))
+    return report | {"profile": points or None, "statements": statements}
 
 
 def _records(report: Fields) -> Fields:

@@ -18,19 +18,6 @@ Sides = Literal[1, 2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """How often an attack answered.
-
-    Members called members (tp) or not (fn); holdout records called members (fp) or not (tn).
-    """
-
-    tp: int
-    fn: int
-    fp: int
-    tn: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RefutedLimits:
     """Confidence limits of what an attack's counts rule out.
 
@@ -66,7 +53,8 @@ class RefutedLimits:
 class Refutation:
     """What an attack rules out: no guarantee below ``epsilon`` (at ``delta``) or ``mu``.
 
-    None where such rates are consistent with no finite value.
+    None where such rates are consistent with no finite value. ``counts`` are how often the attack
+    answered: members called members (tp) or not (fn), holdout records so (fp) or not (tn).
     """
 
     tpr: float
@@ -74,7 +62,7 @@ class Refutation:
     delta: float
     epsilon: float | None
     mu: float | None
-    counts: Counts | None
+    counts: dict[str, int] | None
     limits: tuple[RefutedLimits, ...]
 
 
@@ -83,7 +71,7 @@ def refutation(
     tpr: float,
     fpr: float,
     delta: float,
-    counts: Counts | None,
+    counts: dict[str, int] | None,
     confidence: float,
     methods: tuple[Method, ...] = get_args(Method),
 ) -> Refutation:
@@ -115,7 +103,7 @@ def refutation(
 
 
 def _limit(
-    method: Method, sides: Sides, counts: Counts, delta: float, confidence: float
+    method: Method, sides: Sides, counts: dict[str, int], delta: float, confidence: float
 ) -> RefutedLimits:
     """Return the limits of one method; the error is shared among all that are used."""
     from mipaudit.maths.binomial import (
@@ -130,9 +118,13 @@ def _limit(
     upper = clopper_pearson_upper if exact else jeffreys_upper
     # One side needs the TPR from below and the FPR from above; two sides need all four.
     alpha = (1 - confidence) / (2 * sides)
-    members, holdout = counts.tp + counts.fn, counts.fp + counts.tn
-    tpr = float(lower(counts.tp, members, alpha)), float(upper(counts.tp, members, alpha))
-    fpr = float(lower(counts.fp, holdout, alpha)), float(upper(counts.fp, holdout, alpha))
+    tpr, fpr = (
+        (float(lower(said, of, alpha)), float(upper(said, of, alpha)))
+        for said, of in (
+            (counts["tp"], counts["tp"] + counts["fn"]),
+            (counts["fp"], counts["fp"] + counts["tn"]),
+        )
+    )
     epsilon_upper, mu_upper = refuted_epsilon(tpr[1], fpr[0], delta), refuted_mu(tpr[1], fpr[0])
     missing = "one_sided" if sides == 1 else "perfect_not_excluded"
     known = sides == 2 and math.isfinite(max(epsilon_upper, mu_upper))  # noqa: PLR2004

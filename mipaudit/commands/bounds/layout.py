@@ -32,9 +32,9 @@ LAYOUT: Final = Layout(
             "What the guarantee allows",
             "allowed",
             (
-                Column("no attacker can exceed", "{figure}"),
-                Column("{reading}", "{first:most_figure}"),
-                Column("[{other_reading}]", "{second:most_figure}"),
+                Column("no attacker can exceed", "{message}"),
+                Column("{reading}", "{message.first:most_figure}"),
+                Column("[{other_reading}]", "{message.second:most_figure}"),
             ),
             short=None,
             note="{reading}: {attacker.game}[; {other_reading}: {other_readings.0.game}].",
@@ -56,7 +56,7 @@ LAYOUT: Final = Layout(
         Table(
             "Renyi divergences, by the neighbours of the guarantee",
             "divergences",
-            (Column("order", "{figure}"), Column("at most", "{first:most_figure}")),
+            (Column("order", "{message}"), Column("at most", "{message.first:most_figure}")),
             words=0,
         ),
         Table(

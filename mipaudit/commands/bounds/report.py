@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.bounds.readings import (
     BY_PRESENCE,
@@ -75,14 +75,6 @@ _MOST_ORDERS: Final = 12
 _MOST_ALIKE: Final = 1000
 
 
-class Line(NamedTuple):
-    """The most that a figure can be, by the first reading and by the other."""
-
-    figure: Message
-    first: float
-    second: float | None = None
-
-
 def answer(report: BoundsReport) -> Message:
     """Return what a guarantee allows, what a target needs, or what an attack rules out."""
     if report.refuted is not None:
@@ -128,8 +120,8 @@ def other_reading(report: BoundsReport) -> Message | None:
     return next((Message(_READINGS[one.game]) for one in report.other_readings), None)
 
 
-def allowed(report: BoundsReport) -> tuple[Line, ...]:
-    """Return what no attacker can exceed, a line a figure."""
+def allowed(report: BoundsReport) -> tuple[Message, ...]:
+    """Return what no attacker can exceed, by the first reading and by the other."""
     first = report.attacker
     if first is None:
         return ()
@@ -150,7 +142,9 @@ def allowed(report: BoundsReport) -> tuple[Line, ...]:
         (Message("figure_certainty"), lambda one: one.posterior_limit),
     ]
     return tuple(
-        Line(figure, read(first), next(map(read, report.other_readings), None))
+        figure.with_values(
+            figure.code, first=read(first), second=next(map(read, report.other_readings), None)
+        )
         for figure, read in figures
         # What is above a baseline of 0 is the advantage.
         if figure.get("baseline") != 0 or figure.code != "figure_excess"
@@ -164,12 +158,12 @@ def kept(report: BoundsReport) -> tuple[Requirement, ...]:
     return tuple(replace(one, epsilon=None) for one in report.needed)
 
 
-def divergences(report: BoundsReport) -> tuple[Line, ...]:
+def divergences(report: BoundsReport) -> tuple[Message, ...]:
     """Return the Renyi divergences, of many those of the usual orders."""
     known = {} if report.guarantee is None else report.guarantee.renyi
     shown = map(number_text, ORDERS) if len(known) > _MOST_ORDERS else known
     return tuple(
-        Line(Message.of("figure_divergence", order=float(order)), known[order])
+        Message.of("figure_divergence", order=float(order), first=known[order])
         for order in shown
         if order in known
     )

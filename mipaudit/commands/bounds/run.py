@@ -180,12 +180,12 @@ def _target(asked: BoundsOptions) -> Target:
 
 
 def _refuted(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
-    from mipaudit.commands.bounds.attacks import Counts, refutation
+    from mipaudit.commands.bounds.attacks import refutation
 
     counts, tpr, fpr = None, asked.tpr or 0.0, asked.fpr or 0.0
     match asked:
         case BoundsOptions(tp=int(tp), fn=int(fn), fp=int(fp), tn=int(tn)):
-            counts = Counts(tp=tp, fn=fn, fp=fp, tn=tn)
+            counts = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
             tpr, fpr = tp / (tp + fn), fp / (fp + tn)
     refuted = refutation(
         tpr=tpr, fpr=fpr, delta=asked.delta or 0.0, counts=counts, confidence=asked.confidence

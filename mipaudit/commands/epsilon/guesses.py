@@ -14,7 +14,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.epsilon.report import CanaryGuesses, CoinCheck
+from mipaudit.commands.epsilon.report import CoinCheck
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.one_run.coins import coin_p_value
 from mipaudit.maths.one_run.p_value import CanaryCount
@@ -78,6 +78,11 @@ class GuessPlan:
         return 1 if self.guessed_out == 0 else 2 * (self.guessed_in == 0)
 
 
+# A plan with its share of the error, the guesses that it made, and the end of the score that was
+# taken to speak for inclusion.
+Tried = tuple[GuessPlan, CanaryCount, Direction | None]
+
+
 def plan_guesses(canaries: int, guesses: int | tuple[int, int] | None) -> tuple[GuessPlan, ...]:
     """Return what will be tried, with the error shared out.
 
@@ -139,11 +144,12 @@ def can_refute(plan: GuessPlan, *, canaries: int, delta: float, alpha: float) ->
 
 
 def _least_p_value(plan: GuessPlan, canaries: int, delta: float) -> float:
-    guesses = plan.guesses
-    best = CanaryCount(
-        canaries=canaries, guesses=guesses, correct=guesses, guessed_in=plan.guessed_in
-    )
-    return coin_p_value(best, epsilon=0.0, delta=delta)
+    return coin_p_value(_counted(plan, canaries, plan.guesses), epsilon=0.0, delta=delta)
+
+
+def _counted(plan: GuessPlan, canaries: int, correct: int) -> CanaryCount:
+    made, inside = plan.guesses, plan.guessed_in
+    return CanaryCount(canaries=canaries, guesses=made, correct=correct, guessed_in=inside)
 
 
 def _regrouped(plans: Sequence[GuessPlan], kept: Sequence[int]) -> list[float]:
@@ -201,7 +207,7 @@ def count_guesses(
     direction: Direction | None,
     seed: int = 0,
     ids: NDArray[np.uint64] | None = None,
-) -> tuple[tuple[GuessPlan, CanaryGuesses], ...]:
+) -> tuple[Tried, ...]:
     """Return how many guesses of each plan are right, with its share of the error.
 
     Args:
@@ -225,16 +231,8 @@ def count_guesses(
         for plan in plans:
             right_in = int(before[size] - before[size - plan.guessed_in])
             right_out = plan.guessed_out - int(before[plan.guessed_out])
-            guesses = CanaryGuesses(
-                canaries=size,
-                guesses=plan.guesses,
-                correct=right_in + right_out,
-                guessed_in=plan.guessed_in,
-                guessed_out=plan.guessed_out,
-                direction=way,
-                tried=len(ways) * len(plans),
-            )
-            found.append((replace(plan, share=plan.share / len(ways)), guesses))
+            made = _counted(plan, size, right_in + right_out)
+            found.append((replace(plan, share=plan.share / len(ways)), made, way))
     return tuple(found)
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack
+from mipaudit.commands.epsilon.report import EpsilonRow
 from mipaudit.maths.epsilon.attacks import (
     Attack,
     Numerator,
@@ -37,7 +37,7 @@ from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon, gaussian_lower
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 from mipaudit.model.message import Message
-from mipaudit.model.row import Row
+from mipaudit.model.row import Row, Validity
 from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
@@ -61,53 +61,47 @@ _LEAST_RUNS: Final = 8
 _DELTAS: Final = (0.0, *np.geomspace(1e-10, 0.9, 100).tolist())
 
 
-class _Found(NamedTuple):
-    lower: float
-    pure: float  # the same guesses' limit at delta 0, of a limit that delta can take away
-    estimate: float
-    attack: JudgedAttack
-    mu: float | None = None
+def _row(
+    limits: tuple[float, float],
+    estimate: float,
+    counts: GuessCounts,
+    numerator: Numerator,
+    confidence: float,
+    *,
+    members_high: bool | None = None,
+    mu: float | None = None,
+) -> EpsilonRow:
+    """Return the limit by an attack, whose guesses of a class count.
 
-
-def _statement(
-    found: _Found | None, method: Method, confidence: float, score: str | None = None
-) -> EpsilonStatement:
-    """Return the limit of one method; None is found where there are too few runs to judge."""
-    return EpsilonStatement(
-        score=score,
-        method=method,
-        validity="assumes-gdp" if method == "gdp" else "finite-sample",
-        decides=True,
-        lower=found.lower if found else 0.0,
-        lower_reason=_reason(found),
-        estimate=found.estimate if found else None,
-        mu_lower=found.mu if found else None,
-        confidence=confidence,
-        attack=found.attack if found else None,
-        guesses=None,
-    )
-
-
-def _reason(found: _Found | None) -> Message | None:
-    """Return why the limit is 0."""
-    if found is None:
-        return Message.of("nothing_to_judge", fewest=_LEAST_RUNS)
-    if found.lower > 0:
-        return None
-    if found.pure > 0:
-        return Message.of("delta_allows", pure=found.pure)
-    counted = found.attack.direction is None
-    return Message(
-        "difference_within_chance" if found.estimate or counted else "no_difference_found"
-    )
-
-
-def _judged(
-    counts: GuessCounts, numerator: Numerator, *, members_high: bool | None = None
-) -> JudgedAttack:
-    """Return how the report has an attack; the end of the score is None for counts."""
+    Args:
+        limits: at delta, and at 0, of a limit that delta can take away.
+        estimate: for the attack.
+        counts: of its guesses.
+        numerator: the class.
+        confidence: of the limit.
+        members_high: the end of the score where members are; None for counts.
+        mu: the limit as mu, where that is assumed.
+    """
+    (lower, pure), reason = limits, None
+    if not lower > 0:
+        close = estimate or members_high is None
+        reason = Message("difference_within_chance" if close else "no_difference_found")
+        reason = Message.of("delta_allows", pure=pure) if pure > 0 else reason
     ends: dict[bool | None, Literal["high", "low"]] = {True: "high", False: "low"}
-    return JudgedAttack(direction=ends.get(members_high), numerator=numerator, **counts._asdict())
+    return EpsilonRow(
+        quantity="epsilon",
+        value=estimate,
+        lower=lower,
+        lower_reason=reason,
+        validity="finite-sample" if mu is None else "assumes-gdp",
+        confidence=confidence,
+        n_members=counts.n_members,
+        n_holdout=counts.n_holdout,
+        side=ends.get(members_high),
+        selection=numerator,
+        counts={"tp": counts.tp, "fp": counts.fp, "tn": counts.tn, "fn": counts.fn},
+        mu_lower=mu,
+    )
 
 
 def _table(counts: GuessCounts) -> tuple[int, int, int, int]:
@@ -120,16 +114,15 @@ def _exposed(counts: GuessCounts, numerator: Numerator) -> int:
     return counts.n_members * (numerator != "holdout") + counts.n_holdout * (numerator != "member")
 
 
-def counts_statements(counts: GuessCounts, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
-    """Return the limit that decides, and the others beside it, of an attack on every run."""
+def counts_statements(counts: GuessCounts, asked: EpsilonOptions) -> tuple[EpsilonRow, ...]:
+    """Return the limit that decides, and the others after it, of an attack on every run."""
     methods: list[Method] = ["conditional", "clopper-pearson"]
     if asked.assume_gdp:
         methods.insert(0 if asked.method == "gdp" else 2, "gdp")
-    stated = [_statement(_of_counts(counts, asked, m), m, asked.confidence) for m in methods]
-    return tuple(replace(one, decides=at == 0) for at, one in enumerate(stated))
+    return tuple(replace(_of_counts(counts, asked, one), method=one) for one in methods)
 
 
-def _of_counts(counts: GuessCounts, asked: EpsilonOptions, method: Method) -> _Found:
+def _of_counts(counts: GuessCounts, asked: EpsilonOptions, method: Method) -> EpsilonRow:
     alpha, delta, mu = 1 - asked.confidence, asked.delta, None
     numerator: Numerator = "both"
     estimate = estimate_from_counts(counts, delta=delta)
@@ -146,7 +139,7 @@ def _of_counts(counts: GuessCounts, asked: EpsilonOptions, method: Method) -> _F
             conditional_from_counts(counts, numerator=asked.counted_class, delta=one, alpha=alpha)
             for one in (delta, 0.0)
         )
-    return _Found(lower, pure, estimate, _judged(counts, numerator), mu)
+    return _row((lower, pure), estimate, counts, numerator, asked.confidence, mu=mu)
 
 
 def conditional_from_counts(
@@ -231,8 +224,8 @@ def epsilon_runs(
     delta: float,
     confidence: float,
     method: Method,
-    score: str | None = None,
-) -> EpsilonStatement:
+    score: str = "",
+) -> EpsilonRow:
     """Return a lower limit of epsilon at delta from independent runs.
 
     It is infinite only with ``gdp`` at delta 0, where no mu above 0 has an epsilon.
@@ -248,8 +241,18 @@ def epsilon_runs(
         score: what the scores are called.
     """
     find = {"conditional": _conditional, "gdp": _gaussian, "bands": _from_band}[method]
-    found = find(members, holdout, delta, 1 - confidence)
-    return _statement(found, method, confidence, score)
+    found = find(members, holdout, delta, confidence)
+    if found is None:  # too few runs
+        why, gaussian = Message.of("nothing_to_judge", fewest=_LEAST_RUNS), method == "gdp"
+        validity: Validity = "assumes-gdp" if gaussian else "finite-sample"
+        found = EpsilonRow(
+            quantity="epsilon",
+            lower=0.0,
+            lower_reason=why,
+            confidence=confidence,
+            validity=validity,
+        )
+    return replace(found, method=method, score=score)
 
 
 def _in_order(members: Scores, holdout: Scores) -> tuple[Scores, Scores, Scores]:
@@ -258,9 +261,11 @@ def _in_order(members: Scores, holdout: Scores) -> tuple[Scores, Scores, Scores]
     return one, two, np.sort(np.concatenate([one, two]), kind="stable")
 
 
-def _conditional(members: Scores, holdout: Scores, delta: float, alpha: float) -> _Found | None:
+def _conditional(
+    members: Scores, holdout: Scores, delta: float, confidence: float
+) -> EpsilonRow | None:
     """Judge the planned attacks, both ways round, and return the one with the greatest limit."""
-    one, two, ordered = _in_order(members, holdout)
+    (one, two, ordered), alpha = _in_order(members, holdout), 1 - confidence
     if ordered.size < _LEAST_RUNS:
         return None
     exposed, left = most_exposed(members.size, holdout.size, delta, alpha)
@@ -280,12 +285,9 @@ def _conditional(members: Scores, holdout: Scores, delta: float, alpha: float) -
     numerator: Numerator = "member" if bool(attack.above) == high else "holdout"
     if attack.above and attack.below:
         numerator = "both"
-    return _Found(
-        lower=lower,
-        pure=_lower(attack, counts, Exposed(), alpha),
-        estimate=conditional_estimate(counts, delta, _exposed(counts, numerator)),
-        attack=_judged(counts, numerator, members_high=high),
-    )
+    pure = _lower(attack, counts, Exposed(), alpha)
+    estimate = conditional_estimate(counts, delta, _exposed(counts, numerator))
+    return _row((lower, pure), estimate, counts, numerator, confidence, members_high=high)
 
 
 def _lower(
@@ -314,11 +316,13 @@ def _answers(members: Scores, holdout: Scores) -> Iterator[tuple[GuessCounts, bo
         yield made.reversed, False, cut.share / 2
 
 
-def _gaussian(members: Scores, holdout: Scores, delta: float, alpha: float) -> _Found | None:
+def _gaussian(
+    members: Scores, holdout: Scores, delta: float, confidence: float
+) -> EpsilonRow | None:
     best: tuple[float, float, GuessCounts, bool] | None = None
     for counts, high, share in _answers(members, holdout):
         beat = best[0] if best else 0.0
-        mu = gaussian_lower(*_table(counts), alpha=share * alpha, beat=beat)
+        mu = gaussian_lower(*_table(counts), alpha=share * (1 - confidence), beat=beat)
         rank = mu, gaussian_estimate(counts, delta=delta)
         if best is None or rank > best[:2]:
             best = *rank, counts, high
@@ -326,21 +330,20 @@ def _gaussian(members: Scores, holdout: Scores, delta: float, alpha: float) -> _
         return None
     mu, estimate, counts, high = best
     lower = GaussianDP(mu=mu).epsilon_at(delta)
-    return _Found(lower, 0.0, estimate, _judged(counts, "both", members_high=high), mu)
+    return _row((lower, 0.0), estimate, counts, "both", confidence, members_high=high, mu=mu)
 
 
-def _from_band(members: Scores, holdout: Scores, delta: float, alpha: float) -> _Found:
-    band = roc_band(members, holdout, alpha=alpha)
+def _from_band(members: Scores, holdout: Scores, delta: float, confidence: float) -> EpsilonRow:
+    band = roc_band(members, holdout, alpha=1 - confidence)
     refuted, pure = band.refuted(delta), band.refuted(0.0)
     best = int((refuted if refuted.any() else pure).argmax())
     counts = _at(band, best, members.size, holdout.size)
     numerator, high = _refuting_class(counts, delta), bool(band.members_high[best])
-    return _Found(
-        lower=float(refuted[best]),
-        pure=float(pure[best]),
-        estimate=estimate_from_counts(counts, delta=delta),
-        attack=_judged(counts, numerator, members_high=high),
+    limits, estimate = (
+        (float(refuted[best]), float(pure[best])),
+        estimate_from_counts(counts, delta=delta),
     )
+    return _row(limits, estimate, counts, numerator, confidence, members_high=high)
 
 
 def _at(band: RocBand, place: int, n_members: int, n_holdout: int) -> GuessCounts:
@@ -369,11 +372,11 @@ def runs_refute_curve(
     )
 
 
-def runs_statements(rows: ScoredRows, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
+def runs_statements(rows: ScoredRows, asked: EpsilonOptions) -> tuple[EpsilonRow, ...]:
     """Return a limit for each score, and one under the Gaussian assumption if asked for."""
     confidence = asked.confidence_of_one(len(rows.names))
     methods: list[Method] = [asked.method, "gdp"] if asked.assume_gdp else [asked.method]
-    found = (
+    return tuple(
         epsilon_runs(
             members,
             holdout,
@@ -385,7 +388,6 @@ def runs_statements(rows: ScoredRows, asked: EpsilonOptions) -> tuple[EpsilonSta
         for method in dict.fromkeys(methods)
         for name, members, holdout in rows.columns()
     )
-    return tuple(replace(one, decides=one.method == asked.method) for one in found)
 
 
 def curve_is_refuted(rows: ScoredRows, asked: EpsilonOptions) -> bool:
@@ -424,7 +426,7 @@ def _estimate_of_band(band: RocBand, delta: float, n_members: int, n_holdout: in
 
 def advantage_statements(
     source: ScoreSource, asked: EpsilonOptions, seed: SeedChoice
-) -> tuple[EpsilonStatement, ...]:
+) -> tuple[EpsilonRow, ...]:
     """Return the epsilon that the lower limit of each score's advantage implies."""
     from mipaudit.counting.counts import How
     from mipaudit.counting.scores import count_all
@@ -439,20 +441,17 @@ def advantage_statements(
     )
 
 
-def _advantage(evidence: Evidence, asked: EpsilonOptions, confidence: float) -> EpsilonStatement:
+def _advantage(evidence: Evidence, asked: EpsilonOptions, confidence: float) -> EpsilonRow:
     lower = _implied(evidence.lower(1 - confidence), asked.delta)
-    return EpsilonStatement(
+    return EpsilonRow(
+        quantity="epsilon",
         score=safe_name(evidence.score),
         method="advantage",
         validity="if-exchangeable",
-        decides=False,
         lower=lower,
         lower_reason=None if lower else Message("advantage_within_chance"),
-        estimate=_implied(evidence.held_out.value, asked.delta),
-        mu_lower=None,
+        value=_implied(evidence.held_out.value, asked.delta),
         confidence=confidence,
-        attack=None,
-        guesses=None,
     )
 
 

@@ -15,7 +15,7 @@ LAYOUT: Final = Layout(
     tables=(
         Table(
             "Lower limits of epsilon",
-            "lines",
+            "statements",
             (
                 _SCORE,
                 _METHOD,
@@ -36,7 +36,7 @@ LAYOUT: Final = Layout(
         ),
         Table(
             "What was found",
-            "lines",
+            "statements",
             (_SCORE, _METHOD, Column("guesses", "{judged}")),
             unless=(("judged", (None,)),),
             prose=True,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from mipaudit.commands.epsilon.guesses import (
     FAIR_RATE,
     Direction,
     GuessPlan,
+    Tried,
     can_refute,
     check_fair_coin,
     coin_findings,
@@ -27,11 +28,11 @@ from mipaudit.commands.epsilon.guesses import (
     plan_guesses,
     settled_shares,
 )
-from mipaudit.commands.epsilon.report import CanaryGuesses, CoinCheck, EpsilonStatement
+from mipaudit.commands.epsilon.report import CoinCheck, EpsilonRow
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_claim_p_value, coin_epsilon, most_epsilon
 from mipaudit.maths.one_run.curve_p_value import mu_one_run, one_run_curve_p_value, refutes_curve
-from mipaudit.maths.one_run.p_value import CoinShares, coin_shares
+from mipaudit.maths.one_run.p_value import CanaryCount, CoinShares, coin_shares
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff
 from mipaudit.model.message import Finding, Message
@@ -55,16 +56,16 @@ class OneRun:
     """What one run showed.
 
     Attributes:
-        score: its column; None for counts.
+        score: its column; empty for counts.
         canaries: m.
         tried: everything that was tried, with how the error is shared out.
         coin: the check of the coins, or None where only counts are known.
         rate: the share of the coins, if it is known; it is for counts.
     """
 
-    score: str | None = None
+    score: str = ""
     canaries: int
-    tried: tuple[tuple[GuessPlan, CanaryGuesses], ...]
+    tried: tuple[Tried, ...]
     coin: CoinCheck | None = None
     rate: float | None
 
@@ -77,20 +78,40 @@ class OneRun:
         found = coin_shares(canaries=self.canaries, included=self.coin.included, error=spent)
         return found, error - spent
 
-    def settled(
-        self, *, delta: float, alpha: float
-    ) -> list[tuple[GuessPlan, CanaryGuesses, float]]:
+    def settled(self, *, delta: float, alpha: float) -> list[tuple[Tried, float]]:
         """Return the guesses that can refute anything, each with its share of the error."""
-        plans = [plan for plan, _ in self.tried]
+        plans = [plan for plan, *_ in self.tried]
         shares = settled_shares(plans, canaries=self.canaries, delta=delta, alpha=alpha)
-        return [(*one, share) for one, share in zip(self.tried, shares, strict=True) if share > 0]
+        return [(one, share) for one, share in zip(self.tried, shares, strict=True) if share > 0]
+
+    def row(
+        self, found: Tried, method: str, limit: tuple[float | None, Message | None], sure: float
+    ) -> EpsilonRow:
+        """Return a limit, or why there is none above 0, with a confidence and its guesses."""
+        made, (lower, reason) = found[1], limit
+        counts = {"canaries": self.canaries, "guesses": made.guesses, "correct": made.correct}
+        if made.guessed_in is not None:
+            counts |= {
+                "guessed_in": made.guessed_in,
+                "guessed_out": made.guesses - made.guessed_in,
+            }
+        return EpsilonRow(
+            quantity="epsilon",
+            score=self.score,
+            method=method,
+            side=found[2],
+            lower=lower,
+            lower_reason=reason,
+            confidence=sure,
+            counts=counts | {"tried": len(self.tried)},
+        )
 
 
 def one_run_from_scores(
     included: NDArray[np.bool_],
     scores: NDArray[np.floating],
     *,
-    score: str | None = None,
+    score: str = "",
     guesses: int | tuple[int, int] | None = None,
     direction: Direction | None = None,
     seed: int = 0,
@@ -137,19 +158,12 @@ def one_run_from_counts(
         raise UsageError(
             "bad_correct", "The number of right guesses must be from 0 to the number of guesses."
         )
-    made = CanaryGuesses(
-        canaries=canaries,
-        guesses=guesses,
-        correct=correct,
-        guessed_in=None,
-        guessed_out=None,
-        direction=None,
-        tried=1,
-    )
-    return OneRun(canaries=canaries, tried=((plans[0], made),), rate=inclusion_rate or FAIR_RATE)
+    made = CanaryCount(canaries=canaries, guesses=guesses, correct=correct, guessed_in=None)
+    tried = ((plans[0], made, None),)
+    return OneRun(canaries=canaries, tried=tried, rate=inclusion_rate or FAIR_RATE)
 
 
-def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonStatement:
+def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonRow:
     """Return the largest epsilon at ``delta`` that the run refutes, at least 0, finite.
 
     Its guesses are those that gave the limit, the first ones tried where it is 0.
@@ -161,39 +175,32 @@ def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonSta
     """
     shares, alpha = run.shares(1 - confidence)
     settled = run.settled(delta=delta, alpha=alpha)
-    best, pure, found = 0.0, 0.0, settled[0][1]
-    for _, guesses, share in settled:
-        part = alpha * share
+    best, pure, found = 0.0, 0.0, settled[0][0]
+    for one, share in settled:
+        guesses, part = one[1], alpha * share
         # Nothing is found above the limit at delta = 0 and the best share.
         if most_epsilon(guesses, alpha=part, shares=shares) <= best:
             continue
         pure = max(pure, coin_epsilon(guesses, delta=0.0, alpha=part, shares=shares))
         epsilon = coin_epsilon(guesses, delta=delta, alpha=part, shares=shares) if delta else pure
         if epsilon > best:
-            best, found = epsilon, guesses
+            best, found = epsilon, one
     reason = Message.of("delta_allows", pure=pure) if pure > 0 else _WITHIN_CHANCE
     if not any(
         can_refute(plan, canaries=run.canaries, delta=delta, alpha=alpha * share)
-        for plan, _, share in settled
+        for (plan, *_), share in settled
     ):
         reason = _NOT_EVEN_RIGHT_ONES
-    return EpsilonStatement(
-        score=run.score,
-        method="one-run",
+    right, made = found[1].correct, found[1].guesses
+    return replace(
+        run.row(found, "one-run", (best, None if best > 0 else reason), confidence),
         validity="if-fair-coins" if run.coin and coin_findings(run.coin) else "finite-sample",
-        decides=True,
-        lower=best,
-        lower_reason=None if best > 0 else reason,
         # The log-odds of a right guess, half a guess added on either side.
-        estimate=max(0.0, math.log((found.correct + 0.5) / (found.guesses - found.correct + 0.5))),
-        mu_lower=None,
-        confidence=confidence,
-        attack=None,
-        guesses=found,
+        value=max(0.0, math.log((right + 0.5) / (made - right + 0.5))),
     )
 
 
-def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonStatement:
+def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonRow:
     """Return the largest mu that the run refutes, for a mechanism assumed to be Gaussian.
 
     It is valid only if the mechanism's own trade-off curve is that of mu-GDP for some mu: on
@@ -206,27 +213,17 @@ def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> E
     """
     shares, alpha = run.shares(1 - confidence)
     settled = run.settled(delta=0.0, alpha=alpha)
-    mu, found = 0.0, settled[0][1]
-    for _, guesses, share in settled:
+    mu, found = 0.0, settled[0][0]
+    for one, share in settled:
         part = alpha * share
-        if refutes_curve(GaussianDP(mu=mu), guesses, alpha=part, shares=shares):
-            mu, found = mu_one_run(guesses, alpha=part, shares=shares), guesses
+        if refutes_curve(GaussianDP(mu=mu), one[1], alpha=part, shares=shares):
+            mu, found = mu_one_run(one[1], alpha=part, shares=shares), one
     epsilon = GaussianDP(mu=mu).epsilon_at(delta)
     reason = None if mu > 0 else _WITHIN_CHANCE
-    finite = math.isfinite(epsilon)
-    return EpsilonStatement(
-        score=run.score,
-        method="one-run gdp",
-        validity="assumes-gdp",
-        decides=False,
-        lower=epsilon if finite else None,
-        lower_reason=reason if finite else Message("gaussian_without_epsilon"),
-        estimate=None,
-        mu_lower=mu,
-        confidence=confidence,
-        attack=None,
-        guesses=found,
-    )
+    finite = (epsilon, reason) if math.isfinite(epsilon) else None
+    limit = finite or (None, Message("gaussian_without_epsilon"))
+    row = run.row(found, "one-run gdp", limit, confidence)
+    return replace(row, validity="assumes-gdp", mu_lower=mu)
 
 
 def p_value_one_run(
@@ -247,13 +244,13 @@ def p_value_one_run(
     """
     shares, alpha = run.shares(1 - confidence)
 
-    def p_value(guesses: CanaryGuesses) -> float:
+    def p_value(guesses: CanaryCount) -> float:
         if isinstance(claimed, TradeOff):
             return one_run_curve_p_value(claimed, guesses, shares)
         return coin_claim_p_value(guesses, epsilon=claimed, delta=delta, shares=shares)
 
     settled = run.settled(delta=delta, alpha=alpha)
-    least = min(p_value(guesses) / share for _, guesses, share in settled)
+    least = min(p_value(made) / share for (_, made, _), share in settled)
     return min(1.0, least + (1 - confidence) - alpha)
 
 
@@ -282,9 +279,7 @@ def runs_from_scores(rows: ScoredRows, asked: EpsilonOptions) -> tuple[OneRun, .
     )
 
 
-def one_run_statements(
-    runs: tuple[OneRun, ...], asked: EpsilonOptions
-) -> tuple[EpsilonStatement, ...]:
+def one_run_statements(runs: tuple[OneRun, ...], asked: EpsilonOptions) -> tuple[EpsilonRow, ...]:
     """Return a limit for each score, and one under the Gaussian assumption if asked for."""
     limits = [limit_one_run, *[gaussian_limit_one_run] * asked.assume_gdp]
     confidence = asked.confidence_of_one(len(runs))
@@ -304,12 +299,11 @@ def claim_p_value(runs: tuple[OneRun, ...], asked: EpsilonOptions) -> float | No
     return min(1.0, len(runs) * min(values))
 
 
-def power_findings(found: EpsilonStatement, delta: float) -> tuple[Finding, ...]:
+def power_findings(found: EpsilonRow, delta: float) -> tuple[Finding, ...]:
     """Say where no number of right guesses could have refuted anything."""
-    guesses = found.guesses
-    if found.lower_reason != _NOT_EVEN_RIGHT_ONES or guesses is None:
+    if found.lower_reason != _NOT_EVEN_RIGHT_ONES:
         return ()
-    canaries = guesses.canaries
+    canaries = found.counts["canaries"]
     least = needed_guesses(canaries, delta=delta, alpha=1 - found.confidence)
     return (
         Finding.of(
@@ -318,7 +312,7 @@ def power_findings(found: EpsilonStatement, delta: float) -> tuple[Finding, ...]
             delta=delta,
             given_away=canaries * delta,
             canaries=canaries,
-            guesses=guesses.guesses,
+            guesses=found.counts["guesses"],
             least=least,
         ),
     )

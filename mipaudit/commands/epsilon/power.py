@@ -17,7 +17,7 @@ binomial.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from mipaudit.commands.epsilon.guesses import GuessPlan, plan_guesses, settled_shares
 from mipaudit.commands.epsilon.independent_runs import pooled_limit
 from mipaudit.commands.epsilon.options import EpsilonOptions
-from mipaudit.commands.epsilon.report import CanaryGuesses, DetectionPower, EpsilonStatement
+from mipaudit.commands.epsilon.report import DetectionPower, EpsilonRow
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
 from mipaudit.maths.one_run.p_value import critical_correct
@@ -77,7 +77,7 @@ class _Plan(NamedTuple):
 
 
 def detection_power(
-    asked: EpsilonOptions, statement: EpsilonStatement, *, columns: int
+    asked: EpsilonOptions, statement: EpsilonRow, *, columns: int
 ) -> tuple[DetectionPower, ...]:
     """Return the power of a design to refute the claimed epsilon.
 
@@ -87,10 +87,10 @@ def detection_power(
         columns: score columns that share the error.
     """
     plan = None
-    if statement.guesses is not None:
-        plan = _one_run(asked, statement.guesses, columns)
-    elif statement.attack is not None:
-        judged = min(statement.attack.n_members, statement.attack.n_holdout)
+    if "canaries" in statement.counts:
+        plan = _one_run(asked, statement.counts, columns)
+    elif statement.counts:
+        judged = min(statement.n_members or 0, statement.n_holdout or 0)
         plan = _runs(asked, judged, columns, conditional=statement.method == "conditional")
     return _power(asked, "gaussian", plan), _power(asked, "laplace", plan)
 
@@ -116,7 +116,7 @@ def _runs(asked: EpsilonOptions, judged: int, columns: int, *, conditional: bool
     return _Plan(independent_runs_detector(limit, claim, n_num=worth, n_den=worth), needed)
 
 
-def _one_run(asked: EpsilonOptions, made: CanaryGuesses, columns: int) -> _Plan:
+def _one_run(asked: EpsilonOptions, made: Mapping[str, int], columns: int) -> _Plan:
     """Return the plan of one run; of totals, with the number of guesses that were made."""
     directions = 1 if asked.direction or asked.totals else 2
 
@@ -125,8 +125,8 @@ def _one_run(asked: EpsilonOptions, made: CanaryGuesses, columns: int) -> _Plan:
 
     detector = one_run_detector(
         _claim(asked, columns),
-        canaries=made.canaries,
-        guesses=made.guesses if asked.totals else asked.guesses,
+        canaries=made["canaries"],
+        guesses=made["guesses"] if asked.totals else asked.guesses,
         directions=directions,
     )
     return _Plan(detector, needed)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
-from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row
 from mipaudit.statements.any_report import AnyReport
@@ -14,9 +13,8 @@ from mipaudit.statements.copies import COPIES
 from mipaudit.statements.verdict import LEFT_OUT
 
 DesignKind = Literal["independent-runs", "one-run", "one-model"]
-StatementValidity = Literal[
-    "finite-sample", "credible", "assumes-gdp", "if-exchangeable", "if-fair-coins"
-]
+_KINDS: Final = ("member", "holdout", "both")
+# Limits that certify nothing; coins are in doubt where the number of canaries included is.
 _ASSUMED: Final = frozenset({"assumes-gdp", "if-exchangeable", "if-fair-coins"})
 ClaimStatus = Literal["refuted", "not_refuted", "not_certifiable"]
 
@@ -49,79 +47,26 @@ class EpsilonDesign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedAttack:
-    """The attack on independent runs whose guesses gave a limit.
+class EpsilonRow(Row):
+    """A lower limit of epsilon by one method from one score, and the guesses that gave it.
+
+    No smaller epsilon at delta is true. The value is the best estimate for the attack that was
+    judged, no certificate. Of independent runs ``selection`` says whose right guesses count against
+    whose wrong ones: *member*, *holdout*, or *both*.
 
     Attributes:
-        direction: the end of the score where it guesses *member*; None for counts.
-        numerator: whose right guesses count against whose wrong ones.
-        tp: members guessed to be members.
-        fp: holdout records guessed to be members.
-        tn: holdout records guessed to be holdout; less than the rest: it may abstain.
-        fn: members guessed to be holdout.
-        n_members: members judged, with or without a guess.
-        n_holdout: holdout records judged.
-    """
-
-    direction: Literal["high", "low"] | None
-    numerator: Literal["member", "holdout", "both"]
-    tp: int
-    fp: int
-    tn: int
-    fn: int
-    n_members: int
-    n_holdout: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CanaryGuesses(CanaryCount):
-    """The guesses about canaries of one run that gave a limit.
-
-    Attributes:
-        canaries: m.
-        guesses: r.
-        correct: v.
-        guessed_in: of the guesses, how many say *included*; None for counts.
-        guessed_out: how many say *left out*.
-        direction: the end of the score that was taken to speak for inclusion.
-        tried: numbers of guesses and directions that share the error.
-    """
-
-    guessed_out: int | None
-    direction: Literal["high", "low"] | None
-    tried: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpsilonStatement:
-    """A lower limit of epsilon by one method from one score.
-
-    Attributes:
-        score: its column; None for counts.
-        method: how it was found.
-        validity: what the confidence means; ``if-exchangeable`` certifies nothing, nor does
-            ``if-fair-coins``, where the number of canaries included speaks against them.
-        decides: whether the headline and the verdict rest on it.
-        lower: no smaller epsilon at delta is true; at least 0.
-        lower_reason: why it is 0, or why there is none.
-        estimate: best estimate for the attack that was judged; no certificate.
         mu_lower: the limit as mu of Gaussian differential privacy, where that is assumed.
-        confidence: of this limit alone.
-        attack: for independent runs.
-        guesses: for one run.
+        standing: what the limit assumes, or else whether it decides; None where all are alike.
+        counts: of independent runs the guesses *member* (``tp``, ``fp``) and *holdout* (``tn``,
+            ``fn``: less than the rest where the attack may abstain); of one run its ``canaries``,
+            the ``guesses``, how many are ``correct`` and, where that is known, say *included*
+            (``guessed_in``) and *left out*, and how many numbers of guesses and directions were
+            ``tried``.
     """
 
-    score: str | None
-    method: str
-    validity: StatementValidity
-    decides: bool
-    lower: float | None
-    lower_reason: Message | None
-    estimate: float | None
-    mu_lower: float | None
-    confidence: float
-    attack: JudgedAttack | None
-    guesses: CanaryGuesses | None
+    mu_lower: float | None = None
+    standing: Message | None = None
+    counts: dict[str, int] = field(default_factory=dict)
 
     @property
     def worth(self) -> Message | None:
@@ -129,34 +74,23 @@ class EpsilonStatement:
         return Message(self.validity) if self.validity in _ASSUMED else None
 
     @property
-    def standing(self) -> Message:
-        """What it assumes, or else whether it decides."""
-        return self.worth or Message("decides" if self.decides else "beside_it")
-
-    @property
     def judged(self) -> Message | None:
         """How many guesses were right, of how many, and whose; None where none count."""
-        attack, guesses = self.attack, self.guesses
-        if attack is not None:
-            right = {"member": attack.tp, "holdout": attack.tn, "both": attack.tp + attack.tn}
-            wrong = {"member": attack.fp, "holdout": attack.fn, "both": attack.fp + attack.fn}
-            return Message.of(
-                f"guesses_of_{attack.numerator}",
-                right=right[attack.numerator],
-                guesses=right[attack.numerator] + wrong[attack.numerator],
-                direction=attack.direction,
-            )
-        if guesses is None:
+        made = self.counts
+        if "canaries" in made:
+            known = {name: made.get(name) for name in ("guesses", "guessed_in", "guessed_out")}
+            known |= {
+                "right": made["correct"],
+                "tried": made["tried"] if made["tried"] > 1 else None,
+            }
+            return Message.of("guesses_of_canaries", direction=self.side, **known)
+        if not made:
             return None
-        return Message.of(
-            "guesses_of_canaries",
-            right=guesses.correct,
-            guesses=guesses.guesses,
-            guessed_in=guesses.guessed_in,
-            guessed_out=guesses.guessed_out,
-            direction=guesses.direction,
-            tried=guesses.tried if guesses.tried > 1 else None,
-        )
+        kinds = _KINDS[:2] if self.selection == _KINDS[2] else (self.selection,)
+        right = sum(made[{"member": "tp", "holdout": "tn"}[kind]] for kind in kinds)
+        wrong = sum(made[{"member": "fp", "holdout": "fn"}[kind]] for kind in kinds)
+        values = {"right": right, "guesses": right + wrong, "direction": self.side}
+        return Message.of(f"guesses_of_{self.selection}", **values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +173,7 @@ class EpsilonReport(AnyReport):
     """
 
     design: EpsilonDesign
-    statements: tuple[EpsilonStatement, ...]
+    statements: tuple[EpsilonRow, ...]
     claim: ClaimVerdict | None
     coin: CoinCheck | None
     profile: tuple[Row, ...] | None
@@ -251,20 +185,6 @@ _PLAINLY: Final = {
     "not_refuted": "promise_not_broken",
     "not_certifiable": "promise_not_tested",
 }
-
-
-class Line(NamedTuple):
-    """A limit of epsilon in a line: what it is worth, and the guesses behind it."""
-
-    score: str | None
-    method: str
-    standing: Message | None
-    lower: float | None
-    value: float | None
-    lower_reason: Message | None
-    mu_lower: float | None
-    judged: Message | None
-    upper: None = None
 
 
 def answer(report: EpsilonReport) -> Message:
@@ -316,25 +236,13 @@ def remarks(report: EpsilonReport) -> Iterator[Message]:
 
 def seen(report: EpsilonReport) -> Message:
     """Return what was judged."""
-    design, guesses = report.design, report.statements[0].guesses
-    if guesses is not None:
-        return Message.of("one_run_seen", runs=design.runs, canaries=guesses.canaries)
+    design, counts = report.design, report.statements[0].counts
+    if "canaries" in counts:
+        return Message.of("one_run_seen", runs=design.runs, canaries=counts["canaries"])
     return Message.of(
         "one_model_seen" if design.kind == "one-model" else "runs_seen",
         members=design.n_members,
         holdout=design.n_holdout,
-    )
-
-
-def lines(report: EpsilonReport) -> tuple[Line, ...]:
-    """Return a line for each limit, the deciding ones first; what all are worth is `common`."""
-    several = len({one.standing.code for one in report.statements}) > 1
-    return tuple(
-        Line(
-            *(one.score, one.method, one.standing if several else None, one.lower, one.estimate),
-            *(one.lower_reason, one.mu_lower, one.judged),
-        )
-        for one in report.statements
     )
 
 

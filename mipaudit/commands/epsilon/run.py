@@ -19,7 +19,7 @@ from mipaudit.commands.epsilon.report import (
     DetectionPower,
     EpsilonDesign,
     EpsilonReport,
-    EpsilonStatement,
+    EpsilonRow,
 )
 from mipaudit.model.message import Finding, Message
 from mipaudit.options.public import public
@@ -56,7 +56,7 @@ class _Found:
     """
 
     design: EpsilonDesign
-    statements: tuple[EpsilonStatement, ...]
+    statements: tuple[EpsilonRow, ...]
     p_value: float | None = None
     curve_refuted: bool = False
     coin: CoinCheck | None = None
@@ -92,7 +92,7 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
             inputs = (*source.inputs(hash_all=asked.hash_inputs), *read)
     from mipaudit.statements.provenance import provenance
 
-    statements = _ordered(found.statements)
+    statements = _ordered(found.statements, certifies=asked.kind != "one-model")
     claim = _verdict(asked, found, statements[0])
     return EpsilonReport(
         command="epsilon",
@@ -169,7 +169,7 @@ def _from_scores(source: ScoreSource, asked: EpsilonOptions, seed: SeedChoice) -
 
         statements = runs.runs_statements(rows, asked)
         if asked.kind == "one-model":
-            trials = (replace(one, validity="if-exchangeable", decides=False) for one in statements)
+            trials = (replace(one, validity="if-exchangeable") for one in statements)
             statements = (*runs.advantage_statements(source, asked, seed), *trials)
         found = _Found(
             design=design,
@@ -200,17 +200,20 @@ def _one_run(runs: tuple[OneRun, ...], asked: EpsilonOptions, design: EpsilonDes
     )
 
 
-def _ordered(statements: Sequence[EpsilonStatement]) -> tuple[EpsilonStatement, ...]:
-    """Put the deciding limits first, each kind from the greatest down."""
-    methods = list(dict.fromkeys(s.method for s in statements))
-    return tuple(
-        sorted(
-            statements, key=lambda s: (not s.decides, methods.index(s.method), -(s.lower or 0.0))
-        )
-    )
+def _ordered(statements: Sequence[EpsilonRow], *, certifies: bool) -> tuple[EpsilonRow, ...]:
+    """Put the limits of each method from the greatest down; the first decides if any does."""
+    methods = list(dict.fromkeys(one.method for one in statements))
+    ordered = sorted(statements, key=lambda one: (methods.index(one.method), -(one.lower or 0.0)))
+    first = methods[0] if certifies else None
+    standing = [
+        one.worth or Message("decides" if one.method == first else "beside_it") for one in ordered
+    ]
+    if len(set(standing)) == 1:
+        return tuple(ordered)
+    return tuple(replace(one, standing=of) for one, of in zip(ordered, standing, strict=True))
 
 
-def _verdict(asked: EpsilonOptions, found: _Found, top: EpsilonStatement) -> ClaimVerdict | None:
+def _verdict(asked: EpsilonOptions, found: _Found, top: EpsilonRow) -> ClaimVerdict | None:
     claimed, mu = asked.claimed_epsilon, asked.claimed_mu
     curve = None if asked.curve_read is None else asked.curve_read[0]
     if curve is not None:
@@ -245,7 +248,7 @@ def _verdict(asked: EpsilonOptions, found: _Found, top: EpsilonStatement) -> Cla
     )
 
 
-def _status(asked: EpsilonOptions, found: _Found, top: EpsilonStatement) -> ClaimStatus:
+def _status(asked: EpsilonOptions, found: _Found, top: EpsilonRow) -> ClaimStatus:
     if asked.kind == "one-model" or (found.coin is not None and found.coin.ruled_out):
         return "not_certifiable"
     if asked.claimed_epsilon is not None:
@@ -280,7 +283,7 @@ def _limitations(found: _Found, claim: ClaimVerdict | None) -> tuple[Message, ..
     said = {
         "epsilon_lower": kind != "one-model",
         "epsilon_one_run": kind == "one-run",
-        "epsilon_estimate": any(s.estimate is not None for s in found.statements),
+        "epsilon_estimate": any(s.value is not None for s in found.statements),
         "epsilon_not_joint": len(methods) > 1 and kind != "one-model",
         "epsilon_keep_best": bool(found.design.score_columns),
         "epsilon_profile": found.profile is not None,

@@ -44,7 +44,7 @@ _LABELS: Final = (
     *("game", "prior", "role", "calibration", "mechanism", "adjacency", "delta", "rests_on"),
 )
 # Where a method or what it assumes is part of the answer, and not of how it was found.
-_OF_EPSILON: Final = ("method", "validity", "sides")
+_OF_EPSILON: Final = ("score", "method", "validity", "sides")
 _LIMITLESS: Final = "not-an-interval"  # an estimator that others publish: biased, without limits
 _P_VALUE: Final = "any_difference"
 _IN_FULL: Final = 12  # digits
@@ -195,7 +195,7 @@ def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  
     quantity = getattr(row, "quantity", "")
     if getattr(row, "validity", "") == _LIMITLESS or quantity == _P_VALUE:
         return
-    value = getattr(row, "value", getattr(row, "estimate", None))
+    value = getattr(row, "value", None)
     upper = getattr(row, "upper", None)
     reasons = (getattr(row, f"{one}_reason", None) for one in ("lower", "value", "upper"))
     yield Figure(
@@ -228,8 +228,7 @@ def _known(part: Figures, row: Any, _: float | None) -> Iterator[Figure]:  # noq
 
 def _labels(row: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
     """Yield what tells a row apart from others, by name."""
-    of_epsilon = hasattr(row, "mu_lower")
-    for name in (*_LABELS, *(_OF_EPSILON if of_epsilon else ())):
+    for name in _OF_EPSILON if hasattr(row, "mu_lower") else _LABELS:
         found = getattr(row, name, None)
         if found not in {None, ""}:
             yield name, rounding.number_text(found) if isinstance(found, float) else str(found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.bounds.attacks import Counts, Refutation, refutation
+from mipaudit.commands.bounds.attacks import Refutation, refutation
 from mipaudit.evidence.scores.evidence import Evidence, bins_of
 from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.evidence.vectors import (
@@ -171,7 +171,7 @@ class AuditedFile:
         """What ``bounds`` says of the counts of the attack at `ATTACK_CUT`."""
         called = self.score > ATTACK_CUT
         tp, fp = int((called & self.member).sum()), int((called & ~self.member).sum())
-        counts = Counts(tp=tp, fn=self.n_members - tp, fp=fp, tn=self.n_holdout - fp)
+        counts = {"tp": tp, "fn": self.n_members - tp, "fp": fp, "tn": self.n_holdout - fp}
         return refutation(
             tpr=tp / self.n_members,
             fpr=fp / self.n_holdout,

@@ -288,7 +288,7 @@ def _of_runs(audited: AuditedFile, method: Method, label: str = "") -> Interval:
         confidence=CONFIDENCE,
         method=method,
     )
-    return Interval(lower=found.lower, value=found.estimate, nominal=found.confidence, label=label)
+    return Interval(lower=found.lower, value=found.value, nominal=found.confidence, label=label)
 
 
 def _of_one_run(audited: AuditedFile) -> Iterator[Interval]:

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.commands.bounds.attacks import Counts, refutation
+from mipaudit.commands.bounds.attacks import refutation
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 
 
 @lru_cache(maxsize=4096)
 def limits(tp, fn, fp, tn, delta, confidence):
     rates = {"tpr": tp / (tp + fn), "fpr": fp / (fp + tn)}
-    counts = Counts(tp=tp, fn=fn, fp=fp, tn=tn)
+    counts = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
     found = refutation(**rates, delta=delta, counts=counts, confidence=confidence)
     return {(limit.method, limit.sides): limit for limit in found.limits}
 
@@ -91,7 +91,7 @@ def test_two_sides_share_the_error_among_four_limits():
 
 
 def test_a_perfect_attack_still_has_finite_lower_limits():
-    counts = Counts(tp=50, fn=0, fp=0, tn=50)
+    counts = {"tp": 50, "fn": 0, "fp": 0, "tn": 50}
     found = refutation(tpr=1.0, fpr=0.0, delta=0.0, counts=counts, confidence=0.95)
 
     assert (found.epsilon, found.mu) == (None, None)

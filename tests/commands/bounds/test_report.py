@@ -69,7 +69,7 @@ def messages(report):
     guarantee, refuted = report.guarantee, report.refuted
     shown = [report.answer, *conclusion.remarks(report), conclusion.promised(report)]
     shown += [conclusion.reading(report), conclusion.other_reading(report)]
-    shown += [line.figure for line in conclusion.allowed(report) + conclusion.divergences(report)]
+    shown += [*conclusion.allowed(report), *conclusion.divergences(report)]
     shown += [] if guarantee is None else [guarantee.epsilon_reason]
     for one in report.needed:
         shown += [one.epsilon_reason, one.mu_reason]

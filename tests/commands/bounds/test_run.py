@@ -245,4 +245,4 @@ def test_a_bad_setting_is_one_clear_error(asked, code, words):
 def test_numbers_may_come_as_numpys():
     assert allowed(epsilon=np.float64(1), prior=np.float32(0.5)) == allowed(epsilon=1)
     assert isinstance(allowed(epsilon=np.float64(1)).advantage, float)
-    assert bounds(tp=np.int64(9), fn=np.int64(1), fp=1, tn=9).refuted.counts.tp == 9
+    assert bounds(tp=np.int64(9), fn=np.int64(1), fp=1, tn=9).refuted.counts["tp"] == 9

@@ -76,9 +76,9 @@ def counted():
 
 def test_what_is_kept_of_many_values_is_small():
     cohort = cohort_of(0, lambda rng, _: rng.integers(0, 500, (2, 3000)).astype(float))
-    for one in cohort.meetings.values():
-        assert one.found.rates.shape == (2, 2, one.bins.size)
-        assert one.bins.size <= 500
+    for found, bins in cohort.meetings.values():
+        assert found.rates.shape == (2, 2, bins.size)
+        assert bins.size <= 500
     assert cohort.evidence[0].score == "query 0"
 
 
@@ -95,7 +95,7 @@ def test_what_neither_score_shows_the_grid_does(counted):
     assert weights[burn_in:].all()
     assert (one.max(axis=2) + two.max(axis=2) + grid.max(axis=2) <= weights + 2).all()
     for rival in (0, 1):
-        rates = counted.meetings[(0, 1), rival].found.rates[:, 1].sum(axis=1)
+        rates = counted.meetings[(0, 1), rival][0].rates[:, 1].sum(axis=1)
         assert rates == pytest.approx([found.rates.fpr.value, found.rates.tpr.value], abs=1e-3)
 
 

@@ -134,7 +134,7 @@ def test_a_query_in_arrays_or_in_a_constant_column_is_compared():
     assert report.ranking[0].query == "score_0"
     steady = mipaudit.compare(scores(1.5, 0.0, rows=600).assign(s2=1.0), jobs=1)
     assert {*findings(steady)} >= {"constant_column", "not_seen_together"}
-    assert steady.ranking[-1].estimate == pytest.approx(0.0)
+    assert steady.ranking[-1].value == pytest.approx(0.0)
     assert len(steady.together) == 1
     text = findings(steady)["not_seen_together"]
     assert text.startswith("2 pairs")

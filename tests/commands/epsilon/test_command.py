@@ -116,7 +116,7 @@ def test_runs_that_are_no_single_audit_end_with_two(mipaudit, several_runs_csv, 
 def test_guesses_in_and_out(mipaudit, runs_csv, given, made):
     done = mipaudit("epsilon", runs_csv, "--design", "one-run", "--guesses", given, "-f", "json")
 
-    guesses = json.loads(done.stdout)["statements"][0]["guesses"]
+    guesses = json.loads(done.stdout)["statements"][0]["counts"]
     assert (guesses["guessed_in"], guesses["guessed_out"]) == made
     assert guesses["tried"] == 2
 

@@ -116,7 +116,7 @@ def counted(included, scores, guesses, **options):
     included, scores = np.asarray(included, bool), np.asarray(scores, float)
     options = {"direction": "high"} | options
     found = count_guesses(included, scores, plan_guesses(included.size, guesses), **options)
-    return [guesses for _, guesses in found]
+    return [guesses for _, guesses, _ in found]
 
 
 @pytest.mark.parametrize("canaries", [1, 2, 3, 10, 19, 20, 80, 1000, 10**6])
@@ -171,7 +171,7 @@ def test_the_ends_are_guessed_and_the_rest_left_alone():
 def test_an_unknown_direction_tries_both_and_halves_the_error():
     included, scores = np.array([0, 0, 1, 1], bool), np.array([4.0, 3, 2, 1])
     tried = count_guesses(included, scores, plan_guesses(4, (1, 1)), direction=None)
-    assert [(made.direction, made.correct, plan.share) for plan, made in tried] == [
+    assert [(way, made.correct, plan.share) for plan, made, way in tried] == [
         ("high", 0, 0.5),
         ("low", 2, 0.5),
     ]

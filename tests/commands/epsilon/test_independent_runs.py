@@ -188,16 +188,15 @@ def test_no_score_distinguishes_nothing(method):
 def test_perfect_separation_gives_the_exact_value_of_the_widest_sets(flip):
     rng = np.random.default_rng(0)
     found = limit(flip * (5 + rng.random(500)), flip * rng.random(500))
-    counts = found.attack
-    assert (counts.tp, counts.fp, counts.tn, counts.fn) == (470, 0, 470, 0)
-    assert (counts.n_members, counts.n_holdout) == (500, 500)
+    assert found.counts == {"tp": 470, "fp": 0, "tn": 470, "fn": 0}
+    assert (found.n_members, found.n_holdout) == (500, 500)
     # The error of the widest sets: 0.75 of 0.05, by five reaches, and nearly all for one way.
     weights = np.arange(1, 8) ** -0.75
     level = 0.95 * 0.75 * 0.05 * weights[0] / weights.sum()
     share = level ** (1 / 940)
     assert found.lower == pytest.approx(math.log(share / (1 - share)), rel=1e-9)
-    assert found.attack.direction == ("high" if flip == 1 else "low")
-    assert found.attack.numerator == "both"
+    assert found.side == ("high" if flip == 1 else "low")
+    assert found.selection == "both"
     assert found.lower_reason is None
 
 
@@ -217,7 +216,7 @@ def test_tiny_classes(method, sizes):
     rng = np.random.default_rng(3)
     found = limit(rng.random(sizes[0]), rng.random(sizes[1]), method=method, delta=1e-6)
     assert 0 <= found.lower < 6
-    assert found.attack is None or found.attack.n_members <= sizes[0]
+    assert found.n_members is None or found.n_members <= sizes[0]
 
 
 def test_a_greater_delta_never_helps_much():

@@ -141,7 +141,7 @@ def simulated_run(curve, canaries, guesses, claimed):
             scores = rng.normal(size=canaries) + curve.mu * included
         else:
             scores = rng.laplace(size=canaries) + curve.shift * included
-        ((_, count),) = count_guesses(included, scores, plans, direction="high")
+        ((_, count, _),) = count_guesses(included, scores, plans, direction="high")
         refuted += count.correct >= critical
     return refuted / 1500
 

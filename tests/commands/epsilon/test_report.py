@@ -108,8 +108,8 @@ def messages(report):
     power = report.claim.power if report.claim else ()
     shown = [conclusion.seen(report), *report.rests_on]
     shown += [conclusion.common(report)]
-    for one in conclusion.lines(report):
-        shown += [one.standing, one.lower_reason, one.judged]
+    for one in report.statements:
+        shown += [one.standing, one.worth, one.lower_reason, one.judged]
     for one in power:
         shown += [one.refutable_reason, one.needed_reason]
     for one in filter(None, shown):

@@ -346,6 +346,6 @@ def test_an_epsilon_that_certifies_nothing_is_shown_as_nothing():
 
     assert any("at least" in text for text in told("shown"))
     for one in epsilon["statements"]:
-        one |= {"validity": "if-exchangeable", "decides": False}
+        one |= {"validity": "if-exchangeable"}
     assert not any("at least" in text for text in told("shown"))
     assert any("since it certifies nothing" in text for text in told("lacking"))

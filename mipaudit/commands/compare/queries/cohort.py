@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -271,19 +271,10 @@ def common_classes(first: Evidence, second: Evidence) -> tuple[Attackers, ...]:
     return found + tuple(one for one in CLASSES if one != "bins-16" or divisible)
 
 
-class Meeting(NamedTuple):
-    """What a meeting's counts come to, in the cells of the rival's score that hold rows.
-
-    The counts themselves are many times larger: no rival gains or loses anything in a cell
-    without rows.
-
-    Attributes:
-        found: None without rows.
-        bins: of each cell.
-    """
-
-    found: Encounter | None
-    bins: NDArray[np.intp]
+# What a meeting's counts come to, in the cells of the rival's score that hold rows (None without
+# rows), and the bin of each cell. The counts themselves are many times larger: no rival gains or
+# loses anything in a cell without rows.
+Meeting = tuple[Encounter | None, NDArray[np.intp]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -520,7 +511,7 @@ def _meetings(
             key, rival = next(left)
             cells = np.flatnonzero(counts.sums[0].any(axis=0))
             own, rates = scores[rival], challengers[key].rates
-            found[key, rival] = Meeting(
+            found[key, rival] = (
                 encounter(counts.sums[..., cells], counts.squares, own.single[cells], rates),
                 np.searchsorted(starts[rival], own.coarse[cells], side="right"),
             )

@@ -36,9 +36,9 @@ LAYOUT: Final = Layout(
     tables=(
         Table(
             "The queries, the largest best estimate first",
-            "lines",
+            "ranking",
             (
-                Column("place", "{place:count}[-{down_to:count}]"),
+                Column("place", "{highest_place:count}[-{down_to:count}]"),
                 Column("query", "{query:short}"),
                 AXIS,
                 *SHORT_LIMITS,

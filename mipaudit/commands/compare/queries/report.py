@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from mipaudit.commands.compare.increase import increase_answer, limit_remark
 from mipaudit.model.message import Message
@@ -66,7 +66,9 @@ class RankedQuery:
 
     Attributes:
         query: its name.
-        estimate: best estimate of the advantage within the class.
+        lower: of its advantage, for any attacker.
+        value: best estimate of the advantage within the class.
+        upper: of the advantage within the class.
         highest_place: no better place is possible, at the confidence; 1 leaks most.
         lowest_place: no worse one.
         leaks_more_than: the queries that it surely leaks more than.
@@ -74,11 +76,18 @@ class RankedQuery:
     """
 
     query: str
-    estimate: float
+    lower: float | None
+    value: float
+    upper: float | None
     highest_place: int
     lowest_place: int
     leaks_more_than: tuple[str, ...]
     leaks_less_than: tuple[str, ...]
+
+    @property
+    def down_to(self) -> int | None:
+        """The worst place, where it is not certain."""
+        return None if self.lowest_place == self.highest_place else self.lowest_place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -105,27 +114,6 @@ class CompareReport(AnyReport):
     gains: tuple[Row, ...]
     policy: tuple[Check, ...]
     verdict: Verdict
-
-
-class Lead(NamedTuple):
-    """That a query surely leaks more than another: by how much at least, and for whom."""
-
-    more: str
-    less: str
-    least: float
-    attackers: Attackers
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryLine:
-    """A query in a line: its place, ``down_to`` where that is not certain, and its advantage."""
-
-    query: str
-    place: int
-    down_to: int | None
-    lower: float | None
-    value: float
-    upper: float | None
 
 
 def answer(report: CompareReport) -> Message:
@@ -155,23 +143,6 @@ def remarks(report: CompareReport) -> Iterator[Message]:
         yield Message.of(
             "leak_together", score=most.score, lower=most.lower, against=most.attackers
         )
-
-
-def lines(report: CompareReport) -> tuple[QueryLine, ...]:
-    """Return a line for each query, with the limits of any attacker and of the ranking's class."""
-    rows = {(row.score, row.attackers): row for row in report.advantages}
-    against = report.design.against
-    return tuple(
-        QueryLine(
-            query=one.query,
-            place=one.highest_place,
-            down_to=None if one.lowest_place == one.highest_place else one.lowest_place,
-            lower=getattr(rows.get((one.query, "any")), "lower", None),
-            value=one.estimate,
-            upper=getattr(rows.get((one.query, against)), "upper", None),
-        )
-        for one in report.ranking
-    )
 
 
 def own_differences(report: CompareReport) -> tuple[Row, ...]:
@@ -208,33 +179,27 @@ def _order(report: CompareReport) -> Message:
     """Return what is certain of the order and matters most, for the ranking's class if it can."""
     against, first = report.design.against, report.ranking[0]
     facts = [fact for fact in map(surely_leads, report.differences) if fact]
-    of_class = [fact for fact in facts if fact.attackers == against]
-    leads = [fact for fact in of_class if fact.more == first.query]
+    of_class = [fact for fact in facts if fact[3] == against]
+    leads = [fact for fact in of_class if fact[0] == first.query]
     if len(leads) == len(report.ranking) - 1 > 1:
-        least = min(fact.least for fact in leads)
+        least = min(least for _, _, least, _ in leads)
         return Message.of("query_leaks_most", more=first.query, least=least, against=against)
-    found = max(leads or of_class or facts, key=lambda fact: fact.least, default=None)
+    found = max(leads or of_class or facts, key=lambda fact: fact[2], default=None)
     if found is None:
         return Message.of(
-            "no_query_leaks_more", more=first.query, value=first.estimate, against=against
+            "no_query_leaks_more", more=first.query, value=first.value, against=against
         )
-    return Message.of(
-        "query_leaks_more",
-        more=found.more,
-        less=found.less,
-        least=found.least,
-        against=found.attackers,
-        rest=len(of_class or facts) - 1,
-    )
+    values = dict(zip(("more", "less", "least", "against"), found, strict=True))
+    return Message.of("query_leaks_more", **values, rest=len(of_class or facts) - 1)
 
 
-def surely_leads(row: Row) -> Lead | None:
+def surely_leads(row: Row) -> tuple[str, str, float, Attackers] | None:
     """Return which of two queries surely leaks more, than which, by how much, for whom."""
     versus = row.versus or ""
     if row.lower is not None and row.lower > 0:
-        return Lead(row.score, versus, row.lower, row.attackers)
+        return row.score, versus, row.lower, row.attackers
     if row.upper is not None and row.upper < 0:
-        return Lead(versus, row.score, -row.upper, row.attackers)
+        return versus, row.score, -row.upper, row.attackers
     return None
 
 

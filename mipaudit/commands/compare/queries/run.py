@@ -405,6 +405,7 @@ def compare_report(
     if asked.max_increase is not None and base is not None:
         checks = judge_increases(compared, base, asked.max_increase, against, confidence)
     share = ErrorShare(confidence=confidence, columns=len(names))
+    advantages = [row for one in evidence for row in advantage_estimates(one, share)]
     several = len(compared.cohorts) > 1
     return CompareReport(
         command="compare",
@@ -418,8 +419,8 @@ def compare_report(
             apart=_apart(compared) if several else "same-rows",
             pairs=len(pairs),
         ),
-        ranking=_ranking(compared, differences, against),
-        advantages=tuple(row for one in evidence for row in advantage_estimates(one, share)),
+        ranking=_ranking(compared, advantages, differences, against),
+        advantages=tuple(advantages),
         differences=tuple(differences),
         best_of=tuple(best_of),
         together=tuple(together),
@@ -503,8 +504,10 @@ def _queries(compared: Compared, columns: Sequence[str]) -> Iterator[ComparedQue
 
 
 def _ranking(
-    compared: Compared, differences: Sequence[Row], against: Attackers
+    compared: Compared, advantages: Sequence[Row], differences: Sequence[Row], against: Attackers
 ) -> tuple[RankedQuery, ...]:
+    """Return the queries, with the lower limit of any attacker and the upper one of the class."""
+    rows = {(row.score, row.attackers): row for row in advantages}
     certain = surely_more(differences, against)
     names = [one.score for one in compared.evidence]
     ranked = []
@@ -514,14 +517,16 @@ def _ranking(
         ranked.append(
             RankedQuery(
                 query=name,
-                estimate=compared.value(number, against),
+                lower=getattr(rows.get((name, "any")), "lower", None),
+                value=compared.value(number, against),
+                upper=getattr(rows.get((name, against)), "upper", None),
                 highest_place=1 + len(less),
                 lowest_place=len(names) - len(more),
                 leaks_more_than=more,
                 leaks_less_than=less,
             )
         )
-    return tuple(sorted(ranked, key=lambda one: -one.estimate))
+    return tuple(sorted(ranked, key=lambda one: -one.value))
 
 
 def surely_more(rows: Sequence[Row], against: Attackers) -> set[tuple[str, str]]:
@@ -530,7 +535,7 @@ def surely_more(rows: Sequence[Row], against: Attackers) -> set[tuple[str, str]]
     The limits hold jointly, so what follows from two of them is settled as well.
     """
     leads = (surely_leads(row) for row in rows if row.attackers == against)
-    certain = {(lead.more, lead.less) for lead in leads if lead}
+    certain = {lead[:2] for lead in leads if lead}
     while True:
         implied = {(a, d) for a, b in certain for c, d in certain if b == c} - certain
         if not implied:
