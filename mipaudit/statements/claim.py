@@ -41,17 +41,9 @@ _CONVERSION: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpsilonClaim:
-    """A claim of (epsilon, delta)-differential privacy for some adjacency.
-
-    ``epsilon`` is at least 0, ``delta`` in [0, 1); where the ``adjacency`` is unknown, both
-    readings are tried.
-    """
-
-    epsilon: float
-    delta: float
-    adjacency: Adjacency
+# A claim of (epsilon, delta)-differential privacy, epsilon at least 0 and delta in [0, 1), for some
+# adjacency; where that is unknown, both readings are tried.
+EpsilonClaim = tuple[float, float, Adjacency]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,25 +87,26 @@ def judge_claim(claim: EpsilonClaim, *, score: str, prior: float, lower: float) 
         prior: p in (0, 1).
         lower: lower confidence limit of the advantage, in [|2p-1|, 1].
     """
-    claimed = ApproximateDP(epsilon=claim.epsilon, delta=claim.delta)
-    converted = to_substitution(claim.epsilon, claim.delta)
+    epsilon, delta, adjacency = claim
+    claimed = ApproximateDP(epsilon=epsilon, delta=delta)
+    converted = to_substitution(epsilon, delta)
     tight = advantage_bound(claimed, prior)
     loose = advantage_bound(TwoStepDP(step=claimed), prior)
-    used, conversion = (claim.epsilon, claim.delta), None
-    if claim.adjacency == "add-remove":
+    used, conversion = (epsilon, delta), None
+    if adjacency == "add-remove":
         tight, used, conversion = loose, converted, _CONVERSION
-    elif claim.adjacency == "substitution":
+    elif adjacency == "substitution":
         loose = tight
     status, allowed, reason = _compared(tight, loose, lower, prior)
-    if claim.adjacency == "unknown" and allowed == loose != tight:
+    if adjacency == "unknown" and allowed == loose != tight:
         used = converted
         conversion = f"read as add-remove, the weaker claim: {_CONVERSION}"
     return Claim(
         kind="epsilon",
         score=score,
-        epsilon=claim.epsilon,
-        delta=claim.delta,
-        adjacency=claim.adjacency,
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency,
         allowed_advantage=allowed,
         lower=lower,
         status=status,

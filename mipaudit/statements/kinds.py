@@ -8,25 +8,6 @@ from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple
 
 
-class Figures(NamedTuple):
-    """A field of a report with figures: what forms take that others read.
-
-    A row has ``lower`` and ``upper``, limits of its ``value``, or the columns that are
-    named.
-
-    Attributes:
-        field: its name, as that of a table.
-        of: what the figures are of; ``{}`` is the row's own ``quantity``.
-        at_most: columns that are upper limits by themselves.
-        exact: columns that are known, not estimated.
-    """
-
-    field: str
-    of: str = "{}"
-    at_most: tuple[str, ...] = ()
-    exact: tuple[str, ...] = ()
-
-
 class Kind(NamedTuple):
     """A kind of report: what its command's folder holds has the same name for each.
 
@@ -35,7 +16,12 @@ class Kind(NamedTuple):
         question: what it answers, in the words of somebody who knows none of ours.
         type: of its reports: a name in the folder's ``report``, or ``module:name``.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
-        figures: the fields that hold what was found, or is known, in numbers.
+        figures: the fields that hold what was found, or is known, in numbers: what forms take that
+            others read. A row has ``lower`` and ``upper``, limits of its ``value``, or the columns
+            of the next two.
+        at_most: columns that are upper limits by themselves.
+        exact: columns that are known, not estimated.
+        of: what the figures of a field are of, where that is not their ``quantity``.
         name: of its JSON format, where it is not that of the command.
         folder: within ``mipaudit.commands``, likewise.
         shows: the name of its layout there.
@@ -46,7 +32,10 @@ class Kind(NamedTuple):
     question: str
     type: str
     tables: tuple[str, ...]
-    figures: tuple[Figures, ...] = ()
+    figures: tuple[str, ...] = ()
+    at_most: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+    of: tuple[str, str] = ("", "{}")
     name: str = ""
     folder: str = ""
     shows: str = "LAYOUT"
@@ -87,7 +76,6 @@ class Kind(NamedTuple):
         return f"mipaudit.commands.{self.folder or self.commands[0]}"
 
 
-_ALLOWED: Final = ("advantage", "eta", "accuracy", "tpr_at_fpr", "success_at", "precision")
 # The version of all formats: a report of another one is not read.
 VERSION: Final = "/3"
 # In the order in which the JSON Schema lists them.
@@ -97,7 +85,7 @@ KINDS: Final = (
         question="Can somebody who sees the scores tell whose records were in the training data?",
         type="Report",
         tables=("estimates",),
-        figures=(Figures("estimates"),),
+        figures=("estimates",),
         made_of="scores",
         name="report",
     ),
@@ -117,11 +105,11 @@ KINDS: Final = (
             *("attacker", "other_readings", "bounds", "tuned", "needed"),
             *("refuted", "refuted.limits", "counting_queries"),
         ),
-        figures=(
-            Figures("attacker", at_most=_ALLOWED),
-            Figures("other_readings", at_most=_ALLOWED),
-            Figures("needed", exact=("epsilon", "mu", "gaussian_sd", "laplace_scale")),
-            Figures("refuted.limits", exact=("epsilon_lower", "epsilon_upper")),
+        figures=("attacker", "other_readings", "needed", "refuted.limits"),
+        at_most=("advantage", "eta", "accuracy", "tpr_at_fpr", "success_at", "precision"),
+        exact=(
+            *("epsilon", "mu", "gaussian_sd", "laplace_scale"),
+            *("epsilon_lower", "epsilon_upper"),
         ),
         made_of="nothing",
     ),
@@ -130,7 +118,7 @@ KINDS: Final = (
         question="Does the mechanism keep its promise of differential privacy?",
         type="EpsilonReport",
         tables=("statements",),
-        figures=(Figures("statements"),),
+        figures=("statements",),
         made_of="scores",
     ),
     Kind(
@@ -138,10 +126,8 @@ KINDS: Final = (
         question="Which query tells more about whose records were in the training data?",
         type="CompareReport",
         tables=("advantages", "differences", "best_of", "together", "gains"),
-        figures=(
-            *(Figures("advantages"), Figures("differences"), Figures("best_of")),
-            *(Figures("together"), Figures("gains", of="gain")),
-        ),
+        figures=("advantages", "differences", "best_of", "together", "gains"),
+        of=("gains", "gain"),
         made_of="scores",
         folder="compare.queries",
     ),
@@ -150,7 +136,8 @@ KINDS: Final = (
         question="Does the new release tell more about whose records were used than the old one?",
         type="ReportComparison",
         tables=("changes", "figures", "beside_any", "policy"),
-        figures=(Figures("changes", of="change of {}"),),
+        figures=("changes",),
+        of=("changes", "change of {}"),
         made_of="reports",
         name="compare-reports",
         folder="compare.reports",
@@ -160,7 +147,7 @@ KINDS: Final = (
         question="How well do known attacks tell whose records were in the training data?",
         type="AttackReport",
         tables=("attacks", "details", "groups", "optimum", "together", "gaps"),
-        figures=tuple(map(Figures, ("optimum", "attacks", "groups", "together", "gaps"))),
+        figures=("optimum", "attacks", "groups", "together", "gaps"),
         made_of="scores",
     ),
     Kind(
@@ -168,7 +155,7 @@ KINDS: Final = (
         question="How well can somebody guess a hidden attribute of people in the training data?",
         type="AttributeReport",
         tables=("figures", "by_value", "shares"),
-        figures=(Figures("figures"), Figures("by_value")),
+        figures=("figures", "by_value"),
         made_of="scores",
     ),
     Kind(
@@ -184,7 +171,8 @@ KINDS: Final = (
         question="How much noise hides whose records were used?",
         type="NoiseReport",
         tables=("calibrations", "measured.candidates"),
-        figures=(Figures("calibrations", exact=("multiplier", "scale", "expected_norm")),),
+        figures=("calibrations",),
+        exact=("multiplier", "scale", "expected_norm"),
         made_of="nothing",
     ),
     Kind(
@@ -192,7 +180,8 @@ KINDS: Final = (
         question="How close are the released records to those that they were made from?",
         type="QueryReport",
         tables=("scores", "copies", "columns", "tables"),
-        figures=(Figures("copies", exact=("copied", "rows")),),
+        figures=("copies",),
+        exact=("copied", "rows"),
         made_of="tables",
     ),
     Kind(
@@ -200,7 +189,7 @@ KINDS: Final = (
         question="Which records are most exposed as having been in the training data?",
         type="RecordsReport",
         tables=("cells",),
-        figures=(Figures("estimates"), Figures("groups")),
+        figures=("estimates", "groups"),
         made_of="scores",
     ),
     Kind(
@@ -208,7 +197,7 @@ KINDS: Final = (
         question="Can the two groups of records be told apart without the release?",
         type="ShiftReport",
         tables=("estimates", "columns", "copies"),
-        figures=(Figures("estimates"),),
+        figures=("estimates",),
         made_of="scores",
     ),
     Kind(
@@ -216,7 +205,8 @@ KINDS: Final = (
         question="What is true of scores that were drawn from a known law?",
         type="mipaudit.validation.truth:TruthReport",
         tables=("truths",),
-        figures=(Figures("truths", exact=("value",)),),
+        figures=("truths",),
+        exact=("value",),
         name="truth",
     ),
     Kind(

@@ -10,7 +10,7 @@ from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, TwoStepDP, advan
 from mipaudit.model.message import Finding, Message
 from mipaudit.model.row import Check, Waiver
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.claim import EpsilonClaim, judge_claim
+from mipaudit.statements.claim import judge_claim
 from mipaudit.statements.policy import Policy, check_reason, check_status
 from mipaudit.statements.provenance import as_of
 from mipaudit.statements.verdict import (
@@ -41,7 +41,7 @@ TIGHT, LOOSE = 0.462117, 0.632121
 
 
 def claimed(lower, adjacency="substitution", epsilon=1.0, delta=0.0, prior=0.5):
-    claim = EpsilonClaim(epsilon=epsilon, delta=delta, adjacency=adjacency)
+    claim = (epsilon, delta, adjacency)
     return judge_claim(claim, score="s", prior=prior, lower=lower)
 
 

@@ -69,11 +69,8 @@ class Claim(NamedTuple):
     confidence: float
 
 
-class _Plan(NamedTuple):
-    """How often a design refutes the claim, and the size, and guesses, that it takes."""
-
-    detector: Detector
-    needed: Callable[[TradeOff], tuple[int | None, int | None]]
+# How often a design refutes the claim, and the size, and guesses, that it takes.
+_Plan = tuple[Detector, Callable[[TradeOff], tuple[int | None, int | None]]]
 
 
 def detection_power(
@@ -113,7 +110,7 @@ def _runs(asked: EpsilonOptions, judged: int, columns: int, *, conditional: bool
         runs = runs_needed(limit, curve, claim)
         return (None if runs is None else _rounded_up(runs * cost / kinds)), None
 
-    return _Plan(independent_runs_detector(limit, claim, n_num=worth, n_den=worth), needed)
+    return independent_runs_detector(limit, claim, n_num=worth, n_den=worth), needed
 
 
 def _one_run(asked: EpsilonOptions, made: Mapping[str, int], columns: int) -> _Plan:
@@ -129,7 +126,7 @@ def _one_run(asked: EpsilonOptions, made: Mapping[str, int], columns: int) -> _P
         guesses=made["guesses"] if asked.totals else asked.guesses,
         directions=directions,
     )
-    return _Plan(detector, needed)
+    return detector, needed
 
 
 def _claim(asked: EpsilonOptions, limits: int) -> Claim:
@@ -155,12 +152,12 @@ def _power(asked: EpsilonOptions, mechanism: Mechanism, plan: _Plan | None) -> D
             Message.of("none_up_to", most=LARGEST_EPSILON),
             Message("no_size_does"),
         )
-        found = smallest_refutable_epsilon(plan.detector, mechanism, claim)
+        found = smallest_refutable_epsilon(plan[0], mechanism, claim)
         curve = curve_with_epsilon(mechanism, epsilon=true, delta=claim.delta)
         if curve is None:
             reason = unreachable = Message("gaussian_without_epsilon")
         else:
-            needed, guesses = plan.needed(curve)
+            needed, guesses = plan[1](curve)
     return DetectionPower(
         mechanism=mechanism,
         power=USUAL_POWER,

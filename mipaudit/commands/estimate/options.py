@@ -86,13 +86,8 @@ class _Claim(Neighbours):
     @property
     def claim(self) -> "EpsilonClaim | None":
         """The claim that is compared with, if any."""
-        from mipaudit.statements.claim import EpsilonClaim
-
-        if self.claimed_epsilon is None:
-            return None
-        return EpsilonClaim(
-            epsilon=self.claimed_epsilon, delta=self.delta, adjacency=self.adjacency or "unknown"
-        )
+        claimed = self.claimed_epsilon
+        return None if claimed is None else (claimed, self.delta, self.adjacency or "unknown")
 
 
 class _Metrics(Options):

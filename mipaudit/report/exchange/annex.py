@@ -228,7 +228,7 @@ def _shown(one: Shows, report: Beside) -> tuple[list[str], list[str]]:
     place = f"[{report.stored.file.name}, {one.field}"
     place += f"; {report.other}]" if report.other else "]"
     found = report.stored.report
-    if not (one.quantity and one.field in {part.field for part in kind_of(one.command).figures}):
+    if not (one.quantity and one.field in kind_of(one.command).figures):
         return [f"{text} {place}" for text in _values(found, one.field)], []
     shown, numberless = [], []
     for figure in _leading([part for part in figures(found, one.field) if part.of == one.quantity]):

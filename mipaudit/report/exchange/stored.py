@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mipaudit.report.blocks import Case
     from mipaudit.report.walk import Walk
     from mipaudit.statements.any_report import AnyReport
-    from mipaudit.statements.kinds import Figures
+    from mipaudit.statements.kinds import Kind
     from mipaudit.statements.provenance import InputFile
 
 NONE: Final = "none"
@@ -145,12 +145,17 @@ def figures(report: AnyReport, field: str | None = None) -> tuple[Figure, ...]:
         field: the one that they are in; None for all.
     """
     sure = getattr(getattr(report, "design", None), "confidence", None)
+    kind = kind_of(report.command)
     return tuple(
         figure
-        for part in kind_of(report.command).figures
-        if field in {None, part.field}
-        for row in table_rows(report, part.field)
-        for figure in (_known if part.at_most or part.exact else _limited)(part, row, sure)
+        for part in kind.figures
+        if field in {None, part}
+        for row in table_rows(report, part)
+        for figure in (
+            _known(kind, row)
+            if kind.at_most or kind.exact
+            else _limited(kind.of[1] if part == kind.of[0] else "{}", row, sure)
+        )
     )
 
 
@@ -190,7 +195,7 @@ def printable(name: str) -> str:
     return safe_name(name, longest=_LONGEST_NAME)
 
 
-def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  # noqa: ANN401
+def _limited(of: str, row: Any, sure: float | None) -> Iterator[Figure]:  # noqa: ANN401
     """Yield the estimate of a row between its limits, if it may have any."""
     quantity = getattr(row, "quantity", "")
     if getattr(row, "validity", "") == _LIMITLESS or quantity == _P_VALUE:
@@ -199,7 +204,7 @@ def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  
     upper = getattr(row, "upper", None)
     reasons = (getattr(row, f"{one}_reason", None) for one in ("lower", "value", "upper"))
     yield Figure(
-        of=part.of.format(quantity),
+        of=of.format(quantity),
         labels=tuple(_labels(row)),
         value=None if value is None else rounding.value_text(value),
         lower=NONE if row.lower is None else rounding.lower_text(row.lower),
@@ -209,18 +214,18 @@ def _limited(part: Figures, row: Any, sure: float | None) -> Iterator[Figure]:  
     )
 
 
-def _known(part: Figures, row: Any, _: float | None) -> Iterator[Figure]:  # noqa: ANN401
+def _known(kind: Kind, row: Any) -> Iterator[Figure]:  # noqa: ANN401
     """Yield what a row knows, in full, and what it allows at most."""
     labels = tuple(_labels(row))
-    for name in (*part.at_most, *part.exact):
+    for name in (*kind.at_most, *kind.exact):
         of = row.quantity if name == "value" else name
         # Of several the column has one figure for each FPR, or for each share of members.
         at = "fpr" if name == "tpr_at_fpr" else "baseline"
-        found = getattr(row, name)
+        found = getattr(row, name, None)
         some = found if isinstance(found, dict) else {None: found}
         for key, number in some.items():
             where = labels if key is None else (*labels, (at, key))
-            if number is not None and name in part.at_most:
+            if number is not None and name in kind.at_most:
                 yield Figure(of, where, lower=NONE, upper=rounding.upper_text(number))
             elif number is not None:
                 yield Figure(of, where, value=rounding.upper_figure(number, digits=_IN_FULL))

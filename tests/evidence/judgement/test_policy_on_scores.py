@@ -6,17 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from mipaudit.evidence.judgement.policy_on_scores import (
-    EpsilonClaim,
-    Standing,
-    judge,
-    records_to_settle,
-)
+from mipaudit.evidence.judgement.policy_on_scores import Standing, judge, records_to_settle
 from mipaudit.evidence.scores.evidence import CLASSES
 from mipaudit.statements.policy import Policy
 from mipaudit.validation.laws import law
 
-CLAIM = EpsilonClaim(epsilon=1.0, delta=0.0, adjacency="substitution")
+CLAIM = (1.0, 0.0, "substitution")
 
 
 @pytest.fixture(scope="module")

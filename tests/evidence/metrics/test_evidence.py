@@ -19,7 +19,7 @@ from mipaudit.maths.metrics.limits import metric_lower
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.model.row import VACUOUS
 from mipaudit.report.messages.told import told
-from mipaudit.statements.claim import EpsilonClaim, judge_claim
+from mipaudit.statements.claim import judge_claim
 from mipaudit.statements.policy import Policy
 from tests.contents import worst_miss
 
@@ -244,7 +244,7 @@ def test_findings_about_metrics_and_priors():
 def test_a_claim_excludes_all_attackers_below_a_prior(epsilon):
     edge = 1 / (1 + math.exp(epsilon))
     for prior, excluded in ((edge * 0.99, True), (edge * 1.01, False), (1 - edge * 0.99, True)):
-        claimed = EpsilonClaim(epsilon=epsilon, delta=0.0, adjacency="substitution")
+        claimed = (epsilon, 0.0, "substitution")
         claim = judge_claim(claimed, score="s", prior=prior, lower=abs(2 * prior - 1))
         codes = [f.code for f in prior_findings(prior, [1.0], [claim])]
         assert codes == (["prior_excludes_attackers"] if excluded else [])
