@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from mipaudit.commands.attribute.options import AttributeOptions
@@ -293,10 +293,6 @@ _LIMITATIONS: Final = (
     Message("attribute_alike"),
     Message("attribute_melded"),
 )
-# What is said of all values.
-_FIGURES: Final[tuple[Quantity, ...]] = (
-    *("attribute_advantage", "membership_advantage", "right_of_members", "right_of_holdout"),
-)
 # A shift that is found by chance would only alarm.
 _SHIFT_ERROR: Final = 0.01
 
@@ -313,8 +309,8 @@ def attribute_report(
     values = dict(sorted(values.items()))
     whole, alpha = summed(values.values()), 1 - asked.confidence
     common = {name: one for name, one in values.items() if _least(one) >= asked.min_cell}
-    limits = partial(_limits, [*values.values()], whole, asked.prior)
-    checks = tuple(_checks(asked, limits))
+    figures = cache(partial(_figures, [*values.values()], whole, asked.prior))
+    checks = tuple(_checks(asked, figures))
     by_value = _by_value(values, common, asked.confidence)
     unread = (one for one in source.findings() if one.code == UNREAD)
     told = (*copy_findings(source.copies), *unread, *source.assumed)
@@ -331,7 +327,7 @@ def attribute_report(
             confidence=asked.confidence,
             member_column=source.member_column,
         ),
-        figures=tuple(_row(one, asked.confidence, limits(one, alpha)) for one in _FIGURES),
+        figures=tuple(_row(of, asked.confidence, one) for of, one in figures(alpha).items()),
         by_value=tuple(row for row, _ in by_value),
         shares=tuple(share for of in by_value for share in _shares(*of)),
         findings=(
@@ -348,23 +344,16 @@ def attribute_report(
     )
 
 
-def _limits(
-    values: Sequence[ValueGuesses],
-    whole: ValueGuesses,
-    prior: float,
-    quantity: Quantity,
-    alpha: float,
-) -> Limits | None:
-    """Return a figure on all values with limits, two-sided alpha; None where none is known."""
-    match quantity:
-        case "attribute_advantage":
-            return attribute_advantage(values, alpha)
-        case "membership_advantage":
-            return membership_advantage(whole, prior, alpha)
-        case "right_of_members":
-            return right_share(*whole.members, alpha)
-        case _:
-            return right_share(*whole.holdout, alpha)
+def _figures(
+    values: Sequence[ValueGuesses], whole: ValueGuesses, prior: float, alpha: float
+) -> dict[Quantity, Limits | None]:
+    """Return what is said of all values, with limits, two-sided alpha; None where none is known."""
+    return {
+        "attribute_advantage": attribute_advantage(values, alpha),
+        "membership_advantage": membership_advantage(whole, prior, alpha),
+        "right_of_members": right_share(*whole.members, alpha),
+        "right_of_holdout": right_share(*whole.holdout, alpha),
+    }
 
 
 def _least(one: ValueGuesses) -> int:
@@ -386,7 +375,7 @@ def _commonest(
 
 
 def _checks(
-    asked: AttributeOptions, limits: Callable[[Quantity, float], Limits | None]
+    asked: AttributeOptions, figures: Callable[[float], Mapping[Quantity, Limits | None]]
 ) -> Iterator[Check]:
     """Judge every limit: 'not met' shares the error, each 'met' has the whole of it."""
     given: dict[Quantity, float | None] = {
@@ -396,7 +385,7 @@ def _checks(
     limited = {quantity: limit for quantity, limit in given.items() if limit is not None}
     alpha = 1 - asked.confidence
     for quantity, limit in limited.items():
-        shared, alone = limits(quantity, alpha / len(limited)), limits(quantity, alpha)
+        shared, alone = (figures(one)[quantity] for one in (alpha / len(limited), alpha))
         yield named_check(
             quantity,
             Message(quantity),

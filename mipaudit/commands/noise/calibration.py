@@ -27,7 +27,6 @@ from mipaudit.commands.noise.options import CalibrationKind, NoiseOptions, Prote
 from mipaudit.commands.noise.yardsticks import (
     FEWEST_PAIRS,
     Aim,
-    Basis,
     Shifts,
     Splits,
     SwapPairs,
@@ -270,7 +269,7 @@ def _scaled(
         multiplier, gap = None, None
         if shifts is not None:
             aim = _aim(calibration, shifts, confidence, asked)
-            limited, scale = aim.basis != "value", least_scale(shifts, mechanism, aim)
+            limited, scale = aim[1] != "value", least_scale(shifts, mechanism, aim)
             if 0 < scale < math.inf:
                 gap = estimate_gap(shifts, mechanism, scale, aim, confidence)
         else:
@@ -316,10 +315,9 @@ def _aim(
     if calibration != "direct":
         at_most = allowed_gap(asked.eta, asked.train_fraction)
     if asked.strict:
-        return Aim(at_most=at_most, basis="finite-sample", alpha=1 - confidence)
+        return at_most, "finite-sample", 1 - confidence
     limited = asked.scaled_by == "upper" and shifts.has_limits
-    basis: Basis = "approximate" if limited else "value"
-    return Aim(at_most=at_most, basis=basis, alpha=(1 - confidence) / 2)
+    return at_most, "approximate" if limited else "value", (1 - confidence) / 2
 
 
 def _choose(

@@ -110,31 +110,19 @@ class Shifts:
         return np.asarray(np.add.reduceat(values, self.starts) / counts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """What the mean of h must not exceed, and how sure that is to be.
+# What the mean of h must not exceed, in (0, 1); how sure that is to be: ``value``: the sample mean
+# does not; ``approximate``: an approximate upper limit does not (at least ``fewest`` terms);
+# ``finite-sample``: a limit that holds at every sample size does not; the limit's error in (0, 1).
+Aim: TypeAlias = tuple[float, Basis, float]
 
-    Attributes:
-        at_most: in (0, 1).
-        basis: ``value``: the sample mean is; ``approximate``: an approximate upper limit
-            is (at least ``fewest`` terms); ``finite-sample``: a limit that holds at every
-            sample size is.
-        alpha: error of the limit in (0, 1).
-    """
 
-    at_most: float
-    basis: Basis
-    alpha: float
-
-    def holds(self, terms: Array) -> bool:
-        """Return whether these terms say that the mean is small enough."""
-        match self.basis:
-            case "finite-sample":
-                return is_below(terms, self.at_most, self.alpha)
-            case "approximate":
-                return mean_limits(terms, self.alpha)[1] <= self.at_most
-            case _:
-                return float(terms.mean()) <= self.at_most
+def reached(aim: Aim, terms: Array) -> bool:
+    """Return whether these terms say that the mean is small enough."""
+    at_most, basis, alpha = aim
+    if basis == "finite-sample":
+        return is_below(terms, at_most, alpha)
+    found = mean_limits(terms, alpha)[1] if basis == "approximate" else float(terms.mean())
+    return found <= at_most
 
 
 def least_scale(shifts: Shifts, mechanism: Mechanism, aim: Aim) -> float:
@@ -179,12 +167,12 @@ def _raised(scale: float, part: Shifts, mechanism: Mechanism, aim: Aim, size: fl
     """Return ``scale``, or what this part asks for where that is more; in units of ``size``."""
 
     def holds(candidate: float) -> bool:
-        return candidate >= scale and aim.holds(part.gaps(mechanism, candidate * size))
+        return candidate >= scale and reached(aim, part.gaps(mechanism, candidate * size))
 
     # There h is close to its tangent at 0.
-    straight = 8 / aim.at_most
+    straight = 8 / aim[0]
     above = [scale]
-    while aim.basis != "finite-sample" and above[-1] < straight:
+    while aim[1] != "finite-sample" and above[-1] < straight:
         above.append(2 * above[-1])
     if all(map(holds, above)):
         return scale
@@ -196,18 +184,18 @@ def estimate_gap(
 ) -> MeasuredMean:
     """Return the mean of h at a scale, the largest over records where each must be small."""
     parts = [part.gaps(mechanism, scale) for part in shifts.parts()]
+    at_most, basis, alpha = aim
     upper: float | None = None
-    if aim.basis == "finite-sample":
-        upper = aim.at_most
-    elif aim.basis == "approximate":
-        upper = min(1.0, max(mean_limits(terms, aim.alpha)[1] for terms in parts))
-    validity = "not-an-interval" if aim.basis == "value" else aim.basis
+    if basis == "finite-sample":
+        upper = at_most
+    elif basis == "approximate":
+        upper = min(1.0, max(mean_limits(terms, alpha)[1] for terms in parts))
     return MeasuredMean(
         value=max(float(terms.mean()) for terms in parts),
         upper=upper,
-        at_most=aim.at_most,
+        at_most=at_most,
         estimator=shifts.estimator,
-        validity=validity,
+        validity="not-an-interval" if basis == "value" else basis,
         confidence=confidence,
         n_splits=shifts.lengths.size,
     )

@@ -8,10 +8,10 @@ chooses nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from mipaudit.commands.shift.report import Feature, ShiftDesign, ShiftReport
 from mipaudit.commands.shift.survey import (
     Aspect,
     KeyForm,
+    Scorer,
     ShiftCount,
     ShiftSurvey,
     cut_columns,
@@ -100,23 +101,9 @@ def answer_shift(asked: ShiftOptions) -> ShiftReport:
         return _shift_report(source, rows, asked, *_counted(source, rows, over))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ShiftRows:
-    """What is compared.
-
-    Attributes:
-        partitions: the rows, one for each person and class where there are persons.
-        seed: in use for them.
-        choice: of the seed, as it is recorded.
-        dropped: rows that stand for nobody.
-        findings: on the seed.
-    """
-
-    partitions: Sequence[Partition]
-    seed: int
-    choice: SeedChoice
-    dropped: int = 0
-    findings: tuple[Finding, ...] = ()
+# What is compared: the rows, one for each person and class where there are persons; the seed in use
+# for them, and its choice, as it is recorded; how many rows stand for nobody; findings on the seed.
+ShiftRows: TypeAlias = tuple["Sequence[Partition]", int, "SeedChoice", int, tuple[Finding, ...]]
 
 
 def _in_order(rows: Rows, source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
@@ -136,7 +123,7 @@ def _in_order(rows: Rows, source: FeatureSource, asked: ShiftOptions) -> ShiftRo
         for start in range(0, kept.source_rows, _ROWS_AT_ONCE)
     ]
     dropped = every.member.size - kept.member.size
-    return ShiftRows(partitions=parts, seed=seed, choice=asked.chosen_seed, dropped=dropped)
+    return parts, seed, asked.chosen_seed, dropped, ()
 
 
 def _in_place(source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
@@ -145,13 +132,8 @@ def _in_place(source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
     rows = [([column.name for column in source.columns], map(_plain, source.batches()))]
     choice, seed, findings = position_seed(asked.chosen_seed, described, rows)
     chosen = None if source.id_column is None else source.choose(seed)
-    return ShiftRows(
-        partitions=source.partitions,
-        seed=seed,
-        choice=choice,
-        dropped=0 if chosen is None else chosen.dropped_members + chosen.dropped_holdout,
-        findings=findings,
-    )
+    dropped = 0 if chosen is None else chosen.dropped_members + chosen.dropped_holdout
+    return source.partitions, seed, choice, dropped, findings
 
 
 def _plain(rows: Rows) -> Rows:
@@ -167,19 +149,20 @@ def _one_zero(column: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _counted(
     source: FeatureSource, rows: ShiftRows, over: Callable[..., Any]
-) -> tuple[ShiftSurvey, ShiftCount, list[str]]:
+) -> tuple[ShiftSurvey, Learner | None, ShiftCount, list[str]]:
     """Go through the rows twice: what is in them, then how the classes differ.
 
     Returns:
-        What is in the rows, their counts, and the columns most of whose texts no score knows.
+        What is in the rows, what the burn-in taught, None where no column differs in it, their
+        counts, and the columns most of whose texts no score knows.
 
     Raises:
         InputError: a table has no rows, or every column is the same in all rows.
     """
-    seed, columns = rows.seed, source.columns
+    (partitions, seed, *_), columns = rows, source.columns
     fractions = tuple(column.fractions for column in columns)
     form = KeyForm(fractions=fractions, persons=source.id_column is not None)
-    survey: ShiftSurvey = over(rows.partitions, partial(ShiftSurvey, form, seed))
+    survey: ShiftSurvey = over(partitions, partial(ShiftSurvey, form, seed))
     sample = survey.sample
     settle_sample(sample)
     if not survey.varying:
@@ -196,15 +179,15 @@ def _counted(
     seen = np.concatenate([members, holdout])
     member = np.arange(len(seen)) < len(members)
     n_rows = sample.members.rows + sample.holdout.rows
-    tried = {
-        "learned": learn(sample, categories, seed=seed),
-        "whole": whole_records(list(seen.T), member, rows=n_rows, burn_in=blocks, seed=seed),
-    }
-    scorers = {name: one for name, one in tried.items() if one is not None}
+    learner = learn(sample, categories, seed=seed)
+    whole = whole_records(list(seen.T), member, rows=n_rows, burn_in=blocks, seed=seed)
+    scorers: dict[str, Scorer] = {} if whole is None else {"whole": whole}
+    if learner is not None:
+        scorers["learned"] = learner.plan, learner.scores
     cells, wanted = cut_columns(seen, categories), survey.keys.finish()
     start = partial(ShiftCount, cells, wanted, scorers, burn_in=blocks, seed=seed)
     unknown = compress([one.name for one in columns], little_known(seen, categories))
-    return survey, over(rows.partitions, start), list(unknown)
+    return survey, learner, over(partitions, start), list(unknown)
 
 
 def _shift_report(
@@ -212,20 +195,22 @@ def _shift_report(
     rows: ShiftRows,
     asked: ShiftOptions,
     survey: ShiftSurvey,
+    learner: Learner | None,
     count: ShiftCount,
     unknown: Sequence[str],
 ) -> ShiftReport:
+    _, seed, choice, dropped, told = rows
     names = [column.name for column in source.columns]
     tests = count.columns.tests(names, [_ASPECTS[column.kind] for column in source.columns])
     counts = {name: tally.counts() for name, tally in count.scores.items()}
-    learner, records = count.learner, counts.get("whole", [None])[0]
+    records = counts.get("whole", [None])[0]
     evidence = None
     if learner is not None:
         require_spread(counts["learned"][0])
         evidence = blind_evidence(
-            counts["learned"], learner, records, strict=asked.strict, seed=rows.seed
+            counts["learned"], learner, records, strict=asked.strict, seed=seed
         )
-    estimates = _blind_estimates(evidence, records, asked, rows.seed)
+    estimates = _blind_estimates(evidence, records, asked, seed)
     if asked.seed_stated:
         estimates = approximate(estimates)
     policy = Policy(max_advantage=asked.max_blind)
@@ -246,9 +231,9 @@ def _shift_report(
         verdict=found.verdict,
         findings=(
             *([STRICT_SEED] if asked.seed_stated else []),
-            *rows.findings,
+            *told,
             *size_findings(design.n_members, design.n_holdout),
-            *_column_findings(design, rounded, rows.dropped),
+            *_column_findings(design, rounded, dropped),
             *crossing_findings(RECORDS, RECORDS, estimates),
             *([Finding("no_boosting")] if learner is not None and not learner.library else []),
             *_telling_findings(telling, unknown),
@@ -256,10 +241,10 @@ def _shift_report(
         ),
         limitations=_shift_limitations(design, estimates, stated=asked.seed_stated),
         provenance=provenance(
-            seed=rows.choice,
+            seed=choice,
             inputs=source.opened.described(hash_all=asked.hash_inputs),
             settings=asked.recorded(),
-            seeds={None: rows.seed},
+            seeds={None: seed},
         ),
         shown_at=shown_at(evidence, tests),
     )

@@ -16,14 +16,14 @@ members: a uniform sample of a larger one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, Self
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.shift.learner import Learner
 from mipaudit.maths.exact_tests import holm, independence_p
 from mipaudit.summaries.cells import MOST_PATTERNS, JointAlphabet, joint_alphabet
 from mipaudit.summaries.plan import BurnInSample, ColumnPlan, Plan, kept_exactly, sample_size
@@ -437,26 +437,18 @@ def _test(name: str, aspect: Aspect, table: NDArray[np.int64], *, category: bool
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WholeRecords:
-    """How records are counted by their combination of values.
+# How records are counted by what scores them, and the scores of rows whose columns are given.
+Scorer: TypeAlias = tuple[Plan, Callable[["Columns"], "tuple[Floats, ...]"]]
 
-    Attributes:
-        alphabet: the combinations of the burn-in.
-        plan: of their counts.
-    """
 
-    alphabet: JointAlphabet
-    plan: Plan
-
-    def scores(self, columns: Columns) -> tuple[NDArray[np.float64]]:
-        """Return the number of each row's combination, shape (n,)."""
-        return (self.alphabet.score(_one_missing(columns)),)
+def _patterns(alphabet: JointAlphabet, columns: Columns) -> tuple[Floats]:
+    """Return the number of each row's combination of values, shape (n,)."""
+    return (alphabet.score(_one_missing(columns)),)
 
 
 def whole_records(
     columns: Columns, member: NDArray[np.bool_], *, rows: int, burn_in: int, seed: int
-) -> WholeRecords | None:
+) -> Scorer | None:
     """Return how to count whole records; None where they have too many combinations.
 
     Args:
@@ -471,9 +463,8 @@ def whole_records(
         return None
     column = ColumnPlan(cells=found.cells, discrete=True)
     exact = kept_exactly(rows, 1)
-    return WholeRecords(
-        alphabet=found, plan=Plan(columns=(column,), burn_in=burn_in, seed=seed, exact=exact)
-    )
+    plan = Plan(columns=(column,), burn_in=burn_in, seed=seed, exact=exact)
+    return plan, partial(_patterns, found)
 
 
 def _one_missing(columns: Columns) -> list[NDArray[np.float64]]:
@@ -541,7 +532,7 @@ class ShiftCount:
         self,
         cells: Sequence[ColumnCells],
         wanted: HoldoutKeys,
-        scorers: Mapping[str, Learner | WholeRecords],
+        scorers: Mapping[str, Scorer],
         *,
         burn_in: int,
         seed: int,
@@ -552,12 +543,7 @@ class ShiftCount:
         self._scorers = scorers
         self.columns = ColumnTallies(cells)
         self.copies = CopyCount(wanted)
-        self.scores = {name: Tally(one.plan) for name, one in scorers.items()}
-
-    @property
-    def learner(self) -> Learner | None:
-        """Return what the burn-in taught; None where no column differs in it."""
-        return next((one for one in self._scorers.values() if isinstance(one, Learner)), None)
+        self.scores = {name: Tally(plan) for name, (plan, _) in scorers.items()}
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
@@ -565,8 +551,8 @@ class ShiftCount:
         self.copies.take(rows)
         late = np.flatnonzero(micro_blocks(top) >= self._burn_in)
         self.columns.add([column[late] for column in rows.scores], rows.member[late])
-        for name, scorer in self._scorers.items():
-            self.scores[name].take(replace(rows, scores=scorer.scores(rows.scores)), top)
+        for name, (_, scores) in self._scorers.items():
+            self.scores[name].take(replace(rows, scores=scores(rows.scores)), top)
 
     def merge(self, other: Self) -> None:
         """Add the counts of another part."""
