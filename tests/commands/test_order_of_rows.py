@@ -52,10 +52,7 @@ ASKED = {
     "attack": ({"loss_bound": 9.0, "max_advantage": 0.3}, (*BASE, "other")),
     "attack by class": ({"by": ("group",), "min_cell": 3}, (*BASE, "group")),
     "attribute": ({}, ("member", "attribute", "guess")),
-    "attribute of persons": (
-        {"unit_col": "person"},
-        ("member", "attribute", "guess", "person"),
-    ),
+    "attribute of persons": ({"unit_col": "person"}, ("member", "attribute", "guess", "person")),
     "compare": ({"max_increase": 0.2, "baseline": "other"}, (*BASE, "other")),
     "compare keyed": (
         {"key_col": "key", "score_col": ["score", "other"]},
@@ -82,12 +79,14 @@ def columns_of(name, whole):
     return whole[list(ASKED[name][1])]
 
 
-def in_another_form(frame, tmp_path):
-    """Yield the same rows, shuffled, cut up and written in every way."""
+def in_another_form(frame, tmp_path, law):
+    """Yield the same rows, shuffled, cut up and, for one law, written in every way."""
     rng = np.random.default_rng(8)
     shuffled = frame.iloc[rng.permutation(len(frame))].reset_index(drop=True)
     yield "shuffled", shuffled
     yield "sorted", frame.sort_values(list(frame.columns)).reset_index(drop=True)
+    if law == "few":
+        return
     shuffled.to_csv(tmp_path / "rows.csv", index=False)
     yield "csv", str(tmp_path / "rows.csv")
     parts = tmp_path / "parts"
@@ -104,7 +103,7 @@ def in_another_form(frame, tmp_path):
 def test_the_same_rows_give_the_same_report(name, law, tmp_path):
     frame = columns_of(name, table(law))
     expected, seeds = without_origin(run(name, frame))
-    for form, given in in_another_form(frame, tmp_path):
+    for form, given in in_another_form(frame, tmp_path, law):
         found, other = without_origin(run(name, given))
         for one in (expected, found):
             one["design"].pop("skipped_columns", None)  # an id that nobody asked for
@@ -153,10 +152,10 @@ def test_a_column_beside_it_changes_nothing_of_a_score():
     beside = run("attack", whole[["member", "score", "other"]])
     seeds = [{one.score: one.seed for one in report.provenance.seeds} for report in (alone, beside)]
     assert seeds[0]["score"] == seeds[1]["score"] != seeds[1]["other"]
-    values = [
+    first, second = (
         [one.value for one in report.attacks if one.score == "score"] for report in (alone, beside)
-    ]
-    assert values[0] == values[1]
+    )
+    assert first == second
 
 
 def test_groups_beside_a_score_change_no_record_s_risk():

@@ -58,25 +58,26 @@ def test_strict_limits_hold_over_contents():
     assert 0 < np.mean(found) < ALPHA
 
 
+FILES, SIZE = 300, 382
+
+
 def test_strict_limits_hold_over_fresh_seeds():
-    rng = np.random.default_rng(4)
-    files, n, missed = 300, 382, 0
-    for number in range(files):
-        rows = half_of_the_holdout(n, int(rng.binomial(n, 0.5)))
+    rng, missed = np.random.default_rng(4), 0
+    for number in range(FILES):
+        rows = half_of_the_holdout(SIZE, int(rng.binomial(SIZE, 0.5)))
         choice = SeedChoice(origin="fresh", number=number)
         missed += by_content(*rows, choice, strict=True).lower(ALPHA) > 0.5
-    assert missed <= binom.ppf(0.999, files, ALPHA)
+    assert missed <= binom.ppf(0.999, FILES, ALPHA)
 
 
 def test_bets_hold_where_every_file_of_a_size_is_dealt_alike():
     """Coins for labels did not, under seed 0 and positions: 11.8% missed at this size."""
-    rng = np.random.default_rng(4)
-    files, n, missed = 300, 382, 0
-    for _ in range(files):
-        member = np.arange(2 * n) < n
-        score = np.r_[np.ones(n), (rng.random(n) < 0.5).astype(float)]
+    rng, missed = np.random.default_rng(4), 0
+    for _ in range(FILES):
+        member = np.arange(2 * SIZE) < SIZE
+        score = np.r_[np.ones(SIZE), (rng.random(SIZE) < 0.5).astype(float)]
         missed += by_position(member, score, strict=True).lower(ALPHA) > 0.5
-    assert missed <= binom.ppf(0.999, files, ALPHA)
+    assert missed <= binom.ppf(0.999, FILES, ALPHA)
 
 
 @pytest.fixture(scope="module")

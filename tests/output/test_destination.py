@@ -18,17 +18,17 @@ def names(folder):
 
 
 def test_the_report_goes_to_the_file_alone(stand_in, tmp_path):
-    done = stand_in("not_met", "estimate", "x.csv", "-f", "json", "-o", "out.json")
-
-    assert done.returncode == 1
-    assert done.stdout == ""
-    answer = stand_in(
-        "not_met", "estimate", "x.csv", "-q", env={"MIPAUDIT_FULL": "false"}
-    ).stdout.rstrip("\n")
-    assert done.stderr == f"{answer} Written: the report to out.json.\n"
+    words = ("not_met", "estimate", "x.csv")
+    done = stand_in(*words, "-f", "json", "-o", "out.json")
+    answer = stand_in(*words, "-q", env={"MIPAUDIT_FULL": "false"}).stdout.rstrip("\n")
+    said = f"{answer} Written: the report to out.json.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
     assert json.loads((tmp_path / "out.json").read_bytes())["schema"] == "mipaudit.report/3"
     assert names(tmp_path) == ["out.json", "out.json.sha256"]
     assert stand_in("met", "estimate", "x.csv", "-q", "-o", "out.txt").stderr == ""
+    done = stand_in("met", "estimate", "x.csv", "-f", "json", "-o", "-")
+    assert json.loads(done.stdout)["command"] == "estimate"
+    assert "-" not in names(tmp_path)
 
 
 @pytest.mark.parametrize("ending", ["input", "bug", "interrupt"])
@@ -46,11 +46,8 @@ def test_on_error_nothing_is_left_and_nothing_is_lost(stand_in, tmp_path, ending
 def test_an_unwritable_output_is_found_before_the_audit(stand_in, tmp_path, output):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("", encoding="utf-8")
-
-    done = stand_in(
-        "met", "estimate", "x.csv", "-o", output, env={"STAND_IN_TOUCH": str(tmp_path / "ran")}
-    )
-
+    touched = {"STAND_IN_TOUCH": str(tmp_path / "ran")}
+    done = stand_in("met", "estimate", "x.csv", "-o", output, env=touched)
     assert done.returncode == 2
     assert done.stderr.startswith(f"Error: The output {output[:200]}")
     assert " cannot be written: " in done.stderr
@@ -60,12 +57,14 @@ def test_an_unwritable_output_is_found_before_the_audit(stand_in, tmp_path, outp
 def test_an_input_is_never_overwritten(stand_in, tmp_path):
     (tmp_path / "x.csv").write_text("data", encoding="utf-8")
     (tmp_path / "link.csv").symlink_to("x.csv")
-
     for output in ("x.csv", "link.csv", "./x.csv"):
         done = stand_in("met", "estimate", "x.csv", "-o", output)
-        assert done.returncode == 2
-        assert "one of the inputs" in done.stderr
+        assert (done.returncode, "one of the inputs" in done.stderr) == (2, True)
     assert (tmp_path / "x.csv").read_text(encoding="utf-8") == "data"
+    inputs = (None, "-", str(tmp_path / "x.csv"))
+    with pytest.raises(UsageError):
+        Destination.open(str(tmp_path / "x.csv"), inputs=inputs)
+    assert Destination.open(str(tmp_path / "x.csv"), inputs=(None, "-", "missing")).atomic
 
 
 def test_a_device_is_written_through_not_replaced():
@@ -119,25 +118,8 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OutputError) as caught:
         destination.write(b"new")
-
     assert "secret" not in str(caught.value)
-    assert names(tmp_path) == ["out"]
-    assert (tmp_path / "out").read_bytes() == b"old"
-
-
-def test_dash_is_standard_output(stand_in, tmp_path):
-    done = stand_in("met", "estimate", "x.csv", "-f", "json", "-o", "-")
-
-    assert json.loads(done.stdout)["command"] == "estimate"
-    assert names(tmp_path) == []
-
-
-def test_inputs_that_do_not_exist_do_not_matter(tmp_path):
-    (tmp_path / "out").write_bytes(b"")
-
-    with pytest.raises(UsageError):
-        Destination.open(str(tmp_path / "out"), inputs=(None, "-", str(tmp_path / "out")))
-    assert Destination.open(str(tmp_path / "out"), inputs=(None, "-", "missing")).atomic
+    assert (names(tmp_path), (tmp_path / "out").read_bytes()) == (["out"], b"old")
 
 
 @pytest.mark.parametrize(("before", "after"), [(0o666, 0o660), (0o604, 0o600), (0o640, 0o640)])

@@ -15,56 +15,43 @@ from mipaudit.output.exit_code import report_exit
 from mipaudit.statements.verdict import Verdict
 from tests.places import TESTS
 
+VERDICTS = {"met": 0, "no_policy": 0, "not_met": 1, "inconclusive": 3}
 
-@pytest.mark.parametrize(
-    ("ending", "code"), [("met", 0), ("no_policy", 0), ("not_met", 1), ("inconclusive", 3)]
-)
-def test_the_verdict_sets_the_exit_code(stand_in, ending, code):
+
+@pytest.mark.parametrize("ending", VERDICTS)
+def test_the_verdict_sets_the_exit_code_and_exit_zero_softens_it(stand_in, ending):
     done = stand_in(ending, "estimate", "x.csv", "-f", "json")
-
-    assert (done.returncode, done.stderr) == (code, "")
-
-
-@pytest.mark.parametrize("ending", ["met", "no_policy", "not_met", "inconclusive"])
-def test_exit_zero_softens_verdicts(ending):
+    assert (done.returncode, done.stderr) == (VERDICTS[ending], "")
     report = SimpleNamespace(verdict=Verdict(status=ending, reasons=()))
-
     assert report_exit(report, exit_zero=True) == 0
 
 
-@pytest.mark.parametrize(
-    ("ending", "code"), [("input", 2), ("bug", 70), ("memory", 2), ("disk", 2), ("interrupt", 130)]
-)
-def test_exit_zero_softens_nothing_else(stand_in, ending, code):
-    done = stand_in(ending, "estimate", "x.csv", "--exit-zero")
+FAILURES = {"input": 2, "bug": 70, "memory": 2, "disk": 2, "interrupt": 130}
 
-    assert (done.returncode, done.stdout) == (code, "")
+
+@pytest.mark.parametrize("ending", FAILURES)
+def test_exit_zero_softens_nothing_else(stand_in, ending):
+    done = stand_in(ending, "estimate", "x.csv", "--exit-zero")
+    assert (done.returncode, done.stdout) == (FAILURES[ending], "")
     assert done.stderr.startswith("Error: ")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        *(["met", "estimate", "x.csv", "-f", form] for form in ("table", "json")),
-        *(["--help"], ["--version"], ["estimate", "--help"], ["schema"]),
-    ],
-)
+MET = ["met", "estimate", "x.csv"]
+CLOSED = [[*MET, "-f", "table"], [*MET, "-f", "json"], ["--help"], ["--version"], ["schema"]]
+CLOSED += [["estimate", "--help"], ["simulate", "laplace-1"]]
+
+
+@pytest.mark.parametrize("arguments", CLOSED)
 def test_a_closed_pipe_ends_quietly(environment, tmp_path, arguments):
-    command = [sys.executable, "-m", "mipaudit", *arguments]
+    start = [sys.executable, "-m", "mipaudit"]
+    command = _stand_in(arguments) if arguments[0] == "met" else [*start, *arguments]
     read, write = os.pipe()
     os.close(read)
+    options = {"env": environment, "cwd": tmp_path, "stdout": write, "stderr": subprocess.PIPE}
     try:
-        done = subprocess.run(
-            _stand_in(arguments) if arguments[0] == "met" else command,
-            env=environment,
-            cwd=tmp_path,
-            stdout=write,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
+        done = subprocess.run(command, check=False, **options)
     finally:
         os.close(write)
-
     assert (done.returncode, done.stderr) == (141, b"")
 
 
@@ -90,15 +77,9 @@ def test_control_c_while_it_works(environment, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_behind_standard_output(environment, tmp_path):
+    options = {"env": environment, "cwd": tmp_path, "stderr": subprocess.PIPE}
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            _stand_in(["met", "estimate", "x.csv"]),
-            env=environment,
-            cwd=tmp_path,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
+        done = subprocess.run(_stand_in(MET), stdout=full, check=False, **options)
 
     assert done.returncode == 2
     assert done.stderr.startswith(b"Error: The output cannot be written")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,74 +19,54 @@ from mipaudit.report.forms import answer_of, brief_report, report_as
 from mipaudit.report.text import screenful
 
 
-class Row:
+class Row(NamedTuple):
     """A figure with its limits."""
 
-    def __init__(self, lower, value, upper):
-        self.lower, self.value, self.upper = lower, value, upper
-
-
-def scores(count, rows=400, seed=1):
-    random = np.random.default_rng(seed)
-    member = np.repeat([True, False], rows // 2)
-    columns = {f"score_{at}": random.normal(member * at / 6) for at in range(count)}
-    return {"member": member, **columns}
+    lower: float | None
+    value: float
+    upper: float | None
 
 
 def report_on(count, **options):
-    import pandas as pd
-
-    return mipaudit.estimate(pd.DataFrame(scores(count)), **options)
+    random = np.random.default_rng(1)
+    member = np.repeat([True, False], 200)
+    columns = {f"score_{at}": random.normal(member * at / 6) for at in range(count)}
+    return mipaudit.estimate(pd.DataFrame({"member": member, **columns}), **options)
 
 
 @pytest.mark.parametrize("count", range(1, 9))
 @pytest.mark.parametrize("options", [{}, {"max_advantage": 0.1}, {"max_advantage": 0.9}])
-@pytest.mark.parametrize("width", [80, 120])
-def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options, width):
+def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options):
     report = report_on(count, **options)
-    lines = brief_report(report, width=width).splitlines()
-    assert len(lines) <= 24
-    assert max(map(len, lines)) <= 80
-    shown = {line.split()[0] for line in lines if line.startswith("  score_")}
-    assert shown == {f"score_{at}" for at in range(count)}
-    first, last = lines[0], lines[-1]
-    if options:
-        word = {"met": "MET", "not_met": "NOT MET", "inconclusive": "INCONCLUSIVE"}
-        alike = sum(one.status == report.verdict.status for one in report.policy)
-        of = f" ({alike} of {count} limits)" if count > 1 else ""
-        assert first.startswith(f"{word[report.verdict.status]}{of}: ")
-    assert "--full" in last
-
-
-def test_more_scores_than_fit_are_counted():
-    text = brief_report(report_on(30), width=80)
-    assert len(text.splitlines()) <= 24
-    shown = sum(line.startswith("  score_") for line in text.splitlines())
-    assert f"and {30 - shown} more: --full" in text
+    for width in (80, 120):
+        lines = brief_report(report, width=width).splitlines()
+        assert len(lines) <= 24
+        assert max(map(len, lines)) <= 80
+        shown = {line.split()[0] for line in lines if line.startswith("  score_")}
+        assert shown == {f"score_{at}" for at in range(count)}
+        if options:
+            word = {"met": "MET", "not_met": "NOT MET", "inconclusive": "INCONCLUSIVE"}
+            alike = sum(one.status == report.verdict.status for one in report.policy)
+            of = f" ({alike} of {count} limits)" if count > 1 else ""
+            assert lines[0].startswith(f"{word[report.verdict.status]}{of}: ")
+        assert "--full" in lines[-1]
 
 
 def test_a_line_is_the_answer_and_what_can_make_it_untrue():
-    report = report_on(1, max_advantage=0.5)
-    assert answer_of(report).startswith("MET: advantage is at most ")
+    assert answer_of(report_on(1, max_advantage=0.5)).startswith("MET: advantage is at most ")
     few = mipaudit.estimate(members=np.arange(15.0), holdout=np.arange(9.5, 24.5))
     assert "There are only 15 members" in answer_of(few)
     assert "\n" not in answer_of(few)
 
 
 def many(rows, notes=6, warnings=2):
+    lines = tuple((f"s{at}", "0.1") for at in range(rows))
     return SimpleNamespace(
         answer="MET: all is well.",
         mood="good",
         warnings=tuple(f"Warning {at} is dire. It is, so it is." for at in range(warnings)),
         about="What was measured.",
-        tables=(
-            Grid(
-                caption="",
-                head=("score", "at least"),
-                rows=tuple((f"s{at}", "0.1") for at in range(rows)),
-                words=1,
-            ),
-        ),
+        tables=(Grid(caption="", head=("score", "at least"), rows=lines, words=1),),
         notes=tuple(f"Note {at}." for at in range(notes)),
         following="",
         height=20,
@@ -200,40 +182,32 @@ def test_every_table_says_how_many_rows_it_hides_and_keeps_a_few(sizes, notes):
     assert not hidden or "Note" not in text
 
 
-def test_a_name_in_backticks_is_not_spelled_as_an_option():
-    import pandas as pd
+SPELLED = re.compile(r"--(by|prior|seed|max-advantage)\b|\b(by|prior|seed|max_advantage)=")
 
+
+def test_a_name_in_backticks_is_not_spelled_as_an_option():
     random = np.random.default_rng(4)
-    frame = pd.DataFrame(
-        {
-            "member": np.arange(800) % 2 == 0,
-            "`by`": random.normal(size=800),
-            "x `prior` y": random.normal(size=800),
-            "group": np.where(random.random(800) < 0.5, "`seed`", "`max_advantage`"),
-            "guess": "`seed`",
-        }
-    )
-    columns = ["`by`", "x `prior` y"]
+    group = np.where(random.random(800) < 0.5, "`seed`", "`max_advantage`")
+    columns = {name: random.normal(size=800) for name in ("`by`", "x `prior` y")}
+    member = np.arange(800) % 2 == 0
+    frame = pd.DataFrame({"member": member, **columns, "group": group, "guess": "`seed`"})
+    scores = {"score_col": [*columns]}
     reports = [
-        mipaudit.estimate(frame, score_col=columns, max_advantage=0.2, claimed_epsilon=0.01),
-        mipaudit.estimate(frame, score_col=columns),
+        mipaudit.estimate(frame, **scores, max_advantage=0.2, claimed_epsilon=0.01),
+        mipaudit.estimate(frame, **scores),
         mipaudit.records(frame, score_col=["`by`"], by=["group"], max_risk=0.2),
-        mipaudit.attack(frame, score_col=columns, by="group"),
-        mipaudit.compare(frame, score_col=columns),
-        mipaudit.check(frame, score_col=columns),
+        mipaudit.attack(frame, **scores, by="group"),
+        mipaudit.compare(frame, **scores),
+        mipaudit.check(frame, **scores),
         mipaudit.attribute(frame, attribute_col="group", guess_col="guess"),
     ]
-    spelled = re.compile(r"--(by|prior|seed|max-advantage)\b|\b(by|prior|seed|max_advantage)=")
     for report in reports:
-        assert "\\x60" in brief_report(report, width=80)
-        for text in (
-            brief_report(report, width=80),
-            brief_report(report, width=80, python=True),
-            answer_of(report),
-            *(report_as(report, form) for form in ("markdown", "junit")),
-        ):
-            named = [one for one in text.splitlines() if "x60" in one and spelled.search(one)]
-            assert named == []
+        brief = brief_report(report, width=80)
+        assert "\\x60" in brief
+        others = (report_as(report, form) for form in ("markdown", "junit"))
+        shown = brief, brief_report(report, width=80, python=True), answer_of(report), *others
+        lines = "\n".join(shown).splitlines()
+        assert [one for one in lines if "x60" in one and SPELLED.search(one)] == []
 
 
 NEXT = "Next: {}: mipaudit help choose-a-limit."
@@ -271,20 +245,26 @@ def test_a_terminal_without_the_signs_is_drawn_in_ascii(process):
     assert re.search(r"score +\.*\|?\.*\[?-*o", done.stdout)
 
 
-def test_a_file_has_all_of_it(mipaudit, tmp_path):
-    _scores(tmp_path)
-    brief = {"MIPAUDIT_FULL": "false"}
-    shown = mipaudit("estimate", "scores.csv", env=brief).stdout
-    mipaudit("estimate", "scores.csv", "-o", "report.txt", env=brief)
-    written = (tmp_path / "report.txt").read_text()
-    assert written == mipaudit("estimate", "scores.csv", "--full", env=brief).stdout
+@pytest.fixture
+def scored(tmp_path):
+    lines = ["member,score", *(f"{at % 2},{at * 7 % 101}" for at in range(200))]
+    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_a_file_has_all_of_it(mipaudit, scored):
+    def run(*words):
+        return mipaudit("estimate", "scores.csv", *words, env={"MIPAUDIT_FULL": "false"})
+
+    shown = run().stdout
+    run("-o", "report.txt")
+    written = (scored / "report.txt").read_text()
+    assert written == run("--full").stdout
     assert len(shown.splitlines()) <= 24 < len(written.splitlines())
-    quiet = mipaudit("estimate", "scores.csv", "-q", env=brief)
+    quiet, beside = run("-q"), run("-q", "-o", "report.json")
     assert quiet.stdout.count("\n") == 1
-    assert not quiet.stderr
-    beside = mipaudit("estimate", "scores.csv", "-q", "-o", "report.json", env=brief)
-    assert (beside.stdout, beside.stderr) == (quiet.stdout, "")
-    assert (tmp_path / "report.json").read_text().startswith("{")
+    assert (quiet.stderr, beside.stdout, beside.stderr) == ("", quiet.stdout, "")
+    assert (scored / "report.json").read_text().startswith("{")
 
 
 BEGINS = {"html": "<!DOCTYPE", "json": "{", "csv": "quantity,", "md": "# mipaudit estimate"}
@@ -313,25 +293,17 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("words", "form", "env"), WRITTEN)
-def test_the_ending_of_its_file_is_the_form_of_a_report(mipaudit, tmp_path, words, form, env):
-    _scores(tmp_path)
+def test_the_ending_of_its_file_is_the_form_of_a_report(mipaudit, scored, words, form, env):
     done = mipaudit("estimate", "scores.csv", "-o", *words, env=env)
     if form in BEGINS:
         assert done.returncode == 0
-        assert (tmp_path / words[0]).read_text().startswith(BEGINS[form])
+        assert (scored / words[0]).read_text().startswith(BEGINS[form])
     else:
-        assert done.returncode == 2
-        assert form in done.stderr
-        assert not (tmp_path / words[0]).exists()
+        assert (done.returncode, form in done.stderr) == (2, True)
+        assert not (scored / words[0]).exists()
 
 
-def _scores(folder):
-    lines = ["member,score", *(f"{at % 2},{at * 7 % 101}" for at in range(200))]
-    (folder / "scores.csv").write_text("\n".join(lines) + "\n")
-
-
-def test_data_have_their_own_forms(mipaudit, tmp_path):
-    _scores(tmp_path)
+def test_data_have_their_own_forms(mipaudit, scored):
     assert mipaudit("simulate", "laplace-1", "-o", "s.csv", "-f", "json").returncode == 0
     assert mipaudit("records", "scores.csv", "-o", "r.csv", "-f", "json").returncode == 0
     for words, said in (
@@ -339,16 +311,14 @@ def test_data_have_their_own_forms(mipaudit, tmp_path):
         (("records", "scores.csv", "-o", "t.csv", "--report", "r.rtf"), "--report takes a file"),
     ):
         refused = mipaudit(*words)
-        assert refused.returncode == 2
-        assert said in refused.stderr
-    assert not {*tmp_path.glob("t.*")}
+        assert (refused.returncode, said in refused.stderr) == (2, True)
+    assert not {*scored.glob("t.*")}
 
 
-def test_the_name_that_is_typed_says_the_form_and_not_what_a_link_leads_to(mipaudit, tmp_path):
-    _scores(tmp_path)
-    (tmp_path / "latest.html").symlink_to("target.json")
+def test_the_name_that_is_typed_says_the_form_and_not_what_a_link_leads_to(mipaudit, scored):
+    (scored / "latest.html").symlink_to("target.json")
     assert mipaudit("estimate", "scores.csv", "-o", "latest.html").returncode == 0
-    assert (tmp_path / "target.json").read_text().startswith(BEGINS["html"])
+    assert (scored / "target.json").read_text().startswith(BEGINS["html"])
 
 
 @pytest.mark.parametrize(

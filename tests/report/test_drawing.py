@@ -1,6 +1,6 @@
 """Pictures: the same again, names that are no markup and no formula, limits that never fall."""
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 from unittest.mock import MagicMock
 from xml.etree.ElementTree import fromstring
 
@@ -34,19 +34,14 @@ def test_equal_rows_are_drawn_equally():
 ONE = [Bar("a", 0.11119, 0.2, 0.31111)]
 OWN = [Bar("a", 0.1, 0.2, 0.3, 0.25), Bar("b", 0.1, 0.2, 0.3)]
 # The rows, what else is drawn, what is said of that and what is not.
+MANY = [Bar(f"row {at}", 0.1, 0.2, 0.3) for at in range(100)]
 SAID = [
     (ONE, {"limit": 0.25}, "a: at least 0.1111, at most 0.3112. The limit is 0.25.", "Blind"),
     (ONE, {"start": 0.1}, "Blind guessing 0.1000.", "limit is"),
-    ([Bar(f"row {at}", 0.1, 0.2, 0.3) for at in range(100)], {}, "row 23: at", "row 24"),
-    ([Bar(f"row {at}", 0.1, 0.2, 0.3) for at in range(100)], {}, "and 76 more, in the", "row 99"),
-    ([Bar("a", None, None, None)], {}, "a: no limit.", "at most"),
-    ([Bar("a", None, 0.2, None)], {}, "a: no limit.", "at most"),
-    (
-        OWN,
-        {},
-        "a: at least 0.1000, at most 0.3000, the limit 0.25; b: at l",
-        "0.3000, the limit 0.3",
-    ),
+    (MANY, {}, "row 23: at", "row 24"),
+    (MANY, {}, "and 76 more, in the", "row 99"),
+    *(([Bar("a", None, value, None)], {}, "a: no limit.", "at most") for value in (None, 0.2)),
+    (OWN, {}, "a: at least 0.1000, at most 0.3000, the limit 0.25; b: at l", "3000, the limit 0.3"),
 ]
 
 
@@ -85,20 +80,10 @@ def test_at_most_never_falls_in_the_picture(monkeypatch, seed):
 
 
 # Machado, Oliveira and Fernandes 2009, table 1, severity 1.0, on linear RGB.
-SEEN = {
-    "protanopia": [
-        (0.152286, 1.052583, -0.204868),
-        (0.114503, 0.786281, 0.099216),
-        (-0.003882, -0.048116, 1.051998),
-    ],
-    "deuteranopia": [
-        (0.367322, 0.860646, -0.227968),
-        (0.280085, 0.672501, 0.047413),
-        (-0.011820, 0.042940, 0.968881),
-    ],
-}
-COLOURS = {"at most": BLUE, "at least": ORANGE}
-PAPERS = {"light": "#ffffff", "dark": "#16161a"}
+SEEN = {"protanopia": [(0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216)]}
+SEEN["protanopia"] += [(-0.003882, -0.048116, 1.051998)]
+SEEN["deuteranopia"] = [(0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413)]
+SEEN["deuteranopia"] += [(-0.011820, 0.042940, 0.968881)]
 
 
 def linear(color):
@@ -114,29 +99,19 @@ def contrast(one, other):
 
 def lab(rgb):
     """CIELAB of linear RGB, white D65."""
-    to_xyz = np.array(
-        [
-            (0.4124564, 0.3575761, 0.1804375),
-            (0.2126729, 0.7151522, 0.0721750),
-            (0.0193339, 0.1191920, 0.9503041),
-        ]
-    )
+    to_xyz = [(0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750)]
+    to_xyz = np.array([*to_xyz, (0.0193339, 0.1191920, 0.9503041)])
     ratio = to_xyz @ np.clip(rgb, 0, 1) / to_xyz.sum(axis=1)
     f = np.where(ratio > 216 / 24389, np.cbrt(ratio), (24389 / 27 * ratio + 16) / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-@pytest.mark.parametrize("eyes", SEEN)
-@pytest.mark.parametrize("pair", list(combinations(COLOURS, 2)), ids=" and ".join)
-def test_the_colour_blind_tell_colours_apart(eyes, pair):
-    one, other = (lab(np.array(SEEN[eyes]) @ linear(COLOURS[name])) for name in pair)
-    assert float(np.linalg.norm(one - other)) > 20  # 2.3 is just seen
-
-
-@pytest.mark.parametrize("color", [*COLOURS.values(), GREY])
-@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
-def test_colours_stand_out_on_paper_and_in_the_dark(color, paper):
-    assert contrast(color, paper) >= 3
+def test_the_colour_blind_tell_colours_apart_and_all_see_them_on_paper_and_in_the_dark():
+    for eyes in SEEN.values():
+        seen = (lab(np.array(eyes) @ linear(color)) for color in (BLUE, ORANGE))
+        assert float(np.linalg.norm(np.subtract(*seen))) > 20  # 2.3 is just seen
+    for color in (BLUE, ORANGE, GREY):
+        assert min(contrast(color, paper) for paper in ("#ffffff", "#16161a")) >= 3
 
 
 def test_many_times_the_least_is_cut_and_said():

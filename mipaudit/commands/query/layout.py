@@ -26,7 +26,7 @@ LAYOUT: Final = Layout(
                 Column("radius", "[{radius:figure}]"),
                 Column("what it is", "{says:text}"),
             ),
-            words=4,
+            words=3,
             short=None,
             prose=True,
         ),

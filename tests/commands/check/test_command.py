@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 
 import mipaudit as package
-from mipaudit.errors import InputError, UsageError
+from tests.fixtures.briefs import answer, shown
+from tests.fixtures.files import refused
 
 
 def test_a_file_that_can_be_audited(mipaudit, data_dir):
@@ -21,8 +24,6 @@ def test_a_file_that_can_be_audited(mipaudit, data_dir):
 
 
 def test_json_follows_the_schema_and_runs_differ_in_the_provenance_only(mipaudit, data_dir):
-    import jsonschema
-
     arguments = ("check", str(data_dir / "lira_digits_target0.parquet"), "-f", "json")
     one, two = (mipaudit(*arguments, env={"SOURCE_DATE_EPOCH": epoch}).stdout for epoch in "12")
     assert one != two
@@ -45,19 +46,17 @@ def test_what_cannot_be_audited_exits_2(mipaudit, tmp_path, name):
     assert not (tmp_path / "out.txt").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (["--members", "a.csv"], "no_input"),
-        (["a.csv", "--members", "b.csv", "--holdout", "c.csv"], "two_inputs"),
-        (["--seed", "1"], "no_input"),
-    ],
-)
-def test_contradictory_inputs(mipaudit, arguments, code):
-    done = mipaudit("check", *arguments, "-f", "json")
+CONTRADICTORY = [
+    (["--members", "a.csv"], "no_input"),
+    (["a.csv", "--members", "b.csv", "--holdout", "c.csv"], "two_inputs"),
+    (["--seed", "1"], "no_input"),
+]
 
-    assert done.returncode == 2
-    assert json.loads(done.stderr)["error"]["code"] == code
+
+def test_contradictory_inputs(mipaudit):
+    for arguments, code in CONTRADICTORY:
+        done = mipaudit("check", *arguments, "-f", "json")
+        assert (done.returncode, json.loads(done.stderr)["error"]["code"]) == (2, code)
 
 
 def test_counts_are_exact_on_arrays():
@@ -69,11 +68,8 @@ def test_counts_are_exact_on_arrays():
     (column,) = report.columns
     assert (report.design.n_members, report.design.n_holdout) == (5, 4)
     assert (column.distinct, column.atoms, column.tied_rows, column.infinite) == (6, 1, 4, 1)
-    assert [finding.code for finding in report.findings] == [
-        "small_class",
-        "small_class",
-        "infinite_scores",
-    ]
+    found = [finding.code for finding in report.findings]
+    assert found == ["small_class", "small_class", "infinite_scores"]
 
 
 def test_a_constant_column_among_others_is_a_finding():
@@ -87,18 +83,38 @@ def test_a_constant_column_among_others_is_a_finding():
     assert "7.0" not in str(report.findings)
 
 
-@pytest.mark.parametrize(
-    ("members", "holdout", "error", "code"),
-    [
-        (np.ones(30), np.ones(40), InputError, "constant_scores"),
-        (np.arange(30.0), np.arange(30.0)[::-1], InputError, "identical_classes"),
-        ("a.csv", np.ones(3), UsageError, "mixed_inputs"),
-    ],
-)
-def test_arrays_without_information_or_beside_a_path_are_refused(members, holdout, error, code):
-    with pytest.raises(error) as caught:
-        package.check(members=members, holdout=holdout)
-    assert caught.value.code == code
+REFUSED = {
+    "constant_scores": (np.ones(30), np.ones(40)),
+    "identical_classes": (np.arange(30.0), np.arange(30.0)[::-1]),
+    "mixed_inputs": ("a.csv", np.ones(3)),
+}
+
+
+def test_arrays_without_information_or_beside_a_path_are_refused():
+    for code, (members, holdout) in REFUSED.items():
+        refused(code, package.check, members=members, holdout=holdout)
     # Equal counts of two values are no error.
     coins = np.tile([0.0, 1.0], 40)
     assert package.check(members=coins, holdout=coins[::-1]).columns[0].distinct == 2
+
+
+@pytest.mark.parametrize("scores", [1, 8, 60])
+def test_every_column_has_a_line_while_there_is_room(scores):
+    random = np.random.default_rng(8)
+    columns = {f"a_score_with_a_long_name_{at}": random.normal(size=200) for at in range(scores)}
+    frame = pd.DataFrame({"split": np.arange(200) % 2, "id": np.arange(200), **columns})
+    report = package.check(frame, member_col="split", score_col=tuple(columns))
+    text = shown(report)
+    assert answer(report).startswith("The input can be audited. It holds 100 members")
+    assert "told by 'split'" in answer(report)
+    lines = [line for line in text.splitlines() if " continuous " in line]
+    assert len({line.split()[0] for line in lines}) == len(lines) >= min(scores, 15)
+    if scores == 60:
+        assert "more: --full" in text
+    else:
+        assert "Not used: id." in text
+
+
+def test_a_class_with_few_records_is_a_warning():
+    few = package.check(members=np.arange(9.0), holdout=np.arange(0.5, 30))
+    assert "! There are only 9 members" in shown(few)

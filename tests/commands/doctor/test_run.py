@@ -1,4 +1,4 @@
-"""``mipaudit doctor``: in whole and in broken installations."""
+"""``mipaudit doctor``: in whole and in broken installations, and what it concludes."""
 
 import importlib.metadata
 import json
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from dataclasses import replace
 from getpass import getuser
 from pathlib import Path
 
@@ -14,14 +15,17 @@ import pytest
 
 from mipaudit.cli import app
 from mipaudit.commands.doctor import run as looked
+from mipaudit.commands.doctor.report import answer, to_install
 from mipaudit.commands.doctor.run import doctor
-from tests.places import ROOT
+from mipaudit.model.message import Finding
+from mipaudit.report.codec import from_json
+from mipaudit.report.forms import brief_report
+from mipaudit.report.messages.told import told
+from tests.places import REPORTS, ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-CORE = (
-    *("jinja2", "matplotlib", "msgspec", "numpy", "packaging"),
-    *("pandas", "pyarrow", "rich", "scipy", "typer"),
-)
+CORE = {"jinja2", "matplotlib", "msgspec", "numpy", "packaging", "pandas", "pyarrow", "rich"}
+CORE |= {"scipy", "typer"}
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +71,7 @@ def test_a_whole_installation_works(run):
     assert report["works"] is True
     assert report["findings"] == []
     core = {one["name"]: one for one in report["libraries"] if one["of"] is None}
-    assert {name for name, one in core.items() if one["state"] == "works"} == set(CORE)
+    assert {name for name, one in core.items() if one["state"] == "works"} == CORE
     assert all(one["agrees"] for one in report["known_audit"])
     assert report["temporary_bytes"] > 0
     assert report["processors"] >= 1
@@ -84,14 +88,12 @@ def test_every_optional_part_is_known():
     assert {one.of for one in doctor().libraries} == {None, *looked.PARTS}
 
 
-@pytest.mark.parametrize("form", ["table", "json", "html"])
-def test_no_form_tells_of_the_user_or_the_machine(run, form):
-    status, text = run("-f", form, "--full")
-
-    assert status == 0
+def test_no_form_tells_of_the_user_or_the_machine(run):
     private = {str(Path.home()), os.uname().nodename, str(ROOT), sys.prefix, tempfile.gettempdir()}
     private |= {getuser()} if len(getuser()) > 4 else set()  # `root` is a word
-    assert [one for one in private if one in text] == []
+    for form in ("table", "json", "html"):
+        status, text = run("-f", form, "--full")
+        assert (status, [one for one in private if one in text]) == (0, [])
 
 
 @pytest.mark.parametrize("name", ["msgspec", "numpy", "packaging", "pyarrow"])
@@ -207,3 +209,25 @@ def test_without_the_parser_the_doctor_answers_and_others_send_there(environment
     assert done.stderr.startswith(error)
     assert ("typer" if answer else "mipaudit doctor") in done.stdout + done.stderr
     assert not (done.stderr if answer else done.stdout)
+
+
+WORKS = from_json((REPORTS / "doctor.json").read_bytes())
+FIRST = WORKS.libraries[0]
+OPTIONAL = replace(FIRST, of="dask", state="missing", version=None)
+WRONG = (Finding("known_audit_differs"), Finding("no_temporary_files"))
+
+
+def test_only_what_hinders_is_counted_and_only_an_audit_may_be_known():
+    fails = replace(
+        WORKS, works=False, findings=(*WRONG, Finding.of("library_broken", case="optional"))
+    )
+    assert told(answer(fails)).startswith("Does NOT WORK: 2 findings.")
+    known = told(answer(replace(WORKS, libraries=())))
+    assert known.startswith("Works: the known audit comes out")
+
+
+def test_what_installs_the_parts_that_do_not_work_is_never_cut():
+    assert not to_install(replace(WORKS, libraries=(FIRST,)))
+    libraries = (FIRST, OPTIONAL, replace(OPTIONAL, of="sklearn"))
+    text = brief_report(replace(WORKS, libraries=libraries * 20), width=80)
+    assert 'Next: for the optional parts: pip install "mipaudit[dask,sklearn]"' in text

@@ -171,8 +171,8 @@ def test_a_hostile_name_is_inert_in_every_form(releases):
         assert "\x1b" not in text
 
 
-def test_nothing_is_an_error(tmp_path):
+@pytest.mark.parametrize("given", [(), (".",)])
+def test_nothing_is_an_error(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="No report is given"):
-        mipaudit.history()
-    with pytest.raises(UsageError, match="No report is given"):
-        mipaudit.history(str(tmp_path))
+        mipaudit.history(*given)

@@ -55,13 +55,11 @@ def test_every_limit_carries_its_reason_and_every_remark_is_a_key(mipaudit, tmp_
 
 def test_nothing_is_written_over(mipaudit, tmp_path):
     (tmp_path / "mipaudit.toml").write_text("prior = 0.3\n")
-
     done = mipaudit("init")
-    other = mipaudit("init", "-o", "other.toml", "-q")
-
     assert done.returncode == 2
     assert "mipaudit.toml exists, and is not written over." in done.stderr
     assert (tmp_path / "mipaudit.toml").read_text() == "prior = 0.3\n"
+    other = mipaudit("init", "-o", "other.toml", "-q")
     assert (other.returncode, other.stderr) == (0, "")
     assert (tmp_path / "other.toml").read_text() == policy_text("release", "other.toml")
 

@@ -10,6 +10,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
+from tests.fixtures.files import refused
 from tests.places import REPORTS
 
 SAMPLES = REPORTS
@@ -113,25 +114,19 @@ def test_limits_and_waivers_of_a_policy_file(report):
     assert [found.code for found in again.findings if "elsewhere" in found.code]
 
 
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        ({}, "no_limit"),
-        ({"prior": 0.1, "max_advantage": 0.9}, "not_in_report"),
-        ({"confidence": 0.99, "max_advantage": 0.9}, "not_in_report"),
-        ({"max_tpr_at_fpr": (0.5, 0.2)}, "not_in_report"),
-        ({"max_metric": "f1=0.9"}, "not_in_report"),
-        ({"max_advantage": 0.5, "against": "product-grid"}, "not_in_report"),
-        ({"max_advantage": 2}, "max_advantage"),
-        ({"limits": [{"quantity": "advantage", "max": 0.9, "prior": 0.1}]}, "not_in_report"),
-        ({"limits": [{"quantity": "auc", "max": 0.5 + n / 100} for n in range(1, 12)]}, None),
-    ],
-)
-def test_what_cannot_be_judged_is_refused(report, given, code):
-    with pytest.raises(UsageError) as caught:
-        mipaudit.rejudge(report, **given)
+ELEVEN = [{"quantity": "auc", "max": 0.5 + n / 100} for n in range(1, 12)]
+OF_PRIOR = {"quantity": "advantage", "max": 0.9, "prior": 0.1}
+NOT_IN_REPORT = [{"max_tpr_at_fpr": (0.5, 0.2)}, {"max_metric": "f1=0.9"}, {"limits": [OF_PRIOR]}]
+NOT_IN_REPORT += [
+    {**other, "max_advantage": 0.9} for other in ({"prior": 0.1}, {"confidence": 0.99})
+]
+NOT_IN_REPORT += [{"max_advantage": 0.5, "against": "product-grid"}]
 
-    assert caught.value.code == (code or "too_many_limits")
-    with pytest.raises(UsageError) as caught:
-        mipaudit.rejudge(SAMPLES / "records.json", max_advantage=0.5)
-    assert caught.value.code == "not_an_estimate"
+
+def test_what_cannot_be_judged_is_refused(report):
+    refused("no_limit", mipaudit.rejudge, report)
+    refused("max_advantage", mipaudit.rejudge, report, max_advantage=2)
+    refused("too_many_limits", mipaudit.rejudge, report, limits=ELEVEN)
+    for given in NOT_IN_REPORT:
+        refused("not_in_report", mipaudit.rejudge, report, **given)
+    refused("not_an_estimate", mipaudit.rejudge, SAMPLES / "records.json", max_advantage=0.5)

@@ -28,13 +28,8 @@ BREAKING = {
 }
 
 
-_FORMS = (
-    ("markdown", "# mipaudit validate\n\n**HOLDS"),
-    ("html", "<!DOCTYPE html>"),
-    ("table", "HOLDS"),
-    ("csv", "scenario,n_members,"),
-    ("junit", "<?xml"),
-)
+_FORMS = {"markdown": "# mipaudit validate\n\n**HOLDS", "html": "<!DOCTYPE html>"}
+_FORMS |= {"table": "HOLDS", "csv": "scenario,n_members,", "junit": "<?xml"}
 
 
 def run_broken(what, environment, folder, *arguments):
@@ -50,14 +45,11 @@ def run_broken(what, environment, folder, *arguments):
     )
 
 
-@pytest.mark.parametrize(
-    ("what", "status", "head"),
-    [
-        ("nothing", 0, "HOLDS: "),
-        ("a limit", 1, "FALLS SHORT: 1 limit, listed below."),
-        ("a control", 1, "NOT VALIDATED: "),
-    ],
-)
+OUTCOMES = [("nothing", 0, "HOLDS: "), ("a limit", 1, "FALLS SHORT: 1 limit, listed below.")]
+OUTCOMES += [("a control", 1, "NOT VALIDATED: ")]
+
+
+@pytest.mark.parametrize(("what", "status", "head"), OUTCOMES)
 def test_exit_code_is_the_outcome(environment, tmp_path, what, status, head):
     done = run_broken(what, environment, tmp_path)
     assert (done.returncode, done.stderr) == (status, "")
@@ -80,7 +72,7 @@ def test_forms_agree_and_go_to_files(mipaudit, tmp_path):
     assert named["strict"] == "default"
     assert named.keys() & {"jobs", "resume", "format"} == set()
     # The list of finished cells says it all: the other forms compute nothing.
-    for form, start in _FORMS:
+    for form, start in _FORMS.items():
         before = time.monotonic()
         again = mipaudit(*TINY, *kept, "-f", form, "-o", f"report.{form}")
         assert (again.returncode, again.stdout[:5], again.stderr) == (0, "HOLDS", "")

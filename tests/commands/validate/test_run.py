@@ -10,11 +10,12 @@ import jsonschema
 import pytest
 
 import mipaudit
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.validation import coverage as run
 from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS, default_estimands
 from tests.fixtures.codes import said
+from tests.fixtures.files import refused
 
 SMALL = {
     "scenario": ["null-gaussian", "gauss-shift-2"],
@@ -127,21 +128,16 @@ def test_a_run_goes_on_where_it_was_stopped(report, tmp_path, monkeypatch):
     assert ran == []
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"seed": 5}, "seed"),
-        ({"replications": 31}, "choice"),
-        ({"strict": True}, "methods"),
-        ({"long": True}, "form"),
-    ],
-)
-def test_a_file_of_another_run_is_refused(tmp_path, change, named):
-    kept = tmp_path / "cells.jsonl"
-    tiny = {**SMALL, "scenario": ["constant"], "replications": 2}
-    mipaudit.validate(**tiny, resume=kept)
-    with pytest.raises(InputError, match=f"another {named}"):
-        mipaudit.validate(**{**tiny, **change}, resume=kept)
+CHANGES = {"seed": {"seed": 5}, "choice": {"replications": 3}}
+CHANGES |= {"methods": {"strict": True}, "form": {"long": True}}
+
+
+def test_a_file_of_another_run_is_refused(tmp_path):
+    tiny = {**SMALL, "scenario": ["constant"], "replications": 2, "resume": tmp_path / "kept.jsonl"}
+    mipaudit.validate(**tiny)
+    for named, change in CHANGES.items():
+        with pytest.raises(InputError, match=f"another {named}"):
+            mipaudit.validate(**{**tiny, **change})
 
 
 def test_a_method_that_breaks_its_promise_is_found(monkeypatch):
@@ -191,29 +187,20 @@ def test_strict_methods_can_be_checked(report):
     assert gaps[0] != gaps[1]
 
 
-@pytest.mark.parametrize(
-    ("settings", "code"),
-    [
-        ({"sizes": [19]}, "sizes"),
-        ({"sizes": [10**9]}, "sizes"),
-        ({"sizes": [50.5]}, "sizes"),
-        ({"sizes": ["50"]}, "sizes"),
-        ({"priors": [0]}, "priors"),
-        ({"priors": [1.0]}, "priors"),
-        ({"priors": [math.nan]}, "priors"),
-        ({"priors": ["x"]}, "priors"),
-        ({"estimand": ["advantag"]}, "unknown_estimand"),
-        ({"estimand": [3]}, "estimand"),
-        ({"scenario": ["null_gaussian"]}, "unknown_scenario"),
-        ({"scenario": [None]}, "scenario"),
-        ({"estimand": ["attack_mu"], "scenario": ["separated"]}, "nothing_to_validate"),
-        ({"resume": 3}, "resume"),
-    ],
-)
-def test_hostile_arguments_are_usage_errors(settings, code):
-    with pytest.raises(UsageError) as caught:
-        mipaudit.validate(**{**SMALL, **settings})
-    assert caught.value.code == code
+HOSTILE = [({"sizes": [one]}, "sizes") for one in (19, 10**9, 50.5, "50")]
+HOSTILE += [({"priors": [one]}, "priors") for one in (0, 1.0, math.nan, "x")]
+HOSTILE += [({"estimand": ["advantag"]}, "unknown_estimand"), ({"estimand": [3]}, "estimand")]
+HOSTILE += [
+    ({"scenario": ["null_gaussian"]}, "unknown_scenario"),
+    ({"scenario": [None]}, "scenario"),
+]
+HOSTILE += [({"resume": 3}, "resume")]
+HOSTILE += [({"estimand": ["attack_mu"], "scenario": ["separated"]}, "nothing_to_validate")]
+
+
+def test_hostile_arguments_are_usage_errors():
+    for settings, code in HOSTILE:
+        refused(code, mipaudit.validate, **{**SMALL, **settings})
 
 
 def test_a_single_name_is_one_name():

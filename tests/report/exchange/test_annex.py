@@ -8,7 +8,6 @@ from hashlib import sha256
 from typing import get_args, get_type_hints
 
 import pytest
-from markdown_it import MarkdownIt
 
 from mipaudit.commands.render.forms import ANNEX, exchanged, stored_report
 from mipaudit.errors import UsageError
@@ -16,7 +15,7 @@ from mipaudit.report.exchange.annex import Status
 from mipaudit.report.exchange.annex_points import SOURCES
 from mipaudit.statements.kinds import KINDS, kind_of, report_type
 from tests.places import REPORTS
-from tests.report.exchange.test_forms import TRICKS, tricked, undigested
+from tests.report.exchange.test_forms import TRICKS, active, tricked, undigested
 
 NAMES = [one.name for one in SOURCES]
 BOUND = [(one.name, show) for one in SOURCES for point in one.points for show in point.shows]
@@ -122,30 +121,26 @@ OTHER_SIZES = (
     "OTHER RECORDS: it is about 300 members and 300 holdout records, and report.json about 898 "
     "members and 899 holdout records"
 )
+READ = "scores.csv"
 OTHER_FILE = "OTHER RECORDS: it read another scores.csv than report.json did"
 REPORTED, IN_PART, OF_OTHERS = "REPORTED", "REPORTED IN PART", "REPORTED OF OTHER FILES"
 
 
-@pytest.mark.parametrize(
-    ("main", "other", "relation", "about", "status"),
-    [
-        (stored("one_score", **V1), stored("attribute", **V1), SAME, GUESSED, REPORTED),
-        (stored("one_score", **V1), stored("attribute"), "OTHER FILES", GUESSED, OF_OTHERS),
-        (stored("rejudged"), stored("shift"), "OTHER FILES", SCOPE, IN_PART),
-        (stored("rejudged"), stored("records"), "read the same file", MEMBERS, REPORTED),
-        (stored("rejudged", **V1), stored("shift", **V1), SAME, SCOPE, REPORTED),
-        # A declared name beats neither the counts nor the contents of a file.
-        (edited("rejudged", 898, 899, **V1), stored("shift", **V1), OTHER_SIZES, SCOPE, IN_PART),
-        (stored("shift", **V1), edited("rejudged", 1, 2, **V1), "OTHER", MEMBERS, OF_OTHERS),
-        (
-            stored("rejudged", **V1),
-            edited("shift", read="scores.csv", **V1),
-            OTHER_FILE,
-            SCOPE,
-            IN_PART,
-        ),
-    ],
-)
+# A report, another, how they belong together, the point and its status.
+TOGETHER = [
+    (stored("one_score", **V1), stored("attribute", **V1), SAME, GUESSED, REPORTED),
+    (stored("one_score", **V1), stored("attribute"), "OTHER FILES", GUESSED, OF_OTHERS),
+    (stored("rejudged"), stored("shift"), "OTHER FILES", SCOPE, IN_PART),
+    (stored("rejudged"), stored("records"), "read the same file", MEMBERS, REPORTED),
+    (stored("rejudged", **V1), stored("shift", **V1), SAME, SCOPE, REPORTED),
+    # A declared name beats neither the counts nor the contents of a file.
+    (edited("rejudged", 898, 899, **V1), stored("shift", **V1), OTHER_SIZES, SCOPE, IN_PART),
+    (stored("shift", **V1), edited("rejudged", 1, 2, **V1), "OTHER", MEMBERS, OF_OTHERS),
+    (stored("rejudged", **V1), edited("shift", read=READ, **V1), OTHER_FILE, SCOPE, IN_PART),
+]
+
+
+@pytest.mark.parametrize(("main", "other", "relation", "about", "status"), TOGETHER)
 def test_a_report_fills_a_point_if_it_is_of_the_same(main, other, relation, about, status):
     found = annex(main, other)
     point = next(one for one in found["points"] if one["about"].startswith(about))
@@ -157,19 +152,14 @@ def test_a_report_fills_a_point_if_it_is_of_the_same(main, other, relation, abou
     assert any(which in line for line in said) == relation.startswith("OTHER")
     if about == GUESSED:
         (line,) = point["shown"]
-        assert line.startswith(
-            "attribute_advantage (whoever made these guesses, 95% confidence): at least 0.0040, "
-        )
+        said = "attribute_advantage (whoever made these guesses, 95% confidence): at least 0.0040, "
+        assert line.startswith(said)
         assert line.partition(" [")[0].endswith("at most 0.3099")
         assert statuses(annex(main))[about] == "NOT TESTED"
 
 
-WAIVER = {
-    "quantity": "advantage",
-    "person": "A. Person",
-    "reason": "Of a pilot.",
-    "expires": "2999-12-31",
-}
+WAIVER = {"quantity": "advantage", "person": "A. Person"}
+WAIVER |= {"reason": "Of a pilot.", "expires": "2999-12-31"}
 
 
 @pytest.mark.parametrize("layout", FILES)
@@ -269,19 +259,20 @@ def test_what_is_declared_is_not_called_reported():
     assert statuses(annex(stored("one_score", release="v1")))[about] == "NOT EVALUABLE"
 
 
-@pytest.mark.parametrize(
-    ("main", "others", "said"),
-    [
-        (stored("one_score"), [stored("check")], "No point of it asks for check"),
-        (stored("check"), [], "No point of it asks for check"),
-        (stored("one_score"), [stored("shift"), stored("shift")], "There are two reports of shift"),
-        (stored("one_score"), [stored("three_scores")], "There are two reports of estimate"),
-        (stored("one_score", release="a"), [stored("shift", release="b")], "of another release"),
-    ],
-)
-def test_reports_that_do_not_go_together_are_refused(main, others, said):
-    with pytest.raises(UsageError, match=said):
-        annex(main, *others)
+APART = {
+    "No point of it asks for check": [("one_score", "check"), ("check",)],
+    "There are two reports of shift": [("one_score", "shift", "shift")],
+    "There are two reports of estimate": [("one_score", "three_scores")],
+}
+
+
+def test_reports_that_do_not_go_together_are_refused():
+    for said, cases in APART.items():
+        for names in cases:
+            with pytest.raises(UsageError, match=said):
+                annex(*map(stored, names))
+    with pytest.raises(UsageError, match="of another release"):
+        annex(stored("one_score", release="a"), stored("shift", release="b"))
 
 
 @pytest.mark.parametrize("layout", FILES)
@@ -295,9 +286,7 @@ def test_tricks_are_shown_and_do_nothing(layout, text):
         assert "<script" not in shown
         assert "https://example.org" not in re.findall(r'(?:href|src)="([^"]*)"', shown)
     if layout == "markdown":
-        tokens = MarkdownIt("commonmark").enable("table").parse(shown)
-        kinds = {one.type for t in tokens for one in (t, *(t.children or ()))}
-        assert kinds & {"html_block", "html_inline", "link_open", "image", "code_inline"} == set()
+        assert not active(shown)
 
 
 def test_the_command_writes_it_by_the_ending_and_exits_as_the_report_does(mipaudit, tmp_path):
@@ -313,19 +302,20 @@ def test_the_command_writes_it_by_the_ending_and_exits_as_the_report_does(mipaud
     assert (tmp_path / "annex.html").read_text().startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("-f", "annex"), "--for does not say of which source"),
-        (("-f", "html", "--for", "edpb-28-2024"), "--for asks for an annex"),
-        (("--for", "edpb-28-2024", "-o", "annex.csv"), "the ending of --output says csv"),
-        (("--for", "edpb-28-2024", "-o", "a.intoto.json"), "says in-toto"),
-        (("--with", "report.json"), "--with has no meaning without --for"),
-        (("--for", "edpb-28-2024", "--with", "none.json"), "none.json"),
-        (("--for", "edpb-28-2024", "--with", "report.json"), "There are two reports of estimate"),
-        (("--for", "edpb-28-2024", "--max-advantage", ".1"), "holds another verdict"),
-    ],
-)
+OF = ("--for", "edpb-28-2024")
+AMISS = [
+    (("-f", "annex"), "--for does not say of which source"),
+    (("-f", "html", *OF), "--for asks for an annex"),
+    ((*OF, "-o", "annex.csv"), "the ending of --output says csv"),
+    ((*OF, "-o", "a.intoto.json"), "says in-toto"),
+    (("--with", "report.json"), "--with has no meaning without --for"),
+    ((*OF, "--with", "none.json"), "none.json"),
+    ((*OF, "--with", "report.json"), "There are two reports of estimate"),
+    ((*OF, "--max-advantage", ".1"), "holds another verdict"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), AMISS)
 def test_what_is_asked_amiss_is_one_error_and_writes_nothing(mipaudit, tmp_path, words, said):
     (tmp_path / "report.json").write_bytes(stored("one_score"))
 

@@ -19,6 +19,7 @@ from mipaudit.report.messages.records import QUERY
 from mipaudit.report.messages.told import told
 from mipaudit.report.messages.verdicts import ANSWERS
 from mipaudit.statements.kinds import kind_of
+from tests.fixtures.codes import within
 from tests.fixtures.leaks import beside_records, coins, table, with_rows
 
 CODES = {*ANSWERS, *CHECK, *ESTIMATE, *NOISE, *QUERY}
@@ -40,9 +41,16 @@ def records_of_any_attacker():
     return replace(report, blind=replace(report.blind, attackers="any"))
 
 
-def waived():
-    waiver = {"quantity": "advantage", "reason": "a", "person": "A", "expires": "2999-01-01"}
-    return mipaudit.estimate(table(2.0), max_advantage=0.1, waivers=[waiver])
+WAIVER = {"quantity": "advantage", "reason": "a", "person": "A", "expires": "2999-01-01"}
+
+
+@cache
+def no_leak():
+    return mipaudit.estimate(table(0.0))
+
+
+def judged(*shifts, rows=400, **given):
+    return mipaudit.estimate(table(*shifts, rows=rows), **given)
 
 
 def queried(copied=0, **given):
@@ -84,85 +92,69 @@ def applied(folder, **given):
 
 # Each makes the codes below it, and perhaps others.
 AUDITS = {
-    lambda _: mipaudit.estimate(table(2.0)): "leaks right_leaks difference_p another_seed_moves",
-    lambda _: beside_records("two"): (
-        "leaks_beyond_records right_leaks_beyond_records records_bounded"
+    "leaks right_leaks difference_p another_seed_moves": lambda _: mipaudit.estimate(table(2.0)),
+    "leaks_beyond_records right_leaks_beyond_records records_bounded": lambda _: beside_records(
+        "two"
     ),
-    lambda _: beside_records("two", blind_bound=0.1): "records_asserted",
-    lambda _: beside_records("many"): "told_apart right_told_apart records_unbounded_but_kind",
-    lambda _: records_of_any_attacker(): "records_unbounded",
-    lambda _: mipaudit.estimate(table(0.0)): (
-        "no_leak right_not_shown right_most_kind no_difference_p"
+    "records_asserted": lambda _: beside_records("two", blind_bound=0.1),
+    "told_apart right_told_apart records_unbounded_but_kind": lambda _: beside_records("many"),
+    "records_unbounded": lambda _: records_of_any_attacker(),
+    "no_leak right_not_shown right_most_kind no_difference_p": lambda _: no_leak(),
+    "no_leak_of_advantage": lambda _: mipaudit.estimate(table(0.0), metric="ppv"),
+    "auc_above_chance but_above_chance auc_implies": lambda _: with_rows(
+        no_leak(), "auc", lower=0.8
     ),
-    lambda _: mipaudit.estimate(table(0.0), metric="ppv"): "no_leak_of_advantage",
-    lambda _: with_rows(mipaudit.estimate(table(0.0)), "auc", lower=0.8): (
-        "auc_above_chance but_above_chance auc_implies"
+    "tpr_above_chance tpr_implies": lambda _: with_rows(no_leak(), "tpr_at_fpr", lower=0.3),
+    "rejudged": lambda _: mipaudit.rejudge(no_leak(), max_eta=0.1),
+    "differ_by_test but_differ_by_test": lambda _: with_rows(
+        no_leak(), "any_difference", value=0.001
     ),
-    lambda _: with_rows(mipaudit.estimate(table(0.0)), "tpr_at_fpr", lower=0.3): (
-        "tpr_above_chance tpr_implies"
+    "answer_not_met right_above error_shared": lambda _: judged(2.0, 1.0, max_advantage=0.1),
+    "answer_met right_within": lambda _: mipaudit.estimate(coins(8000), max_advantage=0.2),
+    "right_within_kind": lambda _: judged(0.0, rows=4000, max_advantage=0.3),
+    "answer_waived": lambda _: judged(2.0, max_advantage=0.1, waivers=[WAIVER]),
+    "answer_inconclusive right_open right_unlimited": lambda _: judged(
+        0.0, max_advantage=0.5, against="any"
     ),
-    lambda _: mipaudit.rejudge(mipaudit.estimate(table(0.0)), max_eta=0.1): "rejudged",
-    lambda _: with_rows(mipaudit.estimate(table(0.0)), "any_difference", value=0.001): (
-        "differ_by_test but_differ_by_test"
+    "right_most_any": lambda _: mipaudit.estimate(coins(400), max_advantage=0.05),
+    "right_open_above verdict_shares_error records_settle_each": lambda _: judged(
+        0.4, 0.3, 0.2, rows=2000, max_advantage=0.2
     ),
-    lambda _: mipaudit.estimate(table(2.0, 1.0), max_advantage=0.1): (
-        "answer_not_met right_above error_shared"
+    "records_settle_some": lambda _: some_settled(),
+    "answer_consistent": lambda _: judged(0.0, claimed_epsilon=0.1),
+    "claim_beside_limits": lambda _: judged(0.0, claimed_epsilon=0.1, max_advantage=0.9),
+    "answer_vacuous": lambda _: judged(0.0, claimed_epsilon=20),
+    "answer_not_comparable": lambda _: judged(1.0, claimed_epsilon=0.5),
+    "fit columns_unused not_audited_yet": lambda _: mipaudit.check(
+        table(0.0).assign(name="x"), score_col=["s0"]
     ),
-    lambda _: mipaudit.estimate(coins(8000), max_advantage=0.2): "answer_met right_within",
-    lambda _: mipaudit.estimate(table(0.0, rows=4000), max_advantage=0.3): "right_within_kind",
-    lambda _: waived(): "answer_waived",
-    lambda _: mipaudit.estimate(table(0.0), max_advantage=0.5, against="any"): (
-        "answer_inconclusive right_open right_unlimited"
+    "no_copies scores_alone tables_read metric_euclidean": lambda _: queried(),
+    "copies_released metric_gower": lambda _: queried(copied=1, metric="gower"),
+    "scores_made": lambda _: of_model(),
+    "noise_for_any_data every_record needs_paper needs_moment needs_swap needs_dp": lambda _: (
+        mipaudit.noise(eta=0.1)
     ),
-    lambda _: mipaudit.estimate(coins(400), max_advantage=0.05): "right_most_any",
-    lambda _: mipaudit.estimate(table(0.4, 0.3, 0.2, rows=2000), max_advantage=0.2): (
-        "right_open_above verdict_shares_error records_settle_each"
+    "noise_not_needed": lambda _: mipaudit.noise(eta=0.3, train_fraction=0.2, splits=SPLITS),
+    "noise_of_splits scale_of_moment number_approximate": lambda _: of_splits(),
+    "number_value": lambda _: of_splits(scaled_by="value"),
+    "scale_of_move number_finite-sample": lambda _: of_splits(
+        400, calibration="direct", strict=True
     ),
-    lambda _: some_settled(): "records_settle_some",
-    lambda _: mipaudit.estimate(table(0.0), claimed_epsilon=0.1): "answer_consistent",
-    lambda _: mipaudit.estimate(table(0.0), claimed_epsilon=0.1, max_advantage=0.9): (
-        "claim_beside_limits"
+    "scale_of_swap_moment average_record": lambda folder: of_pairs(
+        folder, "swap", "average-record"
     ),
-    lambda _: mipaudit.estimate(table(0.0), claimed_epsilon=20): "answer_vacuous",
-    lambda _: mipaudit.estimate(table(1.0), claimed_epsilon=0.5): "answer_not_comparable",
-    lambda _: mipaudit.check(table(0.0).assign(name="x"), score_col=["s0"]): (
-        "fit columns_unused not_audited_yet"
+    "scale_of_swap_move tested_records": lambda folder: of_pairs(
+        folder, "direct-swap", "tested-records"
     ),
-    lambda _: queried(): "no_copies scores_alone tables_read metric_euclidean",
-    lambda _: queried(copied=1, metric="gower"): "copies_released metric_gower",
-    lambda _: of_model(): "scores_made",
-    lambda _: mipaudit.noise(eta=0.1): (
-        "noise_for_any_data every_record needs_paper needs_moment needs_swap needs_dp"
-    ),
-    lambda _: mipaudit.noise(eta=0.3, train_fraction=0.2, splits=SPLITS): "noise_not_needed",
-    lambda _: of_splits(): "noise_of_splits scale_of_moment number_approximate",
-    lambda _: of_splits(scaled_by="value"): "number_value",
-    lambda _: of_splits(400, calibration="direct", strict=True): (
-        "scale_of_move number_finite-sample"
-    ),
-    lambda folder: of_pairs(folder, "swap", "average-record"): (
-        "scale_of_swap_moment average_record"
-    ),
-    lambda folder: of_pairs(folder, "direct-swap", "tested-records"): (
-        "scale_of_swap_move tested_records"
-    ),
-    lambda folder: applied(folder, eta=0.1): "noise_added",
-    lambda folder: applied(folder, eta=0.3, train_fraction=0.2): "nothing_added",
+    "noise_added": lambda folder: applied(folder, eta=0.1),
+    "nothing_added": lambda folder: applied(folder, eta=0.3, train_fraction=0.2),
 }
-MAKES = {code: audit for audit, codes in AUDITS.items() for code in codes.split()}
+MAKES = {code: audit for codes, audit in AUDITS.items() for code in codes.split()}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     return cache(lambda audit: audit(tmp_path_factory.mktemp("audit")))
-
-
-def within(message):
-    """Yield a message and those within it."""
-    yield message
-    for one in dict(message.values).values():
-        if isinstance(one, Message):
-            yield from within(one)
 
 
 def test_every_code_has_an_input():

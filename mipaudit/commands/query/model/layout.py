@@ -20,7 +20,7 @@ LAYOUT: Final = Layout(
                 Column("infinite in", "[{infinite:count} {infinite:row|rows}]"),
                 Column("what it is", "{meaning:text}"),
             ),
-            words=3,
+            words=2,
             short=None,
             prose=True,
         ),
