@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 
 
 def names(folder):
@@ -55,20 +54,6 @@ def test_with_a_file_the_truth_is_on_stdout_and_beside_it(mipaudit, tmp_path):
     assert pq.read_table(tmp_path / "s.parquet").num_rows == 2000
 
 
-@pytest.mark.parametrize("file", ["s.csv", "s.csv.gz", "s.parquet"])
-def test_estimate_takes_the_file(mipaudit, tmp_path, file):
-    mipaudit("simulate", "gauss-shift-1", "-o", file)
-    done = mipaudit("estimate", file, "-f", "json")
-
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert (report["design"]["n_members"], report["design"]["n_holdout"]) == (1000, 1000)
-    (row,) = [
-        e for e in report["estimates"] if (e["quantity"], e["attackers"]) == ("advantage", "any")
-    ]
-    assert 0.25 < row["lower"] <= 0.3829
-
-
 def test_every_form_holds_the_same_rows(mipaudit, tmp_path):
     for file in ("s.csv", "s.csv.gz"):
         mipaudit("simulate", "subgroup-leak", "-o", file, "--seed", "5")
@@ -94,17 +79,6 @@ def test_truth_only_draws_nothing(mipaudit, tmp_path):
     assert done.returncode == 0
     assert "900,000,000 members" in done.stdout
     assert (done.stderr, names(tmp_path)) == ("", [])
-
-
-def test_the_list(mipaudit):
-    done = mipaudit("simulate", "--list")
-    listed = json.loads(mipaudit("simulate", "--list", "-f", "json").stdout)
-
-    assert done.returncode == 0
-    assert listed["schema"] == "mipaudit.scenarios/3"
-    for entry in listed["scenarios"]:
-        assert f"  {entry['name']}" in done.stdout
-        assert entry["heading"] in done.stdout
 
 
 def test_scores_whose_truth_cannot_be_written_are_not_there(mipaudit, tmp_path):

@@ -43,10 +43,3 @@ def test_a_missing_value_has_its_reason():
 def test_one_record_is_one():
     truth = mipaudit.simulate("laplace-1", n_members=1, n_holdout=1).truth
     assert "\n1 member and 1 holdout record, shuffled" in report_text(truth, width=100)
-
-
-def test_the_list_names_every_range():
-    text = report_text(mipaudit.list_scenarios(), width=100)
-    assert re.search(r"^  laplace-EPS +Laplace mechanism at epsilon EPS$", text, flags=re.MULTILINE)
-    assert re.search(r"^  laplace-0.5 +EPS +0.01 +30$", text, flags=re.MULTILINE)
-    assert max(map(len, text.splitlines())) <= 100

@@ -74,28 +74,28 @@ def test_the_printed_commands_audit_all_sites(mipaudit, environment, tmp_path, g
     assert "5 summary files (site-1, site-2, site-3 and 2 more)" in " ".join(report.stdout.split())
 
 
+def said(mipaudit, *given):
+    done = mipaudit("summarize", "--plan", *given)
+    assert done.returncode == 0, done.stderr
+    return " ".join(done.stdout.replace("#", "").split())
+
+
 def test_the_plan_goes_into_a_file_and_says_how_many_rows(mipaudit, tmp_path):
-    done = mipaudit("summarize", "--plan", "2", "--min-cell", "10", "-o", "plan.sh")
-    assert (done.returncode, done.stdout) == (0, "")
+    assert said(mipaudit, "2", "--min-cell", "10", "-o", "plan.sh") == ""
     text = " ".join((tmp_path / "plan.sh").read_text().replace("#", "").split())
     assert "17,500 members and 17,500 holdout" in text
     assert text.count("--min-cell 10") == 2
 
 
 def test_the_plan_says_what_is_agreed_on_first_and_what_if_a_site_drops_out(mipaudit):
-    def said(*given):
-        done = mipaudit("summarize", "--plan", "3", *given)
-        assert done.returncode == 0, done.stderr
-        return " ".join(done.stdout.replace("#", "").split())
-
-    text = said()
+    text = said(mipaudit, "3")
     first = text.index("1. Each site")
     assert text.index("agree on the limit") < text.index("the score columns") < first
     assert text.index("name them in all commands with --score-col") < first
     assert "--score-col NAME" not in text
     assert text.index("If a site drops out, no limit is met") > text.index("2. With the .cuts")
     assert "--without-site NAME" in text
-    named = said("--score-col", "loss")
+    named = said(mipaudit, "3", "--score-col", "loss")
     assert "name them in all commands" not in named
     assert named.count("--score-col loss") == 6
 
@@ -106,19 +106,17 @@ def test_help_says_the_same_of_cuts_in_every_place(mipaudit):
     assert "all rows are counted later, with --cuts" in text
 
 
-def test_what_was_written_is_named(mipaudit, tmp_path):
-    write_scores(tmp_path / "a", "scores.parquet", 0, 4000)
-    given = ("summarize", "a/scores.parquet", "-o")
-    done = mipaudit(*given, "a.summary")
-    assert done.stderr.startswith("Counts of 1 score of ")
-    assert done.stderr.endswith(" Written to a.summary.\n")
-    assert "Written" not in mipaudit(*given, "a.summary", "-q").stderr
-
-
-def test_the_number_of_rows_that_is_enough_is_said_with_the_cuts(mipaudit, tmp_path):
+def test_what_was_written_and_the_number_of_rows_that_is_enough_are_said(mipaudit, tmp_path):
     write_scores(tmp_path / "a", "scores.parquet", 0, 60_000)
-    given = ("summarize", "a/scores.parquet", "--site", "a", "--cuts-only", "-o", "a.cuts")
-    done = mipaudit(*given, "--min-cell", "10")
-    assert "17,500 members and 17,500 holdout" in done.stderr
-    assert "enough" not in mipaudit(*given).stderr
-    assert mipaudit(*given, "--min-cell", "10", "-q").stderr == ""
+
+    def told(*words):
+        return mipaudit("summarize", "a/scores.parquet", *words).stderr
+
+    counts = ("-o", "a.summary")
+    assert told(*counts).startswith("Counts of 1 score of ")
+    assert told(*counts).endswith(" Written to a.summary.\n")
+    assert "Written" not in told(*counts, "-q")
+    cuts = ("--site", "a", "--cuts-only", "-o", "a.cuts")
+    assert "17,500 members and 17,500 holdout" in told(*cuts, "--min-cell", "10")
+    assert "enough" not in told(*cuts)
+    assert told(*cuts, "--min-cell", "10", "-q") == ""

@@ -82,15 +82,6 @@ def test_forms_agree_and_go_to_files(mipaudit, tmp_path):
         assert form == "csv" or fields["answer"]["text"].split(".")[0].split()[-1] in text
 
 
-def test_the_result_is_told_when_it_goes_to_a_file(mipaudit):
-    done = mipaudit(*TINY, "--jobs", "1", "-o", "report.txt")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == (
-        "HOLDS: no limit covers the truth less often than it promises. Written: the report to "
-        "report.txt.\n"
-    )
-
-
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
 @pytest.mark.parametrize("resume", [False, True])
 def test_control_c_ends_all_processes_quietly(environment, tmp_path, resume):

@@ -182,11 +182,8 @@ def test_scores_whose_names_only_look_alike_have_names_of_their_own():
     names = ["a b", "a/b", "a_b", "A_B", "a  b", ""]
     report["estimates"] = [{**row, "score": name} for name in names for row in rows]
     report["design"]["score_columns"] = names
-    report["policy"], report["claims"] = [], []
-    report["verdict"] = {"status": "no_policy", "reasons": []}
-
+    report |= {"policy": [], "claims": [], "verdict": {"status": "no_policy", "reasons": []}}
     numbers = json.loads(of_bytes(json.dumps(report).encode(), "metrics"))
-
     found = {name.lower() for name in numbers if re.match(r"advantage/.*any(/2)?/at_least", name)}
     assert len(found) == len(names)
     assert {"advantage/a_b/any/at_least", "advantage/A_B/any/2/at_least"} <= numbers.keys()
