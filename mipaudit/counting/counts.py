@@ -69,6 +69,7 @@ def row_meter(total: int | None, report: Progress | None) -> Callable[[int], Non
     lock, done = threading.Lock(), 0
 
     def advance(rows: int) -> None:
+        """Count more rows that were read, by whichever thread."""
         nonlocal done
         with lock:
             done += rows

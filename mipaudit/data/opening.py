@@ -419,6 +419,7 @@ def _load(parts: Sequence[Part], choice: Choice, beside: Collection[str], thread
         one.threads = 1 if together else threads
 
     def fault(part: Part, columns: tuple[Collection[str], ...]) -> BadPartsError | None:
+        """Load a part; return its error where it is damaged."""
         try:
             part.load(*columns)
         except InputError as error:

@@ -259,6 +259,7 @@ class Opened:
         total = sum(blob.size for blob in self.blobs) if together else None
 
         def describe(file: tuple[Blob | None, str, int]) -> InputFile:
+            """Return how the report names one file, or what was in memory."""
             blob, name, rows = file
             if blob is None:
                 return InputFile(name=name, rows=rows, bytes=None)
@@ -339,6 +340,7 @@ def open_arrow(frame: object, name: str = "the frame") -> MemoryPart:
     unique_names(table.schema.names, name)
 
     def read(names: Collection[str]) -> Iterator[tuple[int, Mapping[str, Column]]]:
+        """Read the named columns of the table, a chunk at a time."""
         batches = table.select(list(names)).to_batches(max_chunksize=CHUNK_ROWS)
         return read_batches(batches, names, name)
 

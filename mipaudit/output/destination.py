@@ -378,6 +378,7 @@ class _Patient:
         self._stream = stream
 
     def write(self, data: bytes | memoryview) -> int:
+        """Write all of it, in as many steps as it takes."""
         rest = memoryview(data)
         while rest:
             written = self._stream.write(rest)
@@ -387,6 +388,7 @@ class _Patient:
         return len(data)
 
     def flush(self) -> None:
+        """Let what was written go on."""
         self._stream.flush()
 
 

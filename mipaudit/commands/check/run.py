@@ -34,6 +34,7 @@ def answer_check(asked: CheckOptions) -> CheckReport:
     from mipaudit.statements.printable_names import safe_name
 
     def run(source: ScoreSource) -> CheckReport:
+        """Profile the columns of the opened input."""
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         # Each column by itself, also those that make up vectors.
         scores = [(at,) for at in range(len(source.columns))]

@@ -278,6 +278,7 @@ def _count(audit: _Audit, asked: EstimateManyOptions, workers: Workers) -> _Coun
     """Read one audit as `estimate` does."""
 
     def run(source: "ScoreSource") -> _Counted:
+        """Count the one score of an audit."""
         if len(source.columns) != 1:
             raise UsageError(
                 "several_scores",

@@ -43,6 +43,7 @@ def answer_estimate(asked: EstimateOptions) -> Report:
     )
 
     def run(source: ScoreSource) -> Report:
+        """Audit the opened input."""
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         counts = count_all(
             source,

@@ -75,6 +75,7 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
     with row_file(asked.output, inputs=asked.inputs()) as file:
 
         def write(chunks: Chunks, columns: Sequence[str]) -> None:
+            """Write the rows of records to the file."""
             write_rows(
                 file,
                 chunks,
@@ -101,6 +102,7 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
     tables: list[pa.Table] = []
 
     def keep(chunks: Chunks, columns: Sequence[str]) -> None:
+        """Keep the rows of records as a table."""
         tables.append(table_of(chunks, columns=columns))
 
     report = _answer_with(asked, sink=keep)
@@ -273,6 +275,7 @@ def _answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepo
     """Read, count and answer; each record's risk goes into the sink, if there is one."""
 
     def run(source: ScoreSource) -> RecordsReport:
+        """Count the records of the opened input, and write or name them."""
         passes = 3 if sink is not None or asked.top else 2
         meter = row_meter(source.rows_hint * passes, asked.progress)
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)

@@ -333,6 +333,7 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
     sites = read_summaries(asked.cuts)
 
     def run(source: ScoreSource) -> SummaryFile:
+        """Summarize the opened input."""
         passes = 1 if asked.cuts or asked.cuts_only else 2
         meter = row_meter(source.rows_hint * passes, asked.progress)
         summarizer = Summarizer(source=source, asked=asked, workers=workers, meter=meter)

@@ -190,6 +190,7 @@ class LocalTree:
         """
 
         def unlisted(error: OSError) -> None:
+            """Say in our words that a folder cannot be listed."""
             raise _unlisted(error) from None
 
         for place, folders, names in os.walk(folder, onerror=unlisted):

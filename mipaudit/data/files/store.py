@@ -316,6 +316,7 @@ def asked(work: Callable[..., ResultT]) -> Callable[..., ResultT]:
 
     @wraps(work)
     def trying(store: Store, path: str, *more: object) -> ResultT:
+        """Ask, and ask again while the fault may pass."""
         pauses = iter(_PAUSES)
         while True:
             try:

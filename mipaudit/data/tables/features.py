@@ -277,6 +277,7 @@ def _selected(
         _require_one_kind(id_col, stored.get(id_col, []))
 
     def why_not(name: str) -> str | None:
+        """Return the code of why a column is left out; None where it is read."""
         if name not in both:
             return "in_one_table"
         if columns and name not in columns:
@@ -370,6 +371,7 @@ def _features(
     stored = _with_values(parts)
 
     def feature(name: str) -> FeatureColumn | str:
+        """Return the feature that a column is, or the code of why it is none."""
         kind, looked = kinds[name], partial(_pieces, name, sides, whole=whole)
         holds_days = partial(_holds_days, name, sides, whole=whole)
         if kind == "empty":

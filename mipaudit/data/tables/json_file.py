@@ -71,6 +71,7 @@ def cells_part(name: str, cells: Cells) -> MemoryPart:
     rows = len(next(iter(cells.values()), ()))
 
     def column(one: str) -> Column:
+        """Return the cells of a name as text or as numbers."""
         if one in texts:
             return labels_of(["" if cell is None else cell for cell in cells[one]])
         return _numbers(cells[one], one, name)

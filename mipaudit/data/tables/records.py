@@ -371,6 +371,7 @@ def common_columns(
         find_column(every, name, option="`ignore`")
 
     def why_not(field: Field) -> str | None:
+        """Return why a column is not compared; None where it is."""
         if field.name in ignore:
             return "to be ignored"
         if columns:

@@ -93,6 +93,7 @@ def read_coordinates(
         raise UsageError("two_roles", "`columns`: a column has another role already.")
 
     def is_taken(one: Field) -> bool:
+        """Tell whether a column is a coordinate."""
         if named:
             return one.name in named
         plain = one.name in lists or not table.named or not is_row_label(one)
