@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 
     from mipaudit.model.row import Row
 
+    class Drawing(Protocol):
+        """A picture of a report."""
 
-class Drawing(Protocol):
-    """A picture of a report."""
+        @property
+        def svg(self) -> str:
+            """The drawing, as one ``svg`` element."""
 
-    @property
-    def svg(self) -> str:
-        """The drawing, as one ``svg`` element."""
+        @property
+        def alt(self) -> str:
+            """What it shows, in words."""
 
-    @property
-    def alt(self) -> str:
-        """What it shows, in words."""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file whose name ends in .svg."""
+        def save(self, path: str | os.PathLike[str]) -> None:
+            """Write it to a file whose name ends in .svg."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
