@@ -134,15 +134,10 @@ def test_misses_are_nominal_at_fixed_sizes_however_small(law, truth, rows, decim
 
 
 # Every output is as telling as (1, delta)-privacy allows, the rare ones included.
-@pytest.mark.parametrize(
-    ("sizes", "delta", "files"),
-    [
-        *product([(20, 300), (300, 20), (60, 2500)], [0.0, 0.02], [300]),
-        *product([(100, 1000), (1000, 100)], [0.0, 0.01], [120]),
-    ],
-)
-def test_misses_are_nominal_at_equality_in_unequal_classes(sizes, delta, files):
-    share, misses = math.e / (1 + math.e), 0
+@pytest.mark.parametrize("sizes", [(20, 300), (300, 20), (60, 2500)])
+@pytest.mark.parametrize("delta", [0.0, 0.02])
+def test_misses_are_nominal_at_equality_in_unequal_classes(sizes, delta):
+    share, misses, files = math.e / (1 + math.e), 0, 300
     for seed in range(files):
         rng = np.random.default_rng([63, seed, *sizes])
         members, holdout = (
