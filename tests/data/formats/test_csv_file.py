@@ -242,7 +242,7 @@ def size(request, monkeypatch):
     if request.param == "large":
         monkeypatch.setattr(csv_file, "SMALL_TEXT", 1500)
         monkeypatch.setattr(csv_file, "HEAD_BYTES", 1000)
-        monkeypatch.setattr("mipaudit.data.formats.csv_text.BLOCK_BYTES", 600)
+        monkeypatch.setattr("mipaudit.data.formats.csv_text.BLOCK_BYTES", 4000)
 
 
 def rows_of(path, cells):
@@ -269,7 +269,7 @@ MERGED = [
 @pytest.mark.parametrize("name", ["scores.csv", "scores.csv.gz"])
 def test_digits_that_a_float_merges_are_refused(tmp_path, size, pair, before, name):
     plain = [f"{one:.4f}" for one in np.random.default_rng(1).random(before)]
-    path = rows_of(tmp_path / name, [*plain, *pair * 500, 0.1, 0.2])
+    path = rows_of(tmp_path / name, [*plain, *pair * 200, 0.1, 0.2])
     error = refused("large_integers", mipaudit.estimate, path, max_advantage=0.5)
     assert "'score'" in error.message
 

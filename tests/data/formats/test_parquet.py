@@ -47,17 +47,17 @@ def columns(rows=ROWS, seed=5):
     return {"score": rng.normal(size=rows), "member": rng.random(rows) < 0.5}
 
 
-@pytest.mark.parametrize("group", [1, 7, 1000, 10_000])
+@pytest.mark.parametrize("group", [1, 7, 100, 10_000])
 @pytest.mark.parametrize("chunk", [5, 64, 1 << 16])
 def test_batches_and_row_groups_change_nothing(read, save, monkeypatch, group, chunk):
     monkeypatch.setattr(parquet, "CHUNK_ROWS", chunk)
     assert column.CHUNK_ROWS == 1 << 17
-    table = columns(500) | {"team": [f"p{at % 90}" for at in range(500)]}
+    table = columns(240) | {"team": [f"p{at % 50}" for at in range(240)]}
     path = save(table, row_group_size=group)
     everything = read(path)
     assert everything.scores == [table["score"].tolist()]
     assert everything.member == table["member"].tolist()
-    assert everything.positions == list(range(500))
+    assert everything.positions == list(range(240))
     by_person = read(path, unit_column="team", seed=3)
     monkeypatch.setattr(parquet, "CHUNK_ROWS", 500)
     assert read(save(table, "whole.parquet"), unit_column="team", seed=3) == by_person

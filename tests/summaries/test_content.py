@@ -1,7 +1,6 @@
 """The order and the digest of rows: nothing but the rows may decide them.
 
-A stream's digest depends on every row and its place, and on nothing else.
-"""
+A stream's digest depends on every row and its place, and on nothing else."""
 
 from __future__ import annotations
 

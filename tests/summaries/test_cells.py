@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -14,9 +17,12 @@ from mipaudit.summaries.cells import (
     atoms,
     build_cells,
     choose_buckets,
+    joint_alphabet,
+    make_grid,
     quantile_edges,
+    row_hashes,
 )
-from mipaudit.summaries.tally import CellCodes, Workspace
+from mipaudit.summaries.tally import CellCodes, CodeCounter, Workspace, float_grid
 
 VALUES = st.one_of(
     st.integers(-4, 4).map(float), st.floats(-1e300, 1e300), st.sampled_from([np.inf, -np.inf])
@@ -243,3 +249,170 @@ def test_no_grid_where_floats_cannot_carry_one():
     assert choose_buckets(ones, np.array([1.0])) is None
     widest = np.array([-1.7e308] * 50 + [1.7e308] * 50)
     assert choose_buckets(widest, np.array([0.0])) is None
+
+
+# --- cells by one lookup are the cells of a search
+
+SIZES = {"prior": 0.5, "coarse": 300, "fine": 1 << 14}
+RNG = np.random.default_rng(8)
+LAWS = {
+    "gaussian": RNG.standard_normal(40_000),
+    "heavy": RNG.standard_cauchy(40_000) ** 3,
+    "ties": np.round(RNG.standard_normal(40_000), 1),
+    "magnitudes": np.exp(5 * RNG.standard_normal(40_000)),
+    "both signs": np.exp(9 * RNG.standard_normal(40_000)) * RNG.choice([-1.0, 0.0, 1.0], 40_000),
+    "tiny range": 1.0 + RNG.random(40_000) * 1e-13,
+}
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+@pytest.mark.parametrize("name", LAWS)
+def test_both_cells_are_those_of_a_search(name, discrete):
+    values = np.round(LAWS[name], 1) if discrete else LAWS[name]
+    half = values.size // 2
+    cells = build_cells(values[:half], values[half:], **SIZES, discrete=discrete, grid=not discrete)
+    wild = [0.0, -0.0, np.inf, -np.inf, 1e308, -1e308, 5e-324]
+    scores = np.concatenate([values, cells.edges, np.nextafter(cells.edges, np.inf), wild])
+    codes = pickle.loads(pickle.dumps(CellCodes(cells)))  # noqa: S301
+    # Counts that came back from a worker are added up, and locate nothing any more.
+    assert vars(codes).keys() == {"_cells", "shift"}
+    room = Workspace()
+    for part in (scores, scores[::2], scores[:0]):
+        found, searched = codes(part, room)
+        fine = np.searchsorted(cells.edges, part, side="left")
+        assert (found >> codes.shift).tolist() == fine.tolist()
+        assert (found & ((1 << codes.shift) - 1)).tolist() == cells.coarse[fine].tolist()
+        assert np.isinf(searched).sum() == np.isinf(part).sum()
+
+
+def test_scores_of_many_magnitudes_have_a_grid_too():
+    values = LAWS["magnitudes"]
+    halves = np.split(values, 2)
+    cells = build_cells(*halves, **SIZES, discrete=False, grid=True)
+    assert cells.buckets is None
+    assert float_grid(cells.edges, most=8) is not None
+    _, searched = CellCodes(cells)(values, Workspace())
+    assert searched.size < values.size / 50
+
+
+def test_crowded_buckets_and_tails_are_found_too():
+    crowd = 5.0 + RNG.random(20_000) * 1e-4
+    values = np.concatenate([RNG.standard_normal(60_000), crowd, [-1e300, 1e300]])
+    RNG.shuffle(values)
+    half = values.size // 2
+    cells = build_cells(values[:half], values[half:], **SIZES, discrete=False, grid=True)
+    assert cells.buckets is not None
+    edges = np.bincount(cells.buckets.clipped(cells.edges))
+    assert edges.max() > 8
+    assert ((edges > 3) & (edges <= 8)).any()
+    near = [np.nextafter(cells.edges, side) for side in (-np.inf, np.inf)]
+    scores = np.concatenate([values, cells.edges, *near, [np.inf, -np.inf]])
+    codes = CellCodes(cells)
+    found, searched = codes(scores, Workspace())
+    fine = np.searchsorted(cells.edges, scores, side="left")
+    assert (found >> codes.shift).tolist() == fine.tolist()
+    assert np.isinf(searched).sum() == 2
+
+
+def test_a_counter_adds_up_what_it_emptied(monkeypatch):
+    monkeypatch.setattr("mipaudit.summaries.tally._MOST_IN_NARROW", 1000)
+    codes = RNG.integers(0, 50, 5000).astype(np.int32)
+    mine, other = CodeCounter(50), CodeCounter(50)
+    for start in range(0, 5000, 700):
+        (mine if start % 1400 else other).add(codes[start : start + 700])
+    mine.merge(other)
+    assert mine.counts().tolist() == np.bincount(codes, minlength=50).tolist()
+
+
+# --- codes of a product grid and of joint alphabets, against slow twins
+
+PLACED = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 0.5, 0.5, 2.0, 3.5, np.inf])
+
+
+def twin(grid, row):
+    """Return the code of one row by asking every cell of each axis."""
+    place = 0
+    for edges, value in zip(grid.edges, row, strict=True):
+        ends = [-np.inf, *edges.tolist(), np.inf]
+        inside = [
+            low < value <= high or (index == 0 and value == -np.inf)
+            for index, (low, high) in enumerate(pairwise(ends))
+        ]
+        place = place * (edges.size + 1) + inside.index(True)
+    return int(grid.codes[place])
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(st.tuples(PLACED, PLACED), min_size=1, max_size=60), seed=st.integers(0, 9))
+def test_codes_are_those_of_the_slow_twin(rows, seed):
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    member = np.random.default_rng(seed).random(len(rows)) < 0.5
+    grid = make_grid(columns).ranked(columns, member)
+    codes = grid.score(columns)
+    assert codes.tolist() == [twin(grid, row) for row in rows]
+    assert 0 <= codes.min() <= codes.max() < grid.count
+    assert sorted(grid.codes.tolist()) == list(range(grid.count))
+
+
+@pytest.mark.parametrize(("rows", "d", "most"), [(100, 2, 4), (1600, 2, 100), (10**6, 3, 1024)])
+def test_cells_are_few_enough_for_the_rows(rows, d, most):
+    rng = np.random.default_rng(0)
+    grid = make_grid([rng.standard_normal(min(rows, 200_000)) for _ in range(d)])
+    assert 2**d <= grid.count <= most
+    assert all(edges.size % 2 == 1 for edges in grid.edges)  # a median is always a cut
+
+
+def test_equal_mass_and_ties():
+    rng = np.random.default_rng(1)
+    column = rng.standard_normal(6400)
+    tied = np.where(rng.random(6400) < 0.9, 0.0, column)
+    grid = make_grid([column, tied])
+    counts = np.diff(np.searchsorted(np.sort(column), grid.edges[0]), prepend=0, append=6400)
+    assert counts.max() <= 1.01 * 6400 / grid.shape[0] + 1
+    # The frequent value is cut off on both sides: its neighbours are not lost in its cell.
+    zero, just_below, just_above = np.searchsorted(grid.edges[1], [0.0, -1.0, 1.0])
+    assert just_below < zero < just_above
+
+
+def test_a_constant_coordinate_has_one_cell():
+    grid = make_grid([np.full(500, 3.0), np.arange(500.0)])
+    assert grid.shape[0] == 1
+    assert grid.score([np.array([-5.0, 9.0]), np.array([1.0, 1.0])]).tolist() == [0, 0]
+
+
+def test_cells_are_numbered_by_their_share_of_members():
+    first = np.repeat([0.0, 1.0], 100)
+    second = np.tile([0.0, 1.0], 100)
+    member = (first == 1) & (second == 1)
+    grid = make_grid([first, second]).ranked([first, second], member)
+    assert grid.score([np.array([1.0]), np.array([1.0])])[0] == grid.count - 1
+
+
+def test_joint_alphabet_knows_combinations_and_tells_unknown_ones_apart():
+    rng = np.random.default_rng(2)
+    columns = [rng.integers(0, 3, 500).astype(float), rng.integers(0, 2, 500).astype(float)]
+    member = rng.random(500) < 0.5
+    known = joint_alphabet(columns, member, most=100, asked=False)
+    assert known is not None
+    assert known.count == 6
+    rows = list(zip(*columns, strict=True))
+    by_row = dict(zip(rows, known.score(columns).tolist(), strict=True))
+    assert sorted(by_row.values()) == list(range(6))
+    other = known.score([np.array([7.0, 8.0, 7.0]), np.array([0.0, 0.0, 0.0])])
+    assert (other > 5).all()
+    assert other[0] == other[2] != other[1]
+
+
+def test_joint_alphabet_is_refused_where_values_do_not_recur():
+    values = [np.random.default_rng(3).standard_normal(200)]
+    member = np.zeros(200, dtype=bool)
+    assert joint_alphabet(values, member, most=2048, asked=False) is None
+    assert joint_alphabet(values, member, most=100, asked=True) is None
+    assert joint_alphabet(values, member, most=2048, asked=True) is not None
+
+
+def test_row_hashes_see_every_coordinate_and_its_place():
+    rows = [np.array([0.0, -0.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0, 1.0])]
+    hashes = row_hashes(rows)
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes.tolist())) == 3
