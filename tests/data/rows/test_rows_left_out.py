@@ -233,7 +233,7 @@ FEW = np.array([True, False, True, False])
 
 
 @pytest.fixture
-def write(tmp_path):
+def put(tmp_path):
     """Return a function that adds a part to a folder, whose path it returns."""
 
     def part(name, member, **columns):
@@ -262,9 +262,9 @@ def rounded(report):
 @pytest.mark.parametrize(
     ("at", "coarse"), [(1e5, np.float16), (-1e6, np.float16), (1e300, np.float32)]
 )
-def test_scores_beyond_a_few_coarse_rows_are_refused(write, at, coarse):
-    write("a", **leaking(at=at, scale=abs(at) / 1e4))
-    folder = write("b", FEW, score=np.array([1, 2, 1, 2], coarse))
+def test_scores_beyond_a_few_coarse_rows_are_refused(put, at, coarse):
+    put("a", **leaking(at=at, scale=abs(at) / 1e4))
+    folder = put("b", FEW, score=np.array([1, 2, 1, 2], coarse))
     error = refused("coarse_overflow", estimate, folder, max_advantage=0.1)
     assert "b.parquet" in error.message
     assert "'score'" in error.message
@@ -274,10 +274,10 @@ def test_scores_beyond_a_few_coarse_rows_are_refused(write, at, coarse):
 @pytest.mark.parametrize(
     ("at", "scale", "coarse"), [(3e4, 1.0, np.float16), (1e9, 4.0, np.float32)]
 )
-def test_few_coarse_rows_bear_no_met(write, at, scale, coarse):
-    folder = write("a", **leaking(at=at, scale=scale))
+def test_few_coarse_rows_bear_no_met(put, at, scale, coarse):
+    folder = put("a", **leaking(at=at, scale=scale))
     assert estimate(folder, max_advantage=0.15).verdict.status == "not_met"
-    write("b", FEW, score=np.full(4, at, coarse))
+    put("b", FEW, score=np.full(4, at, coarse))
     report = estimate(folder, max_advantage=0.5, against="thresholds")
     again = rejudge(report, max_advantage=0.6)
     summed = estimate(summarize(folder), max_advantage=0.6)
@@ -288,9 +288,9 @@ def test_few_coarse_rows_bear_no_met(write, at, scale, coarse):
     assert [one.status for one in walk_of(report).cases if one.name == "input"] == ["open"]
 
 
-def test_a_leak_that_rounding_leaves_is_one_of_the_score(write):
-    write("a", **leaking(at=0.0, scale=1.0))
-    folder = write("b", FEW, score=np.array([11, 12, 11, 12], np.float16))
+def test_a_leak_that_rounding_leaves_is_one_of_the_score(put):
+    put("a", **leaking(at=0.0, scale=1.0))
+    folder = put("b", FEW, score=np.array([11, 12, 11, 12], np.float16))
     assert estimate(folder, max_advantage=0.1).verdict.status == "not_met"
 
 
@@ -305,11 +305,11 @@ def test_scores_stored_more_coarsely_in_one_class_tell_nothing(tmp_path, form):
     assert found.estimates[0].lower == 0
 
 
-def test_only_the_column_that_is_stored_coarsely_is_rounded(write):
+def test_only_the_column_that_is_stored_coarsely_is_rounded(put):
     member, score = leaking(at=3e4, scale=1.0).values()
-    write("a", member, loss=score, nn=score)
+    put("a", member, loss=score, nn=score)
     four = np.full(4, 3e4)
-    report = estimate(write("b", FEW, loss=four.astype(np.float16), nn=four))
+    report = estimate(put("b", FEW, loss=four.astype(np.float16), nn=four))
     (said,) = rounded(report)
     assert "'loss'" in said
     rows = [e for e in report.estimates if (e.quantity, e.attackers) == ("advantage", "any")]
@@ -329,22 +329,22 @@ def test_a_class_that_is_stored_coarsely_is_no_leak_and_can_be_met(coarse, membe
     assert rounded(report) == []
 
 
-def test_coarse_rows_that_cost_nothing_change_nothing(write):
+def test_coarse_rows_that_cost_nothing_change_nothing(put):
     rng = np.random.default_rng(9)
     member = rng.random(2000) < 0.5
-    folder = write("a", member, score=rng.integers(0, 100, 2000).astype(float))
+    folder = put("a", member, score=rng.integers(0, 100, 2000).astype(float))
     assert estimate(folder, max_advantage=0.9).verdict.status == "met"
-    write("b", FEW, score=np.array([1, 2, 3, 4], np.float16))
+    put("b", FEW, score=np.array([1, 2, 3, 4], np.float16))
     after = estimate(folder, max_advantage=0.9)
     assert (after.verdict.status, rounded(after)) == ("met", [])
 
 
-def test_every_verdict_is_kept_from_met(write):
+def test_every_verdict_is_kept_from_met(put):
     rng = np.random.default_rng(10)
     member = rng.random(4000) < 0.5
-    write("a", member, loss=rng.normal(size=4000), conf=rng.normal(size=4000))
+    put("a", member, loss=rng.normal(size=4000), conf=rng.normal(size=4000))
     four = np.ones(4, np.float16)
-    path = write("b", FEW, loss=four, conf=four)
+    path = put("b", FEW, loss=four, conf=four)
     for report in (
         compare(path, baseline="loss", max_increase=0.9, against="thresholds"),
         records(path, score_col="loss", limits=[{"quantity": "risk", "max": 0.99}]),
