@@ -189,8 +189,11 @@ def _order(report: CompareReport) -> Message:
         return Message.of(
             "no_query_leaks_more", more=first.query, value=first.value, against=against
         )
-    values = dict(zip(("more", "less", "least", "against"), found, strict=True))
-    return Message.of("query_leaks_more", **values, rest=len(of_class or facts) - 1)
+    more, less, least, among = found
+    rest = len(of_class or facts) - 1
+    return Message.of(
+        "query_leaks_more", more=more, less=less, least=least, against=among, rest=rest
+    )
 
 
 def surely_leads(row: Row) -> tuple[str, str, float, Attackers] | None:
