@@ -2,27 +2,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import signal
-import subprocess
-import sys
-import time
-from contextlib import suppress
-from pathlib import Path
 
 import pyarrow.parquet as pq
 
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
-
-
-def sizes(folder):
-    """Return the sizes of the files that are still there when they are looked at."""
-    found = []
-    for path in folder.iterdir():
-        with suppress(FileNotFoundError):
-            found.append(path.stat().st_size)
-    return found
 
 
 def test_without_a_file_the_scores_are_on_stdout_and_the_truth_on_stderr(mipaudit):
@@ -86,36 +71,3 @@ def test_scores_whose_truth_cannot_be_written_are_not_there(mipaudit, tmp_path):
     done = mipaudit("simulate", "laplace-1", "-o", "s.csv")
     assert done.returncode == 2
     assert names(tmp_path) == ["s.csv.truth.json"]
-
-
-def open_sizes(pid, folder):
-    """Return the sizes of the files that a process writes in a folder without a name."""
-    found = []
-    for link in Path(f"/proc/{pid}/fd").glob("*"):
-        with suppress(OSError):  # closed meanwhile
-            if str(link.readlink()).startswith(str(folder)):
-                found.append(link.stat().st_size)
-    return found
-
-
-def test_control_c_leaves_nothing_behind(environment, tmp_path):
-    command = ["simulate", "laplace-1", "--n-members", "400000000", "-o", "s.parquet"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mipaudit", *command],
-        env=environment,
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    end = time.monotonic() + 30
-    while not any(size > 1000 for size in sizes(tmp_path) + open_sizes(process.pid, tmp_path)):
-        assert time.monotonic() < end
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-
-    assert process.returncode == 130
-    assert out == b""
-    assert b"Traceback" not in err
-    assert names(tmp_path) == []
