@@ -32,7 +32,7 @@ from mipaudit.summaries.seed import Content, SeedChoice
 
 if TYPE_CHECKING:
     from mipaudit.counting.counts import Counts, How, Progress
-    from mipaudit.data.opening import ReadRequest
+    from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import ScoreSource
     from mipaudit.engine.run import SummaryT
     from mipaudit.engine.workers import Workers

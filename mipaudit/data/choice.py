@@ -23,7 +23,7 @@ from mipaudit.statements.verdict import CHOSEN, LEFT_OUT
 
 if TYPE_CHECKING:
     from mipaudit.data.column import Field, Kind, Part
-    from mipaudit.data.opening import ReadRequest
+    from mipaudit.data.request import ReadRequest
     from mipaudit.options.scores import NanPolicy
 
 # A column, and why it is no score.

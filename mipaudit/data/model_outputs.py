@@ -20,7 +20,7 @@ from mipaudit.model.message import Finding, Message
 if TYPE_CHECKING:
     from mipaudit.data.choice import Choice
     from mipaudit.data.column import Field
-    from mipaudit.data.opening import ReadRequest
+    from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import ScoreSource, Sides
 
 Floats = NDArray[np.float64]

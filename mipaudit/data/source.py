@@ -27,7 +27,7 @@ from mipaudit.summaries.rows import Rows
 if TYPE_CHECKING:
     from mipaudit.data.choice import Choice
     from mipaudit.data.column import Chunk, Column, Kind, Piece
-    from mipaudit.data.opening import ReadRequest
+    from mipaudit.data.request import ReadRequest
     from mipaudit.data.rows.intake import Wrong
     from mipaudit.data.summary_source import SummarySource
     from mipaudit.statements.provenance import InputFile, Provenance, Setting

@@ -16,7 +16,7 @@ from mipaudit.commands.query.options import KINDS, parse_queries
 from mipaudit.data.choice import choice_findings, choose_by_rules, choose_named
 from mipaudit.data.column import Field
 from mipaudit.data.formats.cells import arrow_fields
-from mipaudit.data.opening import ReadRequest
+from mipaudit.data.request import ReadRequest
 from mipaudit.data.words import (
     CANDIDATES,
     HOLDOUT_LABELS,

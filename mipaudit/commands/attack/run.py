@@ -25,7 +25,8 @@ from mipaudit.commands.attack.adversaries import (
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import AttackDesign, AttackReport
 from mipaudit.counting.scores import settle_seed
-from mipaudit.data.opening import open_input, read_request
+from mipaudit.data.opening import open_input
+from mipaudit.data.request import read_request
 from mipaudit.evidence.named_attack import (
     Achieved,
     JudgedRows,

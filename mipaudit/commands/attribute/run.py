@@ -12,7 +12,8 @@ from mipaudit.commands.attribute.options import AttributeOptions
 from mipaudit.commands.attribute.report import AttributeDesign, AttributeReport, CommonestValue
 from mipaudit.counting.counts import row_meter
 from mipaudit.counting.scores import fits, hold_input, over_rows, settle_seed, with_groups
-from mipaudit.data.opening import open_input, read_request
+from mipaudit.data.opening import open_input
+from mipaudit.data.request import read_request
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, as_typed

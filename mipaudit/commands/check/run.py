@@ -28,7 +28,7 @@ def answer_check(asked: CheckOptions) -> CheckReport:
     """
     from mipaudit.counting.counts import How, require_information
     from mipaudit.counting.scores import count_all, read_input, settle_seed
-    from mipaudit.data.opening import read_request
+    from mipaudit.data.request import read_request
     from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.evidence.scores.findings import score_findings, size_findings
     from mipaudit.statements.printable_names import safe_name

@@ -82,7 +82,8 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
         seed, inputs, found = asked.chosen_seed, read, _from_counts(asked)
     else:
         from mipaudit.counting.scores import settle_seed
-        from mipaudit.data.opening import open_input, read_request
+        from mipaudit.data.opening import open_input
+        from mipaudit.data.request import read_request
 
         request = read_request(asked, seed=asked.chosen_seed, run_column=asked.run_col)
         with open_input(asked.data, asked.members, asked.holdout, request) as source:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from mipaudit.commands.estimate.options import JOINT_OPTION
 from mipaudit.counting.counts import How, require_information
 from mipaudit.counting.scores import count_all, read_input, settle_seed
-from mipaudit.data.opening import read_request
 from mipaudit.data.parts import arrow_table, is_frame
+from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.policy_on_scores import deciding_upper

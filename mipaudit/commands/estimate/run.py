@@ -8,7 +8,7 @@ from mipaudit.commands.estimate.answer import audit
 from mipaudit.commands.estimate.options import EstimateOptions
 from mipaudit.counting.counts import Counts, How, require_spread
 from mipaudit.counting.scores import count_all, read_input, settle_seed
-from mipaudit.data.opening import read_request
+from mipaudit.data.request import read_request
 from mipaudit.data.summary_file import are_summaries, listed, read_summaries
 from mipaudit.data.words import empty_class_error
 from mipaudit.engine.workers import Workers, engine_of

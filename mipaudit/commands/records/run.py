@@ -17,8 +17,8 @@ from mipaudit.commands.records.policy import records_checks
 from mipaudit.commands.records.report import ExposedRecord, RecordsDesign, RecordsReport
 from mipaudit.counting.counts import row_meter
 from mipaudit.counting.scores import read_input, settle_seed
-from mipaudit.data.opening import read_request
 from mipaudit.data.parts import BadPartsError
+from mipaudit.data.request import read_request
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.maths.advantage import baseline

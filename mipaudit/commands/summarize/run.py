@@ -25,7 +25,7 @@ from mipaudit.counting.counts import (
     row_meter,
 )
 from mipaudit.counting.scores import read_input
-from mipaudit.data.opening import read_request
+from mipaudit.data.request import read_request
 from mipaudit.data.rows.units import choose_units
 from mipaudit.data.summary_file import (
     SCHEMA,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import file_digest, sha256
 from threading import Lock
-from typing import IO, TYPE_CHECKING, ClassVar, Final, Literal, NoReturn, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Literal, NoReturn, TypeVar
 
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import quoted_name, safe_name
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from _typeshed import WriteableBuffer
-
-    from mipaudit.data.parts import Opened
 
 
 ItemT = TypeVar("ItemT")
@@ -255,8 +253,8 @@ class PositionedReader(io.RawIOBase):
 
 
 @contextmanager
-def closed_on_error(held: Iterable[Blob | Opened]) -> Iterator[None]:
-    """Close what is held where what is done with it fails."""
+def closed_on_error(held: Iterable[Any]) -> Iterator[None]:
+    """Close what is held, blobs or parts, where what is done with them fails."""
     try:
         yield
     except BaseException:

@@ -21,7 +21,7 @@ from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
     from mipaudit.data.column import Chunk
-    from mipaudit.data.opening import ReadRequest
+    from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import PiecePartition, ScoreSource
     from mipaudit.summaries.rows import Rows
 

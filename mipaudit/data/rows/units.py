@@ -21,8 +21,8 @@ from mipaudit.statements.printable_names import quoted_name
 from mipaudit.summaries.rows import HeldRows, UnitRule, one_class_each, rows_seed, unit_scores
 
 if TYPE_CHECKING:
-    from mipaudit.data.opening import ReadRequest
     from mipaudit.data.parts import ScoreColumn
+    from mipaudit.data.request import ReadRequest
     from mipaudit.summaries.rows import Rows
 
 # Persons with the same number of rows in both classes are warned of so rarely.

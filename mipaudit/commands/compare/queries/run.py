@@ -28,7 +28,8 @@ from mipaudit.commands.compare.queries.report import (
 )
 from mipaudit.counting.counts import Counts, require_information, row_meter
 from mipaudit.counting.scores import settle_seed
-from mipaudit.data.opening import open_input, read_request
+from mipaudit.data.opening import open_input
+from mipaudit.data.request import read_request
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import UsageError
