@@ -10,6 +10,7 @@ from mipaudit.commands.query.neighbours import LEAST_DISTANCE, MatrixSearch, Nei
 from mipaudit.commands.query.points import Geometry, Points
 
 PLENTY = 1 << 33
+PLANE = Geometry(metric="euclidean", levels=(), columns=2)
 
 
 @pytest.fixture(params=["euclidean", "gower"])
@@ -114,33 +115,29 @@ def test_no_numbers_hide_a_neighbour(metric, drawn):
         np.testing.assert_array_equal(found.figures, np.sort(figures, axis=1)[:, :2])
 
 
-def test_the_faster_search_is_chosen_by_timing(make, monkeypatch):
+@pytest.mark.parametrize(
+    ("memory", "seconds", "method"),
+    [
+        (PLENTY, 0.001, "k-d tree"),
+        (PLENTY, 100.0, "matrix products"),
+        # No tree grows beyond the memory, nor is it timed.
+        (100_000, None, "matrix products"),
+    ],
+)
+def test_the_faster_search_that_fits_is_chosen_by_timing(
+    make, monkeypatch, memory, seconds, method
+):
+    def timed(search, _):
+        assert seconds, "timed in vain"
+        return seconds if isinstance(search, TreeSearch) else 1.0
+
     rng = np.random.default_rng(0)
     records, rows = make(rng, 400, 2, (), digits=6), make(rng, 40_000, 2, (), digits=6)
-    geometry = Geometry(metric="euclidean", levels=(), columns=2)
     monkeypatch.setattr(neighbours, "_SMALL", 1)
-
-    for tree, name in ((0.001, "k-d tree"), (100.0, "matrix products")):
-        monkeypatch.setattr(
-            neighbours,
-            "_seconds",
-            lambda search, some, tree=tree: tree if isinstance(search, TreeSearch) else 1.0,
-        )
-        search = Neighbours(rows, geometry, PLENTY)
-        search.nearest(records, [1])
-        assert search.method == name
-
-
-def test_no_tree_grows_beyond_the_memory(make, monkeypatch):
-    rng = np.random.default_rng(0)
-    records, rows = make(rng, 40, 2, ()), make(rng, 4000, 2, (), digits=6)
-    monkeypatch.setattr(neighbours, "_SMALL", 1)
-    monkeypatch.setattr(neighbours, "_seconds", lambda *_: pytest.fail("timed in vain"))
-    search = Neighbours(rows, Geometry(metric="euclidean", levels=(), columns=2), 100_000)
-
+    monkeypatch.setattr(neighbours, "_seconds", timed)
+    search = Neighbours(rows, PLANE, memory)
     search.nearest(records, [1])
-
-    assert search.method == "matrix products"
+    assert search.method == method
 
 
 def _ties(rng, n):
@@ -169,15 +166,13 @@ def test_both_searches_say_the_same_to_the_last_bit(metric):
 
 def test_a_ball_holds_what_lies_on_its_edge():
     """The root of 6 squared is less than 6."""
-    codes = np.array([[0, 0, 0], [1, 1, 1]], dtype=np.int32)
-    one = Points(numbers=np.empty((1, 0)), codes=codes[:1])
-    other = Points(numbers=np.empty((1, 0)), codes=codes[1:])
-    geometry = Geometry(metric="euclidean", levels=(2, 2, 2), columns=3)
-    search = Neighbours(other, geometry, PLENTY)
+    one, other = (
+        Points(numbers=np.empty((1, 0)), codes=np.full((1, 3), code, dtype=np.int32))
+        for code in (0, 1)
+    )
+    search = Neighbours(other, Geometry(metric="euclidean", levels=(2, 2, 2), columns=3), PLENTY)
     radius = float(search.nearest(one, [1])[0, 0])
-
     logs, share = search.ball(one, radius)
-
     assert radius**2 < 6
     assert share.tolist() == [1.0]
     assert logs[0] == pytest.approx(-np.log(6) / 2)
@@ -185,25 +180,18 @@ def test_a_ball_holds_what_lies_on_its_edge():
 
 def test_many_neighbours_take_no_more_than_the_memory(make, monkeypatch):
     rng = np.random.default_rng(0)
-    records, rows = make(rng, 2000, 2, ()), make(rng, 1200, 2, (), digits=6)
-    geometry = Geometry(metric="euclidean", levels=(), columns=2)
+    records, rows = make(rng, 1100, 2, ()), make(rng, 1200, 2, (), digits=6)
     asked, nearest = [], MatrixSearch.nearest
     monkeypatch.setattr(MatrixSearch, "nearest", lambda *a: asked.append(len(a[1])) or nearest(*a))
-
-    few = Neighbours(rows, geometry, 1 << 24).nearest(records, (1, 1000))
-    all_at_once = Neighbours(rows, geometry, PLENTY).nearest(records, range(1, 1001))
-
+    few = Neighbours(rows, PLANE, 1 << 24).nearest(records, (1, 1000))
+    all_at_once = Neighbours(rows, PLANE, PLENTY).nearest(records, range(1, 1001))
     assert max(asked[:-1]) == 512
     np.testing.assert_array_equal(few, all_at_once[:, [0, -1]])
 
 
 def test_lists_of_a_ball_stay_short(make, monkeypatch):
-    monkeypatch.setattr("mipaudit.commands.query.neighbours._PAIRS", 100)
+    monkeypatch.setattr(neighbours, "_PAIRS", 100)
     rng = np.random.default_rng(0)
     records, rows = make(rng, 40, 2, ()), make(rng, 70, 2, (), digits=6)
-    tree = TreeSearch(rows, Geometry(metric="euclidean", levels=(), columns=2))
-
-    sizes = [i.size for i, _, _ in tree.within(records, 1e9)]
-
-    assert sum(sizes) == 40 * 70
-    assert max(sizes) == 70
+    sizes = [i.size for i, _, _ in TreeSearch(rows, PLANE).within(records, 1e9)]
+    assert (sum(sizes), max(sizes)) == (40 * 70, 70)

@@ -75,9 +75,10 @@ def test_apart(apart):
 
 
 def test_missing_cells_and_categories_are_named():
-    members = table(1, gaps=0.4)
+    one_word = ["x", None] * (N // 2)
+    members = table(1, gaps=0.4).assign(note=one_word)
     members.loc[: N // 3, "ward"] = "a"
-    found = named_in(mipaudit.shift(members, table(2)))
+    found = named_in(mipaudit.shift(members, table(2).assign(note=one_word)))
     assert found == {("smoker", "missing"), ("ward", "categories")}
 
 
