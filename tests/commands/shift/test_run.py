@@ -75,10 +75,10 @@ def test_apart(apart):
 
 
 def test_missing_cells_and_categories_are_named():
-    one_word = ["x", None] * (N // 2)
-    members = table(1, gaps=0.4).assign(note=one_word)
+    two_words = ["x", "y"] * (N // 2)
+    members = table(1, gaps=0.4).assign(note=two_words)
     members.loc[: N // 3, "ward"] = "a"
-    found = named_in(mipaudit.shift(members, table(2).assign(note=one_word)))
+    found = named_in(mipaudit.shift(members, table(2).assign(note=two_words)))
     assert found == {("smoker", "missing"), ("ward", "categories")}
 
 
