@@ -10,15 +10,13 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.errors import MipauditError, UsageError
-from mipaudit.options.commands import BY_NAME, CLOSE, MEANT, TABLE, near
+from mipaudit.options.commands import BY_NAME, CLOSE, MEANT, TABLE, Command, near
 from mipaudit.options.values import number_hint
 from mipaudit.output import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
-
-    from mipaudit.options.commands import Command
 
     ParamsOf = Callable[[Command], Sequence[Any]]
 

@@ -16,8 +16,8 @@ from typer.models import ArgumentInfo, OptionInfo, ParamMeta
 
 from mipaudit.cli.settings import LIMITS, Settings, kinds_of, scores_option, variable_name
 from mipaudit.errors import MipauditError, UsageError, as_typed
-from mipaudit.options.commands import BY_NAME, TABLE
-from mipaudit.options.declare import REQUIRED, Options, declared
+from mipaudit.options.commands import BY_NAME, TABLE, Command
+from mipaudit.options.declare import REQUIRED, Declared, Options, declared
 from mipaudit.options.game import PolicyFile, Stores
 from mipaudit.options.values import listed_columns
 from mipaudit.output import exit_code
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import ModuleType
 
-    from mipaudit.options.commands import Command
-    from mipaudit.options.declare import Declared
 
 _HELP = """Measure how much a release leaks about who was in its training data.
 

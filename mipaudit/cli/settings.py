@@ -12,23 +12,19 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
-from mipaudit.cli.policy_file import find_config, read_config, refused
+from mipaudit.cli.policy_file import ConfigFile, find_config, read_config, refused
 from mipaudit.errors import UsageError
-from mipaudit.options.commands import BY_NAME, CONFIGURED
-from mipaudit.options.declare import checked, declared
+from mipaudit.options.commands import BY_NAME, CONFIGURED, Command
+from mipaudit.options.declare import Declared, Options, checked, declared
 from mipaudit.options.game import PolicyFile, Stores
 from mipaudit.options.shown import Declared as OfRelease
 from mipaudit.statements.kinds import named
-from mipaudit.statements.provenance import FOREIGN
+from mipaudit.statements.provenance import FOREIGN, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from mipaudit.cli.policy_file import ConfigFile
-    from mipaudit.options.commands import Command
-    from mipaudit.options.declare import Declared, Options
     from mipaudit.options.values import Given as Value
-    from mipaudit.statements.provenance import Setting
 
 Source = Literal["default", "file", "environment", "command line"]
 # What comes later goes before.

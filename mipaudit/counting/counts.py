@@ -22,7 +22,7 @@ from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
 from mipaudit.summaries import plan as plans
-from mipaudit.summaries.grids import EqualWidthCounts, SparseBins
+from mipaudit.summaries.grids import EqualWidthCounts, GridColumn, SparseBins
 from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors import VectorCounts, VectorPlan
     from mipaudit.summaries.counts import ScoreCounts
-    from mipaudit.summaries.grids import GridColumn
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.rows import Rows, ScoreKind
 

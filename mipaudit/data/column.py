@@ -18,13 +18,12 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.files.blob import read_at
+from mipaudit.data.files.blob import Blob, read_at
 from mipaudit.summaries.rows import splitmix64
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mipaudit.data.files.blob import Blob
 
 # "empty" is a column without a single value; "other" cannot be read as a score.
 Kind = Literal["float", "integer", "bool", "string", "empty", "other"]

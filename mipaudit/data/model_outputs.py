@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data import words
-from mipaudit.data.column import CHUNK_ROWS, column_scores
+from mipaudit.data.column import CHUNK_ROWS, Field, column_scores
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding, Message
 
 if TYPE_CHECKING:
     from mipaudit.data.choice import Choice
-    from mipaudit.data.column import Field
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import ScoreSource, Sides
 

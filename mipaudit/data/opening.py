@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.data import parts as inputs
-from mipaudit.data.choice import choose, no_member_column, unreadable_column
+from mipaudit.data.choice import Choice, choose, no_member_column, unreadable_column
 from mipaudit.data.files.blob import Blob, blob_format, closed_on_error, each_at_once
 from mipaudit.data.files.contents import claim_buffers
 from mipaudit.data.files.paths import FoundBlob, check_different, find_blobs
@@ -25,14 +25,12 @@ from mipaudit.data.request import ReadRequest
 from mipaudit.data.rows.repetition import check_copies, check_ids
 from mipaudit.data.rows.units import stand_for_units
 from mipaudit.data.source import ScoreSource, Sides
-from mipaudit.data.words import candidate_columns
+from mipaudit.data.words import Where, candidate_columns
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from mipaudit.data.choice import Choice
     from mipaudit.data.column import Part
-    from mipaudit.data.words import Where
     from mipaudit.options.values import Given
 
 _GIVEN: Final = {True: "members", False: "holdout", None: "scores"}

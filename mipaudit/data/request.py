@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from mipaudit.options.scores import Columns, NanPolicy
+from mipaudit.options.scores import Columns, Membership, NanPolicy
 
 if TYPE_CHECKING:
-    from mipaudit.options.scores import Membership
     from mipaudit.statements.provenance import Setting
     from mipaudit.summaries.rows import UnitRule
     from mipaudit.summaries.seed import SeedChoice

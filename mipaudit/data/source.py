@@ -12,26 +12,38 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.choice import UNUSED, choice_findings, member_rule, tells_copies
-from mipaudit.data.column import Part, at_precision, column_hashes, column_scores, merged_numbers
+from mipaudit.data.choice import UNUSED, Choice, choice_findings, member_rule, tells_copies
+from mipaudit.data.column import (
+    Chunk,
+    Column,
+    Kind,
+    Part,
+    Piece,
+    at_precision,
+    column_hashes,
+    column_scores,
+    merged_numbers,
+)
 from mipaudit.data.parts import Opened, ScoreColumn, merge_fields, named_fault, uneven_storage
-from mipaudit.data.rows.intake import Intake, Spread, fault_of, intake_findings, precision_findings
+from mipaudit.data.rows.intake import (
+    Intake,
+    Spread,
+    Wrong,
+    fault_of,
+    intake_findings,
+    precision_findings,
+)
 from mipaudit.data.rows.units import Chosen, choose_units
 from mipaudit.data.words import MemberRule, distinct_labels, empty_class_error, said_of
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.statements.copies import COPY_COLUMN, Copies, copy_findings
-from mipaudit.statements.provenance import provenance
-from mipaudit.summaries.rows import Rows
+from mipaudit.statements.provenance import InputFile, Provenance, Setting, provenance
+from mipaudit.summaries.rows import Rows, ScoreKind
 
 if TYPE_CHECKING:
-    from mipaudit.data.choice import Choice
-    from mipaudit.data.column import Chunk, Column, Kind, Piece
     from mipaudit.data.request import ReadRequest
-    from mipaudit.data.rows.intake import Wrong
     from mipaudit.data.summary_source import SummarySource
-    from mipaudit.statements.provenance import InputFile, Provenance, Setting
-    from mipaudit.summaries.rows import ScoreKind
     from mipaudit.summaries.seed import SeedChoice
 
     # What an audit asks of its input once it is counted: read to its end, or the summaries of one.

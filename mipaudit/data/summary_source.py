@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.summary_file import SiteRows, bad_summary, narrow
+from mipaudit.data.summary_file import Manifest, SiteRows, SummaryFile, bad_summary, narrow
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.model.message import Finding, Message
@@ -33,7 +33,6 @@ from mipaudit.summaries.sites import ColumnCuts, Cuts
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import ScoreColumn
-    from mipaudit.data.summary_file import Manifest, SummaryFile
 
 # That two parts have the same counts by chance, by their cells: less than once in 10^12.
 _NO_CHANCE: Final = 12 * log(10)

@@ -11,18 +11,15 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import Column, column_missing, column_scores
+from mipaudit.data.column import Column, Field, Kind, column_missing, column_scores
 from mipaudit.data.formats.cells import MISSING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import first_names, quoted_name, safe_name
-
-if TYPE_CHECKING:
-    from mipaudit.data.column import Field, Kind
 
 # A number (booleans are 0 and 1) or a string without case and outer spaces.
 Label = float | str

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
-from mipaudit.data.parts import BadPartsError
+from mipaudit.data.parts import BadPartsError, Partition
 from mipaudit.data.rows.intake import Intake
 from mipaudit.errors import MipauditError
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from mipaudit.data.parts import Partition
     from mipaudit.summaries.rows import Rows
 
 # At most so many for each worker keep all busy to the end, though some are slower than others.

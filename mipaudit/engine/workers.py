@@ -17,13 +17,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
 from mipaudit.errors import MissingExtraError, UsageError
-from mipaudit.options.scores import HOW_TO_START
+from mipaudit.options.scores import HOW_TO_START, Engines
 from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future, ProcessPoolExecutor
 
-    from mipaudit.options.scores import Engines
 
 EngineName = Literal["auto", "threads", "processes", "dask"]
 OnBadPart = Literal["error", "skip"]

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +41,8 @@ from mipaudit.summaries.cells import (
     joint_alphabet,
     make_grid,
 )
-from mipaudit.summaries.plan import is_discrete
+from mipaudit.summaries.plan import BurnInSample, is_discrete
 from mipaudit.summaries.rows import MICRO_BLOCKS, ScoreKind
-
-if TYPE_CHECKING:
-    from mipaudit.summaries.plan import BurnInSample
 
 Form = Literal["product-grid", "joint", "logistic", "neighbours", "boosting", "coordinate"]
 LEARNED: Final[frozenset[Form]] = frozenset({"logistic", "neighbours", "boosting"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.evidence.scores.rows import any_attacker, of_class
+from mipaudit.evidence.scores.rows import ErrorShare, any_attacker, of_class
 from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import Metric, closed_threshold, posterior_threshold
 from mipaudit.model.message import Finding, Message
@@ -19,7 +19,6 @@ from mipaudit.statements.rounding import number_text, upper_text, value_text
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.evidence.scores.rows import ErrorShare
 
 _PARTS: Final = 3
 _UNDEFINED: Final = Message("nobody_guessed")

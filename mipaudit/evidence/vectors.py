@@ -22,6 +22,7 @@ from mipaudit.evidence.derived_scores import (
     BurnInRows,
     Derivation,
     DerivedScore,
+    Form,
     VectorBurnIn,
     make_derivation,
     split_burn_in,
@@ -34,17 +35,15 @@ from mipaudit.maths.advantage import baseline
 from mipaudit.maths.learners import Boosting
 from mipaudit.model.message import Finding, Message
 from mipaudit.summaries.cells import Cells, JointAlphabet, ProductGrid
-from mipaudit.summaries.plan import ColumnPlan, Plan, column_plan, kept_exactly
+from mipaudit.summaries.plan import ColumnPlan, Plan, VectorSurvey, column_plan, kept_exactly
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.derived_scores import Derivation, DerivedScore, Form
     from mipaudit.maths.class_limits.area_limits import Area
     from mipaudit.maths.class_limits.roc_counts import Ladder
     from mipaudit.maths.class_limits.threshold_limits import OperatingPoint
     from mipaudit.model.row import Attackers, Row
     from mipaudit.statements.choices import Side
     from mipaudit.summaries.counts import ScoreCounts
-    from mipaudit.summaries.plan import VectorSurvey
     from mipaudit.summaries.rows import ScoreKind
 
 # What an upper limit is asked of: a derived score, and a class of attackers on it.

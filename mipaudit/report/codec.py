@@ -17,7 +17,7 @@ from mipaudit.errors import InputError, bad_report
 from mipaudit.model.message import Message, is_message, message_of
 from mipaudit.report.blocks import plain
 from mipaudit.report.messages.told import is_serious, told
-from mipaudit.statements.kinds import KINDS, VERSION, kind_of, kind_of_schema, report_type
+from mipaudit.statements.kinds import KINDS, VERSION, Kind, kind_of, kind_of_schema, report_type
 from mipaudit.statements.printable_names import inert_text
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mipaudit.statements.any_report import AnyReport
-    from mipaudit.statements.kinds import Kind
 
 # Quantities from -1 to 1, and what is beyond them also of an approximate limit.
 _SHARES: Final = frozenset({"advantage", "accuracy", "auc", "tpr_at_fpr", "any_difference"})

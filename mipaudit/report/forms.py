@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, assert_never
 
 from mipaudit.errors import UsageError
-from mipaudit.report.blocks import plain
+from mipaudit.report.blocks import Picture, plain
 from mipaudit.report.messages.told import told
 from mipaudit.report.text import MORE, MORE_IN_PYTHON, few_lines, screenful, whole_text
 from mipaudit.report.walk import walk_of
 
 if TYPE_CHECKING:
     from mipaudit.model.message import Message
-    from mipaudit.report.blocks import Picture
     from mipaudit.statements.any_report import AnyReport
 
 Form = Literal["csv", "markdown", "html", "junit"]

@@ -12,14 +12,13 @@ from mipaudit.report import blocks
 from mipaudit.report.blocks import Block, Bullets, Case, Grid, Section, Text, plain
 from mipaudit.report.messages.told import Fields, filled
 from mipaudit.report.text import whole_text
-from mipaudit.report.walk import FEW
+from mipaudit.report.walk import FEW, Walk
 from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.printable_names import first_names, safe_name
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from mipaudit.report.walk import Walk
 
 # What would be read as markup. An underscore is so only at the edge of a word.
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|:(?=//)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")

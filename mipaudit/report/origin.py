@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from mipaudit.options.declare import declared, is_left_out
+from mipaudit.options.declare import Declared, Options, declared, is_left_out
 from mipaudit.report.blocks import Grid, Pairs, Section, Text
 from mipaudit.statements.printable_names import first_names, safe_name
-from mipaudit.statements.provenance import FOREIGN, value_words
+from mipaudit.statements.provenance import (
+    FOREIGN,
+    Declaration,
+    InputFile,
+    Provenance,
+    Setting,
+    value_words,
+)
 from mipaudit.statements.rounding import count_text
-
-if TYPE_CHECKING:
-    from mipaudit.options.declare import Declared, Options
-    from mipaudit.statements.provenance import Declaration, InputFile, Provenance, Setting
 
 _ORIGINS: Final = MappingProxyType(
     {"default": "", "stated": " and {}, as stated", "fresh": " and {}, drawn fresh"}

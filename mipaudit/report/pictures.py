@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mipaudit.report.blocks import Picture
-from mipaudit.report.layout import words_of
+from mipaudit.report.layout import Table, words_of
 from mipaudit.report.messages.told import Fields, filled
 from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.rounding import (
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from mipaudit.report.layout import Table
 
 _MOST_CURVES: Final = 2
 _MOST_ROWS: Final = 24

@@ -27,16 +27,14 @@ from mipaudit.report.blocks import (
     plain,
     short_names,
 )
-from mipaudit.report.layout import words_of
-from mipaudit.report.messages.told import Fields, entry_of, filled, is_serious, told
+from mipaudit.report.layout import Cases, Layout, Table, Where, words_of
+from mipaudit.report.messages.told import Fields, Mood, entry_of, filled, is_serious, told
 from mipaudit.statements.kinds import kind_of, named
 from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.rounding import count_text
 
 if TYPE_CHECKING:
     from mipaudit.options.declare import Options
-    from mipaudit.report.layout import Cases, Layout, Table, Where
-    from mipaudit.report.messages.told import Mood
     from mipaudit.statements.any_report import AnyReport
 
 # In full: for a terminal, for what knows no terminal, or a page, whose head says the gravest.

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
-from mipaudit.model.row import Check, Checked, CheckStatus, Waiver
+from mipaudit.model.row import Attackers, Check, Checked, CheckStatus, Limited, Row, Waiver
 from mipaudit.statements.choices import Against  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from mipaudit.model.row import Attackers, Limited, Row
 
 EVERY_GROUP: Final = "*"
 # Limits on these are limits on the advantage, in other units.

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.model.message import Finding, Message
-from mipaudit.statements.copies import COPIES, RECORDS, UNLIMITED, UNREAD, copy_checks, with_copies
+from mipaudit.statements.copies import (
+    COPIES,
+    RECORDS,
+    UNLIMITED,
+    UNREAD,
+    Copies,
+    copy_checks,
+    with_copies,
+)
 from mipaudit.statements.policy import OnInconclusive, Policy, covers, limits_copies, unpromised
 from mipaudit.statements.provenance import Setting, waiver_day
 
@@ -17,7 +25,6 @@ if TYPE_CHECKING:
     from mipaudit.model.row import Check, CheckStatus, Waiver
     from mipaudit.statements.any_report import AnyReport
     from mipaudit.statements.claim import Claim
-    from mipaudit.statements.copies import Copies
 
 VerdictStatus = Literal["met", "waived", "not_met", "inconclusive", "no_policy"]
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")

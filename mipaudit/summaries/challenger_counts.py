@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.summaries.cells import Cells, quantile_edges
-from mipaudit.summaries.rows import MICRO_BLOCKS, micro_blocks, rank_bytes
+from mipaudit.summaries.rows import MICRO_BLOCKS, Rows, micro_blocks, rank_bytes
 
 if TYPE_CHECKING:
     from mipaudit.summaries.plan import BurnInSample
-    from mipaudit.summaries.rows import Rows
 
 _ROWS_AT_ONCE: Final = 1 << 17
 # Counts held at once, 8 bytes each: more of them are taken in several passes over the rows.

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
-from mipaudit.summaries.rows import MICRO_BLOCKS, micro_blocks, micro_labels, rank_bytes
+from mipaudit.summaries.rows import MICRO_BLOCKS, Rows, micro_blocks, micro_labels, rank_bytes
 
 if TYPE_CHECKING:
     from mipaudit.summaries.plan import ColumnPlan, Plan
-    from mipaudit.summaries.rows import Rows
 
 # An alphabet of more values than these is cut into cells like any other score.
 _MOST_VALUES: Final = 1 << 13

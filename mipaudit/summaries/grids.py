@@ -20,11 +20,17 @@ from mipaudit.maths.kernel_density import (
     spread,
 )
 from mipaudit.summaries.cells import atoms
-from mipaudit.summaries.rows import MICRO_BLOCKS, micro_blocks, rank_bytes, splitmix64
+from mipaudit.summaries.rows import (
+    MICRO_BLOCKS,
+    Rows,
+    ScoreKind,
+    micro_blocks,
+    rank_bytes,
+    splitmix64,
+)
 
 if TYPE_CHECKING:
     from mipaudit.summaries.plan import BurnInSample, ClassSample, Plan, ScoreRange
-    from mipaudit.summaries.rows import Rows, ScoreKind
 
 _INSIDE: Final = (1 << 16) - 3
 # Fine enough for an error below 1e-4 of a kernel's peak: step^2/8 of its curvature.

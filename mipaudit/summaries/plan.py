@@ -9,17 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.summaries.cells import Cells, build_cells, distinct_values
-from mipaudit.summaries.rows import MICRO_BLOCKS, ScoreKind, rank_bytes, ranks
-
-if TYPE_CHECKING:
-    from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.rows import MICRO_BLOCKS, Rows, ScoreKind, rank_bytes, ranks
 
 SAMPLE_SIZE: Final = 1 << 16
 _LARGEST_BURN_IN: Final = 0.3

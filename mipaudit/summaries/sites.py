@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from mipaudit.summaries.cells import (
 )
 from mipaudit.summaries.plan import (
     FEWEST_BURN_IN_BLOCKS,
+    BurnInSample,
     ColumnPlan,
     Plan,
     burn_in_blocks,
@@ -37,9 +38,6 @@ from mipaudit.summaries.plan import (
     is_discrete,
 )
 from mipaudit.summaries.rows import MICRO_BLOCKS, ScoreKind
-
-if TYPE_CHECKING:
-    from mipaudit.summaries.plan import BurnInSample
 
 _LARGEST_EXACT_POWER: Final = 22
 _HALF: Final = 0.5

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,8 @@ from numpy.typing import NDArray
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.summaries.cells import Buckets, Cells
 from mipaudit.summaries.counts import ScoreCounts, counts_of_rows, filled, further_blocks
-from mipaudit.summaries.plan import BurnInSample
-from mipaudit.summaries.rows import MICRO_BLOCKS, micro_labels, rank_bytes
-
-if TYPE_CHECKING:
-    from mipaudit.summaries.plan import ColumnPlan, Plan
-    from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.plan import BurnInSample, ColumnPlan, Plan
+from mipaudit.summaries.rows import MICRO_BLOCKS, Rows, micro_labels, rank_bytes
 
 _BITS: Final = 18
 LAST: Final = (1 << _BITS) - 1

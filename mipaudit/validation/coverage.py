@@ -13,15 +13,15 @@ from functools import cache
 from hashlib import sha256
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, OutputError
-from mipaudit.validation.estimands.estimand import AuditedFile
+from mipaudit.validation.estimands.estimand import Args, AuditedFile, Interval, Side
 from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS, default_estimands
-from mipaudit.validation.law import coin, law_of
+from mipaudit.validation.law import Law, coin, law_of
 from mipaudit.validation.replications import (
     Cell,
     Form,
@@ -33,10 +33,6 @@ from mipaudit.validation.replications import (
     tally,
 )
 from mipaudit.validation.report import CoverageRow, ExactRow
-
-if TYPE_CHECKING:
-    from mipaudit.validation.estimands.estimand import Args, Interval, Side
-    from mipaudit.validation.law import Law
 
 Rows = tuple[CoverageRow, ...]
 

@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, cycle, product
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,11 @@ from numpy.typing import NDArray
 from mipaudit.engine.workers import ProcessPool
 from mipaudit.errors import MipauditError
 from mipaudit.evidence.scores.evidence import learn_together
-from mipaudit.validation.estimands.estimand import AuditedFile, AuditedVector
+from mipaudit.validation.estimands.estimand import Args, AuditedFile, AuditedVector, Interval, Side
 from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS
-from mipaudit.validation.law import VectorLaw
+from mipaudit.validation.law import Law, VectorLaw
 from mipaudit.validation.laws import LAWS, VECTOR_LAWS, law
 from mipaudit.validation.report import CoverageRow
-
-if TYPE_CHECKING:
-    from mipaudit.validation.estimands.estimand import Args, Interval, Side
-    from mipaudit.validation.law import Law
 
 Order = Literal["shuffled", "sorted", "reversed", "by class"]
 Form = Literal["quick", "full"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -21,8 +21,6 @@ from mipaudit.statements.any_report import AnyReport
 from mipaudit.statements.rounding import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mipaudit.commands.bounds.attacks import CountingQueries, Refutation
     from mipaudit.commands.bounds.curves import Curves
     from mipaudit.commands.bounds.requirement import Requirement, Target

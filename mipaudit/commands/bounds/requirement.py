@@ -10,13 +10,12 @@ from mipaudit.commands.bounds.readings import Neighbours  # noqa: TC001 - the co
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.privacy.epsilon_delta import ApproximateDP, two_steps
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
-from mipaudit.maths.privacy.tradeoff import largest_within
+from mipaudit.maths.privacy.tradeoff import TradeOff, largest_within
 from mipaudit.model.message import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mipaudit.maths.privacy.tradeoff import TradeOff
 
 Quantity = Literal["advantage", "accuracy", "eta", "tpr_at_fpr", "success", "delta"]
 

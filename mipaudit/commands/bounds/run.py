@@ -9,7 +9,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, get_args
 
-from mipaudit.commands.bounds.options import BoundsOptions
+from mipaudit.commands.bounds.options import BoundsOptions, BoundsShown
 from mipaudit.commands.bounds.report import BoundsReport
 from mipaudit.model.message import Message
 from mipaudit.options.public import public
@@ -17,7 +17,6 @@ from mipaudit.options.public import public
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.commands.bounds.options import BoundsShown
     from mipaudit.commands.bounds.readings import Allowance
     from mipaudit.commands.bounds.requirement import Quantity, Target
     from mipaudit.maths.privacy.tradeoff import TradeOff

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mipaudit.model.message import Message
+from mipaudit.model.message import Finding, Message
 from mipaudit.statements.policy import named_check
-from mipaudit.statements.verdict import used, verdict_answer
+from mipaudit.statements.verdict import Verdict, used, verdict_answer
 
 if TYPE_CHECKING:
-    from mipaudit.model.message import Finding
     from mipaudit.model.row import Attackers, Check
-    from mipaudit.statements.verdict import Verdict
 
 
 def increase_check(

@@ -21,6 +21,7 @@ from mipaudit.commands.doctor.report import (
     DoctorReport,
     KnownFigure,
     Library,
+    State,
     hinders,
     install_line,
 )
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from packaging.requirements import Requirement
 
-    from mipaudit.commands.doctor.report import State
     from mipaudit.options.shown import Shown
 
 # The optional parts.

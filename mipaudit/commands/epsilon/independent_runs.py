@@ -23,7 +23,7 @@ from mipaudit.maths.epsilon.attacks import (
     planned_attacks,
     planned_cuts,
 )
-from mipaudit.maths.epsilon.bands import roc_band
+from mipaudit.maths.epsilon.bands import RocBand, roc_band
 from mipaudit.maths.epsilon.conditional import (
     Exposed,
     GuessCounts,
@@ -35,7 +35,7 @@ from mipaudit.maths.epsilon.conditional import (
 )
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon, gaussian_lower, rate_limits
 from mipaudit.maths.privacy.mechanism import GaussianDP
-from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
+from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon, refuted_mu
 from mipaudit.model.message import Message
 from mipaudit.model.row import Row, Validity
 from mipaudit.statements.printable_names import safe_name
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.data.source import ScoreSource
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.maths.epsilon.bands import RocBand
-    from mipaudit.maths.privacy.tradeoff import TradeOff
     from mipaudit.summaries.seed import SeedChoice
 
     Scores = NDArray[np.floating]

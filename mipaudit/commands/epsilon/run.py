@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.epsilon.options import EpsilonOptions, EpsilonShown
 from mipaudit.commands.epsilon.report import (
+    ClaimStatus,
     ClaimVerdict,
     CoinCheck,
     DetectionPower,
@@ -27,7 +28,6 @@ from mipaudit.statements.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.one_run import OneRun
-    from mipaudit.commands.epsilon.report import ClaimStatus
     from mipaudit.data.source import ScoreSource
     from mipaudit.model.row import Row
     from mipaudit.summaries.seed import SeedChoice

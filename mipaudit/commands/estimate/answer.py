@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from mipaudit.commands.estimate.report import Report
-from mipaudit.counting.counts import require_information
+from mipaudit.counting.counts import Counts, require_information
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.scores.curves import score_curves
@@ -32,7 +32,7 @@ from mipaudit.evidence.scores.rows import (
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.model.message import Finding, Message
-from mipaudit.model.row import Row
+from mipaudit.model.row import Attackers, Row
 from mipaudit.options.checked_limits import limits_elsewhere
 from mipaudit.statements.any_report import STATED_SEED, STRICT_SEED, Design, approximate
 from mipaudit.statements.printable_names import safe_name
@@ -44,14 +44,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.estimate.options import EstimateOptions
-    from mipaudit.counting.counts import Counts
     from mipaudit.data.source import AuditedInput
     from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.evidence.metrics import MetricEvidence
     from mipaudit.evidence.vectors import VectorEvidence
     from mipaudit.maths.metrics.mace import MaceHistogram
     from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.model.row import Attackers
     from mipaudit.statements.policy import Limit, Policy
     from mipaudit.statements.provenance import Provenance
     from mipaudit.summaries.seed import SeedOrigin

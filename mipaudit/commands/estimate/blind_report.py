@@ -12,7 +12,7 @@ from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.options.values import path_of
 from mipaudit.output.stored_report import foreign, read_report, report_bytes
 from mipaudit.statements.kinds import schema_of
-from mipaudit.statements.provenance import changed_file
+from mipaudit.statements.provenance import InputFile, changed_file
 from mipaudit.statements.rounding import lower_text, number_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.statements.choices import Against
-    from mipaudit.statements.provenance import InputFile
 
 _MAKE: Final = "Make it with `mipaudit shift MEMBERS HOLDOUT -f json -o shift.json`."
 

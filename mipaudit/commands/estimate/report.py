@@ -9,11 +9,11 @@ a limit that does not exist is None, with a reason beside it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.evidence.judgement.implication import strongest_implication
@@ -21,7 +21,7 @@ from mipaudit.evidence.scores.curves import ScoreCurves
 from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.maths.advantage import baseline
 from mipaudit.model.message import Message
-from mipaudit.model.row import Check, Row
+from mipaudit.model.row import Attackers, Check, Quantity, Row
 from mipaudit.statements.any_report import AnyReport, Design
 from mipaudit.statements.claim import Claim, gravest_claim
 from mipaudit.statements.copies import COMMON, COPIES, Copies
@@ -33,11 +33,6 @@ from mipaudit.statements.policy import (
     restatement,
 )
 from mipaudit.statements.verdict import Rejudged, Verdict, limits_shown, verdict_answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mipaudit.model.row import Attackers, Quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -9,7 +9,7 @@ from mipaudit.commands.estimate.options import EstimateOptions
 from mipaudit.counting.counts import Counts, How, require_spread
 from mipaudit.counting.scores import count_all, read_input, settle_seed
 from mipaudit.data.request import read_request
-from mipaudit.data.summary_file import are_summaries, listed, read_summaries
+from mipaudit.data.summary_file import SummaryFile, are_summaries, listed, read_summaries
 from mipaudit.data.words import empty_class_error
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.options.declare import declared, is_left_out
@@ -21,7 +21,6 @@ from mipaudit.statements.provenance import InputFile, Provenance, provenance
 if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
     from mipaudit.data.source import AuditedInput, ScoreSource
-    from mipaudit.data.summary_file import SummaryFile
     from mipaudit.evidence.judgement.blind import Blind
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from mipaudit.commands.init.options import FOUND
+from mipaudit.commands.init.options import FOUND, InitOptions, InitShown
 from mipaudit.errors import OutputError
-
-if TYPE_CHECKING:
-    from mipaudit.commands.init.options import InitOptions, InitShown
 
 _HEAD: Final = """\
 # The privacy policy of this release, for mipaudit: {of}.

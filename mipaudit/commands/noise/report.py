@@ -6,7 +6,7 @@ A report on a promise without splits is made here, too: the noise that it takes,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -27,8 +27,6 @@ from mipaudit.model.message import Finding, Message
 from mipaudit.statements.any_report import AnyReport
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.commands.noise.options import NoiseOptions
     from mipaudit.statements.provenance import InputFile
 

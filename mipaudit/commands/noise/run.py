@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.noise.options import AddNoiseOptions, NoiseOptions, check_release
+from mipaudit.commands.noise.options import AddNoiseOptions, NoiseOptions, NoiseShown, check_release
 from mipaudit.errors import UsageError
 from mipaudit.options.public import public
 from mipaudit.report.forms import finding_line
 
 if TYPE_CHECKING:
     from mipaudit.commands.noise.answer import NoisedRelease
-    from mipaudit.commands.noise.options import NoiseShown
     from mipaudit.commands.noise.report import NoiseReport
 
 _SUFFIX: Final = ".report.json"

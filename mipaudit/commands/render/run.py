@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 from mipaudit.cli.policy_file import read_config
 from mipaudit.cli.settings import of_file
 from mipaudit.commands.estimate.report import Report
-from mipaudit.commands.render.forms import ExchangeName, exchange_form, exchanged, stored_report
-from mipaudit.commands.render.options import RejudgeOptions
+from mipaudit.commands.render.forms import (
+    ExchangeForm,
+    ExchangeName,
+    exchange_form,
+    exchanged,
+    stored_report,
+)
+from mipaudit.commands.render.options import RejudgeOptions, RenderShown
 from mipaudit.errors import UsageError, bad_report
 from mipaudit.evidence.judgement import policy_on_scores
 from mipaudit.evidence.judgement.blind import make_allowance
@@ -32,8 +38,6 @@ from mipaudit.statements.verdict import PARTS_SKIPPED, REJUDGED, UNMATCHED, Reju
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mipaudit.commands.render.forms import ExchangeForm
-    from mipaudit.commands.render.options import RenderShown
     from mipaudit.report.exchange.stored import Stored
     from mipaudit.statements.any_report import AnyReport, Design
 

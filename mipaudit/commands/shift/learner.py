@@ -25,11 +25,9 @@ from mipaudit.evidence.derived_scores import (
 )
 from mipaudit.evidence.vectors import column_plans
 from mipaudit.maths.learners import Boosting
-from mipaudit.summaries.plan import Plan, kept_exactly
+from mipaudit.summaries.plan import BurnInSample, Plan, kept_exactly
 
 if TYPE_CHECKING:
-    from mipaudit.summaries.plan import BurnInSample
-
     Floats = NDArray[np.float64]
     Columns = tuple[NDArray[np.float64], ...]
 

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from mipaudit.commands.shift.learner import MOST_WORDS, PRIOR, learn, little_known
+from mipaudit.commands.shift.learner import MOST_WORDS, PRIOR, Learner, learn, little_known
 from mipaudit.commands.shift.options import ShiftOptions
 from mipaudit.commands.shift.report import Feature, ShiftDesign, ShiftReport
 from mipaudit.commands.shift.survey import (
     Aspect,
+    ColumnTest,
     KeyForm,
     Scorer,
+    SharedRecords,
     ShiftCount,
     ShiftSurvey,
     cut_columns,
@@ -29,7 +31,7 @@ from mipaudit.commands.shift.survey import (
 )
 from mipaudit.counting.counts import require_spread, row_meter, settle_sample
 from mipaudit.counting.scores import position_seed
-from mipaudit.data.tables.features import open_features
+from mipaudit.data.tables.features import FeatureSource, open_features
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError
@@ -40,7 +42,7 @@ from mipaudit.evidence.scores.findings import crossing_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.evidence.vectors import SeveralScores
 from mipaudit.model.message import Finding, Message
-from mipaudit.model.row import Row
+from mipaudit.model.row import Check, Row
 from mipaudit.options.public import public
 from mipaudit.statements.any_report import STRICT_SEED, approximate
 from mipaudit.statements.copies import RECORDS
@@ -49,18 +51,13 @@ from mipaudit.statements.printable_names import safe_name
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.verdict import decide
 from mipaudit.summaries.content import ContentColumn, canonical_order
-from mipaudit.summaries.rows import HeldRows, one_of_each
+from mipaudit.summaries.rows import HeldRows, Rows, one_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.commands.shift.learner import Learner
-    from mipaudit.commands.shift.survey import ColumnTest, SharedRecords
     from mipaudit.data.parts import Partition
-    from mipaudit.data.tables.features import FeatureSource
-    from mipaudit.model.row import Check
     from mipaudit.summaries.counts import ScoreCounts
-    from mipaudit.summaries.rows import Rows
     from mipaudit.summaries.seed import SeedChoice
 
 _ASPECTS: Final[dict[str, Aspect]] = {

@@ -16,7 +16,7 @@ members: a uniform sample of a larger one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
@@ -27,16 +27,11 @@ from numpy.typing import NDArray
 from mipaudit.maths.exact_tests import holm, independence_p
 from mipaudit.summaries.cells import MOST_PATTERNS, JointAlphabet, joint_alphabet
 from mipaudit.summaries.plan import BurnInSample, ColumnPlan, Plan, kept_exactly, sample_size
-from mipaudit.summaries.rows import micro_blocks, rank_bytes, ranks, splitmix64
+from mipaudit.summaries.rows import Rows, micro_blocks, rank_bytes, ranks, splitmix64
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
-    from mipaudit.summaries.rows import Rows
-
     Columns = Sequence[NDArray[np.float64]]
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     Words = NDArray[np.uint64]
     Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from mipaudit.commands.simulate.options import SimulateOptions
+from mipaudit.commands.simulate.options import SimulateOptions, SimulateShown
 from mipaudit.errors import UsageError
 from mipaudit.options.public import public
 from mipaudit.output.destination import Destination
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from mipaudit.commands.simulate.options import SimulateShown
     from mipaudit.output.rows import RowFormat
     from mipaudit.validation.scenario import Columns, Scenario
 

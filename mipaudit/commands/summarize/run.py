@@ -47,7 +47,7 @@ from mipaudit.data.summary_source import (
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
-from mipaudit.options.declare import declared, is_left_out
+from mipaudit.options.declare import Declared, declared, is_left_out
 from mipaudit.options.public import public
 from mipaudit.options.values import path_of, require
 from mipaudit.output.destination import Destination
@@ -58,9 +58,9 @@ from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.statements.rounding import count_text
 from mipaudit.summaries.counts import Summary
-from mipaudit.summaries.plan import FEWEST_BURN_IN_BLOCKS, burn_in_blocks
+from mipaudit.summaries.plan import FEWEST_BURN_IN_BLOCKS, BurnInSample, Plan, burn_in_blocks
 from mipaudit.summaries.seed import Content, SeedChoice
-from mipaudit.summaries.sites import enough_rows, least_of, make_cuts, shared_plan
+from mipaudit.summaries.sites import Cuts, enough_rows, least_of, make_cuts, shared_plan
 from mipaudit.summaries.tally import Survey
 from mipaudit.version import __version__
 
@@ -71,9 +71,6 @@ if TYPE_CHECKING:
 
     from mipaudit.data.parts import ScoreColumn
     from mipaudit.data.source import ScoreSource
-    from mipaudit.options.declare import Declared
-    from mipaudit.summaries.plan import BurnInSample, Plan
-    from mipaudit.summaries.sites import Cuts
 
 _CLASSES: Final = (SummarizeOptions, SummarizeShown)
 _SCORES: Final = "scores.parquet"

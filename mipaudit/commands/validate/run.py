@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os.path import realpath
@@ -29,6 +29,8 @@ from mipaudit.validation.laws import VECTOR_LAWS, law
 from mipaudit.validation.replications import (
     LEVEL,
     POWER,
+    Cell,
+    Form,
     Panel,
     cells_of,
     detectable_coverage,
@@ -47,10 +49,7 @@ from mipaudit.validation.report import (
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mipaudit.options.shown import Shown
-    from mipaudit.validation.replications import Cell, Form
 
 # What a run is narrowed to: names of laws, records per file, and priors; empty for all.
 Choice = dict[Literal["scenarios", "sizes", "priors"], tuple[Any, ...]]

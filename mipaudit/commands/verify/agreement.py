@@ -15,14 +15,13 @@ from mipaudit.model.message import Message
 from mipaudit.options.public import without_effect
 from mipaudit.report.codec import indented, is_page, taken_out, to_json
 from mipaudit.statements.printable_names import first_names, safe_name
-from mipaudit.statements.provenance import Declaration, provenance
+from mipaudit.statements.provenance import Declaration, Provenance, provenance
 from mipaudit.statements.rounding import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.statements.any_report import AnyReport
-    from mipaudit.statements.provenance import Provenance
 
 _DRAWING: Final = rb"(?s)<svg.*?</svg>"
 TOLERANCE: Final = 1e-9

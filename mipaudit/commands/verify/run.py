@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from mipaudit.commands.render.forms import hashed
 from mipaudit.commands.verify import agreement
 from mipaudit.commands.verify.options import VerifyOptions
-from mipaudit.commands.verify.report import STATEMENT, VerifyReport
+from mipaudit.commands.verify.report import STATEMENT, VerifiedPart, VerifyReport
 from mipaudit.errors import InputError, UsageError, bad_report
 from mipaudit.model.message import Message
 from mipaudit.options.public import function_of, options_of, public, recorded_keywords
@@ -27,16 +27,14 @@ from mipaudit.report.exchange.others import PREDICATE, TYPE, statement, unread
 from mipaudit.report.exchange.stored import File, Stored
 from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.printable_names import safe_name
-from mipaudit.statements.provenance import as_of, provenance, time_of
+from mipaudit.statements.provenance import Provenance, as_of, provenance, time_of
 from mipaudit.summaries.seed import SeedChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from mipaudit.commands.verify.report import VerifiedPart
     from mipaudit.statements.any_report import AnyReport
-    from mipaudit.statements.provenance import Provenance
 
 # A report of a kind that the caller knows.
 OfAnyKind: TypeAlias = Any

@@ -16,6 +16,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from mipaudit.data.files.store import (
+    Address,
+    Entry,
     State,
     Store,
     anonymous,
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
     from pyarrow.lib import NativeFile
 
-    from mipaudit.data.files.store import Address, Entry
 
 # The variables that say that there are credentials, by how their names begin.
 _SIGNS: Final = {

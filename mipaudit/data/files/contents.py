@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
-from mipaudit.data.files.blob import ZIP_MAGIC
+from mipaudit.data.files.blob import ZIP_MAGIC, Blob, Format
 from mipaudit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.data.files.blob import Blob, Format
 
 # As much as tells any of them apart, the name of an archive's first member with it.
 HEAD: Final = 256

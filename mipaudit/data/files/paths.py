@@ -29,6 +29,7 @@ from mipaudit.data.files.blob import (
 from mipaudit.data.files.store import (
     CLOUDS,
     Address,
+    Entry,
     FsspecStore,
     ShortReadError,
     asked,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.data.files.cloud import CloudStore
-    from mipaudit.data.files.store import Entry
 
     AnyStore = CloudStore | FsspecStore
 

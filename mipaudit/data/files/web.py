@@ -19,7 +19,15 @@ from fsspec.asyn import sync
 from fsspec.implementations.http import HTTPFileSystem
 from yarl import URL
 
-from mipaudit.data.files.store import CONTENT_STAMPS, FsspecStore, asked, found_state, store_seconds
+from mipaudit.data.files.store import (
+    CONTENT_STAMPS,
+    Address,
+    FsspecStore,
+    State,
+    asked,
+    found_state,
+    store_seconds,
+)
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import safe_name
 
@@ -28,7 +36,6 @@ if TYPE_CHECKING:
 
     from aiohttp.connector import Connection
 
-    from mipaudit.data.files.store import Address, State
 
 # A body that brings less than so many bytes a second while it is waited for so long is given up.
 SLOWEST: Final = 1024

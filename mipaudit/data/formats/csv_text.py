@@ -6,8 +6,8 @@ import csv
 import io
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -21,8 +21,6 @@ from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from _csv import Reader
-    from collections.abc import Callable, Collection, Iterator, Mapping
-    from concurrent.futures import Future
 
     import pyarrow as pa
 

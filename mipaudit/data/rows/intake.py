@@ -8,20 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.words import label_error
+from mipaudit.data.words import Label, label_error
 from mipaudit.errors import InputError
 from mipaudit.model.message import Finding
 from mipaudit.statements.copies import Copies, unread_findings
 from mipaudit.statements.printable_names import quoted_name
 from mipaudit.statements.verdict import BLUNTED, MISSING
-
-if TYPE_CHECKING:
-    from mipaudit.data.words import Label
 
 # Nines of either sign: a finding may name them, since they are not from the data alone.
 _SENTINELS: Final = frozenset(

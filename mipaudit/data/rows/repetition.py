@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.data.column import column_hashes, missing_cells
+from mipaudit.data.column import Chunk, column_hashes, missing_cells
 from mipaudit.data.words import id_kind
 from mipaudit.errors import InputError
 from mipaudit.maths.exact_tests import copied, sequence_bits
 from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import ROWS_TAKEN
-from mipaudit.summaries.rows import splitmix64
+from mipaudit.summaries.rows import Rows, splitmix64
 
 if TYPE_CHECKING:
-    from mipaudit.data.column import Chunk
     from mipaudit.data.request import ReadRequest
     from mipaudit.data.source import PiecePartition, ScoreSource
-    from mipaudit.summaries.rows import Rows
 
 Mask = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]

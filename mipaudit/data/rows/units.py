@@ -18,12 +18,11 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.exact_tests import counts_alike
 from mipaudit.model.message import Finding
 from mipaudit.statements.printable_names import quoted_name
-from mipaudit.summaries.rows import HeldRows, UnitRule, one_class_each, rows_seed, unit_scores
+from mipaudit.summaries.rows import HeldRows, Rows, UnitRule, one_class_each, rows_seed, unit_scores
 
 if TYPE_CHECKING:
     from mipaudit.data.parts import ScoreColumn
     from mipaudit.data.request import ReadRequest
-    from mipaudit.summaries.rows import Rows
 
 # Persons with the same number of rows in both classes are warned of so rarely.
 _UNLIKE: Final = 0.05

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 import numpy as np
 
 from mipaudit.data.choice import unreadable_column
-from mipaudit.data.column import are_days, column_hashes, column_scores, is_day, word_days
+from mipaudit.data.column import (
+    Chunk,
+    Column,
+    Field,
+    Part,
+    Piece,
+    are_days,
+    column_hashes,
+    column_scores,
+    is_day,
+    word_days,
+)
 from mipaudit.data.files.blob import closed_on_error
 from mipaudit.data.parts import (
     Opened,
@@ -38,7 +49,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.data.column import Chunk, Column, Field, Part, Piece
     from mipaudit.data.rows.intake import Intake
 
 FeatureKind = Literal["number", "category", "date"]

@@ -19,6 +19,8 @@ from mipaudit.data.choice import unreadable_column
 from mipaudit.data.column import (
     EXACT,
     Column,
+    Field,
+    Part,
     merged_numbers,
     missing_cells,
     number_word,
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.data.column import Field, Part
 
 # Significant bits of a float64.
 DOUBLE_BITS: Final = 53

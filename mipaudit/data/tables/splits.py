@@ -15,17 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.data.choice import unreadable_column
-from mipaudit.data.column import Field
+from mipaudit.data.column import Column, Field
 from mipaudit.data.parts import other_hints
 from mipaudit.data.tables.json_file import Json, cells_part
-from mipaudit.data.tables.table import AnyTable, Table, Whole, open_whole
+from mipaudit.data.tables.table import AnyTable, Matrix, Table, Whole, open_whole
 from mipaudit.data.words import find_column, shown_column, shown_names
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from mipaudit.data.column import Column
-    from mipaudit.data.tables.table import Matrix
     from mipaudit.statements.provenance import InputFile
 
 # Narrower than the names that never are a score: a released vector may well hold

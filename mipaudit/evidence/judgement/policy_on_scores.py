@@ -19,7 +19,7 @@ import numpy as np
 
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.blind import Allowance, Blind, beside_records, make_allowance
-from mipaudit.evidence.scores.averaged_lower import averaged
+from mipaudit.evidence.scores.averaged_lower import Averaged, averaged
 from mipaudit.evidence.scores.rows import any_difference, difference_shown
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
@@ -42,7 +42,6 @@ from mipaudit.summaries.rows import MICRO_BLOCKS
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics import MetricEvidence
-    from mipaudit.evidence.scores.averaged_lower import Averaged
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.model.row import Attackers, Check, Row
 

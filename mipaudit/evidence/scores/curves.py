@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.class_limits.roc_counts import exact_ladder
+from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.statements.choices import Side  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.maths.class_limits.roc_counts import Ladder
 
 ROC_FPRS: Final = (
     *(1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3),

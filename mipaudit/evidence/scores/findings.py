@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.advantage import baseline
-from mipaudit.model.message import Finding
+from mipaudit.model.message import Finding, Message
 
 if TYPE_CHECKING:
-    from mipaudit.model.message import Message
     from mipaudit.model.row import Row
     from mipaudit.statements.claim import Claim
     from mipaudit.summaries.counts import ScoreCounts

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, is_dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.model.message import Message
 from mipaudit.report.blocks import Bullets, Grid, Section, Text, listed, plain
-from mipaudit.report.exchange.annex_points import SOURCES
+from mipaudit.report.exchange.annex_points import SOURCES, AnnexName, Point, Shows, Source
 from mipaudit.report.exchange.others import judged_grid, unread
-from mipaudit.report.exchange.stored import figures, is_number, printable
+from mipaudit.report.exchange.stored import Figure, Stored, figures, is_number, printable
 from mipaudit.report.forms import answer_of
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.report.origin import declared_pairs, declared_section
@@ -21,10 +21,6 @@ from mipaudit.statements.kinds import kind_of
 from mipaudit.statements.policy import SHARES_ERROR
 from mipaudit.statements.provenance import changed_file, plain_value, value_words
 from mipaudit.statements.rounding import count_text
-
-if TYPE_CHECKING:
-    from mipaudit.report.exchange.annex_points import AnnexName, Point, Shows, Source
-    from mipaudit.report.exchange.stored import Figure, Stored
 
 Layout = Literal["table", "markdown", "html", "json"]
 _WIDTH: Final = 100

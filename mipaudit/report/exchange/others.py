@@ -16,12 +16,14 @@ from uuid import NAMESPACE_URL, uuid5
 
 from mipaudit.errors import UsageError
 from mipaudit.model.message import Message
-from mipaudit.report.blocks import Bullets, Case, Grid, Pairs, Text, list_items, plain
+from mipaudit.report.blocks import Block, Bullets, Case, Grid, Pairs, Text, list_items, plain
 from mipaudit.report.exchange.stored import (
     AT_LEAST,
     AT_MOST,
     NONE,
+    Figure,
     File,
+    Stored,
     case_name,
     figures,
     input_name,
@@ -40,8 +42,6 @@ from mipaudit.statements.verdict import CHOSEN, UNMATCHED, beside_verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mipaudit.report.blocks import Block
-    from mipaudit.report.exchange.stored import Figure, Stored
     from mipaudit.statements.any_report import AnyReport
 
 _STATUS: Final = {"passed": "met", "failed": "NOT MET", "waived": "WAIVED", "skipped": "not judged"}

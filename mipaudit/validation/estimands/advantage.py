@@ -28,6 +28,8 @@ from mipaudit.summaries.plan import sample_size
 from mipaudit.summaries.tally import Tally
 from mipaudit.validation.estimands.estimand import (
     CONFIDENCE,
+    AuditedFile,
+    AuditedVector,
     Estimand,
     Interval,
     burn_in,
@@ -35,14 +37,12 @@ from mipaudit.validation.estimands.estimand import (
     rows_of,
     trivial,
 )
-from mipaudit.validation.law import Law, ladder_of
+from mipaudit.validation.law import Law, Mixture, Side, ladder_of
 
 if TYPE_CHECKING:
     from mipaudit.evidence.vectors import SeveralScores
     from mipaudit.maths.metrics.metric import Metric
     from mipaudit.model.row import Attackers
-    from mipaudit.validation.estimands.estimand import AuditedFile, AuditedVector
-    from mipaudit.validation.law import Mixture, Side
 
 _INTERVALS: Final[Mapping[Attackers, int]] = {"intervals-1": 1, "intervals-4": 4}
 _GUESSING: Final = 0.5  # the AUC of a score that tells nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,13 @@ from mipaudit.validation.estimands.estimand import (
     CONFIDENCE,
     Args,
     AuditedFile,
+    Estimand,
     Interval,
     best_threshold,
     trivial,
 )
 from mipaudit.validation.estimands.named_attack import DELTA, EPSILON, NAMED
 from mipaudit.validation.estimands.together import DIFFERENCES, RECORDS
-
-if TYPE_CHECKING:
-    from mipaudit.validation.estimands.estimand import Estimand
 
 _TABLES: Final = (ADVANTAGE, METRIC, RECORDS, LESS_SEEN, EPSILON, DIFFERENCES, NAMED)
 ESTIMANDS: Final[Mapping[str, Estimand]] = {one.name: one for table in _TABLES for one in table}

@@ -37,6 +37,7 @@ from mipaudit.commands.epsilon.independent_runs import Method, epsilon_runs
 from mipaudit.commands.epsilon.one_run import limit_one_run, one_run_from_scores
 from mipaudit.evidence.named_attack import (
     JudgedRows,
+    Limits,
     achieved,
     at_most_short,
     mean_difference,
@@ -57,7 +58,6 @@ from mipaudit.validation.estimands.estimand import (
 from mipaudit.validation.scenario import mechanism_curve
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.named_attack import Limits
     from mipaudit.validation.law import Law, Mixture
 
 _ALPHA: Final = 1 - CONFIDENCE

@@ -30,11 +30,9 @@ from mipaudit.validation.estimands.estimand import (
     rows_of,
     trivial,
 )
-from mipaudit.validation.law import law_of, normal
+from mipaudit.validation.law import Law, law_of, normal
 
 if TYPE_CHECKING:
-    from mipaudit.validation.law import Law
-
     Numbers = tuple[float, ...]
     from mipaudit.model.row import Attackers
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, cast, get_args
 
 from mipaudit.commands.compare.increase import increase_check
-from mipaudit.commands.compare.options import OF_REPORTS, check_increase
+from mipaudit.commands.compare.options import OF_REPORTS, CompareOptions, NamedInput, check_increase
 from mipaudit.commands.compare.reports.report import (
     ComparedReport,
     CompareReportsDesign,
@@ -20,7 +20,7 @@ from mipaudit.errors import InputError, MipauditError, UsageError, bad_report
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.metrics.names import LEAST_RECALL, parse_metric
 from mipaudit.model.message import Finding, Message
-from mipaudit.model.row import Row
+from mipaudit.model.row import Check, Row
 from mipaudit.options.values import require
 from mipaudit.output.stored_report import report_bytes
 from mipaudit.report.codec import from_json
@@ -32,9 +32,7 @@ from mipaudit.statements.provenance import InputFile, provenance, value_words
 from mipaudit.statements.verdict import PARTS_SKIPPED, WEIGHED, reach_verdict, settled
 
 if TYPE_CHECKING:
-    from mipaudit.commands.compare.options import CompareOptions, NamedInput
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.model.row import Check
     from mipaudit.statements.any_report import Design
 
 # Figures of a score, by what they are of.
