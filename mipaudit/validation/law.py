@@ -399,6 +399,7 @@ def build_ladder(members: Mixture, holdout: Mixture, cells: int) -> Ladder:
 def _common_atoms(
     members: Mixture, holdout: Mixture
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the atoms of both classes, and the mass of each class at each."""
     member_values, member_masses = members.atoms()
     holdout_values, holdout_masses = holdout.atoms()
     values, rank = np.unique(np.concatenate([member_values, holdout_values]), return_inverse=True)

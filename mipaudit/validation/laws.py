@@ -78,6 +78,7 @@ def _two_sided_geometric(epsilon: float, centre: int) -> Discrete:
 
 
 def _colluding(bits: float, keys: float) -> tuple[Part, Part]:
+    """Return how many keys match: all of a member's, by chance of others."""
     count = int(keys)
     match = 0.5 ** int(bits)
     chances = [
@@ -521,6 +522,8 @@ def xor(advantage: float) -> VectorLaw:
 
 
 def _cube(width: int, mu: float) -> VectorLaw:
+    """Return normal numbers, of which one is higher in members."""
+
     def draw(rng: np.random.Generator, member: NDArray[np.bool_]) -> Floats:
         drawn = rng.standard_normal((member.size, width))
         drawn[:, width // 2] += mu * member

@@ -457,6 +457,7 @@ def tally(cell: Cell, statements: Statements) -> tuple[CoverageRow, ...]:
 
 
 def _row(cell: Cell, of: Interval, rows: NDArray[np.float64], side: Side) -> CoverageRow:
+    """Return one side of a limit in one cell."""
     lower, upper, value, truth = np.ascontiguousarray(rows.T)
     gaps = truth - lower if side == "lower" else upper - truth
     stated = int((~np.isnan(gaps)).sum())

@@ -195,6 +195,7 @@ def _operating_points(view: View) -> Iterator[Truth]:
 
 
 def _attacks(view: View) -> Iterator[Truth]:
+    """Yield the rates of the named attacks on a view."""
     for attack in view.attacks:
         for quantity, value in (
             ("tpr", attack.tpr),

@@ -451,6 +451,7 @@ def _of_scores(rows: Iterable[RowT], order: Sequence[str]) -> tuple[RowT, ...]:
 
 
 def _design(source: ScoreSource, scores: Sequence[Attacked], asked: AttackOptions) -> AttackDesign:
+    """Return sizes and settings, the scores in the order of the report."""
     member = scores[0].member
     learned = tuple(_sizes(one.member[~one.judged]) for one in scores)
     return AttackDesign(
@@ -486,6 +487,7 @@ def _names(source: ScoreSource) -> dict[int, str]:
 
 
 def _bound_findings(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[Finding]:
+    """Yield what a reader must know of the bound of the losses."""
     bound = asked.loss_bound
     if bound is None:
         yield Finding("no_loss_bound")

@@ -166,6 +166,7 @@ def _random(asked: NoiseOptions) -> np.random.Generator:
 
 
 def _splits(asked: NoiseOptions) -> Splits:
+    """Return the table of splits, unless its rows are records."""
     columns, ignore = tuple(asked.columns), tuple(asked.ignore)
     splits = read_splits(asked.splits, columns=columns, ignore=ignore)
     found = [name for name in splits.columns if name.casefold() in CANDIDATES]

@@ -220,6 +220,7 @@ def calibrate(
 
 
 def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
+    """Refuse tables of too few rows, and pairs of other coordinates."""
     if len(splits) < _FEWEST_SPLITS:
         raise InputError(
             "too_few_splits",

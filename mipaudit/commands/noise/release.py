@@ -106,6 +106,7 @@ def read_release(path: str) -> Release:
 
 
 def _of_table(whole: Whole, table: Table) -> _Vector:
+    """Return the vector of a table: one row, or one column."""
     width = len(table.fields)
     if whole.form == "parquet":
         # How many rows there are is known before they are read, and read they may be many.
@@ -127,6 +128,7 @@ def _of_array(whole: Whole) -> _Vector:
 
 
 def _of_json(whole: Whole) -> _Vector:
+    """Return the vector of a number, of nested lists, or of an object of numbers."""
     document = whole.document
     if isinstance(document, list) and len(document) == 1 and isinstance(document[0], dict):
         document = document[0]
@@ -174,6 +176,7 @@ def _not_a_vector(name: str, found: str) -> InputError:
 
 
 def _numbers(table: Table) -> Matrix:
+    """Return all columns of a table, none of which may hold text."""
     for field in table.fields:
         if field.kind in {"string", "other"} and field.name not in table.lists:
             raise InputError(

@@ -236,6 +236,7 @@ def noise_calibrations(asked: NoiseOptions, dimension: int) -> tuple[NoiseCalibr
 
 
 def _calibrations(asked: NoiseOptions, dimension: int) -> Iterator[NoiseCalibration]:
+    """Yield the calibrations side by side, each kind of noise by itself."""
     eta, k, q = asked.eta, asked.k, asked.train_fraction
     mechanisms = _MECHANISMS if dimension == 1 else _MECHANISMS[1:]
     # By their epsilon, and Gaussian noise by its exact trade-off curve.

@@ -175,6 +175,7 @@ def _scale(coded: list[_Coded], points: Points) -> None:
 
 
 def _coded(name: str, held: Held, asked: QueryOptions) -> _Coded:
+    """Return one column of all tables as numbers or as codes."""
     for role, column in held.items():
         if column.missing.all():
             raise InputError(
@@ -267,6 +268,7 @@ def _category(told: QueriedColumn, held: Mapping[Role, Worded], fit: Role) -> _C
 
 
 def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) -> Treated:
+    """Return what a column is taken for, which is the same in all tables."""
     if category or {column.kind for column in held.values()} == {"bool"}:
         return "category"
     forms = {role: _FORMS.get(column.kind, "numbers") for role, column in held.items()}

@@ -147,6 +147,7 @@ class MatrixSearch:
     def _bound(
         self, left: tuple[Singles, Singles, Floats], right: tuple[Singles, Singles, Floats]
     ) -> Singles:
+        """Return figures that no pair of the two sides is below."""
         c = len(self._geometry.levels)
         features, indicators, squares = left
         # (|a| + |b|)^2 bounds the sum of the terms' sizes; each category adds up to 2.

@@ -67,6 +67,7 @@ def parse_queries(words: Sequence[str]) -> tuple[Query, ...]:
 
 
 def _parse(word: str) -> Query:
+    """Return the query that a word asks for."""
     kind: Any
     kind, colon, text = word.partition(":")
     hint = _KNOWN
@@ -102,6 +103,7 @@ def _short(number: float) -> str:
 
 
 def _radius(kind: Kind, text: str) -> float:
+    """Return the radius of a ball, finite and above 0."""
     try:
         radius = float(text)
     except ValueError:
@@ -135,6 +137,7 @@ def _bytes(given: object) -> float:
 
 
 def _ranges(given: Any) -> dict[str, tuple[float, float]]:  # noqa: ANN401 - typed, or of Python
+    """Return the range of each column, typed or as Python has it."""
     pairs: list[tuple[str, Any]]
     if isinstance(given, Mapping):
         pairs = list(given.items())

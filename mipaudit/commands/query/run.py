@@ -178,6 +178,7 @@ def _report(
     answers: Asked,
     begun: float,
 ) -> QueryReport:
+    """Return what was read, how it was compared, and what came of it."""
     rows = {role: len(points) for role, points in found.points.items()}
     member = np.arange(found.copied.size) < rows["members"]
     copies = _copies(found)
@@ -242,6 +243,7 @@ def _asked(asked: QueryOptions, found: Encoded) -> Asked:
 
 
 def _check_memory(tables: Iterable[RecordTable], columns: int, memory: int) -> None:
+    """Refuse tables that need more memory than may be used."""
     needed = sum(table.rows_about for table in tables) * columns * _CELL + _BESIDE
     if needed > memory:
         raise InputError(
@@ -377,6 +379,7 @@ def _read_kept(tables: Sequence[RecordTable], names: Sequence[str]) -> dict[str,
 
 
 def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 - Arrow's
+    """Return a kept column of both tables, as whole numbers if all its words are."""
     import pyarrow as pa
 
     texts = [

@@ -81,6 +81,7 @@ def fit_encoding(values: Floats, categories: Sequence[bool]) -> tuple[Coordinate
 
 
 def _of_column(at: int, column: Floats, *, category: bool) -> Iterator[Coordinate]:
+    """Yield the coordinates of one column."""
     missing = np.isnan(column)
     present = column[~missing]
     if not present.size:
@@ -97,6 +98,7 @@ def _of_column(at: int, column: Floats, *, category: bool) -> Iterator[Coordinat
 
 
 def _words(at: int, present: Floats) -> Iterator[Coordinate]:
+    """Yield one coordinate for each frequent text, and one of how frequent it is."""
     words, rows = np.unique(present, return_counts=True)
     if words.size == 1:
         return

@@ -196,6 +196,7 @@ def _shift_report(
     count: ShiftCount,
     unknown: Sequence[str],
 ) -> ShiftReport:
+    """Return the report on what was counted."""
     _, seed, choice, dropped, told = rows
     names = [column.name for column in source.columns]
     tests = count.columns.tests(names, [_ASPECTS[column.kind] for column in source.columns])
@@ -273,6 +274,7 @@ def _design(
     learner: Learner | None,
     evidence: SeveralScores | None,
 ) -> ShiftDesign:
+    """Return sizes and settings, and the columns that were compared."""
     holdout, members = (0, 0) if evidence is None else evidence.counts.scored.sum(axis=0).tolist()
     varying = [one for at, one in enumerate(source.columns) if at in survey.varying]
     # By place: to look columns up among columns takes the square of their number.

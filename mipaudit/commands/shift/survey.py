@@ -341,6 +341,7 @@ def cut_columns(values: Floats, categories: Sequence[bool]) -> tuple[ColumnCells
 
 
 def _marks(column: Floats, *, category: bool) -> Floats:
+    """Return the edges, or the frequent texts, of one column."""
     present = np.sort(column[~np.isnan(column)])
     if not present.size:
         return np.empty(0)

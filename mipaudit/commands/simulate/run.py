@@ -161,6 +161,7 @@ def _rows(found: Scenario, asked: SimulateOptions) -> dict[str, int]:
 
 
 def _check_order(found: Scenario, asked: SimulateOptions, rows: int) -> None:
+    """Refuse an order that splits do not have, or that asks for too many rows at once."""
     from mipaudit.validation.scenarios import LARGEST_SORTED
 
     order = asked.order

@@ -127,6 +127,7 @@ def _overall(report: ValidationReport, *sources: str) -> tuple[Overall, ...]:
 
 
 def _together(cells: Sequence[CoverageRow], alpha: float) -> Overall:
+    """Return one side of a limit over its cells, by the worst of them."""
     worst = min(cells, key=lambda one: (not one.falls_short, one.p_value, one.coverage))
     right = worst.replications - worst.misses
     alarms = [one.false_alarms for one in cells if one.false_alarms is not None]
@@ -166,6 +167,7 @@ def cells(report: ValidationReport) -> tuple[Cells, ...]:
 
 
 def _cells(rows: Sequence[CoverageRow]) -> Cells:
+    """Return one side of a limit at each size."""
     first, found = rows[0], sorted(rows, key=lambda one: one.n_members + one.n_holdout)
     return Cells(
         label=first.label,

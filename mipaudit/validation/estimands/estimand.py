@@ -283,6 +283,7 @@ class AuditedVector(AuditedFile):
 
     @cached_property
     def _made(self) -> tuple[Rows, VectorSurvey, VectorPlan]:
+        """Return the rows, the burn-in and what was learned on it."""
         width = self.score.shape[1]
         rows, seed = self.in_order
         survey = VectorSurvey(width, seed)

@@ -210,6 +210,7 @@ def _chosen_name(
 
 
 def _numbers(file: Whole, array: NDArray[Any]) -> NDArray[np.float64]:
+    """Return an array as finite numbers of shape (rows, columns)."""
     if array.ndim == 1:
         array = array.reshape(-1, 1)
     if array.ndim != _MATRIX or not array.size:

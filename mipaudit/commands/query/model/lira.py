@@ -364,6 +364,7 @@ def _log_density(target: Floats, law: ShadowLaw) -> Floats:
 def _findings(
     inside: ShadowLaw | None, outside: ShadowLaw, moved: int, variance: Variance, *, level: bool
 ) -> Iterator[Finding]:
+    """Yield what a reader must know of the shadow models."""
     fewest = [int(law.models.min()) for law in (outside, inside) if law is not None]
     if level:
         yield Finding.of("counts_tell", inside=sum(fewest[1:]), outside=fewest[0])

@@ -112,6 +112,7 @@ def answer_query_losses(asked: LossesOptions) -> "ModelQuery":
 
 
 def _calibrated(loss: NDArray[Any], reference: Floats) -> Floats:
+    """Return the loss less that of the reference model."""
     with np.errstate(invalid="ignore"):
         found = np.asarray(loss + reference, dtype=np.float64)
     undefined = int(np.count_nonzero(np.isnan(found)))
@@ -146,6 +147,7 @@ def model_scores(
 def _scores(
     log_p: Floats, labels: NDArray[np.intp]
 ) -> dict[ModelScore, Floats | NDArray[np.bool_]]:
+    """Return every score of some rows."""
     rows = np.arange(labels.size)
     true = log_p[rows, labels]
     others = log_p.copy()
@@ -278,6 +280,7 @@ def _read_answers(asked: LossesOptions, *, need_labels: bool) -> _Answers:
 
 
 def _stored(given: tuple[Any, Any], name: str) -> _Stored:
+    """Open the logits or the probabilities, whichever are given."""
     logits = given[0] is not None
     file = open_whole(given[0] if logits else given[1], name, several=True)
     wanted, other = (_LOGITS, _PROBABILITIES) if logits else (_PROBABILITIES, _LOGITS)
@@ -304,6 +307,7 @@ def _alike(some: Sequence[_Stored]) -> tuple[list[_Stored], bool]:
 def _answers(
     asked: LossesOptions, name: str, stored: _Stored, reference: _Stored | None, *, need: bool
 ) -> _Answers:
+    """Return what the model said of one class of records, or of all."""
     file, _, held = stored
     names = held.columns
     log_p, findings = _log_probabilities(stored)
@@ -345,6 +349,7 @@ def _answers(
 
 
 def _together(inside: _Answers, outside: _Answers) -> _Answers:
+    """Return members and holdout records as one, members first."""
     if inside.log_p.shape[1] != outside.log_p.shape[1]:
         raise InputError(
             "classes_differ", "Members and holdout records have outputs for different classes."
