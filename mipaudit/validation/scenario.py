@@ -29,12 +29,11 @@ from mipaudit.validation.truth import Kind, Truth, family_of
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
-    from mipaudit.validation.law import Law, Side
-
-    Columns = Mapping[str, NDArray[Any]]
-    from mipaudit.validation.law import VectorLaw
+    from mipaudit.validation.law import Law, Side, VectorLaw
     from mipaudit.validation.laws import Groups
     from mipaudit.validation.truth import Family
+
+    Columns = Mapping[str, NDArray[Any]]
 
 # The columns that number the rows, and that say who is a member.
 _BESIDE: Final[Mapping[Kind, tuple[str, str | None]]] = {

@@ -20,7 +20,6 @@ from mipaudit.validation.laws import CORRUPTED, LAWS, MINORITY, MU, family_by_pr
 from mipaudit.validation.scenario import (
     CHUNK,
     RELEASE,
-    Columns,
     Scenario,
     gaussian_pair,
     grouped,
@@ -31,7 +30,6 @@ from mipaudit.validation.scenario import (
 )
 from mipaudit.validation.truth import (
     Family,
-    Order,
     ScenarioEntry,
     ScenarioParameter,
     family_of,
@@ -40,6 +38,9 @@ from mipaudit.validation.truth import (
 )
 
 if TYPE_CHECKING:
+    from mipaudit.validation.scenario import Columns
+    from mipaudit.validation.truth import Order
+
     Entry = Family[Scenario] | Scenario
 
 _NOTES: Final[Mapping[str, str]] = {

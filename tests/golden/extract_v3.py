@@ -26,7 +26,7 @@ def extract(report: Fields) -> Extract:
     # What `/2` did not have, such as the sizes of rows that said none, is held against `/3`.
     for name, value in report.items():
         for place, row in enumerate(value if isinstance(value, list) else ()):
-            if isinstance(row, dict) and {"quantity", "selection"} <= row.keys():
+            if isinstance(row, dict) and {"lower", "upper"} <= row.keys():
                 found.others += [
                     (f"{name} {place} {each}", repr(number))
                     for each, number in row.items()

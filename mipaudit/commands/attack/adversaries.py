@@ -184,7 +184,6 @@ def _attacked(
 
 
 def _require_numbers(source: ScoreSource, asked: AttackOptions) -> None:
-    """Refuse scores that have no order, and a published number for several scores."""
     for column in source.columns:
         if column.kind == "string":
             raise UsageError(
@@ -553,7 +552,6 @@ def _mean(one: Attacked, asked: AttackOptions) -> Attack:
 
 
 def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Attack]:
-    """Yield the attackers who take residuals for normal numbers."""
     members, holdout = asked.sigma_members, asked.sigma_holdout
     of_members, of_holdout = (members, one.loss[one.member]), (holdout, one.loss[~one.member])
 

@@ -304,9 +304,9 @@ def test_a_report_is_recorded_by_its_path_and_never_by_what_it_holds(blind, name
 
 
 def test_a_claim_of_zero_is_a_claim():
-    claim = EstimateOptions(claimed_epsilon=0, delta=0.1, adjacency="add-remove").claim
-    assert (claim.epsilon, claim.delta, claim.adjacency) == (0.0, 0.1, "add-remove")
-    assert EstimateOptions(claimed_epsilon=0).claim.adjacency == "unknown"
+    stated = EstimateOptions(claimed_epsilon=0, delta=0.1, adjacency="add-remove")
+    assert stated.claim == (0.0, 0.1, "add-remove")
+    assert EstimateOptions(claimed_epsilon=0).claim == (0.0, 1e-5, "unknown")
     assert EstimateOptions().claim is None
 
 

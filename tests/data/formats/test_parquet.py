@@ -227,7 +227,7 @@ def test_neither_pandas_nor_scipy_is_imported(save, tmp_path, kind):
         path = tmp_path / "s.csv"
     code = (
         "import sys\n"
-        "from mipaudit.data.opening import ReadRequest\n"
+        "from mipaudit.data.request import ReadRequest\n"
         "from mipaudit.data.opening import open_input\n"
         f"source = open_input({str(path)!r}, None, None, ReadRequest(key_column='key'))\n"
         "assert sum(r.member.size for p in source.partitions() for r in p.batches()) == 3000\n"

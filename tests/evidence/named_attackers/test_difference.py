@@ -129,7 +129,7 @@ def test_who_gained_too_little_is_replaced_by_the_constant_guess(counted):
 def test_the_constant_guess_is_that_of_the_majority(columns, prior):
     member, scores = columns
     cohort = compared_columns(member, scores, prior=prior, seed=2, pairs=[(0, 1)])
-    found = of_constant(next(iter(cohort.meetings.values())).found)
+    found = of_constant(next(iter(cohort.meetings.values()))[0])
     assert found.rates[:, int(prior > 0.5)].sum(axis=1) == pytest.approx([1, 1])
     assert found.rates[:, int(prior <= 0.5)].sum() == 0
     assert found.shared.guessed == pytest.approx(found.shared.squares[:, 1].sum(axis=1))

@@ -164,8 +164,7 @@ def test_attack_limits_are_those_of_bounds():
     import mipaudit
 
     file = audited("laplace-1")
-    counts = file.refuted.counts
-    report = mipaudit.bounds(tp=counts.tp, fn=counts.fn, fp=counts.fp, tn=counts.tn, delta=0.0)
+    report = mipaudit.bounds(**file.refuted.counts, delta=0.0)
     stated = {
         (limits.epsilon_lower, limits.epsilon_upper)
         for limits in report.refuted.limits
