@@ -21,11 +21,11 @@ _LARGEST: Final = 1 << 24
 # More than anybody writes by hand. The parser takes the square of a key's parts in memory.
 _LARGEST_POLICY: Final = 1 << 16
 _DEEPEST: Final = 8
-# Comments and texts, also one without an end, in which no bracket and no point counts.
-_TEXTS: Final = re.compile(
-    r'''#[^\n]*|"""(?:\\.?|[^\\])*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|'''
-    r""""(?:\\.|[^"\\\n])*"?|'[^'\n]*'?""",
-    re.DOTALL,
+# Comments and texts, also one without an end, in which no bracket and no point counts. They are
+# compiled where a file is read: most commands find none.
+_TEXTS: Final = (
+    r'''(?s:#[^\n]*|"""(?:\\.?|[^\\])*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|'''
+    r""""(?:\\.|[^"\\\n])*"?|'[^'\n]*'?)"""
 )
 # What names may have within, or around their parts.
 _BETWEEN: Final = b" \t\r\n\"'._-"
@@ -213,7 +213,7 @@ def _is_planted(path: str, owner: int) -> bool:
 
 def _is_deep(text: str) -> bool:
     """Tell whether a name has more parts, or brackets are deeper, than a policy needs."""
-    plain = _TEXTS.sub(lambda found: "" if found[0].startswith("#") else "t", text)
+    plain = re.sub(_TEXTS, lambda found: "" if found[0].startswith("#") else "t", text)
     parts = re.split(r"[\n,=\[\]{}]", plain)
     depth, deepest = 0, max(part.count(".") + 1 for part in parts)
     for bracket in re.findall(r"[\[\]{}]", plain):
