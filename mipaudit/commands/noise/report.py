@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.commands.noise.measured import Measured, NoiseCandidate
 from mipaudit.maths.advantage import baseline
 from mipaudit.maths.noise_scales import (
     Mechanism,
@@ -27,6 +26,7 @@ from mipaudit.model.message import Finding, Message
 from mipaudit.statements.any_report import AnyReport
 
 if TYPE_CHECKING:
+    from mipaudit.commands.noise.measured import Measured, NoiseCandidate
     from mipaudit.commands.noise.options import NoiseOptions
     from mipaudit.statements.provenance import InputFile
 
@@ -90,6 +90,13 @@ class NoiseReport(AnyReport):
     measured: Measured | None = None
     entropy: Literal["operating system", "seed"] | None = None
     rounding: str | None = None
+
+
+def complete() -> None:
+    """Load the type that a report on splits holds, so that annotations can be resolved."""
+    from mipaudit.commands.noise.measured import Measured
+
+    globals()[Measured.__name__] = Measured
 
 
 def answer(report: NoiseReport) -> Message:

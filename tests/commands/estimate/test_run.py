@@ -306,7 +306,7 @@ def test_a_report_is_recorded_by_its_path_and_never_by_what_it_holds(blind, name
 def test_a_claim_of_zero_is_a_claim():
     stated = EstimateOptions(claimed_epsilon=0, delta=0.1, adjacency="add-remove")
     assert stated.claim == (0.0, 0.1, "add-remove")
-    assert EstimateOptions(claimed_epsilon=0).claim == (0.0, 1e-5, "unknown")
+    assert EstimateOptions(claimed_epsilon=0).claim == (0.0, 0.0, "unknown")
     assert EstimateOptions().claim is None
 
 
