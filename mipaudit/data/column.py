@@ -115,10 +115,13 @@ class Column:
         """The words that rows have: a dictionary may hold others."""
         return [self.words[at] for at in np.unique(self.values[self.values >= 0]).tolist()]
 
-    def told(self, of_words: Sequence[Any], null: Any, dtype: Any = None) -> NDArray[Any]:  # noqa: ANN401 - whatever words mean
+    def told(
+        self, of_words: Sequence[Any] | NDArray[Any], null: object, dtype: type | None = None
+    ) -> NDArray[Any]:
         """Return for each row of text what its word means, or what a null does."""
         # A null's code -1 finds the entry at the end.
-        return np.asarray(np.array([*of_words, null], dtype=dtype)[self.values])
+        table = np.append(np.asarray(of_words, dtype), np.asarray(null, dtype))
+        return np.asarray(table[self.values])
 
 
 def text_column(codes: NDArray[Any], words: Sequence[str]) -> Column:
@@ -171,8 +174,7 @@ def column_scores(column: Column, precision: str | None = None) -> NDArray[np.fl
     if precision is not None:
         return at_precision(column_scores(column), precision)
     if column.vocabulary is not None:
-        # One entry more, at the end: a null's code -1 finds NaN there.
-        return np.asarray(np.append(_hash_scores(column.vocabulary.hashes), np.nan)[column.values])
+        return column.told(_hash_scores(column.vocabulary.hashes), np.nan)
     values = column.values
     scores = _hash_scores(values) if column.hashed else values.astype(float, copy=False)
     return scores if column.missing is None else np.where(column.missing, np.nan, scores)
@@ -235,7 +237,7 @@ def column_hashes(column: Column) -> Column:
     if column.vocabulary is None:
         hashes = mix64(_words(column.values))
     else:
-        hashes = np.append(column.vocabulary.keys, np.uint64(0))[column.values]
+        hashes = column.told(column.vocabulary.keys, np.uint64(0))
     return Column(values=hashes, missing=column_missing(column), hashed=True)
 
 

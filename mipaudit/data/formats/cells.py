@@ -23,6 +23,7 @@ from mipaudit.data.column import (
     Field,
     Kind,
     Vocabulary,
+    column_missing,
     met_numbers,
     moment_days,
     moment_of,
@@ -148,10 +149,10 @@ def numbers_of(cells: Column) -> Column | None:
     if values is None:
         return None
     marks = lost_digits(cells.words, values) if values.dtype.kind == "f" else None
-    found = _spread(values, cells.values)
+    found = _spread(values, cells)
     if marks is None:
         return found
-    rows = np.append(marks, np.uint8(0))[cells.values]
+    rows = cells.told(marks, np.uint8(0))
     return replace(found, lost=(rows == _INTEGER) | met_numbers(found.values, rows > 0))
 
 
@@ -170,20 +171,16 @@ def _values(words: Sequence[str]) -> NDArray[Any] | None:
     return None
 
 
-def _spread(values: NDArray[Any], codes: NDArray[Any]) -> Column:
-    """Return the column whose distinct cells are ``values``; a negative code is a null."""
-    missing = codes < 0
-    return Column(
-        values=np.append(values, values.dtype.type(0))[codes],
-        missing=missing if missing.any() else None,
-    )
+def _spread(values: NDArray[Any], cells: Column) -> Column:
+    """Return the column whose words are ``values``."""
+    return Column(values=cells.told(values, values.dtype.type(0)), missing=column_missing(cells))
 
 
 def booleans_of(cells: Column) -> Column | None:
     """Return what is written as booleans, or None where a word is not, or there is none."""
     if not cells.words or not set(cells.words) <= TRUE | FALSE:
         return None
-    return _spread(np.array([word in TRUE for word in cells.words], dtype=np.bool_), cells.values)
+    return _spread(np.array([word in TRUE for word in cells.words], dtype=np.bool_), cells)
 
 
 def keys_of(cells: Column) -> Column:
@@ -196,7 +193,7 @@ def keys_of(cells: Column) -> Column:
     if values is None:
         return booleans_of(cells) or cells
     written = [word.strip() for word in cells.words] == list(map(str, values.tolist()))
-    return _spread(values, cells.values) if written else cells
+    return _spread(values, cells) if written else cells
 
 
 def looks_numeric(cells: Column, *, score_like: bool) -> bool:
