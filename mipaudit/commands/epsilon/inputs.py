@@ -113,7 +113,8 @@ def _runs_joined(rows: Rows | None) -> tuple[Rows, int]:
 
 def _in_order(source: ScoreSource, kept: Rows, choice: SeedChoice) -> ScoredRows:
     ordered = [in_order(source, kept, [at], choice) for at in range(len(source.columns))]
-    keys, member = ordered[0][0].keys, ordered[0][0].member
+    first, _ = ordered[0]
+    keys, member = first.keys, first.member
     members, holdout = (
         ClassScores(
             scores=tuple(rows.scores[0][rows.member == side] for rows, _ in ordered),

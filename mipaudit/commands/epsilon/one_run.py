@@ -88,7 +88,7 @@ class OneRun:
         self, found: Tried, method: str, limit: tuple[float | None, Message | None], sure: float
     ) -> EpsilonRow:
         """Return a limit, or why there is none above 0, with a confidence and its guesses."""
-        made, (lower, reason) = found[1], limit
+        (_, made, side), (lower, reason) = found, limit
         counts = {"canaries": self.canaries, "guesses": made.guesses, "correct": made.correct}
         if made.guessed_in is not None:
             counts |= {
@@ -99,7 +99,7 @@ class OneRun:
             quantity="epsilon",
             score=self.score,
             method=method,
-            side=found[2],
+            side=side,
             lower=lower,
             lower_reason=reason,
             confidence=sure,
@@ -177,7 +177,7 @@ def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonRow
     settled = run.settled(delta=delta, alpha=alpha)
     best, pure, found = 0.0, 0.0, settled[0][0]
     for one, share in settled:
-        guesses, part = one[1], alpha * share
+        (_, guesses, _), part = one, alpha * share
         # Nothing is found above the limit at delta = 0 and the best share.
         if most_epsilon(guesses, alpha=part, shares=shares) <= best:
             continue
@@ -191,12 +191,13 @@ def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonRow
         for (plan, *_), share in settled
     ):
         reason = _NOT_EVEN_RIGHT_ONES
-    right, made = found[1].correct, found[1].guesses
+    _, made, _ = found
+    wrong = made.guesses - made.correct
     return replace(
         run.row(found, "one-run", (best, None if best > 0 else reason), confidence),
         validity="if-fair-coins" if run.coin and coin_findings(run.coin) else "finite-sample",
         # The log-odds of a right guess, half a guess added on either side.
-        value=max(0.0, math.log((right + 0.5) / (made - right + 0.5))),
+        value=max(0.0, math.log((made.correct + 0.5) / (wrong + 0.5))),
     )
 
 
@@ -215,9 +216,9 @@ def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> E
     settled = run.settled(delta=0.0, alpha=alpha)
     mu, found = 0.0, settled[0][0]
     for one, share in settled:
-        part = alpha * share
-        if refutes_curve(GaussianDP(mu=mu), one[1], alpha=part, shares=shares):
-            mu, found = mu_one_run(one[1], alpha=part, shares=shares), one
+        (_, guesses, _), part = one, alpha * share
+        if refutes_curve(GaussianDP(mu=mu), guesses, alpha=part, shares=shares):
+            mu, found = mu_one_run(guesses, alpha=part, shares=shares), one
     epsilon = GaussianDP(mu=mu).epsilon_at(delta)
     reason = None if mu > 0 else _WITHIN_CHANCE
     finite = (epsilon, reason) if math.isfinite(epsilon) else None

@@ -152,12 +152,13 @@ def _power(asked: EpsilonOptions, mechanism: Mechanism, plan: _Plan | None) -> D
             Message.of("none_up_to", most=LARGEST_EPSILON),
             Message("no_size_does"),
         )
-        found = smallest_refutable_epsilon(plan[0], mechanism, claim)
+        detector, size_needed = plan
+        found = smallest_refutable_epsilon(detector, mechanism, claim)
         curve = curve_with_epsilon(mechanism, epsilon=true, delta=claim.delta)
         if curve is None:
             reason = unreachable = Message("gaussian_without_epsilon")
         else:
-            needed, guesses = plan[1](curve)
+            needed, guesses = size_needed(curve)
     return DetectionPower(
         mechanism=mechanism,
         power=USUAL_POWER,

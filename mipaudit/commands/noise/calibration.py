@@ -215,8 +215,9 @@ def calibrate(
             findings.append(Finding.of("direct_needs_splits", needed=needed, splits=count))
     findings += () if pairs is None else _pair_findings(swaps, pairs)
     at = _choose([one for one, _ in candidates], asked, halves, needed)
-    candidates[at] = replace(candidates[at][0], chosen=True), candidates[at][1]
-    return candidates, candidates[at], constant, findings
+    noise, shape = candidates[at]
+    candidates[at] = chosen = replace(noise, chosen=True), shape
+    return candidates, chosen, constant, findings
 
 
 def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:

@@ -170,9 +170,10 @@ def _raised(scale: float, part: Shifts, mechanism: Mechanism, aim: Aim, size: fl
         return candidate >= scale and reached(aim, part.gaps(mechanism, candidate * size))
 
     # There h is close to its tangent at 0.
-    straight = 8 / aim[0]
+    at_most, basis, _ = aim
+    straight = 8 / at_most
     above = [scale]
-    while aim[1] != "finite-sample" and above[-1] < straight:
+    while basis != "finite-sample" and above[-1] < straight:
         above.append(2 * above[-1])
     if all(map(holds, above)):
         return scale

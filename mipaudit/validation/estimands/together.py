@@ -324,7 +324,8 @@ def _compared(audited: AuditedFile) -> Iterator[tuple[str, ScorePair, Compared]]
 
 
 def _difference(_law: Law, prior: float, pair: str) -> float:
-    first, second, _ = PAIRS[pair][1](prior)
+    _, advantages, _ = PAIRS[pair]
+    first, second, _ = advantages(prior)
     return first - second
 
 
@@ -341,7 +342,8 @@ def _difference_rows(audited: AuditedFile) -> Iterator[Interval]:
 
 
 def _gain(_law: Law, prior: float, pair: str) -> float:
-    first, second, both = PAIRS[pair][1](prior)
+    _, advantages, _ = PAIRS[pair]
+    first, second, both = advantages(prior)
     return both - max(first, second)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mipaudit.commands.compare.increase import increase_answer, limit_remark
@@ -179,30 +179,36 @@ def _order(report: CompareReport) -> Message:
     """Return what is certain of the order and matters most, for the ranking's class if it can."""
     against, first = report.design.against, report.ranking[0]
     facts = [fact for fact in map(surely_leads, report.differences) if fact]
-    of_class = [fact for fact in facts if fact[3] == against]
-    leads = [fact for fact in of_class if fact[0] == first.query]
+    of_class = [fact for fact in facts if fact.attackers == against]
+    leads = [fact for fact in of_class if fact.score == first.query]
     if len(leads) == len(report.ranking) - 1 > 1:
-        least = min(least for _, _, least, _ in leads)
+        least = min(fact.lower or 0.0 for fact in leads)
         return Message.of("query_leaks_most", more=first.query, least=least, against=against)
-    found = max(leads or of_class or facts, key=lambda fact: fact[2], default=None)
+    found = max(leads or of_class or facts, key=lambda fact: fact.lower or 0.0, default=None)
     if found is None:
         return Message.of(
             "no_query_leaks_more", more=first.query, value=first.value, against=against
         )
-    more, less, least, among = found
-    rest = len(of_class or facts) - 1
     return Message.of(
-        "query_leaks_more", more=more, less=less, least=least, against=among, rest=rest
+        "query_leaks_more",
+        more=found.score,
+        less=found.versus,
+        least=found.lower,
+        against=found.attackers,
+        rest=len(of_class or facts) - 1,
     )
 
 
-def surely_leads(row: Row) -> tuple[str, str, float, Attackers] | None:
-    """Return which of two queries surely leaks more, than which, by how much, for whom."""
-    versus = row.versus or ""
+def surely_leads(row: Row) -> Row | None:
+    """Return a difference as of the query that surely leaks more; None where neither does."""
     if row.lower is not None and row.lower > 0:
-        return row.score, versus, row.lower, row.attackers
+        return row
     if row.upper is not None and row.upper < 0:
-        return versus, row.score, -row.upper, row.attackers
+        lower, value, upper = (
+            None if one is None else -one for one in (row.upper, row.value, row.lower)
+        )
+        more, less = row.versus or "", row.score
+        return replace(row, score=more, versus=less, lower=lower, value=value, upper=upper)
     return None
 
 

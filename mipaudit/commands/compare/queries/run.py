@@ -536,7 +536,7 @@ def surely_more(rows: Sequence[Row], against: Attackers) -> set[tuple[str, str]]
     The limits hold jointly, so what follows from two of them is settled as well.
     """
     leads = (surely_leads(row) for row in rows if row.attackers == against)
-    certain = {lead[:2] for lead in leads if lead}
+    certain = {(lead.score, lead.versus or "") for lead in leads if lead}
     while True:
         implied = {(a, d) for a, b in certain for c, d in certain if b == c} - certain
         if not implied:

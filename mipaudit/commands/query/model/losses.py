@@ -417,9 +417,10 @@ def _of_true_class(
     reference: _Stored, log_p: Floats, names: tuple[str, ...], labels: NDArray[np.intp]
 ) -> Floats:
     """Return the reference's log p of the true class, shape (n,)."""
-    name = reference[0].name
+    file, _, held = reference
+    name = file.name
     said, _ = _log_probabilities(reference)
-    _require_same_classes(names, reference[2].columns, name)
+    _require_same_classes(names, held.columns, name)
     require_rows(said.shape[0], log_p.shape[0], name)
     if said.shape[1] != log_p.shape[1]:
         raise InputError(
