@@ -17,7 +17,8 @@ from hypothesis import settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 pytest_plugins = [
-    "tests.fixtures.rows",  # which others import
+    "tests.fixtures.codes",  # which others import, as the next
+    "tests.fixtures.rows",
     "tests.fixtures.commands",
     "tests.fixtures.coverage",
     "tests.fixtures.evidence",

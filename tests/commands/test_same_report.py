@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.report.messages.told import told
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 
 def body(report):

@@ -13,7 +13,7 @@ from scipy.stats import binom
 import mipaudit as mp
 from mipaudit.errors import UsageError
 from mipaudit.report.forms import answer_of
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 RULES = ("one", "mean", "max", "min", "sum")
 

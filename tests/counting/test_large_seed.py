@@ -12,6 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.summaries.plan import burn_in_blocks
 from mipaudit.summaries.rows import micro_blocks, position_bytes
+from tests.fixtures.codes import codes
 from tests.fixtures.files import save
 
 ROWS = 6_000
@@ -46,10 +47,6 @@ def ordered_for(seed, frame, chosen):
 def seed_in_use(report):
     (one,) = {one.seed for one in report.provenance.seeds}
     return int(one, 16)
-
-
-def codes(report):
-    return {one.code for one in report.findings}
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mipaudit
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 from tests.fixtures.parts import plain
 
 ROWS = 140_000

@@ -32,7 +32,8 @@ from mipaudit.data.words import (
 from mipaudit.model.message import Message
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.report.walk import walk_of
-from tests.fixtures.files import refused, save
+from tests.fixtures.codes import codes, refused
+from tests.fixtures.files import save
 
 
 def fields(**kinds):
@@ -216,10 +217,6 @@ def test_unknown_column_gets_a_suggestion(first, typed, said):
 # --- what commands say
 
 LEFT_OUT = "may be scores were left out"
-
-
-def codes(report):
-    return {one.code for one in report.findings}
 
 
 def frame(name="score"):

@@ -26,7 +26,8 @@ from mipaudit.data.column import (
 )
 from mipaudit.data.rows.units import MOST_GROUPS, GroupColumns
 from mipaudit.data.source import column_values
-from tests.fixtures.files import opened, refused
+from tests.fixtures.codes import refused
+from tests.fixtures.files import opened
 
 
 def labels(words, codes, kind=np.int64):

@@ -15,7 +15,7 @@ from mipaudit.report.codec import from_json, to_json
 from mipaudit.report.forms import answer_of, brief_report, report_as, report_text
 from mipaudit.report.messages.told import told
 from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING, WITHHELD
-from tests.fixtures.files import refused
+from tests.fixtures.codes import codes, refused
 
 SHIFTS = {"north": 0.0, "South": 0.0, "west": 3.0}
 LIMIT = 0.5
@@ -34,10 +34,6 @@ def summaries():
         one: mipaudit.summarize(site=one, cuts=cuts[::-1] if one == "west" else cuts, **rows[one])
         for one in rows
     }
-
-
-def codes(report):
-    return {one.code for one in report.findings}
 
 
 def test_counts_say_by_whose_cuts_they_are(summaries):

@@ -16,7 +16,7 @@ import mipaudit
 from mipaudit.data.summary_file import TEXT_NAME, array_bytes, pack, read_summary
 from mipaudit.data.summary_source import add_up, counts_of, cuts_of
 from mipaudit.errors import InputError
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 bad = partial(refused, "bad_summary")
 

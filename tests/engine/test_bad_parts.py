@@ -24,7 +24,7 @@ from mipaudit.report.messages.told import is_serious, told
 from mipaudit.statements.verdict import reach_verdict
 from mipaudit.summaries import plan
 from tests.engine.test_engines import HostileExecutor
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 from tests.fixtures.parts import columns, plain, write_parts
 
 ENGINES = ["inline", "threads", "executor"]

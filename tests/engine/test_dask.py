@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.engine.workers import DaskCluster
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 from tests.fixtures.parts import plain, write_parts
 
 distributed = pytest.importorskip("distributed")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import mipaudit
 from mipaudit.summaries import plan
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 from tests.fixtures.parts import ROWS, columns, plain, write_parts
 
 

@@ -14,7 +14,8 @@ from mipaudit.engine.fold import fold
 from mipaudit.engine.run import Run, fold_run, runs_of
 from mipaudit.engine.workers import Engine, Workers, default_jobs
 from mipaudit.errors import InputError
-from tests.fixtures.files import opened, refused
+from tests.fixtures.codes import refused
+from tests.fixtures.files import opened
 from tests.fixtures.parts import columns, write_parts
 
 

@@ -19,7 +19,8 @@ from mipaudit.engine.fold import fold_remotely
 from mipaudit.engine.run import Run, runs_of
 from mipaudit.engine.workers import Engine, ProcessPool, Workers
 from mipaudit.summaries.plan import BurnInSample
-from tests.fixtures.files import opened, refused
+from tests.fixtures.codes import refused
+from tests.fixtures.files import opened
 from tests.fixtures.parts import plain, write_parts
 
 

@@ -18,7 +18,7 @@ from mipaudit.options.declare import REQUIRED, Steers, checked, declared
 from mipaudit.options.public import spelled
 from mipaudit.options.scores import BadParts, Engines
 from mipaudit.statements.kinds import named
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 MARK = "7f3a-not-a-value"
 _NUMBERS = (-1, 0, 1, 2, -0.5, 0.25, 1.5, 1e9, math.inf, -math.inf)

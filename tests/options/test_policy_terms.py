@@ -9,7 +9,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import UsageError
 from mipaudit.options.checked_limits import check_limits, check_waivers
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 LIMIT = {"quantity": "advantage", "max": 0.5}
 WAIVER = {"quantity": "auc", "reason": "known", "person": "A", "expires": "2999-12-31"}

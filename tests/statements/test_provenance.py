@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mipaudit.statements.provenance import plain_value, provenance, value_words
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 MADE = {"seed": 7, "inputs": (), "settings": ()}
 

@@ -24,7 +24,7 @@ from mipaudit.summaries.grids import (
 )
 from mipaudit.summaries.plan import ScoreRange, VectorSurvey, make_plan, sample_size
 from mipaudit.summaries.rows import micro_blocks, rank_bytes
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 from tests.fixtures.rows import burn_in, cut_rows, make_rows
 
 GRID = Grid(low=-1.0, step=0.25, nodes=9)

@@ -11,7 +11,7 @@ import pytest
 
 import mipaudit as package
 from tests.fixtures.briefs import answer, shown
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 
 def test_json_follows_the_schema_and_runs_differ_in_the_provenance_only(mipaudit, data_dir):

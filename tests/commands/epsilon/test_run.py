@@ -18,6 +18,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.report.forms import report_text
 from mipaudit.report.messages.told import told
+from tests.fixtures.codes import codes
 
 # Files of correct mechanisms: epsilon at delta 0, or at 1e-5.
 TRUTH = {
@@ -36,10 +37,6 @@ def runs(members, holdout, **settings):
 
 def lower(report):
     return report.statements[0].lower
-
-
-def codes(report):
-    return {finding.code for finding in report.findings}
 
 
 def laplace(rng, epsilon, size):

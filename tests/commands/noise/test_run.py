@@ -18,6 +18,7 @@ from mipaudit.commands.noise.run import add_noise, noise
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.codec import to_json
 from mipaudit.report.messages.told import told
+from tests.fixtures.codes import codes
 
 UNITS = np.array([1.0, 50.0, 0.02])
 NAMES = ("age", "income", "rate")
@@ -68,10 +69,6 @@ def chosen(report):
 
 def numbers(noised):
     return noised.values  # noqa: PD011 - no frame
-
-
-def codes(report):
-    return {finding.code for finding in report.findings}
 
 
 def settings_of(report):

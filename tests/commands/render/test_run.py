@@ -10,7 +10,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 from tests.places import REPORTS
 
 SAMPLES = REPORTS

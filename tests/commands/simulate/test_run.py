@@ -10,7 +10,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import UsageError
 from mipaudit.validation.truth import ScenarioList, TruthReport
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 # Each draws another table: limits at 95% confidence, so that these seeds were not chosen.
 AUDITED = ("gauss-shift-1", "laplace-4", "leaked-shift", "infinite-scores", "imbalanced")

@@ -16,7 +16,7 @@ from mipaudit.data.summary_source import counts_of, cuts_of
 from mipaudit.report.messages.told import told
 from mipaudit.summaries.counts import sum_of
 from mipaudit.summaries.sites import enough_rows, shared_plan
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 
 def document(report):

@@ -14,8 +14,7 @@ from mipaudit.errors import InputError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.validation import coverage as run
 from mipaudit.validation.estimands.methods import ALTERNATIVES, ESTIMANDS, default_estimands
-from tests.fixtures.codes import said
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused, said
 
 SMALL = {
     "scenario": ["null-gaussian", "gauss-shift-2"],

@@ -19,7 +19,7 @@ from mipaudit.commands.verify.report import ground
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
 from mipaudit.statements.provenance import as_of
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 WAIVER = {"quantity": "advantage", "reason": "r", "person": "p", "expires": "2020-01-31"}
 PAIRS = [

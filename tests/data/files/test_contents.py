@@ -17,7 +17,7 @@ from mipaudit.commands.query.model.losses import query_losses
 from mipaudit.data.files.contents import VARIABLE, largest_text, largest_unpacked
 from mipaudit.data.tables.splits import read_splits
 from mipaudit.data.tables.table import open_whole
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 FRAME = pd.DataFrame({"member": [0, 1] * 30, "score": np.arange(60) / 64})
 

@@ -29,7 +29,8 @@ from mipaudit.data.opening import open_part
 from mipaudit.errors import InputError
 from mipaudit.statements.printable_names import public_address
 from mipaudit.statements.provenance import plain_value
-from tests.fixtures.files import opened, refused
+from tests.fixtures.codes import refused
+from tests.fixtures.files import opened
 
 HUSH = "s3cr3t"
 DATA = b"member,loss\n1,0.5\n0,1.25\n"

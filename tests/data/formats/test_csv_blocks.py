@@ -27,7 +27,8 @@ from mipaudit.data.formats.csv_text import (
     records_end,
 )
 from mipaudit.errors import MipauditError
-from tests.fixtures.files import drain, held, opened, refused
+from tests.fixtures.codes import refused
+from tests.fixtures.files import drain, held, opened
 
 HEAD_NAMES = ("score", "count", "word", "flag", "key")
 HEAD = ("0.5", "3", "x", "true", "7")

@@ -23,7 +23,8 @@ from mipaudit.data.formats.cells import keys_of, labels_of, loses_digits, lost_d
 from mipaudit.data.parts import folder_keys
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.messages.told import told
-from tests.fixtures.files import held, refused, save
+from tests.fixtures.codes import refused
+from tests.fixtures.files import held, save
 
 GOOD = "member,score\n1,0.5\n0,-1.25\n1,2\n"
 NAN = "member,score,loss\n1,1.5,2.5\n0,,1\n1,,nan\n0,1,1\n"

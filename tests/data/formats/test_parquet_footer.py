@@ -20,7 +20,8 @@ from mipaudit.data.formats.cells import read_batches
 from mipaudit.data.formats.parquet import arrow_errors
 from mipaudit.data.opening import open_part
 from mipaudit.errors import MipauditError
-from tests.fixtures.files import held, opened, refused
+from tests.fixtures.codes import refused
+from tests.fixtures.files import held, opened
 from tests.places import ROOT
 
 ROWS = 50

@@ -23,6 +23,7 @@ from mipaudit.report.forms import report_as
 from mipaudit.report.messages.told import is_serious, told
 from mipaudit.report.walk import walk_of
 from mipaudit.statements.copies import COMMON, COPIES, UNLIMITED, Copies
+from tests.fixtures.codes import codes
 from tests.fixtures.files import save
 from tests.places import ROOT
 
@@ -61,10 +62,6 @@ def common():
 
 def status(table, **options):
     return mipaudit.estimate(table, **options).verdict.status
-
-
-def codes(report):
-    return {one.code for one in report.findings}
 
 
 def judged(table, command, **limits):

@@ -8,7 +8,8 @@ import pytest
 
 from mipaudit.data.rows import repetition
 from mipaudit.data.words import id_kind, splits_audits
-from tests.fixtures.files import opened, refused, save
+from tests.fixtures.codes import refused
+from tests.fixtures.files import opened, save
 from tests.places import ROOT
 
 _IDS = (

@@ -14,7 +14,8 @@ from mipaudit.data.rows.intake import Spread
 from mipaudit.data.words import parse_where
 from mipaudit.report.messages.told import told
 from mipaudit.report.walk import walk_of
-from tests.fixtures.files import opened, refused, save
+from tests.fixtures.codes import codes, refused
+from tests.fixtures.files import opened, save
 
 GAPS = "member,score,loss\n1,1.5,1\n0,,2\n1,-inf,3\n0,0.5,nan\n1,NA,4\n0,2.5,5\n"
 LOWEST = float(np.finfo(np.float64).min)
@@ -249,10 +250,6 @@ def leaking(*, at, scale, rows=2000):
     member = rng.random(rows) < 0.5
     score = at + scale * (np.where(member, 11.0, 12.0) + rng.normal(0, 0.4, rows))
     return {"member": member, "score": score}
-
-
-def codes(report):
-    return {one.code for one in report.findings}
 
 
 def rounded(report):

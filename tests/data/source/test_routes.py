@@ -23,7 +23,8 @@ import mipaudit
 from mipaudit.commands.check.options import CheckOptions
 from mipaudit.data.files import blob
 from mipaudit.data.formats import csv_file
-from tests.fixtures.files import drain, opened, refused
+from tests.fixtures.codes import codes, refused
+from tests.fixtures.files import drain, opened
 
 ROWS = 400
 OPTIONS = [
@@ -390,10 +391,6 @@ HOLDOUT = np.random.default_rng(2).normal(size=90)
 
 def check(members=MEMBERS, holdout=HOLDOUT, **options):
     return mipaudit.check(members=members, holdout=holdout, **options)
-
-
-def codes(report):
-    return {finding.code for finding in report.findings}
 
 
 def test_arrays():

@@ -15,7 +15,7 @@ from mipaudit.commands.shift.report import differing
 from mipaudit.data.column import column_scores, is_day, moment_of, word_days
 from mipaudit.data.formats.cells import column_of
 from mipaudit.data.tables.features import open_features
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 START = datetime(1970, 1, 1)  # noqa: DTZ001 - as stored without a zone
 NOON = START + timedelta(days=19_874, hours=12)

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from mipaudit.data.formats import csv_file
 from mipaudit.data.tables.splits import _codes, read_pairs, read_roc_points, read_splits
 from mipaudit.errors import MipauditError
-from tests.fixtures.files import refused
+from tests.fixtures.codes import refused
 
 PRIVATE, HIDDEN = "topsecret", 987654.125
 SECRETS = (PRIVATE, "987654", "anna", "bert", "p7", "p2", "elsewhere", "1.7", "--score-col")
