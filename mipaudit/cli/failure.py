@@ -13,6 +13,7 @@ from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options.commands import BY_NAME, CLOSE, MEANT, TABLE, Command, near
 from mipaudit.options.values import number_hint
 from mipaudit.output import exit_code
+from mipaudit.statements.kinds import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -296,12 +297,17 @@ def _for_command(word: str, words: Sequence[str]) -> str | None:
         return _meant(found.name, found.summary)
     from mipaudit.commands.query.options import KINDS
 
-    if word.partition(":")[0] in KINDS:
-        return _meant(f"query {word}", BY_NAME["query"].summary)
+    meant = MEANT.get(word, f"query {word}")
+    if meant.partition(":")[0].removeprefix("query ") in KINDS:
+        return _meant(meant, BY_NAME["query"].summary)
     if "." in word or "/" in word or "*" in word or word == "-" or os.path.exists(word):  # noqa: PTH110
         return _for_file(word, words)
     close = near(word, BY_NAME, CLOSE)
-    return None if close is None else f"Did you mean mipaudit {close}?"
+    if close is not None:
+        return f"Did you mean mipaudit {close}?"
+    # By name: the lookup loads the program, which loads this.
+    known = named("mipaudit.cli.lookup:looked_up")(word)
+    return f"`mipaudit help {word}` says what it is." if known else None
 
 
 def _meant(command: str, summary: str) -> str:

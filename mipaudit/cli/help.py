@@ -3,7 +3,7 @@
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -16,12 +16,16 @@ from mipaudit.errors import UsageError
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import Options, free
 from mipaudit.output import exit_code
+from mipaudit.statements.kinds import named
+from mipaudit.statements.printable_names import quoted_name
 from mipaudit.version import __version__
 
 _COMMENT: Final = re.compile(r"<!--.*?-->\n?", flags=re.DOTALL)
 _PICTURE: Final = re.compile(r"^!\[([^\]]*)\]\([^)]*\)", flags=re.MULTILINE)
 _LINK: Final = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)\s]*)\)")
 _WIDEST: Final = 100
+_NEAREST: Final = 3
+_ALIKE: Final = 0.5
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -33,7 +37,7 @@ def _complete(incomplete: str) -> list[str]:
 class HelpOptions(Options):
     """What is to be explained."""
 
-    HELP = """Explain a topic or a code, show a page of the docs, or the help of a command.
+    HELP = """Explain a topic, an option, a code or any word, show a page of the docs or a command.
 
 \b
 Topics:
@@ -43,8 +47,8 @@ Topics:
   formats       what is read, and the forms that are written
   environment   the environment variables that are read
   limits        what "at least", "at most" and "best" say, and of whom
-Without a topic, all of them are listed, with every page of the docs. A code is what stands
-beside a reason or a finding in JSON, such as above_limit.
+Without a word, all of them are listed, with every page of the docs. A code is what stands
+beside a reason or a finding in JSON, such as above_limit. Words of other tools are found, too.
 
 \b
 Examples:
@@ -52,48 +56,53 @@ Examples:
   mipaudit help limits
   mipaudit help estimate
       The same as mipaudit estimate --help.
+  mipaudit help --max-advantage
+  mipaudit help shadow models
 """
 
-    topic: str | None = free(
-        "A topic, a page, a command or a code. Default: list them.",
-        flag="[TOPIC]",
+    words: Sequence[str] = free(
+        "A topic, a page, a command, an option, a code, or any word. Default: list what there is.",
+        default=(),
+        flag="[WORD]...",
         complete=_complete,
     )
 
 
 def run_help(asked: HelpOptions, shown: Options) -> int:
-    """Print a text, a page, or the help of a command; return the exit code.
+    """Print a text, a page, the help of a command, or what a word is; return the exit code.
 
     Raises:
-        UsageError: there is neither.
+        UsageError: nothing has that name.
     """
     del shown  # it has one form
     from mipaudit.cli.program import COMMANDS, run
 
-    topic = asked.topic
-    if topic is None:
+    word = " ".join(asked.words)
+    if not word:
         typer.echo(listing(), nl=False)
         return exit_code.OK
-    if topic in TOPICS:
-        typer.echo(topic_text(topic), nl=False)
+    if word in TOPICS:
+        typer.echo(topic_text(word), nl=False)
         return exit_code.OK
-    if topic in pages():
-        print_page(pages()[topic])
+    if word in pages():
+        print_page(pages()[word])
         return exit_code.OK
-    if topic in COMMANDS:
-        return run([topic, "--help"])
+    if word in COMMANDS:
+        return run([*asked.words, "--help"])
     from mipaudit.report.messages.told import explained
 
-    if said := explained(topic):
-        typer.echo(said)
+    # By name: the lookup loads the topics and pages, which are here.
+    said = explained(word.replace(" ", "_")) or named("mipaudit.cli.lookup:looked_up")(word)
+    if said:
+        typer.echo(said.rstrip("\n"))
         return exit_code.OK
-    from mipaudit.options.commands import near
+    from difflib import get_close_matches
 
-    close = near(topic, [*TOPICS, *pages(), *COMMANDS])
+    close = get_close_matches(word.lower(), named("mipaudit.cli.lookup:names")(), _NEAREST, _ALIKE)
     raise UsageError(
         "unknown_topic",
-        "There is no such topic and no such command.",
-        hint=f"Did you mean {close}?" if close else "mipaudit help lists what there is.",
+        f"Nothing is called {quoted_name(word)}: no command, option, page, word or code.",
+        hint=f"Did you mean {', '.join(close)}?" if close else "mipaudit help lists what there is.",
     )
 
 

@@ -280,6 +280,8 @@ def declared_command(row: Command) -> DeclaredCommand:
         params=parameters_of(asked, *others),
         no_args_is_help=not row.suffices,
         rich_markup_mode=None,
+        # What is to be explained may be an option.
+        context_settings={"ignore_unknown_options": row.name == "help"},
     )
     found.row = row
     return found

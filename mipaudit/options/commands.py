@@ -161,7 +161,7 @@ TABLE: Final = (
     ),
     _runs(
         "help",
-        "Explain a topic, such as exit-codes or policy.",
+        "Explain a word, an option, a code or a topic.",
         _TOOL,
         asked="mipaudit.cli.help:HelpOptions",
         run="mipaudit.cli.help:run_help",
@@ -180,16 +180,19 @@ CONFIGURED: Final = tuple(one.name for one in TABLE if one.configured)
 _ALIKE: Final = 0.6
 CLOSE: Final = 0.75
 _LEAST_PREFIX: Final = 3
-# A command, or an option by its keyword, and what other tools call it. None of these names is
-# accepted: an error about one says what is meant, for commands, options, keys of policy files,
-# variables and Python's keywords alike.
+# A command, a query of tables, or an option by its keyword, and what other tools call it. None of
+# these names is accepted: an error about one says what is meant, for commands, queries, options,
+# keys of policy files, variables and Python's keywords alike.
 _ELSEWHERE: Final = {
     "estimate": "audit mia",
     "records": "risk",
     "compare": "diff",
     "check": "inspect info",
     "shift": "drift",
-    "query": "dcr synthetic",
+    "query": "synthetic",
+    "query nn": "dcr",
+    "query lnr": "nndr",
+    "query share:1e-6": "ims",
     "query losses": "logits",
     "simulate": "generate demo",
     "init": "policy config",

@@ -11,6 +11,7 @@ import pytest
 
 import mipaudit as package
 from mipaudit.cli.help import TOPICS, page_text, pages, print_page, topic_text
+from mipaudit.cli.lookup import looked_up
 from mipaudit.cli.program import COMMANDS
 from mipaudit.options.shown import Format
 from mipaudit.output import exit_code
@@ -121,3 +122,76 @@ def test_every_form_and_every_policy_option_is_explained(mipaudit):
     policy = {name for text in help_texts for name in re.findall(r"  (--max-[a-z-]+)", text)}
     assert {"--max-advantage", "--max-risk"} <= policy
     assert all(f"{name} " in topic_text("policy") for name in policy)
+
+
+FOUND = {
+    # Options, however they are typed, with the commands that have them.
+    "--max-advantage": "Policy: the advantage is at most X. [mipaudit estimate, attack, render]",
+    "max-advantage": "--max-advantage X  Policy",
+    "max_advantage": "--max-advantage X  Policy",
+    "-o": "-o, --output FILE",
+    "kde": "--method <prequential|mace|kde>",
+    "alpha": "--confidence C",
+    "--version": "--version",
+    "install-completion": "--install-completion",
+    # The glossary; one for many, and in any case.
+    "tpr": "TPR, FPR  The share of members",
+    "TPR": "TPR, FPR  The share of members",
+    "advantage": "advantage            What the best attacker",
+    "advantages": "advantage            What the best attacker",
+    "canaries": "canary  A record made for an audit",
+    "shadow models": "shadow model  A model trained like",
+    "blind-advantage": "blind advantage  What an attacker reaches",
+    # Codes, and parts of a command's name.
+    "above limit": "above_limit\n",
+    "lira": "query lira  Make the likelihood-ratio score",
+    "waiver": "Policy files, settings and waivers",
+    # The words of others.
+    "anonymeter": "InferenceEvaluator(...).risk()  mipaudit attribute",
+    "dcr": "query nn  The distance to the nearest synthetic record",
+    "nndr": "query lnr:K  The distance to the nearest over",
+    "ims": "identical match share (IMS)  mipaudit query share:1e-6",
+    "llm": "mipaudit reads no list of token",
+    "min-k": "the mean of the lowest 20%",
+    "perplexity": "the mean log-probability",
+    "unlearning": "machine unlearning, forget set  mipaudit estimate",
+    "safe room": "mipaudit summarize --min-cell",
+    "singling out": "singling out: can records that identify",
+    "linkability": "linkability: can records of one person",
+    "k-anonymity": "k-anonymity, l-diversity",
+    "rmia": "mipaudit computes LiRA, not RMIA",
+    "mia": "estimate  Say how much a score tells",
+    "membership inference": "membership inference attack (MIA)",
+    "dp": "bounds  Say what a privacy guarantee allows",
+    "federated": "mipaudit summarize at each site",
+    "memorization": "mipaudit records: which records are exposed",
+    "opacus": "mipaudit bounds --dp-sgd",
+}
+
+
+@pytest.mark.parametrize(("word", "said"), FOUND.items())
+def test_a_word_is_looked_up_in_all_that_explains(mipaudit, word, said):
+    done = mipaudit("help", *word.split(), env={"COLUMNS": "80"})
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert " ".join(said.split()) in " ".join(done.stdout.split())
+    assert len(done.stdout.splitlines()) <= 25
+    assert max(map(len, done.stdout.splitlines())) <= WIDEST
+
+
+def test_what_is_called_so_comes_before_what_is_called_so_in_part(mipaudit):
+    shown = mipaudit("help", "--advantage", env={"COLUMNS": "80"}).stdout
+
+    assert shown.index("  --advantage X") < shown.index("  --max-advantage X")
+
+
+def test_a_command_of_two_words_is_its_help(mipaudit):
+    assert mipaudit("help", "query", "lira").stdout == mipaudit("query", "lira", "--help").stdout
+
+
+def test_words_are_found_without_the_pages(monkeypatch):
+    monkeypatch.setattr("mipaudit.cli.lookup.pages", dict)
+
+    assert "a random part" in looked_up("shadow model")
+    assert not looked_up("perplexity")
+    assert not looked_up("--")

@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from mipaudit import estimate
+from mipaudit.commands.query.options import parse_queries
 from mipaudit.options.commands import BY_NAME, MEANT, TABLE
 from mipaudit.options.declare import declared
 from mipaudit.statements.kinds import named
@@ -138,10 +139,19 @@ TWICE = "': It is given twice"
         ),
         ("estimate two.csv --blind two.csv", "mipaudit shift MEMBERS HOLDOUT -f json"),
         ("shift a.csv b.csv", "--ignore"),
-        ("help glosary", "glossary"),
-        ("help estimat", "Did you mean estimate?"),
-        ("help limit", "Did you mean limits?"),
+        ("help glosary", "Did you mean glossary, "),
+        ("help estimat", "Did you mean estimate"),
+        ("help max-advantge", "Did you mean max-advantage, advantage, max-attribute-advantage?"),
+        ("help above_limits", "Did you mean above_limit, "),
+        ("help xyzzy", "Nothing is called 'xyzzy': no command, option, page, word or code."),
         ("help xyzzy", "mipaudit help lists"),
+        ("tpr", "`mipaudit help tpr` says what it is."),
+        ("dcr", "Did you mean mipaudit query nn ("),
+        ("query nm", "There is no query 'nm'.\nDid you mean nn?"),
+        ("query losse", "Did you mean losses?"),
+        ("query dcr", "What others call dcr is mipaudit query nn."),
+        ("query NNDR", "What others call NNDR is mipaudit query lnr."),
+        ("query ims", "What others call ims is mipaudit query share:1e-6."),
     ],
 )
 def test_the_way_out_is_said(mipaudit, tmp_path, line, said):
@@ -195,6 +205,9 @@ def test_other_names_are_few_and_stand_for_what_there_is():
     assert len(MEANT) <= 80
     for name, meant in MEANT.items():
         assert name not in BY_NAME or meant not in BY_NAME
+        if meant.startswith("query ") and meant not in BY_NAME:
+            assert parse_queries([meant.removeprefix("query ")])
+            continue
         # What a command calls so itself is no name of another of its options.
         assert meant in BY_NAME or any(meant in one and name not in one for one in keywords)
 

@@ -104,6 +104,14 @@ def test_the_page_on_coverage_holds_a_run_that_passed_with_seed_and_versions():
     assert "#### tpr@0.01, lower" in table
 
 
+def test_the_page_on_coverage_begins_with_what_its_table_says():
+    table = VALIDATION.split("<!-- table of: mipaudit validate -->")[1]
+    top = VALIDATION.split("<!-- in short -->\n")[1].split("<!-- end of it -->")[0]
+
+    assert top == validation_page.in_short(table)
+    assert "4,653 limits" in top
+
+
 def test_a_new_table_takes_the_place_of_the_old():
     small = mipaudit.validate(
         scenario=["constant"], sizes=[20], priors=[0.5], replications=3, jobs=1
@@ -111,10 +119,11 @@ def test_a_new_table_takes_the_place_of_the_old():
     made = validation_page.nested(report_as(small, "markdown"))
     renewed = validation_page.with_table(VALIDATION, made)
 
-    head = VALIDATION.split("<!-- table of")[0]
-    assert renewed.startswith(head)
+    head = VALIDATION.split("<!-- end of it -->")[1].split("<!-- table of")[0]
+    assert head in renewed
     assert made in renewed
-    assert "100,000" not in renewed.removeprefix(head)
+    assert validation_page.in_short(made) in renewed.split(head)[0]
+    assert "100,000" not in renewed.split(head)[1]
     assert validation_page.with_table(renewed, made) == renewed
     with pytest.raises(ValueError, match="no place"):
         validation_page.with_table("# A page\n", made)

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final, Literal, get_args
 
+from mipaudit.errors import UsageError
 from mipaudit.options import game
+from mipaudit.options.commands import MEANT, near
 from mipaudit.options.declare import Options, act, choice, free
 from mipaudit.options.game import Recorded
 from mipaudit.options.scores import CHOSEN_SEED_OPTION, ChosenSeed, Followed, SeedGiven
 from mipaudit.options.shown import OUTPUT_OPTION, Beside, Said
 from mipaudit.options.values import column_list, path_of, require
 from mipaudit.output.rows import RowFormat, record_format
+from mipaudit.statements.printable_names import quoted_name
 
 Kind = Literal["nn", "kth", "lnr", "mc", "share", "density", "classifier"]
 Side = Literal["low", "high"]
@@ -19,6 +22,7 @@ Metric = Literal["euclidean", "gower"]
 Scale = Literal["robust", "range"]
 
 KINDS: Final = get_args(Kind)
+_ALIKE: Final = 0.5
 _KNOWN: Final = f"Choose among: {', '.join(KINDS)}."
 BALLS: Final = ("mc", "share")
 NEEDS_REFERENCE: Final = ("density", "classifier")
@@ -70,10 +74,8 @@ def _parse(word: str) -> Query:
     """Return the query that a word asks for."""
     kind: Any
     kind, colon, text = word.partition(":")
-    hint = _KNOWN
-    if "." in kind or "/" in kind:
-        hint = "Tables are given with `members`, `holdout` and `synthetic`."
-    require(kind in KINDS, "query", "A query is named that does not exist.", hint)
+    if kind not in KINDS:
+        raise UsageError("query", f"There is no query {quoted_name(kind)}.", hint=_other(kind))
     if kind in BALLS:
         radius = _radius(kind, text) if colon else None
         return Query(
@@ -95,6 +97,18 @@ def _parse(word: str) -> Query:
     if kind == "density":
         return Query(kind=kind, column=column, components=number)
     return Query(kind=kind, column=column, neighbours=number)
+
+
+def _other(kind: str) -> str:
+    """Return what to ask in place of a query that does not exist."""
+    if "." in kind or "/" in kind:
+        return "Tables are given with `members`, `holdout` and `synthetic`."
+    meant = MEANT.get(kind.lower(), "")
+    if meant.startswith("query "):
+        return f"What others call {kind} is mipaudit {meant}."
+    # So short that one letter of two is much alike.
+    close = near(kind.lower(), (*KINDS, "losses", "lira"), _ALIKE)
+    return _KNOWN if close is None else f"Did you mean {close}? {_KNOWN}"
 
 
 def _short(number: float) -> str:

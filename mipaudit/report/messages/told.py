@@ -194,6 +194,11 @@ def _entry(code: str) -> Entry:
     raise KeyError(code)
 
 
+def codes() -> set[str]:
+    """Return the code of every entry."""
+    return {key for entries in _subjects() for key in entries}
+
+
 def explained(code: str) -> str | None:
     """Return the sentence of a code, its places in angle brackets, and what to do about it.
 
