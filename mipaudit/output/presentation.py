@@ -10,7 +10,14 @@ from mipaudit.errors import UsageError, as_typed
 from mipaudit.options.shown import form_of
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK, report_exit
-from mipaudit.output.terminal import note, note_written, progress_bar, table_width, use_color
+from mipaudit.output.terminal import (
+    note,
+    note_written,
+    progress_bar,
+    table_width,
+    use_color,
+    window_height,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,7 +190,8 @@ def encode(
     elif length == "full":
         text = forms.report_text(report, width=width, color=color)
     else:
-        text = forms.brief_report(report, width=width, color=color, python=python)
+        height = window_height(python=python)
+        text = forms.brief_report(report, width=width, height=height, color=color, python=python)
     charset = "utf-8" if to_file else (sys.stdout.encoding or "utf-8")
     try:
         return text.encode(charset)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     ProgressCallback = Callable[[int, int | None], None]
 
 _PIPED_WIDTH: Final = 100
+_LINES: Final = 24
+_FEWEST_LINES: Final = 10
 
 
 def note(text: str, *, quiet: bool) -> None:
@@ -92,7 +94,20 @@ def table_width(*, to_file: bool) -> int:
         return _PIPED_WIDTH
     from shutil import get_terminal_size
 
-    return get_terminal_size((_PIPED_WIDTH, 24)).columns
+    return get_terminal_size((_PIPED_WIDTH, _LINES)).columns
+
+
+def window_height(*, python: bool) -> int | None:
+    """Return how many lines fit above the prompt of the terminal; None of a pipe: it is whole.
+
+    Args:
+        python: whether Python's callers read it, who have asked for a screenful.
+    """
+    from shutil import get_terminal_size
+
+    if not _is_terminal(sys.stdout):
+        return _LINES if python else None
+    return max(_FEWEST_LINES, get_terminal_size((_PIPED_WIDTH, _LINES)).lines) - 1
 
 
 def use_color(*, to_file: bool) -> bool:

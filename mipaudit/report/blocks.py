@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 NARROW: Final = 12  # characters of a drawn interval
+WIDE: Final = 36  # and where a line has room for more
 _ROUNDING: Final = 1e-9
 _LONGEST_NAME: Final = 18
 _BEFORE: Final = 4  # characters shown before the first in which names differ
@@ -76,6 +77,12 @@ class Grid(NamedTuple):
     words: int
     prose: bool = False
     marked: frozenset[int] = frozenset()
+
+    @property
+    def width(self) -> int:
+        """Return how many characters its lines take where nothing folds."""
+        columns = zip(self.head, *self.rows, strict=True)
+        return sum(2 + max(len(spaced(plain(cell))) for cell in column) for column in columns)
 
 
 class Picture(NamedTuple):

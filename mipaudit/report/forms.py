@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
 from mipaudit.report.blocks import Picture, plain
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.any_report import AnyReport
 
 Form = Literal["csv", "markdown", "html", "junit"]
+HEIGHT: Final = 24  # lines of the smallest window that terminals open with
 
 
 def report_as(report: AnyReport, form: Form) -> str:
@@ -53,18 +54,24 @@ def finding_line(finding: Message) -> str:
 
 
 def brief_report(
-    report: AnyReport, *, width: int, color: bool = False, python: bool = False
+    report: AnyReport,
+    *,
+    width: int,
+    height: int | None = HEIGHT,
+    color: bool = False,
+    python: bool = False,
 ) -> str:
     """Return the answer of a report in a screenful, for a terminal.
 
     Args:
         report: of any command.
-        width: characters in a line, where tables allow; prose is up to 80 wide.
+        width: characters in a line, where tables allow; prose is up to 100 wide.
+        height: lines; None: as many as it takes.
         color: whether to use terminal colours.
         python: whether what else there is is said as Python's callers write it.
     """
     more = MORE_IN_PYTHON if python else MORE
-    return screenful(walk_of(report), width=width, color=color, more=more)
+    return screenful(walk_of(report), width=width, height=height, color=color, more=more)
 
 
 def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:

@@ -35,7 +35,8 @@ class Table(NamedTuple):
 
     Attributes:
         title: above it, with places for fields of the report.
-        caption: what its columns are, likewise; a screenful has no title beside it.
+        caption: what its columns are, likewise.
+        legend: the same in one line of a screenful, which has no title beside it.
         rows: the field; of a record within it ``outer.inner``. Equal rows are shown once.
         columns: from left to right, words before numbers; ``{message}`` tells a row that is one.
         words: how many at the start hold words; None: those before the first of figures alone.
@@ -64,6 +65,7 @@ class Table(NamedTuple):
     columns: tuple[Column, ...]
     words: int | None = None
     caption: str = ""
+    legend: str = ""
     where: Where = ()
     unless: Where = ()
     short: int | None = 0
@@ -123,7 +125,7 @@ class Layout(NamedTuple):
         untold: why that one was.
         passes: whether that one has passed, instead.
         following: what to run next, likewise; empty: what the answer names.
-        height: lines that a screenful may have.
+        lists: whether it is a list that was asked for, which no window cuts.
         topic: the page that says what to do about a limit, where it is not the general one.
     """
 
@@ -134,7 +136,7 @@ class Layout(NamedTuple):
     passes: bool = False
     untold: str = "no limit was given to compare with"
     following: str = ""
-    height: int = 30
+    lists: bool = False
     topic: str = ""
 
 

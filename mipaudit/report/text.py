@@ -5,6 +5,7 @@ Tables are plain text: what draws better ones takes longer to load than some rep
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Final, assert_never
@@ -21,10 +22,11 @@ _GAP: Final = "  "
 _NARROWEST_TEXT: Final = 24
 _LONGEST_WORD: Final = 32  # names of columns may be longer; they are broken where they must
 _WIDEST_PROSE: Final = 100  # longer lines are hard to read
-_WIDEST_SCREEN: Final = 80  # likewise, and the lines of a screenful are counted at 80
-_REPR: Final = 5  # lines at Python's prompt
+_PROMPT: Final = 80  # characters in a line of what Python's prompt shows
+_REPR: Final = 5  # and how many lines
 _CUT: Final = " …"
-_FEW: Final = 3  # rows of a table that are kept while another can give way
+_ENOUGH: Final = 8  # rows of a table that are kept while a remark can give way
+_FEW: Final = 3  # and while another table can
 # Select Graphic Rendition: bold, and what good, bad and open outcomes are drawn in.
 _INK: Final[Mapping[Mood, str]] = {"good": "1;32", "bad": "1;31", "open": "1;33", "plain": "1"}
 
@@ -188,65 +190,75 @@ def _block(block: Block, width: int, *, color: bool) -> str:
             assert_never(block)
 
 
-def screenful(walk: Walk, *, width: int, color: bool = False, more: str = MORE) -> str:
-    """Return the answer in as many lines as the layout allows, but for warnings, which all stand.
+def screenful(
+    walk: Walk, *, width: int, height: int | None, color: bool = False, more: str = MORE
+) -> str:
+    """Return the answer in as many lines as a window has, but for warnings, which all stand whole.
 
     Args:
         walk: of a report.
-        width: characters in a line; more than 80 are used by tables alone.
+        width: characters in a line; prose has at most 100.
+        height: lines; None: as many as it takes.
         color: whether to use terminal colours.
         more: the last line, which says what shows the rest.
     """
-    prose = min(width, _WIDEST_SCREEN)
+    prose = min(width, _WIDEST_PROSE)
     head = inked(paragraph(walk.answer, width=prose), walk.mood, color=color)
+    warned = "".join(paragraph(one, width=prose, first="! ", indent="  ") for one in walk.warnings)
     about = paragraph(walk.about, width=prose) if walk.about else ""
-    last = paragraph(f"Next: {walk.following}", width=prose) if walk.following else ""
-    last += paragraph(as_typed(more), width=prose)
+    following = paragraph(f"Next: {walk.following}", width=prose) if walk.following else ""
+    remarks, room = tuple(walk.notes), math.inf if height is None or walk.lists else height
     text = ""
-    for warnings, tables, notes in _fitting(walk):
-        if sum(kept for _, kept in tables) > walk.height:
+    for tables, shown in _fitting(tuple(walk.tables(width)), len(remarks)):
+        if sum(kept for _, kept in tables) > room:
             continue  # each row takes a line or more: not worth drawing
-        warned = "".join(paragraph(one, width=prose, first="! ", indent="  ") for one in warnings)
         drawn = (_cut(table, kept, width, color=color) for table, kept in tables)
-        noted = "".join(paragraph(one, width=prose) for one in notes)
+        noted = "".join(paragraph(one, width=prose) for one in remarks[:shown])
+        hidden = sum(not kept for _, kept in tables), len(remarks) - shown
+        last = following + paragraph(as_typed(_more(more, *hidden)), width=prose)
         text = "\n".join(filter(None, [head, warned, about, *drawn, noted, last]))
-        if text.count("\n") <= walk.height:
+        if text.count("\n") <= room:
             break
     return text
 
 
 def _fitting(
-    walk: Walk,
-) -> Iterator[tuple[Sequence[str], Sequence[tuple[Grid, int]], Sequence[str]]]:
-    """Yield warnings, tables each with how many rows are shown, and notes; ever less of them.
+    grids: Sequence[Grid], remarks: int
+) -> Iterator[tuple[Sequence[tuple[Grid, int]], int]]:
+    """Yield tables each with how many rows are shown, and the number of remarks; ever less of them.
 
-    First notes go, the last before the others, then words of warnings, then rows.
+    Remarks stay before rows beyond those of eight scores, the first before the others. Then the
+    last table gives way, but for a few rows; then these, and its head; the first table keeps a row.
     """
-    notes = tuple(walk.notes)
-    tables = [(table, len(table.rows)) for table in walk.tables]
-    for kept in range(len(notes), -1, -1):
-        yield walk.warnings, tables, notes[:kept]
-    warnings = tuple(map(first_sentence, walk.warnings))
-    yield warnings, tables, ()
-    # The last table gives way first, but for a few rows; then these go, and its head; the first
-    # table keeps a row.
-    for fewest in (_FEW, 0):
-        for at in range(len(tables) - 1, -1, -1):
-            table, rows = tables[at]
-            for kept in range(rows - 1, max(fewest, not at) - 1, -1):
-                tables[at] = (table, kept)
-                yield warnings, tables, ()
+    for shown in range(remarks, -1, -1):
+        tables = [(grid, len(grid.rows)) for grid in grids]
+        yield tables, shown
+        for fewest in (_ENOUGH,) if shown else (_ENOUGH, _FEW, 0):
+            for at in range(len(tables) - 1, -1, -1):
+                table, rows = tables[at]
+                # Of eight scores none gives way for a row of another table.
+                least = max(fewest, _ENOUGH if fewest and not at else not at)
+                for kept in range(rows - 1, least - 1, -1):
+                    tables[at] = (table, kept)
+                    yield tables, shown
+
+
+def _more(more: str, tables: int, remarks: int) -> str:
+    """Return the last line with what a window has no room for."""
+    counts = (("table", tables), ("remark", remarks))
+    hidden = ", ".join(f"{count} {what}{'s' * (count > 1)}" for what, count in counts if count)
+    return more.replace(":", f" ({hidden}):", 1) if hidden else more
 
 
 def _cut(table: Grid, kept: int, width: int, *, color: bool) -> str:
     """Return what is shown of a table, and under it how much is not."""
-    prose, left_out = min(width, _WIDEST_SCREEN), len(table.rows) - kept
-    more = as_typed(f"and {left_out} more: `full`") if left_out else ""
+    left_out = len(table.rows) - kept
     if not kept:
-        return paragraph(f"{table.caption or ', '.join(table.head)} {more}", width=prose)
-    caption = paragraph(table.caption, width=prose) if table.caption else ""
+        return ""
+    caption = paragraph(table.caption, width=width) if table.caption else ""
     rows = table_text(table._replace(rows=table.rows[:kept]), width)
-    return inked(caption, color=color) + rows + (f"  {more}\n" if more else "")
+    more = as_typed(f"  and {left_out} more: `full`\n") if left_out else ""
+    return inked(caption, color=color) + rows + more
 
 
 def few_lines(walk: Walk) -> str:
@@ -255,12 +267,12 @@ def few_lines(walk: Walk) -> str:
     Of several warnings the first stands, and how many more there are.
     """
     answer = plain(f"{walk.title}: {walk.answer}")
-    lines = wrap(answer, _WIDEST_SCREEN, max_lines=3, placeholder=_CUT)
+    lines = wrap(answer, _PROMPT, max_lines=3, placeholder=_CUT)
     if walk.warnings:
         count = len(walk.warnings) - 1
         more = f" (and {count} more)" if count else ""
         text = plain(first_sentence(walk.warnings[0]))
-        lines.append(f"! {shorten(text, _WIDEST_SCREEN - 2 - len(more), placeholder=_CUT)}{more}")
+        lines.append(f"! {shorten(text, _PROMPT - 2 - len(more), placeholder=_CUT)}{more}")
     if walk.about and len(lines) < _REPR - 1:
-        lines.append(shorten(plain(walk.about), _WIDEST_SCREEN, placeholder=_CUT))
+        lines.append(shorten(plain(walk.about), _PROMPT, placeholder=_CUT))
     return "\n".join([*lines, MORE_IN_PYTHON])

@@ -13,7 +13,9 @@ from mipaudit.errors import as_typed
 from mipaudit.model.message import Message
 from mipaudit.report import origin
 from mipaudit.report.blocks import (
+    NARROW,
     UNSAID,
+    WIDE,
     Axis,
     Block,
     Case,
@@ -102,13 +104,13 @@ class Walk:
 
     Attributes:
         title: the command that made it.
-        height: lines that a screenful may have.
+        lists: whether it is a list, which no window cuts.
     """
 
     def __init__(
         self, report: AnyReport, layout: Layout, conclusion: object, before: Sequence[str] = ()
     ) -> None:
-        self.report, self.height = report, layout.height
+        self.report, self.lists = report, layout.lists
         self.title = f"mipaudit {report.command}"
         self._layout, self._before = layout, before
         self._fields = Fields(report, conclusion)
@@ -170,11 +172,10 @@ class Walk:
 
     # What a screenful has besides.
 
-    @property
-    def tables(self) -> Iterator[Grid]:
-        """The figures, the most important row first."""
+    def tables(self, width: int) -> Iterator[Grid]:
+        """Yield the figures, the most important row first, intervals drawn as wide as there is."""
         for table in self._layout.tables:
-            for grid in () if table.short == 0 else self._grids(table, whole=False):
+            for grid in () if table.short == 0 else self._grids(table, width=width):
                 if table.short is None or len(grid.rows) <= table.short:
                     yield grid
                     continue
@@ -265,7 +266,7 @@ class Walk:
 
     def _sections(self, table: Table) -> Iterator[Section]:
         """Yield a table of all of the report under its title; rows that stand apart each alone."""
-        grids = list(self._grids(table, whole=True)) if table.whole else []
+        grids = list(self._grids(table)) if table.whole else []
         if not grids:
             return
         title = self._filled(table.title)
@@ -297,12 +298,13 @@ class Walk:
         if note:
             yield Text(note.rstrip(), "note")
 
-    def _grids(self, table: Table, *, whole: bool) -> Iterator[Grid]:
+    def _grids(self, table: Table, *, width: int | None = None) -> Iterator[Grid]:
         """Yield a table, or one for each value of what its rows are shown apart by.
 
         Args:
             table: of the layout.
-            whole: as all of the report has it: with footnotes, without drawn intervals.
+            width: of a screenful, where there is room for drawn intervals; None: as all of the
+                report has it, with footnotes.
         """
         if not table.columns or (table.when and self._fields.get(table.when) is None):
             return
@@ -310,19 +312,24 @@ class Walk:
         for row in self._rows(table):
             apart.setdefault(tuple(getattr(row, name) for name in table.by), []).append(row)
         for rows in apart.values():
-            yield self._grid(table, rows, whole=whole)
+            grid = self._grid(table, rows, axis=0 if width is None else NARROW)
+            spare = 0 if width is None or table.axis is None else width - grid.width
+            wider = min(NARROW + spare, WIDE)
+            yield self._grid(table, rows, axis=wider) if spare > 0 else grid
 
-    def _grid(self, table: Table, rows: Sequence[Any], *, whole: bool) -> Grid:
+    def _grid(self, table: Table, rows: Sequence[Any], *, axis: int) -> Grid:
+        """Return a table, intervals drawn in as many characters; with 0, as the report has it."""
+        whole = not axis
         places = {name for one in table.columns for name in _SHORT.findall(one.text)}
         named = [getattr(one, name) for one in rows for name in places]
         names = {} if whole else short_names(filter(None, named))
         shown = dict.fromkeys(str(one.score) for one in rows if hasattr(one, "score"))
         scores = {one: safe_name(one) for one in shown} if whole else short_names(shown)
-        axis, marks = (None, [None] * len(rows)) if whole else self._axis(table, rows)
+        scale, marks = self._axis(table, rows, axis)
         lines: dict[tuple[str, ...], Fields] = {}
         for row, mark in zip(rows, marks, strict=True):
             short = scores.get(str(getattr(row, "score", "")), "")
-            drawn = "" if axis is None else axis.drawn(row, mark)
+            drawn = "" if scale is None else scale.drawn(row, mark)
             beside = self._beside(table, row)
             values = Fields(row, short=short, names=names, axis=drawn, message=row, also=beside)
             cells = [self._cell(one.text, one.why, values, whole=whole) for one in table.columns]
@@ -333,13 +340,13 @@ class Walk:
             at for at in range(len(table.columns)) if any(line[at] not in _EMPTY for line in lines)
         ]
         heads = [
-            axis.head if axis and one.text == _AXIS else self._filled(one.head)
+            scale.head if scale and one.text == _AXIS else self._filled(one.head)
             for one in table.columns
         ]
-        marked, words = table.marked, words_of(table)
+        marked, words, legend = table.marked, words_of(table), "" if whole else table.legend
         of = self._fields.beside(drawn=marks.count(None) < len(marks), row=rows[0])
         return Grid(
-            caption=as_typed(filled(table.caption or table.title, of)),
+            caption=as_typed(filled(legend or table.caption or table.title, of)),
             head=tuple(heads[at] for at in kept),
             rows=tuple(tuple(line[at] for at in kept) for line in lines),
             words=sum(at < words for at in kept),
@@ -351,15 +358,17 @@ class Walk:
             ),
         )
 
-    def _axis(self, table: Table, rows: Sequence[Any]) -> tuple[Axis | None, list[float | None]]:
+    def _axis(
+        self, table: Table, rows: Sequence[Any], width: int
+    ) -> tuple[Axis | None, list[float | None]]:
         """Return the axis of drawn intervals, and what is marked on that of each row."""
-        if table.axis is None:
+        if table.axis is None or not width:
             return None, [None] * len(rows)
         start, limit = (self._fields.get(name) for name in table.axis)
         apart = isinstance(limit, dict)
         marks = [limit.get(one.quantity) if apart else limit for one in rows]
         shown = [one for one in marks if one is not None]
-        return Axis.over(rows, shown, start=start or 0.0), marks
+        return Axis.over(rows, shown, start=start or 0.0, width=width), marks
 
     def _cell(self, text: str, why: str, values: Fields, *, whole: bool) -> str:
         cell = filled(text, values)

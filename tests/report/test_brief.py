@@ -41,7 +41,7 @@ def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options):
     for width in (80, 120):
         lines = brief_report(report, width=width).splitlines()
         assert len(lines) <= 24
-        assert max(map(len, lines)) <= 80
+        assert max(map(len, lines)) <= width
         shown = {line.split()[0] for line in lines if line.startswith("  score_")}
         assert shown == {f"score_{at}" for at in range(count)}
         if options:
@@ -66,26 +66,35 @@ def many(rows, notes=6, warnings=2):
         mood="good",
         warnings=tuple(f"Warning {at} is dire. It is, so it is." for at in range(warnings)),
         about="What was measured.",
-        tables=(Grid(caption="", head=("score", "at least"), rows=lines, words=1),),
+        tables=lambda width: (Grid("", ("score", "at least"), rows=lines, words=1),),
         notes=tuple(f"Note {at}." for at in range(notes)),
         following="",
-        height=20,
+        lists=False,
     )
 
 
+def screen(brief, height=20, **given):
+    return screenful(brief, width=80, height=height, **given)
+
+
 @given(st.integers(1, 60), st.integers(0, 20), st.integers(0, 9))
-def test_notes_give_way_before_rows_and_warnings_never_do(rows, notes, warnings):
-    text = screenful(many(rows, notes, warnings), width=80, more="MET.")
+def test_rows_beyond_eight_give_way_then_notes_and_warnings_never_do(rows, notes, warnings):
+    text = screen(many(rows, notes, warnings), more="MET:.")
     shown = sum(line.startswith("  s") for line in text.splitlines()) - 1
     noted = text.count("Note ")
-    assert text.count("! Warning") == warnings
+    assert text.count("is dire. It is, so it is.") == warnings
     assert text.startswith("MET: all is well.")
-    assert text.splitlines()[-1].startswith("MET.")
+    left = notes - noted
+    more = f" ({left} {'remark' if left == 1 else 'remarks'})" if left else ""
+    assert text.splitlines()[-1] == f"MET{more}:."
     if text.count("\n") > 20:
         assert (shown, noted) == (1, 0)
-    if shown < rows:
+    if shown < min(rows, 8):
         assert noted == 0
+    if shown < rows:
         assert f"and {rows - shown} more: --full" in text
+    elif not left:
+        assert text == screen(many(rows, notes, warnings), None, more="MET:.")
     # The first notes stay longest.
     assert [f"Note {at}." in text for at in range(notes)] == [at < noted for at in range(notes)]
 
@@ -93,14 +102,14 @@ def test_notes_give_way_before_rows_and_warnings_never_do(rows, notes, warnings)
 def test_a_name_cannot_steer_the_terminal_or_begin_a_line():
     brief = many(1)
     brief.answer, brief.warnings = "MET: '\x1b[2Jx\ny' is low.", ("a\x1b]0;b\x07c",)
-    text = screenful(brief, width=80)
+    text = screen(brief)
     assert "\x1b" not in text
     assert "\x07" not in text
     assert not any(line.startswith("y") for line in text.splitlines())
 
 
 def test_colour_marks_the_answer_alone_and_says_nothing_that_words_do_not():
-    plain, inked = (screenful(many(3), width=80, color=color) for color in (False, True))
+    plain, inked = (screen(many(3), color=color) for color in (False, True))
     assert "\x1b[1;32mMET: all is well." in inked
     assert re.sub(r"\x1b\[[0-9;]*m", "", inked) == plain
 
@@ -159,27 +168,31 @@ def test_the_end_of_an_axis_is_round_and_close(values):
     assert len(axis.head) == 12
 
 
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=3), st.integers(0, 9))
-def test_every_table_says_how_many_rows_it_hides_and_keeps_a_few(sizes, notes):
-    grid = many(1).tables[0]
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=3), st.integers(0, 9), st.integers(12, 60)
+)
+def test_what_a_window_has_no_room_for_is_counted(sizes, notes, height):
+    (grid,) = many(1).tables(80)
     tables = tuple(
         grid._replace(caption=f"T{at}", rows=tuple((f"t{at}r{row}", "1") for row in range(size)))
         for at, size in enumerate(sizes)
     )
     brief = many(1, notes, 0)
-    brief.tables, brief.height = tables, 30
-    text = screenful(brief, width=80)
+    brief.tables = lambda width: tables
+    text = screen(brief, height)
     lines = text.splitlines()
-    assert len(lines) <= 30
-    hidden = []
-    for at, size in enumerate(sizes):
-        shown = sum(line.startswith(f"  t{at}r") for line in lines)
-        more = size - shown
-        hidden += [f"and {more} more: --full"] if more else []
-        # Three tables of three rows fit: none is dropped for another.
-        assert shown >= min(size, 3)
-    assert re.findall(r"and \d+ more: --full", text) == hidden
-    assert not hidden or "Note" not in text
+    assert len(lines) <= height
+    shown = [sum(line.startswith(f"  t{at}r") for line in lines) for at in range(len(sizes))]
+    cut = [size - kept for size, kept in zip(sizes, shown, strict=True) if 0 < kept < size]
+    assert re.findall(r"and (\d+) more: --full", text) == [*map(str, cut)]
+    hidden = {"table": shown.count(0), "remark": notes - text.count("Note ")}
+    left = [f"{count} {what}{'s' * (count > 1)}" for what, count in hidden.items() if count]
+    assert lines[-1].startswith(f"More ({', '.join(left)}):" if left else "More:")
+    # Of eight scores none gives way for a row of another table.
+    assert shown[0] >= min(sizes[0], 8) or not any(shown[1:])
+    assert "Note" not in text or all(
+        kept >= min(size, 8) for size, kept in zip(sizes, shown, strict=True)
+    )
 
 
 SPELLED = re.compile(r"--(by|prior|seed|max-advantage)\b|\b(by|prior|seed|max_advantage)=")

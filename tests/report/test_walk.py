@@ -71,7 +71,7 @@ def test_every_row_is_shown_once_in_order_and_no_column_is_empty(rows):
         inner=SimpleNamespace(rows=tuple(rows)),
     )
     walk = Walk(report, Layout(tables=(TABLE,)), None)
-    (grid,) = [*walk._grids(TABLE, whole=True)] or [None]
+    (grid,) = [*walk._grids(TABLE)] or [None]
     lines, kept, notes = slowly(rows)
     assert list(walk._footnotes) == notes
     assert [*walk._footnotes.values()] == list(range(1, len(notes) + 1))

@@ -43,6 +43,8 @@ LAYOUT: Final = Layout(
                 "1 (sure), each line by itself; any attacker: the best, as in mipaudit estimate."
                 "[ ┃ is the limit{drawn:said}.]"
             ),
+            legend="Advantage, [{guessing:best} (guessing)][0 (none){guessing:unless}] to 1 (sure)"
+            ", each line by itself.[ ┃: limit{drawn:said}.]",
             short=None,
             whole=False,
             picture="intervals",

@@ -134,8 +134,9 @@ def remarks(report: AttackReport) -> Iterator[Message]:
 
 
 def lines(report: AttackReport) -> tuple[Row, ...]:
-    """Return the best attacker of each score, then each attack, those that were not judged last."""
-    return (*(one for one in report.optimum if one.attackers == "any"), *strongest(report))
+    """Return the best attacker of each score and each attack, by what they have at least."""
+    best = (one for one in report.optimum if one.attackers == "any")
+    return tuple(sorted((*best, *strongest(report)), key=_lower, reverse=True))
 
 
 def strongest(report: AttackReport) -> tuple[Row, ...]:

@@ -99,6 +99,8 @@ LAYOUT: Final = Layout(
                 Column("Laplace", "{laplace_scale:most_figure}"),
             ),
             caption=_KEPT,
+            legend="At most: [epsilon (delta {kept.0.delta:number}), {kept.0.epsilon:said}]mu. At "
+            "least, at sensitivity {kept.0.sensitivity:number}: s.d., scale.",
             short=None,
             note="[Present or absent, success without the record is from a release made without "
             "it; else from one made with another in its place{target.baseline:said}.]",

@@ -30,5 +30,4 @@ LAYOUT: Final = Layout(
     ),
     passes=True,
     untold="The input can be audited.",
-    height=24,
 )

@@ -29,6 +29,8 @@ LAYOUT: Final = Layout(
             ),
             caption="Epsilon at delta {design.delta:number}, lower limits[, {common}]; right "
             "guesses, of all.[ ┃ is the claim{claim.epsilon:said}.]",
+            legend="Epsilon at delta {design.delta:number}, lower limits[, {common}]."
+            "[ ┃: claim{claim.epsilon:said}.]",
             short=None,
             picture="intervals",
             of="epsilon",
@@ -73,5 +75,4 @@ LAYOUT: Final = Layout(
     ),
     cases=(Cases("claim", "epsilon", "claim", "{reason}"),),
     untold="no claim was given to refute",
-    height=24,
 )

@@ -31,6 +31,10 @@ _LINES: Final = (
     "[ AUC{lines.0.auc:said}][, TPR at FPR 1%{lines.0.auc:said}{lines.0.tpr:said}]"
     "[: limits, one threshold.{lines.0.auc:said}]"
 )
+_LEGEND: Final = (
+    "Advantage, [{guessing:best} (guessing)][0 (none){guessing:unless}] to 1 (sure). At most: "
+    "{shown_attackers:attackers}.[ ┃: limit{drawn:said}.]"
+)
 _PEOPLE: Final = (
     "People whose membership is guessed right, beyond blind guessing, of the "
     "{provenance.declared.subjects:count} declared, each in the training data with probability "
@@ -54,6 +58,7 @@ LAYOUT: Final = Layout(
                 Column("TPR 1%", "{tpr:span_percent}"),
             ),
             caption=_LINES,
+            legend=_LEGEND,
             short=None,
             picture="intervals",
             axis=("design.baseline", "shown_limit"),
@@ -238,5 +243,4 @@ LAYOUT: Final = Layout(
         ),
     ),
     untold="no policy and no claim was given to compare with",
-    height=24,
 )

@@ -40,6 +40,7 @@ LAYOUT: Final = Layout(
             by=("against", "prior"),
             caption="Membership advantage at prior {row.prior:number}. At most: "
             "{row.against:class}.",
+            legend="Advantage at prior {row.prior:number}. At most: {row.against:attackers}.",
             short=None,
             picture="intervals",
             allowed=("limit", "the limit"),

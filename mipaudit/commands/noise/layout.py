@@ -49,6 +49,9 @@ LAYOUT: Final = Layout(
                 Column("total error", "{error:most_figure}"),
             ),
             caption=_CALIBRATED,
+            legend="On {measured.n_splits:count} splits of {measured.n_coordinates:count} "
+            "{measured.n_coordinates:number|numbers}. Total error: root mean square[, in spreads"
+            "{given_units:unless}].",
             short=None,
             picture="amounts",
             of="total error",

@@ -46,6 +46,8 @@ LAYOUT: Final = Layout(
             words=1,
             caption="Records by the risk of their cell: [0 is even odds, {guessing:best} blind "
             "guessing][0 tells nothing{guessing:unless}], 1 is certain.",
+            legend="Records by the risk of their cell: [0 even odds, {guessing:best} guessing, 1 "
+            "certain][0 tells nothing, 1 is certain{guessing:unless}].",
             short=None,
             note="Surely: the lower limit of their cell is so high. Each row counts those of the "
             "rows above it, too.",
@@ -62,6 +64,8 @@ LAYOUT: Final = Layout(
             ),
             caption="Advantage within each group, any attacker[ (blind guessing: {guessing:best})"
             "]; records: members + holdout.",
+            legend="Advantage in each group, any attacker[ (guessing: {guessing:best})]; records: "
+            "members + holdout.",
             where=(("attackers", ("any",)),),
             short=None,
             whole=False,
@@ -83,6 +87,8 @@ LAYOUT: Final = Layout(
             words=4,
             caption="The most exposed records; {top_tied:count} are as exposed as the last, and "
             "which of them are shown is drawn. Rows of the input count from 0.",
+            legend="The most exposed records (rows from 0); {top_tied:count} are as exposed as the "
+            "last.",
             short=None,
         ),
         Table(

@@ -29,7 +29,6 @@ LAYOUT: Final = Layout(
         ),
     ),
     untold=_NOTHING,
-    height=60,
 )
 SCENARIOS: Final = Layout(
     tables=(
@@ -56,5 +55,5 @@ SCENARIOS: Final = Layout(
         ),
     ),
     untold=_NOTHING,
-    height=180,
+    lists=True,
 )

@@ -49,6 +49,8 @@ LAYOUT: Final = Layout(
                 "1 (sure). At least: some attacker, as in mipaudit estimate but for the order of "
                 "the rows. Best, at most, and place (1 leaks most): {design.against:class}."
             ),
+            legend="Advantage, 0 to 1 (sure). Place (1 leaks most), best, at most: "
+            "{design.against:attackers}.",
             short=None,
             picture="intervals",
             axis=("design.trivial", ""),
