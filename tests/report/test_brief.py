@@ -168,9 +168,7 @@ def test_the_end_of_an_axis_is_round_and_close(values):
     assert len(axis.head) == 12
 
 
-@given(
-    st.lists(st.integers(1, 30), min_size=1, max_size=3), st.integers(0, 9), st.integers(12, 60)
-)
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=3), st.integers(0, 9), st.integers(12, 60))
 def test_what_a_window_has_no_room_for_is_counted(sizes, notes, height):
     (grid,) = many(1).tables(80)
     tables = tuple(
