@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import mipaudit
 from tests.places import ROOT, load_script
 
 SAMPLES = ROOT / "sample_data"
@@ -83,6 +84,30 @@ def test_csv_pair_is_what_its_maker_makes(tmp_path):
         made, kept = (read(folder / name) for folder in (tmp_path, SAMPLES))
         assert list(made["record_id"]) == list(kept["record_id"])
         np.testing.assert_allclose(made["absolute_error"], kept["absolute_error"], 0, 1e-3)
+
+
+def test_files_to_start_with_are_what_their_maker_makes(tmp_path):
+    load_script(SAMPLES / "make_start_samples.py").main(tmp_path)
+    for name in ("probabilities.csv", "models.csv", "canaries.csv"):
+        made, kept = (read(folder / name) for folder in (tmp_path, SAMPLES))
+        pd.testing.assert_frame_equal(made, kept, atol=1e-3)
+
+
+def test_files_to_start_with_have_the_right_answers_that_are_said():
+    said = {row[0]: row[4] for row in table_rows(SAMPLES / "README.md") if len(row) == 5}
+    forest, trees = (read(SAMPLES / f"{name}.csv") for name in ("probabilities", "models"))
+    scores = {"forest": forest.assign(score=[row[row["label"]] for _, row in forest.iterrows()])}
+    scores |= dict(iter(trees.assign(score=trees["absolute_error"]).groupby("model")))
+    best = {
+        name: auc_and_best_advantage(one["member"].to_numpy(bool), one["score"].to_numpy())[1]
+        for name, one in scores.items()
+    }
+    assert f" {best['forest']:.2f} " in said["probabilities.csv"]
+    assert f" {best['depth-8']:.2f} " in said["models.csv"]
+    # What chance alone exceeds in one file out of twenty.
+    assert max(best["depth-1"], best["depth-2"]) < 0.193
+    (epsilon,) = mipaudit.epsilon(SAMPLES / "canaries.csv", design="one-run").to_pandas()["lower"]
+    assert 2 < epsilon < float(re.search(r"epsilon ([\d.]+)", said["canaries.csv"])[1])
 
 
 def requirement_name(requirement):
