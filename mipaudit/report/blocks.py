@@ -106,6 +106,17 @@ class Picture(NamedTuple):
         """Return the drawing: notebooks call this to show it."""
         return self.svg
 
+    @property
+    def inline(self) -> str:
+        """The drawing as part of a page: its axis is as long as the page has room for."""
+        found = re.fullmatch(
+            r'<svg [^>]*><rect [^>]*/>(<svg x="(\d+)" y="(\d+)".*)</svg>', self.svg
+        )
+        if found is None:
+            return self.svg
+        left, top = found[2], found[3]
+        return f'<div class="drawn" style="padding: {top}px 18px 0 {left}px">{found[1]}</div>'
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drawing.
 

@@ -1,22 +1,21 @@
 """The rows of a table as a picture: intervals, amounts, a curve, or counts by bin.
 
-Rows stand one below the other, each under its name, so that a phone shows them whole. Equal
-reports have equal drawings, by matplotlib in a style of our own, and quietly; it is loaded when
-a page is drawn.
+Names stand in a gutter to the left of the axis, and the axes of all pictures end at one right
+edge. Letters keep their size, and lengths are percentages: a wider page has longer axes, not
+larger letters. Equal reports have equal drawings.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from io import StringIO
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from itertools import accumulate, pairwise
+from textwrap import wrap
+from typing import Any, Final, NamedTuple, Self
 
-from mipaudit.report.blocks import Picture
-from mipaudit.report.layout import Table, words_of
+from mipaudit.report.blocks import Picture, short_names, spaced
+from mipaudit.report.layout import Column, Table, words_of
 from mipaudit.report.messages.told import Fields, filled
 from mipaudit.statements.printable_names import quoted_name, safe_name
 from mipaudit.statements.rounding import (
@@ -27,34 +26,68 @@ from mipaudit.statements.rounding import (
     value_text,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
+# After Okabe and Ito, whom the colour-blind follow; shapes say the same. Each is seen on paper and
+# on the page in the dark, where black is the ink of the text around it.
+BLUE: Final = "#0072B2"  # at most
+ORANGE: Final = "#D55E00"  # at least
+BLACK: Final = "#000000"  # what the policy allows
+GREY: Final = "#767676"
 _MOST_CURVES: Final = 2
 _MOST_ROWS: Final = 24
 _MANY_TIMES: Final = 20.0
-_ROW: Final = 0.42  # inches
-_AROUND: Final = 1.1
-_LONGEST: Final = 48  # letters of a name above its bar
 _LOWEST_RATE: Final = 1e-4
-_TICKS: Final = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-_PALE: Final = "#76767640"  # lets what is below it through, light or dark
-# How what is allowed is marked.
-_ALLOWED: Final[dict[str, Any]] = {
-    "marker": "|",
-    "markersize": 17,
-    "markeredgewidth": 2,
-    "linestyle": "none",
-}
-_ARROWS: Final = (
-    "An arrow to the right says at least, one to the left at most; the dot is the best estimate."
-)
+_LOG_TICKS: Final = (-4.0, -3.0, -2.0, -1.0, 0.0)
+_FEW: Final = 4  # steps of an axis; its numbers then stand apart on a phone
+_MANY: Final = 25  # letters below an axis
+_STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+_ROUNDING: Final = 1e-9
+_CHOSEN: Final = "->"  # how a table marks it
+
+# In pixels of the page, which are points of a picture alone.
+_WIDTH: Final = 640  # of a picture alone
+_LETTERS: Final = 13
+_LETTER: Final = 7.4  # the width of one
+_LINE: Final = 16  # from one line of letters to the next
+_NAME: Final = 18  # letters in a line of a name
+_LINES: Final = 2  # of a name
+_GUTTER: Final = 146  # for names, and what is drawn left of an axis
+_SIDE: Final = 56  # for the numbers of an axis that goes up
+_RIGHT: Final = 18  # half of a last number stands there
+_BETWEEN: Final = 10  # rows
+_LATE: Final = 0.8  # along an axis, so that a text there ends at its mark
+_FOOT: Final = 60  # from an axis to the key: its numbers, and what it shows
+_CURVE: Final = 240  # the height of a curve
+
+_INK: Final = 'stroke="currentColor"'
+_PALE: Final = f'stroke="{GREY}" stroke-opacity="0.45" stroke-width="6"'
+_DASHED: Final = f'{_PALE} stroke-dasharray="5 3"'
+_ACROSS: Final = f'{_INK} stroke-width="1.5" stroke-dasharray="5 4"'
+_FAINT: Final = f'stroke="{GREY}" stroke-opacity="0.35"'
+_BRACKET: Final = 'fill="none" stroke-width="3"'
+_LEAST: Final = f'<path d="M6-7h-4.5v14h4.5" {_BRACKET} stroke="{ORANGE}"/>'
+_BEST: Final = '<circle r="3.5"/>'
+_MOST: Final = f'<path d="M-6-7h4.5v14h-4.5" {_BRACKET} stroke="{BLUE}"/>'
+_ALLOWED: Final = f'<path d="M0-12v24" {_INK} stroke-width="2.5"/>'
+_SHAPES: Final = (_LEAST, _BEST, _MOST, _ALLOWED)
+_ONWARD: Final = f'<path d="M1-5l6 5-6 5" fill="none" {_INK} stroke-width="1.5"/>'
+_BACK: Final = f'<path d="M-1-5l-6 5 6 5" fill="none" {_INK} stroke-width="1.5"/>'
+_UP: Final = f'<path d="M0-5l5 9h-10z" fill="{ORANGE}"/>'
+_DOWN: Final = f'<path d="M0 5l5-9h-10z" fill="{BLUE}"/>'
+_BAR: Final = f'<path d="M-6-6h12v12h-12z" fill="{ORANGE}"/>'
+_SEEN: Final = f'stroke="{GREY}" stroke-width="2"'
+_CHANCE: Final = f'stroke="{GREY}" stroke-dasharray="5 4"'
+_SURE: Final = f'stroke="{ORANGE}" stroke-width="2"'
+_OTHERS: Final = f'fill="none" {_INK} stroke-width="2.5"'
+_REACH: Final = f'stroke="{BLUE}" stroke-width="2"'
+_KEY: Final = "<path d='M-9 0h18' {}/>"
+_CURVES: Final = (_UP, _KEY.format(_SEEN), _DOWN, _KEY.format(_CHANCE))
+_OPEN: Final = "A dashed band that ends in an arrow has no limit on that side."
+
+Key = Sequence[tuple[str, str]]  # what is drawn, and what it says
 
 
 class Bar(NamedTuple):
-    """A figure to be drawn under its name; what is None is open.
+    """A figure to be drawn beside its name; what is None is open.
 
     Attributes:
         name: of the row.
@@ -64,6 +97,7 @@ class Bar(NamedTuple):
         allowed: the most that it may be, where that is not one line across all rows.
         text: of an amount, in words.
         chosen: whether it is, of those beside it.
+        lines: its name as the gutter has it; empty where no other name is like it.
     """
 
     name: str
@@ -73,29 +107,62 @@ class Bar(NamedTuple):
     allowed: float | None = None
     text: str = ""
     chosen: bool = False
+    lines: tuple[str, ...] = ()
 
 
-def pictured(
-    table: Table, rows: Sequence[Any], report: Fields, *, number: int
-) -> Iterator[Picture]:
+class Scale(NamedTuple):
+    """An axis between round numbers.
+
+    Attributes:
+        low: at its left, or lower, end.
+        high: at its other end.
+        ticks: where numbers stand.
+    """
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    @classmethod
+    def over(cls, values: Iterable[float], start: float = 0.0) -> Self:
+        """Return the axis that is as wide as values need, with its start."""
+        given = [start, *values]
+        low, high = min(given), max(given)
+        if high - low <= _ROUNDING:
+            high = low + 1.0  # what is left of rounding is no length
+        least = (high - low) / _FEW * (1 - _ROUNDING)
+        power = 10.0 ** math.floor(math.log10(least))
+        step = next(one * power for one in _STEPS if one * power >= least)
+        first, last = math.floor(low / step + _ROUNDING), math.ceil(high / step - _ROUNDING)
+        ticks = tuple(float(f"{at * step:.6g}") for at in range(first, last + 1))
+        return cls(ticks[0], ticks[-1], ticks)
+
+    def share(self, value: float) -> float:
+        """Return how far along the axis a value is, from 0 to 1."""
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+    def at(self, value: float) -> str:
+        """Return the same as a length in a picture."""
+        return f"{100 * self.share(value):.2f}%"
+
+
+def pictured(table: Table, rows: Sequence[Any], report: Fields) -> Iterator[Picture]:
     """Yield the pictures of a table; none of one without rows.
 
     Args:
         table: of a layout, with a picture.
         rows: that it shows.
         report: whose table it is.
-        number: tells its pictures from others of the page.
     """
     if not rows:
         return
-    title, name = filled(table.title, report), f"{table.picture}{number}"
+    title = filled(table.title, report)
     match table.picture:
         case "intervals":
             start, limit = (None, None) if table.axis is None else map(report.get, table.axis)
             by = limit if isinstance(limit, dict) else None
             yield intervals(
-                [_interval(table, one, by or {}) for one in rows],
-                name=name,
+                [*_intervals(table, rows, by or {})],
                 what=table.of,
                 caption=title,
                 start=start or 0.0,
@@ -103,42 +170,72 @@ def pictured(
                 allowed=table.allowed[1],
             )
         case "amounts":
-            bars = [_amount(table, one) for one in rows]
-            yield amounts(bars, name=name, what=table.of, caption=title)
+            yield amounts([*_amounts(table, rows)], what=table.of, caption=title)
         case "roc":
-            for at, one in enumerate(rows[:_MOST_CURVES]):
-                if one.roc:
-                    yield _roc(one, f"{name}-{at}")
+            yield from (_roc(one) for one in rows[:_MOST_CURVES] if one.roc)
         case _:
             told = [one for one in rows if len(one.bins) > 1]  # else all records look alike
-            for at, one in enumerate(told[:_MOST_CURVES]):
-                yield _bins(one, f"{name}-{at}")
+            yield from map(_bins, told[:_MOST_CURVES])
 
 
-def _named(table: Table, row: Any) -> str:  # noqa: ANN401 - of any table
-    """Name a row by its columns of words."""
-    values = Fields(row, short=getattr(row, "score", ""), axis="")
-    words = (filled(one.text, values) for one in table.columns[: words_of(table)])
-    return ", ".join(filter(None, words))
+def _named(table: Table, rows: Sequence[Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the name of each row by its columns of words, and how a gutter has it."""
+    fields = [Fields(row, short=getattr(row, "score", ""), axis="") for row in rows]
+    columns = [
+        [safe_name(_headed(one, filled(one.text, values))) for values in fields]
+        for one in table.columns[: words_of(table)]
+    ]
+    short = [_shortened(cells) for cells in columns]
+    for cells in zip(*columns, strict=True):
+        shown = [at for at, cell in enumerate(cells) if cell not in {"", _CHOSEN}]
+        yield ", ".join(cells[at] for at in shown), _lines([short[at][cells[at]] for at in shown])
 
 
-def _interval(table: Table, row: Any, limits: dict[str, float]) -> Bar:  # noqa: ANN401 - likewise
+def _headed(column: Column, cell: str) -> str:
+    """Return a cell that says what its numbers are."""
+    alone = column.head and cell and not any(map(str.isalpha, cell))
+    return f"{column.head} {cell}" if alone and cell != _CHOSEN else cell
+
+
+def _shortened(texts: Sequence[str]) -> dict[str, str]:
+    """Return texts as a gutter has them: what is too long is cut in its middle."""
+    fits = {
+        text: len(lines) <= _LINES and all(len(spaced(one)) <= _NAME for one in lines)
+        for text, lines in zip(texts, map(_wrapped, texts), strict=True)
+    }
+    cut = short_names(text for text in texts if not fits[text])
+    return {text: text if fits[text] else cut[text] for text in texts}
+
+
+def _lines(parts: Sequence[str]) -> tuple[str, ...]:
+    """Return a name in one line, or each of its parts in its own."""
+    whole = ", ".join(parts)
+    fits = len(spaced(whole)) <= _NAME
+    return (whole,) if fits else tuple(line for one in parts for line in _wrapped(one))
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, _NAME, break_long_words=False, break_on_hyphens=False)
+
+
+def _intervals(table: Table, rows: Sequence[Any], limits: dict[str, float]) -> Iterator[Bar]:
     field = table.allowed[0]
-    allowed = getattr(row, field) if field else limits.get(getattr(row, "quantity", ""))
-    return Bar(_named(table, row), row.lower, row.value, row.upper, allowed)
+    for row, (name, lines) in zip(rows, _named(table, rows), strict=True):
+        allowed = getattr(row, field) if field else limits.get(getattr(row, "quantity", ""))
+        yield Bar(name, row.lower, row.value, row.upper, allowed, lines=lines)
 
 
-def _amount(table: Table, row: Any) -> Bar:  # noqa: ANN401 - likewise
+def _amounts(table: Table, rows: Sequence[Any]) -> Iterator[Bar]:
     last = table.columns[-1 - table.prose]
-    value = getattr(row, last.text.strip("{}").partition(":")[0])
-    text, chosen = filled(last.text, Fields(row)), getattr(row, "chosen", False)
-    return Bar(_named(table, row), None, value, None, text=text, chosen=chosen)
+    field = last.text.strip("{}").partition(":")[0]
+    for row, (name, lines) in zip(rows, _named(table, rows), strict=True):
+        text, chosen = filled(last.text, Fields(row)), getattr(row, "chosen", False)
+        yield Bar(name, None, getattr(row, field), None, None, text, chosen, lines)
 
 
 def intervals(
     bars: Sequence[Bar],
     *,
-    name: str,
     what: str,
     caption: str,
     start: float = 0.0,
@@ -149,127 +246,99 @@ def intervals(
 
     Args:
         bars: the most important first; no more are drawn than can be read.
-        name: of the picture, short.
         what: the axis shows.
         caption: below it.
         start: of the axis, where blind guessing is if it is above 0. Nothing is cut off: where a
-            figure is below it, the axis begins a tenth below that.
+            figure is below it, the axis goes on to the left.
         limit: across all rows.
-        allowed: what is said of that which a row alone is allowed.
+        allowed: what that is called, or what a row alone is allowed.
     """
-    given = [x for one in bars for x in one[1:4] if x is not None]
-    least, most = min(given, default=0.0), max(given, default=0.0)
-    floor = start if least >= start else max(-1.0, math.floor(10 * least) / 10)
-    end = 1.0 if most <= 1 else max(most, limit or 0.0)
-    shown, across, marks = bars[:_MOST_ROWS], "", []
-    if limit is not None:
-        across += f" The limit is {number_text(limit)}."
-        marks.append((limit, f"the limit {number_text(limit)}", BLACK, "--"))
+    shown, across, said = bars[:_MOST_ROWS], "", [_ended(caption)]
+    given = [x for one in shown for x in _figures(one) if x is not None]
+    if limit is not None:  # with room for what is above it
+        given.append(min(limit + (limit - start) / 10, max(1.0, limit)))
+    scale = Scale.over(given, start)
+    below = scale.low < start
+    most = "" if limit is None else number_text(limit)
+    if most:
+        across += f" {_capital(allowed)} is {most}."
+        said.append(f"What is right of the dashed line is above {allowed} of {most}.")
     if start > 0:
         across += f" Blind guessing {value_text(start)}."
-        marks.append((start, f"blind guessing {value_text(start)}", GREY, "-"))
-
-    def draw(axes: Axes) -> None:
-        axes.set_xlim(floor, end if end <= 1 else floor + (end - floor) * 1.05)
-        for at, text, color, dashes in marks:
-            axes.axvline(at, color=color, linestyle=dashes, label=text)
-        if any(one.allowed is not None for one in bars):
-            axes.plot([], [], color=BLACK, label=allowed, clip_on=True, **_ALLOWED)
-        if floor < 0:
-            axes.axvline(0, color=GREY, linewidth=0.8)
-        for place, one in enumerate(reversed(shown)):
-            _draw_interval(axes, place, one)
-            _draw_name(axes, place, one.name)
-        _end_rows(axes, len(shown), what)
-
-    span = f" on an axis from {value_text(floor)} to {number_text(float(f'{end:.3g}'))}"
+        said.append(f"The grey line is what blind guessing has: {value_text(start)}.")
+    if any(one.allowed is not None for one in shown):
+        said.append(f"An upright bar is {allowed} of its row.")
+    if any(one.upper is None or (below and one.lower is None) for one in shown):
+        said.append(_OPEN)
+    shapes = zip(_SHAPES, ("at least", "best estimate", "at most"), strict=False)
+    used = zip(shapes, zip(*map(_figures, shown), strict=True), strict=False)
+    span = f" on an axis from {number_text(scale.low)} to {number_text(scale.high)}"
     told = _told([f"{one.name}: {_limits_text(one, allowed)}" for one in bars])
-    return drawn(
-        draw,
-        name=name,
-        height=_AROUND + _ROW * len(shown),
-        alt=f"{what[0].upper()}{what[1:]}{span}. {told}.{across}",
-        caption=f"{caption} {_ARROWS}",
+    svg = _rows(
+        [(_gutter(one), "".join(_interval(one, scale, below=below))) for one in shown],
+        scale,
+        what=what,
+        start=start,
+        limit=None if limit is None else (limit, f"{allowed.removeprefix('the ')} {most}"),
+        key=[one for one, figures in used if any(x is not None for x in figures)],
     )
+    return Picture(svg, f"{_capital(what)}{span}. {told}.{across}", " ".join(said))
 
 
-def amounts(bars: Sequence[Bar], *, name: str, what: str, caption: str) -> Picture:
+def _interval(one: Bar, scale: Scale, *, below: bool) -> Iterator[str]:
+    """Yield one interval; an end that is not known goes on beyond the axis.
+
+    Args:
+        one: interval.
+        scale: its axis.
+        below: whether there is anything left of blind guessing.
+    """
+    known = [scale.at(x) for x in _figures(one)[:3] if x is not None] or ["0%"]
+    left = "0%" if one.lower is None and not below else known[0]
+    yield _line(left, known[-1], _PALE)
+    if one.upper is None:
+        yield _line(known[-1], "100%", _DASHED) + _put(_ONWARD, "100%")
+    if one.lower is None and below:
+        yield _line("0%", left, _DASHED) + _put(_BACK, "0%")
+    for shape, value in zip(_SHAPES, _figures(one), strict=True):
+        if value is not None:
+            yield _put(shape, scale.at(value))
+
+
+def _figures(one: Bar) -> tuple[float | None, ...]:
+    return one.lower, one.value, one.upper, one.allowed
+
+
+def amounts(bars: Sequence[Bar], *, what: str, caption: str) -> Picture:
     """Draw figures without limits as bars, a row each: none is negative.
 
     Args:
         bars: the least first; no more are drawn than can be read. Some that are many times
             the least are cut, lest all others look alike.
-        name: of the picture, short.
         what: the axis shows.
         caption: below it.
     """
     shown = bars[:_MOST_ROWS]
     values = [one.value or 0.0 for one in shown]
-    end = max(one for one in values if one <= _MANY_TIMES * values[0]) or 1.0
-
-    def draw(axes: Axes) -> None:
-        axes.set_xlim(0, end * 1.02)
-        for place, one in enumerate(reversed(shown)):
-            value, color = one.value or 0.0, ORANGE if one.chosen else BLUE
-            style: dict[str, Any] = {"hatch": "" if one.chosen else "///", "edgecolor": "white"}
-            axes.barh(place, value, 0.28, color=color, linewidth=0, **style)
-            label = f"{one.name}: {one.text}" + " →" * (value > end)
-            _draw_name(axes, place, label, longest=_LONGEST + len(one.text))
-        _end_rows(axes, len(shown), what)
-
-    said = _told([f"{one.name}: {one.text}" + ", chosen" * one.chosen for one in bars])
-    return drawn(
-        draw,
-        name=name,
-        height=_AROUND + _ROW * len(shown),
-        alt=f"{what[0].upper()}{what[1:]}. {said}.",
-        caption=caption,
-    )
+    scale = Scale.over(one for one in values if one <= _MANY_TIMES * values[0])
+    rows, said = [], [_ended(caption)]
+    for one, value in zip(shown, values, strict=True):
+        fill = f'fill="{ORANGE if one.chosen else BLUE}"'
+        bar = f'<rect y="-6" width="{scale.at(value)}" height="12" {fill}/>'
+        rows.append(((*_gutter(one), one.text), bar + _put(_ONWARD, "100%") * (value > scale.high)))
+    if any(one.chosen for one in shown):
+        said.append("The orange bar is the one that was chosen.")
+    if max(values) > scale.high:
+        said.append("A bar that ends in an arrow is longer than the axis.")
+    told = _told([f"{one.name}: {one.text}" + ", chosen" * one.chosen for one in bars])
+    svg = _rows(rows, scale, what=what)
+    return Picture(svg, f"{_capital(what)}. {told}.", " ".join(said))
 
 
 def _told(rows: Sequence[str]) -> str:
     """Return what the rows of a picture say, for those who do not see it."""
     rest = len(rows) - _MOST_ROWS
     return "; ".join(rows[:_MOST_ROWS]) + f"; and {rest} more, in the tables" * (rest > 0)
-
-
-def _draw_name(axes: Axes, place: int, label: str, longest: int = _LONGEST) -> None:
-    """Write the name of a row above it, over the lines of the policy."""
-    axes.annotate(
-        safe_name(label, longest=longest),
-        (0, place),
-        xycoords=("axes fraction", "data"),
-        xytext=(0, 7),
-        textcoords="offset points",
-        fontsize=LETTERS - 1,
-        bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
-    )
-
-
-def _end_rows(axes: Axes, rows: int, what: str) -> None:
-    """Leave room for rows, say what their axis shows and what stands across them."""
-    axes.set_yticks([])
-    axes.set_ylim(-0.5, rows - 0.1)
-    axes.set_xlabel(what)
-    axes.spines["left"].set_visible(False)
-    legend_above(axes)
-
-
-def _draw_interval(axes: Axes, place: int, one: Bar) -> None:
-    """Draw one interval; an end that is not known reaches the end of the axis."""
-    left, right = axes.get_xlim()
-    ends = [left if one.lower is None else one.lower, right if one.upper is None else one.upper]
-    axes.plot(ends, [place] * 2, color=_PALE, lw=5, solid_capstyle="butt")
-    for at, marker, color, size in (
-        (one.lower, ">", ORANGE, 8),
-        (one.upper, "<", BLUE, 8),
-        (one.value, "o", GREY, 4),
-    ):
-        if at is not None:
-            style: dict[str, Any] = {"marker": marker, "markersize": size, "linestyle": "none"}
-            axes.plot([at], [place], color=color, clip_on=False, **style)
-    if one.allowed is not None:
-        axes.plot([one.allowed], [place], color=BLACK, clip_on=False, **_ALLOWED)
 
 
 def _limits_text(one: Bar, allowed: str) -> str:
@@ -280,52 +349,85 @@ def _limits_text(one: Bar, allowed: str) -> str:
     return (", ".join(filter(None, (least, most))) or "no limit") + own
 
 
-def _roc(curves: Any, name: str) -> Picture:  # noqa: ANN401 - the curves of a score
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
+
+
+def _gutter(one: Bar) -> tuple[str, ...]:
+    name = safe_name(one.name)
+    return one.lines or _lines([_shortened([name])[name]])
+
+
+def _roc(curves: Any) -> Picture:  # noqa: ANN401 - the curves of a score
     """Draw TPR against FPR on logarithmic axes, with the limits of each point.
 
     Between points an upper limit is that of the next, a lower one that of the last: TPR does
     not fall as FPR rises.
     """
-    shown = [(p.fpr, p.tpr) for p in curves.roc if p.tpr]
+    seen = [(p.fpr, p.tpr) for p in curves.roc if p.tpr]
     lows = [(p.fpr, p.lower) for p in curves.roc if p.lower]
     highs = _never_falling([(p.fpr, p.upper) for p in curves.roc if p.upper])
-    lines: tuple[tuple[Sequence[tuple[float, float]], str, dict[str, Any]], ...] = (
-        (shown, "observed", {"color": GREY}),
-        (lows, "at least", {"color": ORANGE, "marker": "^", "drawstyle": "steps-post"}),
-        (highs, "at most", {"color": BLUE, "marker": "v", "drawstyle": "steps-pre"}),
-    )
+    # An axis of one power of ten would have no numbers between its ends.
+    across, up = map(_decades, zip((0.01, 0.01), *seen, *lows, *highs, strict=True))
 
-    def draw(axes: Axes) -> None:
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.plot([_LOWEST_RATE, 1], [_LOWEST_RATE, 1], color=GREY, linestyle="--", label="chance")
-        for points, label, style in lines:
-            fprs, tprs = zip(*points, strict=True) if points else ((), ())
-            axes.plot(fprs, tprs, label=label, **style)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_ticks(_TICKS, labels=[percent_text(tick) for tick in _TICKS])
-            axis.set_ticks([], minor=True)
-        axes.set_xlim(_LOWEST_RATE, 1)
-        axes.set_ylim(_LOWEST_RATE, 1)
-        axes.set_xlabel("false-positive rate (log scale)")
-        axes.set_ylabel("true-positive rate (log scale)")
-        axes.legend(loc="lower right", frameon=False)
+    def line(points: Sequence[tuple[float, float]], style: str) -> Iterator[str]:
+        places = ((across.at(math.log10(x)), _height(up, math.log10(y))) for x, y in points)
+        for (left, low), (right, high) in pairwise(places):
+            yield _line(left, right, style, low, high)
 
+    def dots(points: Sequence[tuple[float, float]], shape: str) -> Iterator[str]:
+        for x, y in points:
+            yield _put(shape, across.at(math.log10(x)), _height(up, math.log10(y)))
+
+    later = [(x, y) for (_, y), (x, _) in pairwise(lows)]
+    sooner = [(x, y) for (x, _), (_, y) in pairwise(highs)]
+    even = 10.0 ** max(across.low, up.low)
     of = quoted_name(curves.score)
     said = "; ".join(
         f"at FPR {percent_text(fpr)} at least {percent_text(float(lower_text(lower)))}"
         for fpr, lower in lows
-        if fpr in _TICKS
+        if math.log10(fpr) in _LOG_TICKS
     )
-    return drawn(
-        draw,
-        name=name,
-        height=4.2,
+    marks = [
+        *line([(even, even), (1.0, 1.0)], _CHANCE),
+        *line(seen, _SEEN),
+        *line(_stepped(lows, later), _SURE),
+        *line(_stepped(highs, sooner), _REACH),
+        *dots(lows, _UP),
+        *dots(highs, _DOWN),
+    ]
+    svg = _plane(
+        marks,
+        [(across.at(tick), percent_text(10.0**tick)) for tick in across.ticks],
+        [(_height(up, tick), percent_text(10.0**tick)) for tick in up.ticks],
+        across="false alarms (false-positive rate, log scale)",
+        up="members found (true-positive rate, log scale)",
+        key=tuple(zip(_CURVES, ("at least", "observed", "at most", "chance"), strict=True)),
+    )
+    return Picture(
+        svg,
         alt=f"ROC of {of} with one threshold, on logarithmic axes. {said or 'No limit'}.",
         caption=f"ROC of {of}: how many members an attacker with one threshold finds, for how "
-        "many false alarms. Each limit holds for its own point; an upper one that would fall "
-        "is drawn as high as the one before.",
+        "many false alarms. Limits hold point by point; the upper line is drawn so that it "
+        "never falls.",
     )
+
+
+def _decades(rates: Sequence[float]) -> Scale:
+    """Return an axis of logarithms, from a power of ten below all rates up to 1."""
+    least = math.floor(math.log10(max(_LOWEST_RATE, min(rates))) + _ROUNDING)
+    return Scale(least, 0.0, tuple(tick for tick in _LOG_TICKS if tick >= least))
+
+
+def _stepped(
+    points: Sequence[tuple[float, float]], corners: Sequence[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """Return points with the corner between each and its next."""
+    return [one for pair in zip(points, corners, strict=False) for one in pair] + [*points[-1:]]
 
 
 def _never_falling(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -334,118 +436,144 @@ def _never_falling(points: Sequence[tuple[float, float]]) -> list[tuple[float, f
     return list(zip(fprs, accumulate(uppers, max), strict=True))
 
 
-def _bins(curves: Any, name: str) -> Picture:  # noqa: ANN401 - the curves of a score
+def _bins(curves: Any) -> Picture:  # noqa: ANN401 - the curves of a score
     """Draw how members and holdout records spread from the lowest scores to the highest."""
     of, counts = quoted_name(curves.score), [(one.members, one.holdout) for one in curves.bins]
     members, holdout = (sum(one) or 1 for one in zip(*counts, strict=True))
     shares = [(inside / members, outside / holdout) for inside, outside in counts]
-
-    def draw(axes: Axes) -> None:
-        left, right = ([x + by for x in range(len(shares))] for by in (-0.2, 0.2))
-        striped: dict[str, Any] = {"hatch": "///", "edgecolor": "white", "linewidth": 0}
-        axes.bar(left, [one for one, _ in shares], 0.4, color=ORANGE, label="members")
-        axes.bar(right, [one for _, one in shares], 0.4, color=BLUE, label="holdout", **striped)
-        axes.set_xticks([])
-        axes.set_xlabel("scores from low to high, in bins of about equal size")
-        axes.set_ylabel("share of the class")
-        legend_above(axes)
-
+    scale = Scale.over(share for pair in shares for share in pair)
+    edges = [f"{100 * at / len(shares):.2f}%" for at in range(len(shares) + 1)]
+    width, marks, last = f"{100 / len(shares) - 0.5:.2f}%", [], float(_CURVE)
+    for (inside, _), left in zip(shares, edges, strict=False):
+        y = _height(scale, inside)
+        size = f'width="{width}" height="{_CURVE - y:.1f}"'
+        marks.append(f'<rect x="{left}" y="{y}" {size} fill="{ORANGE}"/>')
+    for (_, outside), (left, right) in zip(shares, pairwise(edges), strict=True):
+        y = _height(scale, outside)
+        marks += [_line(left, left, _OTHERS, last, y), _line(left, right, _OTHERS, y, y)]
+        last = y
     furthest = max(shares, key=lambda pair: abs(pair[0] - pair[1]))
     inside, outside = (percent_text(round(share, 3)) for share in furthest)
-    return drawn(
-        draw,
-        name=name,
-        height=2.8,
+    svg = _plane(
+        marks,
+        (),
+        [(_height(scale, tick), percent_text(tick)) for tick in scale.ticks],
+        across="scores from low to high, in bins of about equal size",
+        up="share of the members, and of the holdout records",
+        key=((_BAR, "members"), (_KEY.format(_OTHERS), "holdout")),
+    )
+    return Picture(
+        svg,
         alt=f"Shares of members and of holdout records in {len(shares)} bins of {of}, from low to "
         f"high. Where they differ most: {inside} of the members and {outside} of the holdout.",
-        caption=f"{of} from low to high: where members and holdout records differ, membership "
-        "shows. Small bins are merged.",
+        caption=f"Scores {of} from low to high. Where the bars (members) and the line (holdout "
+        "records) differ, membership shows. Small bins are merged.",
     )
 
 
-# After Okabe and Ito, whom the colour-blind follow; shapes say the same. Each is seen on paper and
-# on the page in the dark, where black is the ink of the text around it.
-BLUE: Final = "#0072B2"  # at most
-ORANGE: Final = "#D55E00"  # at least
-BLACK: Final = "#000000"  # what the policy allows
-GREY: Final = "#767676"
-WIDTH: Final = 4.4  # inches: what a phone shows whole, and can be read there
-LETTERS: Final = 10.5  # points
-_INK: Final = "color: var(--ink, #000000)"
-_PAPER: Final = "fill: var(--paper, #ffffff)"
+def _height(scale: Scale, value: float) -> float:
+    return round(_CURVE * (1 - scale.share(value)), 1)
 
 
-@contextmanager
-def own_style(**more: Any) -> Iterator[None]:  # noqa: ANN401 - settings of matplotlib
-    """Draw in the style that the picture was laid out for, not in the user's own, and quietly.
+# Marks are strings of SVG: of lines, rectangles and circles, whose lengths may be percentages.
+
+
+def _line(left: str, right: str, style: str, low: float = 0, high: float = 0) -> str:
+    return f'<line x1="{left}" x2="{right}" y1="{low}" y2="{high}" {style}/>'
+
+
+def _put(shape: str, at: str | float, y: float = 0) -> str:
+    """Return a shape at its place; a path has no percentages."""
+    return f'<svg x="{at}" y="{y}" overflow="visible">{shape}</svg>'
+
+
+def _text(text: str, at: str | float, y: float, anchor: str = "start") -> str:
+    return f'<text x="{at}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _rows(
+    rows: Sequence[tuple[Sequence[str], str]],
+    scale: Scale,
+    *,
+    what: str,
+    key: Key = (),
+    start: float = 0.0,
+    limit: tuple[float, str] | None = None,
+) -> str:
+    """Return a drawing with a row for each name, and with what stands across them."""
+    ends = [*accumulate(_BETWEEN + _LINE * len(lines) for lines, _ in rows)]
+    marks, beside, end = (
+        [_line(scale.at(start), scale.at(start), _FAINT, 0, ends[-1])],
+        [],
+        ends[-1],
+    )
+    if limit is not None:
+        at, anchor = scale.at(limit[0]), "end" if scale.share(limit[0]) > _LATE else "middle"
+        marks += [_line(at, at, _ACROSS, -4, end), _text(limit[1], at, -9, anchor)]
+    for (lines, drawn), below in zip(rows, ends, strict=True):
+        first = below - _LINE * len(lines) + _BETWEEN - 2
+        middle = below - (_BETWEEN + _LINE * len(lines)) / 2
+        marks.append(f'<g transform="translate(0 {middle:g})">{drawn}</g>')
+        beside += [_text(line, -_GUTTER, first + _LINE * at) for at, line in enumerate(lines)]
+    texts = [number_text(tick) for tick in scale.ticks]
+    # All numbers have their place on a phone, or every second one, with 0.
+    every = 1 + (len(texts) * max(map(len, texts)) > _MANY)
+    zero = texts.index("0") if "0" in texts else 0
+    numbers = [
+        (scale.at(tick), text if (at - zero) % every == 0 else "")
+        for at, (tick, text) in enumerate(zip(scale.ticks, texts, strict=True))
+    ]
+    marks += _axis_below(numbers, what, end)
+    top = 8 if limit is None else 26
+    return _drawn(marks, beside, key, _GUTTER, top, end + _FOOT)
+
+
+def _plane(
+    marks: Sequence[str],
+    numbers: Sequence[tuple[str, str]],
+    beside: Sequence[tuple[float, str]],
+    *,
+    across: str,
+    up: str,
+    key: Key,
+) -> str:
+    """Return a drawing with an axis that goes up, beside the one below."""
+    grid = [_line("0%", "100%", _FAINT, y, y) for y, _ in beside]
+    names = [_text(up, -_SIDE, -14), *(_text(text, -8, y + 4, "end") for y, text in beside)]
+    marks = [*grid, *marks, *_axis_below(numbers, across, _CURVE)]
+    return _drawn(marks, names, key, _SIDE, 30, _CURVE + _FOOT - 18 * (not numbers))
+
+
+def _axis_below(numbers: Sequence[tuple[str, str]], what: str, y: float) -> Iterator[str]:
+    yield _line("0%", "100%", _INK, y, y)
+    for at, text in numbers:
+        yield _line(at, at, _INK, y, y + 5) + _text(text, at, y + 18, "middle")
+    yield _text(what, "100%", y + (36 if numbers else 18), "end")
+
+
+def _drawn(
+    marks: Iterable[str], beside: Iterable[str], key: Key, left: int, top: int, bottom: float
+) -> str:
+    """Return a drawing.
 
     Args:
-        more: settings of the picture.
+        marks: what has its place on an axis.
+        beside: what has it left of the axis.
+        key: what the shapes say.
+        left: where the axis begins.
+        top: how much is above it.
+        bottom: where the key stands.
     """
-    import logging
-
-    # Of its caches matplotlib says more than anybody asked.
-    logger = logging.getLogger("matplotlib")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        import matplotlib as mpl
-
-        with mpl.rc_context():
-            mpl.rcdefaults()
-            style: dict[Any, Any] = {"font.size": 9.0, "svg.hashsalt": "mipaudit", **more}
-            mpl.rcParams.update(style)
-            yield
-    finally:
-        logger.setLevel(level)
-
-
-def drawn(
-    draw: Callable[[Axes], None], *, name: str, height: float, alt: str, caption: str
-) -> Picture:
-    """Return a picture.
-
-    Args:
-        draw: draws on empty axes.
-        name: tells the picture from the others of a page: short, letters and digits.
-        height: in inches.
-        alt: the same in words.
-        caption: stands below it.
-    """
-    text = StringIO()
-    # Text stays text: smaller, searchable, and in the reader's own font. A name is no formula.
-    texts = {"svg.fonttype": "none", "text.parse_math": False, "font.size": LETTERS}
-    with own_style(**texts, **{"svg.hashsalt": name}):
-        from matplotlib.figure import Figure
-
-        figure: Figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        axes = figure.subplots()
-        draw(axes)
-        axes.spines[["top", "right"]].set_visible(False)
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return Picture(svg=_element(text.getvalue(), name), alt=alt, caption=caption)
-
-
-def legend_above(axes: Axes) -> None:
-    """Say above the axes what the lines are: below, they can be anywhere."""
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            ncols=2,
-            frameon=False,
-            fontsize=LETTERS - 1,
-        )
-
-
-def _element(svg: str, name: str) -> str:
-    """Return the ``svg`` element alone, with ids that no other picture of a page has."""
-    start = svg.index("<svg")
-    found = re.sub(r"<metadata>.*?</metadata>", "", svg[start:], flags=re.DOTALL)
-    for pattern in (r'\bid="', r'href="#', r"url\(#"):
-        found = re.sub(f"({pattern})", rf"\g<1>{name}-", found)
-    # What stands on the page has its paper and its ink; alone it is black on white.
-    found = found.replace("#000000", "currentColor")
-    found = found.replace('style="fill: #ffffff"', f'fill="#ffffff" style="{_PAPER}"')
-    found = found.replace("<svg ", f'<svg fill="currentColor" style="{_INK}" ', 1)
-    return re.sub(r"\n\s*", "\n", found).strip()
+    x, said = 9.0 - left, []
+    for shape, text in key:
+        said.append(_put(shape, f"{x:g}", bottom - 4) + _text(text, f"{x + 14:g}", bottom))
+        x += 30 + _LETTER * len(text)
+    height = bottom + (10 if key else -18)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{top + height:g}">'
+        '<rect width="100%" height="100%" fill="#ffffff"/>'
+        f'<svg x="{left}" y="{top}" width="{_WIDTH - left - _RIGHT}" height="{height:g}" '
+        f'overflow="visible" fill="currentColor" style="color: var(--ink, {BLACK})" '
+        f'font-family="system-ui, sans-serif" font-size="{_LETTERS}">'
+        f"{''.join((*beside, *said, *marks))}</svg></svg>"
+    )

@@ -226,9 +226,9 @@ class Walk:
         """Yield the pictures, the one that shows the answer first."""
         from mipaudit.report.pictures import pictured
 
-        for at, table in enumerate(self._layout.tables):
+        for table in self._layout.tables:
             if table.picture:
-                yield from pictured(table, list(self._rows(table)), self._fields, number=at)
+                yield from pictured(table, list(self._rows(table)), self._fields)
 
     def of_rows(self, rows: str) -> Section:
         """Return the first table that shows a field of the report; empty where it has no rows."""

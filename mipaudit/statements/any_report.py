@@ -107,7 +107,6 @@ class AnyReport:
         """Return the picture of the answer, which notebooks draw and ``.save("a.svg")`` writes.
 
         Raises:
-            MissingExtraError: matplotlib, which draws, is not installed.
             UsageError: no picture belongs to this report.
         """
         picture: Drawing = named("mipaudit.report.forms:key_picture")(self)

@@ -1,27 +1,50 @@
-"""Pictures: the same again, names that are no markup and no formula, limits that never fall."""
+"""Pictures: the same again, names that are no markup, one right edge, limits that never fall."""
 
-from itertools import pairwise
-from unittest.mock import MagicMock
+import re
+from types import SimpleNamespace
 from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
 
 from mipaudit.evidence.scores.curves import RocPoint, ScoreBin, ScoreCurves
-from mipaudit.report.pictures import BLACK, BLUE, GREY, ORANGE, Bar, _bins, _roc, amounts, intervals
+from mipaudit.report.layout import LIMITS, SHORT_SCORE, Table
+from mipaudit.report.pictures import (
+    BLACK,
+    BLUE,
+    GREY,
+    ORANGE,
+    Bar,
+    Scale,
+    _bins,
+    _roc,
+    amounts,
+    intervals,
+    pictured,
+)
 
 HOSTILE = '$x^2$ <script>alert("x")</script> \u202e&'
 
 
+def texts(picture, anchor):
+    """Where texts are, and what they say, that begin, end or have their middle there."""
+    found = (one for one in fromstring(picture.svg).iter() if one.tag.endswith("text"))  # noqa: S314 - ours
+    return [(one.get("x"), one.text) for one in found if one.get("text-anchor") == anchor]
+
+
+def arrows(picture):
+    return len(re.findall(r'<path d="M-?1-5l', picture.svg))
+
+
 def drawn(rows, **more):
-    return intervals(rows, name="n", what="advantage", caption="C.", **more)
+    return intervals(rows, what="advantage", caption="C.", **more)
 
 
 def test_a_name_is_text_whatever_it_is():
     picture = drawn([Bar(HOSTILE, 0.1, 0.2, 0.3)])
 
-    texts = [one.text for one in fromstring(picture.svg).iter() if one.tag.endswith("text")]  # noqa: S314 - ours
-    assert any(text and text.startswith("$x^2$ <script>") for text in texts)
+    assert "$x^2$ <sc…" in "".join(name for _, name in texts(picture, "start"))
+    assert "<script" not in picture.svg
     assert "\u202e" not in picture.svg
 
 
@@ -58,25 +81,98 @@ def test_limits_and_policy_have_colours_and_words_of_their_own(rows, more, said,
         assert all(color.lower() in picture.svg.lower() for color in colors)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_at_most_never_falls_in_the_picture(monkeypatch, seed):
-    rng = np.random.default_rng(seed)
-    fprs = [0.001, 0.01, 0.1, 0.3, 0.5]
-    points = list(zip(fprs, rng.uniform(0.1, 1, 5).tolist(), strict=True))
-    curves = ScoreCurves(
-        score="s",
-        side="high",
-        roc=tuple(RocPoint(fpr=f, tpr=f, lower=None, upper=u) for f, u in points),
-        bins=(),
-    )
-    axes = MagicMock()
-    monkeypatch.setattr("mipaudit.report.pictures.drawn", lambda draw, **_: draw(axes))
-    _roc(curves, "n")
+def roc(points):
+    """Draw points of (FPR, upper limit)."""
+    found = tuple(RocPoint(fpr=f, tpr=None, lower=None, upper=u) for f, u in points)
+    return _roc(ScoreCurves(score="s", side="high", roc=found, bins=()))
 
-    lines = [one for one in axes.plot.call_args_list if one.kwargs.get("label") == "at most"]
-    (highs,) = [one.args[1] for one in lines]
-    assert all(before <= after for before, after in pairwise(highs))
-    assert all(high >= stated for high, (_, stated) in zip(highs, points, strict=True))
+
+@pytest.mark.parametrize("seed", range(20))
+def test_at_most_never_falls_in_the_picture(seed):
+    fprs = [0.001, 0.01, 0.1, 0.3, 0.5]
+    uppers = np.random.default_rng(seed).uniform(0.1, 1, 5)
+    picture = roc(list(zip(fprs, uppers.tolist(), strict=True)))
+
+    ends = re.findall(rf'y1="([^"]+)" y2="([^"]+)" stroke="{BLUE}"', picture.svg)
+    # The picture is upside down.
+    assert all(float(later) <= float(before) for before, later in ends)
+    ups = [float(y) for y in re.findall(rf'y="([^"]+)"[^>]*><path [^>]*fill="{BLUE}"', picture.svg)]
+    assert len(ends) == 8
+    stated = [240 * -np.log10(upper) / 2 for upper in uppers]
+    assert all(up <= y + 0.06 for up, y in zip(ups[1:], stated, strict=True))
+
+
+LONG = [f"loss of the network after epoch {at} with augmentation" for at in (119, 120)]
+# Values, the start, and the axis.
+AXES = [
+    ((0.0394, 0.1), 0.0, (0, 0.1)),
+    ((0.33, 0.146), 0.0, (0, 0.4)),
+    ((-0.0129, 0.3396), 0.0, (-0.1, 0.4)),
+    ((0.6, 0.6347), 0.6, (0.6, 0.64)),
+    ((0.59, 0.61), 0.6, (0.59, 0.61)),
+    ((1.0,), 0.0, (0, 1)),
+    ((), 0.0, (0, 1)),
+    ((4.04,), 0.0, (0, 6)),
+    ((1e-7,), 0.0, (0, 1e-7)),
+    ((123456.0,), 0.0, (0, 150000)),
+]
+
+
+@pytest.mark.parametrize(("values", "start", "ends"), AXES)
+def test_an_axis_is_as_wide_as_its_values_need(values, start, ends):
+    scale = Scale.over(values, start)
+
+    assert (scale.low, scale.high) == pytest.approx(ends)
+    assert (scale.ticks[0], scale.ticks[-1]) == (scale.low, scale.high)
+    assert 2 <= len(scale.ticks) <= 7
+    assert (0 in scale.ticks) == (start == 0)
+
+
+def test_names_stand_beside_the_axis_and_differ():
+    table = Table("T", "lines", (SHORT_SCORE, *LIMITS), picture="intervals")
+    rows = [SimpleNamespace(score=one, lower=0.1, value=0.2, upper=0.3) for one in LONG]
+    (picture,) = pictured(table, rows, {})
+
+    names = [name for at, name in texts(picture, "start") if at == "-146"]
+    assert len(set(names)) == 2
+    assert all(len(name) <= 18 for name in names)
+    assert all(name in picture.alt for name in LONG)
+    assert picture.caption == "T."
+
+
+def test_every_picture_has_the_same_right_edge():
+    bins = (ScoreBin(members=9, holdout=1), ScoreBin(members=1, holdout=9))
+    spread = _bins(ScoreCurves(score="s", side="high", roc=(), bins=bins))
+    figures = amounts([Bar("a", None, 1.0, None)], what="noise", caption="C.")
+    found = [drawn(ONE), figures, spread, roc([(0.01, 0.5), (0.1, 0.9)])]
+
+    edges = {
+        tuple(map(int, re.findall(r'<svg x="(\d+)" y="\d+" width="(\d+)"', one.svg)[0]))
+        for one in found
+    }
+    assert len(edges) == 2
+    assert {sum(edge) for edge in edges} == {622}
+    assert all(
+        re.match(r'<div class="drawn" style="padding: \d+px 18px 0 ', one.inline) for one in found
+    )
+
+
+# A row, the axis' other figures, and how many ends are open.
+OPEN = [
+    (Bar("a", 0.1, 0.2, None), (), 1),
+    (Bar("a", 0.1, 0.2, 0.3), (), 0),
+    (Bar("a", None, 0.2, 0.3), (), 0),  # nothing is below 0
+    (Bar("a", None, 0.2, 0.3), (Bar("b", -0.1, 0.1, 0.2),), 1),
+    (Bar("a", None, None, None), (), 1),
+]
+
+
+@pytest.mark.parametrize(("row", "others", "ends"), OPEN)
+def test_an_end_without_a_limit_is_drawn_and_said(row, others, ends):
+    picture = drawn([row, *others])
+
+    assert arrows(picture) == ends
+    assert ("has no limit on that side." in picture.caption) == (ends > 0)
 
 
 # Machado, Oliveira and Fernandes 2009, table 1, severity 1.0, on linear RGB.
@@ -117,15 +213,15 @@ def test_the_colour_blind_tell_colours_apart_and_all_see_them_on_paper_and_in_th
 def test_many_times_the_least_is_cut_and_said():
     values = {"a": 1.0, "b": 2.0, "c": 1e6}
     rows = [Bar(n, None, x, None, text=f"{x:g}", chosen=n == "b") for n, x in values.items()]
-    picture = amounts(rows, name="n", what="noise", caption="C.")
+    picture = amounts(rows, what="noise", caption="C.")
 
     assert picture.alt == "Noise. a: 1; b: 2, chosen; c: 1e+06."
-    assert "c: 1e+06 →" in picture.svg
-    assert "b: 2 →" not in picture.svg
+    assert picture.caption.endswith("A bar that ends in an arrow is longer than the axis.")
+    assert arrows(picture) == 1
 
 
 def test_where_the_classes_differ_most_is_said():
     bins = (ScoreBin(members=9, holdout=1), ScoreBin(members=1, holdout=9))
-    picture = _bins(ScoreCurves(score="s", side="high", roc=(), bins=bins), "n")
+    picture = _bins(ScoreCurves(score="s", side="high", roc=(), bins=bins))
 
     assert "in 2 bins of 's', from low to high. Where they differ most: 90% of" in picture.alt

@@ -268,7 +268,7 @@ LIMITS = [
 ]
 AXES = [
     ({"limits": LIMITS}, "The limit is 0.3.", "The limit is 0.95."),
-    ({"prior": 0.01}, "on an axis from 0.9800 to 1", "on an axis from 0 "),
+    ({"prior": 0.01}, "on an axis from 0.98 to 0.99", "on an axis from 0 "),
 ]
 
 

@@ -143,7 +143,7 @@ def test_what_has_pictures_has_a_plot_and_says_it_in_words(report):
     picture = report.plot()
     assert picture.svg.startswith("<svg")
     assert re.search(r"[0-9]", picture.alt)
-    assert picture.svg in report_as(report, "html")
+    assert picture.inline in report_as(report, "html")
 
 
 def test_names_of_columns_do_not_steer_a_terminal_at_the_prompt(hostile, capsys):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.maths.privacy.epsilon_delta import to_substitution
-from mipaudit.report.pictures import own_style
 from mipaudit.statements.rounding import number_text, percent_text, upper_figure
 
 if TYPE_CHECKING:
@@ -49,6 +50,26 @@ _METADATA: Final[dict[str, dict[str, None]]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "svg": {"Date": None, "Creator": None},
 }
+
+
+@contextmanager
+def own_style() -> Iterator[None]:
+    """Draw in the style that the picture was laid out for, not in the user's own, and quietly."""
+    import logging
+
+    # Of its caches matplotlib says more than anybody asked.
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        import matplotlib as mpl
+
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update({"font.size": 9.0, "svg.hashsalt": "mipaudit"})
+            yield
+    finally:
+        logger.setLevel(level)
 
 
 def draw_bounds(report: BoundsReport, form: str) -> bytes:

@@ -35,6 +35,7 @@ LAYOUT: Final = Layout(
             picture="intervals",
             of="epsilon",
             axis=("", "claim.epsilon"),
+            allowed=("", "the claim"),
         ),
         Table(
             "What was found",

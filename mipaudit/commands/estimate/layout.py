@@ -63,6 +63,8 @@ LAYOUT: Final = Layout(
             picture="intervals",
             axis=("design.baseline", "shown_limit"),
         ),
+        Table("", "curves", (), picture="roc"),
+        Table("", "curves", (), picture="bins"),
         OPEN_LIMITS,
         Table(
             "Metrics (larger: a better attacker)",
@@ -215,8 +217,6 @@ LAYOUT: Final = Layout(
             where=(("quantity", ("advantage", "auc", "tpr_at_fpr", "metric", "any_difference")),),
             prose=True,
         ),
-        Table("", "curves", (), picture="roc"),
-        Table("", "curves", (), picture="bins"),
     ),
     terms=(
         *LIMIT_WORDS,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mipaudit.statements.any_report import AnyReport
 
-_DRAWING: Final = rb"(?s)<svg.*?</svg>"
+_DRAWING: Final = rb'(?s)<div class="drawn".*?</div>'
 TOLERANCE: Final = 1e-9
 # What a JSON document holds.
 Json: TypeAlias = Any

@@ -13,8 +13,7 @@ from dataclasses import replace
 import pytest
 
 import mipaudit
-from mipaudit.commands.bounds.plot import bounds_figure, draw_bounds
-from mipaudit.report.pictures import own_style
+from mipaudit.commands.bounds.plot import bounds_figure, draw_bounds, own_style
 from tests.places import ROOT
 
 SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-1.", "svg": b"<?xml"}
