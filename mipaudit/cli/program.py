@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 _HELP = """Measure how much a release leaks about who was in its training data.
 
 \b
-  mipaudit estimate scores.parquet      how much leaks, with limits that hold
+  mipaudit estimate scores.parquet      how much leaks, with confidence limits
   mipaudit estimate scores.parquet --max-advantage 0.1
-                                        exit code 0 if it is below, 1 if not
+                                        exit code 0 if below, 1 if above, 3 if unclear
   mipaudit COMMAND --help               options and worked examples
   mipaudit help                         the topics and pages of the documentation
 

@@ -54,11 +54,11 @@ def _day(given: Given) -> str:
 
 
 class _Of(Options):
-    quantity: Limited = required(free("What it is about.", flag=None))
-    score: str | None = free("The only score that it is about.", flag=None)
+    quantity: Limited = required(free("The quantity that is limited.", flag=None))
+    score: str | None = free("The only score with this limit.", flag=None)
     metric: str | None = free("The name of the metric.", flag=None)
-    fpr: float | None = free("Of tpr_at_fpr.", flag=None, within=PROBABILITY)
-    group: str | None = free("A group of records, '*' for every one.", flag=None)
+    fpr: float | None = free("The FPR of tpr_at_fpr.", flag=None, within=PROBABILITY)
+    group: str | None = free("A group of records; '*' means every group.", flag=None)
 
 
 class ListedLimit(_Of):
@@ -66,7 +66,7 @@ class ListedLimit(_Of):
 
     max: float = required(free("The largest value that is accepted.", flag=None, read=_number))
     against: Against | None = free("The attackers to withstand.", flag=None)
-    prior: float | None = free("At which it is judged.", flag=None, within=PROBABILITY)
+    prior: float | None = free("The prior for judging it.", flag=None, within=PROBABILITY)
 
     def check(self) -> None:
         """Refuse what makes no sense beside the quantity."""
@@ -102,8 +102,8 @@ class ListedWaiver(_Of):
     """What a waiver may say: the fields of `Waiver`."""
 
     reason: str = required(choice("Why the limit need not be shown to be kept.", flag=None))
-    person: str = required(choice("Who says so.", flag=None))
-    expires: str = required(choice("The last day on which it holds.", flag=None, read=_day))
+    person: str = required(choice("Who accepts it.", flag=None))
+    expires: str = required(choice("The last day of the waiver.", flag=None, read=_day))
 
     def check(self) -> None:
         """Refuse a waiver that says nothing, or that would be of no score."""

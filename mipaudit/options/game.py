@@ -27,33 +27,35 @@ if TYPE_CHECKING:
 USUAL_CONFIDENCE = 0.95
 
 PRIOR_OPTION = free(
-    "Probability that a challenged record is a member.", metavar="P", within=PROBABILITY
+    "Probability that a record is a member, before its score is known.",
+    metavar="P",
+    within=PROBABILITY,
 )
 CONFIDENCE_OPTION = choice(
-    "Confidence of every pair of limits: 1 - alpha.",
+    "Confidence of each pair of limits: 1 - alpha.",
     metavar="C",
     within=CONFIDENCE,
     needs_word=lambda given: not (isinstance(given, float) and given >= USUAL_CONFIDENCE),
 )
 STRICT_OPTION = free(
-    "Finite-sample limits where there are any; only the AUC stays approximate, and all do with "
-    "a stated seed.",
-    in_python="Without a `seed` one is drawn.",
+    "Use limits that hold at every sample size, where they exist. Only the AUC stays approximate; "
+    "with a stated seed, all limits do.",
+    in_python="Without a `seed`, a fresh one is drawn.",
 )
 DELTA_OPTION = free("Of every epsilon.", metavar="D", within=SHARE)
-CLAIMED_EPSILON_OPTION = free("A claim to refute, at `delta`.", metavar="E", within=NOT_NEGATIVE)
+CLAIMED_EPSILON_OPTION = free("The claim to test, at `delta`.", metavar="E", within=NOT_NEGATIVE)
 SENSITIVITY_OPTION = choice(
-    "How far a neighbour moves what gets the noise; 1 by default.", metavar="S", within=above(0)
+    "How far one record moves what gets the noise; 1 by default.", metavar="S", within=above(0)
 )
-ETA_OPTION = free("Accuracy above guessing that is left to an attacker.")
+ETA_OPTION = free("The most accuracy above guessing that an attacker may have.")
 # Beyond it a rate next to 1 has too few digits left of its complement.
 COUNT = Range(lambda n: 0 <= n <= 10**9, "at least 0 and at most 1e9")
 count: Any = partial(choice, within=COUNT, read=whole_number)
-TRUE_POSITIVES_OPTION = count("Members that it called members.")
-FALSE_NEGATIVES_OPTION = count("Members that it did not.")
-FALSE_POSITIVES_OPTION = count("Holdout records that it called members.")
-TRUE_NEGATIVES_OPTION = count("Holdout records that it did not.")
-ADJACENCY_OPTION = free("The claim's neighbouring data sets.")
+TRUE_POSITIVES_OPTION = count("Members that the attack called members.")
+FALSE_NEGATIVES_OPTION = count("Members that the attack did not call members.")
+FALSE_POSITIVES_OPTION = count("Holdout records that the attack called members.")
+TRUE_NEGATIVES_OPTION = count("Holdout records that the attack did not call members.")
+ADJACENCY_OPTION = free("Neighbours in the claim: one record replaced, or added or removed.")
 
 
 class Prior(Options):
@@ -84,33 +86,34 @@ class Neighbours(Options):
     adjacency: Literal["substitution", "add-remove"] | None = ADJACENCY_OPTION
 
 
-MEMBERS_OPTION = reads("The members' scores, with `holdout`.")
-HOLDOUT_OPTION = reads("The holdout records' scores, with `members`.")
-SYNTHETIC_OPTION = reads("The records that were released.")
-REFERENCE_OPTION = reads("Records of neither class, for density and classifier.")
+MEMBERS_OPTION = reads("The members' scores; give `holdout` too.")
+HOLDOUT_OPTION = reads("The holdout records' scores; give `members` too.")
+SYNTHETIC_OPTION = reads("The synthetic records that were released.")
+REFERENCE_OPTION = reads("Other records of the same source, for density and classifier.")
 CLAIMED_CURVE_OPTION = free(
-    "A claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
+    "Test the claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
     "curve that mipaudit bounds writes.",
     is_input=True,
     in_python="Or a pair of sequences, FPR and TPR.",
 )
 COLUMNS_OPTION = choice(
-    "Compare these. Default: all but row labels.",
+    "Columns to compare. Default: all but row labels.",
     metavar="COL,COL",
     read=column_list,
     repeated=True,
 )
-IGNORE_OPTION = choice("Leave these out.", metavar="COL,COL", read=column_list, repeated=True)
+IGNORE_OPTION = choice("Columns to leave out.", metavar="COL,COL", read=column_list, repeated=True)
 BY_OPTION = free(
-    "Tell groups apart by these columns; repeat for several. A name with a comma: '\"a,b\"'.",
+    "Columns whose values make the groups; repeat for several. Quote a name that has a comma: "
+    "'\"a,b\"'.",
     metavar="COL,COL",
     read=column_list,
     repeated=True,
 )
 KEY_COLUMN_OPTION = choice(
-    "Identifies a row. Default: its position in the input.", recorded_as="key_column"
+    "Column that identifies a row. Default: the row's position.", recorded_as="key_column"
 )
-MIN_CELL_OPTION = choice("Fewest records of a cell or a group that is shown.", within=at_least(1))
+MIN_CELL_OPTION = choice("Show no cell or group of fewer records than this.", within=at_least(1))
 
 
 def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays
@@ -120,10 +123,10 @@ def several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arr
     return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
-SEED_OPTION = choice("Fixes every random choice.", metavar="INTEGER", within=at_least(0))
+SEED_OPTION = choice("Random seed for every random choice.", metavar="INTEGER", within=at_least(0))
 
 SUBJECT_OPTION = act(
-    "A file that is released, named in the statement or annex by its sha256; repeat for each.",
+    "A released file, to be named in the statement or annex by its sha256. Repeat for each.",
     read=several,
     repeated=True,
     is_input=True,
@@ -135,7 +138,7 @@ class Recorded(Options):
     """What a report says of the settings."""
 
     settings: "tuple[Setting, ...] | None" = manner(
-        "Recorded in the provenance; None records the arguments.", flag=None
+        "Settings that the report records as its own; None records the arguments.", flag=None
     )
 
 
@@ -144,9 +147,10 @@ class PolicyFile(Options):
 
     GROUP = "Policy"
 
-    no_config: bool = act("Use no policy file.", default=False)
+    no_config: bool = act("Read no policy file.", default=False)
     config: str | None = act(
-        "Settings and limits. Default: mipaudit.toml or pyproject.toml, here or above.",
+        "The policy file: settings and limits. Default: mipaudit.toml or pyproject.toml, in this "
+        "folder or above.",
         metavar="FILE",
     )
 
@@ -157,15 +161,14 @@ class Stores(Options):
     GROUP = "Input"
 
     allow_scheme: Sequence[str] = act(
-        "Read addresses of this scheme too, as sftp, with what fsspec has installed for it; "
-        "repeat for several.",
+        "Also read addresses of this scheme, such as sftp, if fsspec can. Repeat for several.",
         default=(),
     )
     anonymous: bool = manner(
-        "Read s3://, gs:// and az:// without credentials: what is public.", default=False
+        "Read public s3://, gs:// and az:// addresses, without credentials.", default=False
     )
     store_timeout: str | None = manner(
-        "How long a store may take to connect, and send no byte. [default: 30]", metavar="SECONDS"
+        "How long to wait for a store to connect, or to send data. [default: 30]", metavar="SECONDS"
     )
 
 

@@ -43,7 +43,7 @@ class Scores(Options, kw_only=False):
     """One input, or the two classes apart."""
 
     data: Data = reads(
-        "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, an address "
+        "A CSV (also .gz, .zst) or Parquet file, a folder or pattern of such files, an address "
         "(s3://, gs://, az://, https://), or - for standard input.",
         flag="SCORES",
     )
@@ -60,8 +60,8 @@ class ScoreColumns(Options):
     """Which columns are scores."""
 
     score_col: Sequence[str] = choice(
-        "A score column; repeat for several. A comma list (d1,d2) is one score of several "
-        "numbers. Default: found by name and type.",
+        "A column to audit as a score; repeat for several. A list with commas (d1,d2) is one score "
+        "of several numbers. Default: found by name and type.",
         default=(),
         recorded_as="score_columns",
     )
@@ -75,22 +75,24 @@ class Membership(Options):
     member_col: str | None = choice(
         "The membership column. Default: found by name.", first=True, recorded_as="member_column"
     )
-    member_value: str | None = choice("Rows with this membership are the members.", metavar="VALUE")
+    member_value: str | None = choice(
+        "The value that means member; all other rows are holdout.", metavar="VALUE"
+    )
     where: str | None = choice(
-        "Read only the rows where this holds.", metavar="'COL = VALUE'", near=True
+        "Read only the rows whose column COL has this value.", metavar="'COL = VALUE'", near=True
     )
     unit_col: str | None = choice(
-        "The person behind a row; each counts once, in one class.",
+        "The column that names the person behind a row. Each person counts once, in one class.",
         first=True,
         recorded_as="unit_column",
     )
     unit_rows: UnitRule | None = choice(
-        "With `unit_col`: what of a person's rows counts. Choose before you look.",
+        "With `unit_col`: how a person's rows make one score. Choose before you see results.",
         only_with="unit_col",
         default_text="one",
     )
     rows_are: Literal["independent"] | None = choice(
-        "Take rows for independent although ids or files repeat; it is said with the result."
+        "Treat the rows as independent although ids or files repeat. The report says so."
     )
 
 
@@ -100,7 +102,9 @@ class Columns(ScoreColumns, Membership):
     GROUP = "Input"
 
     key_col: str | None = KEY_COLUMN_OPTION
-    nan: NanPolicy = choice("What to do with a missing score.", default="error")
+    nan: NanPolicy = choice(
+        "Missing scores: stop, count them as one value, or drop their rows.", default="error"
+    )
 
     @property
     def missing_kept(self) -> bool:
@@ -114,11 +118,11 @@ class Discreteness(Options):
     GROUP = "Statistics"
 
     discrete: bool = choice(
-        "The score has few values, all known: limit all attackers.", default=False
+        "The score has few values, all known: also limit all attackers.", default=False
     )
 
 
-MEMBER_SIDE_OPTION = choice("Where members score, for TPR at FPR; auto looks first.")
+MEMBER_SIDE_OPTION = choice("Whether members score high or low, for TPR at FPR; auto finds out.")
 
 
 class Sides(Options):
@@ -171,13 +175,13 @@ def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
     )
 
 
-MAX_ADVANTAGE_OPTION = free("Policy: the advantage is at most X.")
+MAX_ADVANTAGE_OPTION = free("Policy: the advantage must be at most X.")
 AGAINST_OPTION = free(
-    "The attackers that the policy must withstand; the last two are for scores of several numbers."
+    "The attackers that the policy must withstand. The last two are for scores of several numbers."
 )
 MAX_COPIES_OPTION = free(
-    "Policy: at most N members are released word for word, as column exact_copy tells. Without "
-    "it nothing is met where some are, unless as many others are.",
+    "Policy: at most N members may appear in the release unchanged (column exact_copy). Without "
+    "this limit, no policy is met if some do, unless about as many of the holdout do.",
     within=at_least(0),
 )
 
@@ -210,13 +214,13 @@ class ListedPolicy(Options):
         read=partial(listed, "limits"),
     )
     waivers: Sequence[Mapping[str, Any]] = choice(
-        "Of limits that are not shown to be kept, as the policy file lists them.",
+        "Accepted exceptions to limits, as the policy file lists them.",
         default=(),
         flag=None,
         read=partial(listed, "waivers"),
     )
     on_inconclusive: Literal["fail", "review", "pass"] = choice(
-        "What an open answer counts as: exit code 1, 3 or 0. The report says what it is.",
+        "Exit code of an inconclusive verdict: 1, 3 or 0. The report still says inconclusive.",
         default="review",
         needs_word=lambda given: given == "pass",
     )
@@ -225,9 +229,9 @@ class ListedPolicy(Options):
 class _ScoreLimits(_MaxAdvantage):
     GROUP = "Policy"
 
-    max_eta: float | None = free("Policy: accuracy is at most X above guessing (MIP's eta).")
+    max_eta: float | None = free("Policy: accuracy must be at most X above guessing (eta of MIP).")
     max_tpr_at_fpr: tuple[float, float] | None = free(
-        "Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
+        "Policy: true-positive rate at most T at false-positive rate F, as in 0.02@0.001.",
         metavar="T@F",
         read=operating_point,
         in_python="Or (0.02, 0.001).",
@@ -236,7 +240,7 @@ class _ScoreLimits(_MaxAdvantage):
     max_copies: int | None = MAX_COPIES_OPTION
     against: Against | None = AGAINST_OPTION
     max_metric: Mapping[str, float] | Sequence[str] = free(
-        "Policy: the metric is at most X, as ppv=0.6; repeat for several.",
+        "Policy: the metric must be at most X, as in ppv=0.6. Repeat for several.",
         default=(),
         metavar="NAME=X",
         in_python="Or {'ppv': 0.6}.",
@@ -301,14 +305,14 @@ def seed_given(value: Given) -> SeedGiven | SeedChoice:
 
 
 CHOSEN_SEED_OPTION: Any = SEED_OPTION.but(
-    "Decides with the scores which rows train; fresh draws one that is recorded. "
-    "Default: the scores alone decide.",
+    "Random seed: decides, with the scores, which rows train the attackers. fresh draws a seed and "
+    "records it. Default: the scores alone decide.",
     metavar="INTEGER|fresh",
     within=None,
     read=seed_given,
 )
 JOBS_OPTION = manner(
-    "Workers. Default: one per processor; the answer is the same.", within=at_least(1)
+    "Number of workers; the answer is the same. Default: one per processor.", within=at_least(1)
 )
 
 
@@ -353,7 +357,9 @@ class Seeded(ChosenSeed):
 
     GROUP = "Work"
 
-    hash_inputs: bool = free("Record the sha256 of inputs over 64 MiB in all, too.", default=False)
+    hash_inputs: bool = free(
+        "Record the sha256 of the inputs even if they are over 64 MiB together.", default=False
+    )
 
 
 class _Strict(Options):
@@ -380,7 +386,7 @@ class Followed(Options):
     """Who is told how far the work is."""
 
     progress: Progress | None = manner(
-        "Called with (rows or other work done, and in all or None).", flag=None
+        "Called with the work done so far, such as rows, and the total or None.", flag=None
     )
 
 
@@ -402,13 +408,13 @@ class Engines(Work):
     GROUP = "Work"
 
     engine: Literal["auto", "threads", "processes", "dask"] = act(
-        "Who does the work; the answer is the same.", default="auto"
+        "What does the work. The answer is the same.", default="auto"
     )
     scheduler: str | None = act(
-        "Scheduler of a Dask cluster to work on.", metavar="tcp://HOST:PORT"
+        "Dask scheduler whose cluster does the work.", metavar="tcp://HOST:PORT"
     )
     executor: "Executor | None" = act(
-        "What runs the work instead: a pool, or a cluster's.", flag=None
+        "An executor that does the work: of a pool, or of a cluster.", flag=None
     )
 
     def check(self) -> None:
@@ -436,6 +442,6 @@ class BadParts(Options):
     GROUP = "Input"
 
     on_bad_part: Literal["error", "skip"] = choice(
-        "A file that cannot be read ends the run, or is left out and named; no policy is met then.",
+        "A file that cannot be read: stop, or leave it out and name it. No policy is met then.",
         default="error",
     )

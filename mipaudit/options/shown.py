@@ -18,23 +18,23 @@ _NO_PDF: Final = Range(
 # Of what is no report.
 NO_PDF: Final = Range(_NO_PDF.holds, "of another form than PDF", in_help=False)
 OUTPUT_OPTION = act(
-    "Write the report there, all of it or nothing, in the form of its ending: .html, .json, "
-    ".csv, .md, .xml (JUnit) or .txt.",
+    "Write the report to this file, whole or not at all. The ending of its name sets the form: "
+    ".html, .json, .csv, .md, .xml (JUnit) or .txt.",
     flag="-o/--output",
     metavar="FILE",
 )
-CURVE_OPTION = act("Write the curves there, as .csv or .json.", metavar="FILE", recorded=True)
+CURVE_OPTION = act("Write the curves to this file (.csv or .json).", metavar="FILE", recorded=True)
 QUIET_OPTION = manner(
     "The answer in a line, also beside a file; no progress bar and no notes on stderr, except "
     "on a policy file that is elsewhere or not yours, and on variables that excuse.",
     flag="-q/--quiet",
 )
 FORMAT_OPTION = act(
-    "The form of the report, where the ending of its file does not say it. csv has the "
-    "figures alone; errors follow json.",
+    "The form of the report, if the ending of its file does not set it. csv holds only the "
+    "figures. With json, errors are JSON too.",
     flag="-f/--format",
 )
-EXIT_ZERO_OPTION = act("Exit 0 also when the policy is not met or unclear.")
+EXIT_ZERO_OPTION = act("Exit with 0 even if the policy is not met or inconclusive.")
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 # What an ending says. Tables also have the endings in `_OF_TABLES`, and numbers, as those of dates.
 _ENDINGS: Final[dict[str, Format]] = {
@@ -96,7 +96,7 @@ class Said(Quiet):
     GROUP = "Output"
 
     verbose: bool = manner(
-        "Say more on stderr, also when something fails.", default=False, flag="-v/--verbose"
+        "Print more on stderr, also when something fails.", default=False, flag="-v/--verbose"
     )
 
 
@@ -110,25 +110,23 @@ class Declared(Options):
     ``[declare]`` of a policy file has the same by the names that reports have.
     """
 
-    GROUP = "Declared, and not checked"
+    GROUP = "Declared, not checked"
 
     title: str | None = _text(
         "The title of the report. Default: the names of what was read.", within=_NAME
     )
-    release_name: str | None = _text(
-        "What is to be released, and its version.", recorded_as="release"
-    )
-    author: str | None = _text("Who answers for the report.")
-    data_name: str | None = _text("What it was trained on.", recorded_as="data")
+    release_name: str | None = _text("The name and version of the release.", recorded_as="release")
+    author: str | None = _text("The person who is responsible for the report.")
+    data_name: str | None = _text("The name of the training data.", recorded_as="data")
     data_subjects: int | None = manner(
-        "How many people may be asked about, members or not: limits are told in people, too.",
+        "People an attacker could ask about, members or not. The report then also counts people.",
         within=between(1, 10**10),  # more than live
         read=whole_number,
         recorded_as="subjects",
     )
     data_sensitivity: str | None = _text("How sensitive the data are.", recorded_as="sensitivity")
-    controller: str | None = _text("Who decides on the data, and answers for them.")
-    seen_by: SeenBy | None = manner("Who may see the release.")
+    controller: str | None = _text("Who decides on the data and is responsible for them.")
+    seen_by: SeenBy | None = manner("Who will be able to see the release.")
 
     def declaration(self) -> dict[str, Any]:
         """Return what is declared, by its name in reports."""
@@ -140,7 +138,7 @@ class Form(Declared):
     """The form of the report."""
 
     full: bool = manner(
-        "Show all of it in the terminal: every table, every limitation.", default=False
+        "Show everything in the terminal: every table and every limitation.", default=False
     )
     format: Format | None = FORMAT_OPTION
 
@@ -168,7 +166,7 @@ class Beside(Form):
     """Where the report goes, of a command whose `output` is data."""
 
     report: str | None = act(
-        "Write the report there; without it, it is shown.", metavar="FILE", within=_NO_PDF
+        "Write the report to this file instead of showing it.", metavar="FILE", within=_NO_PDF
     )
 
     @classmethod
@@ -181,7 +179,7 @@ class _Digest(Options):
     GROUP = "Output"
 
     sha256: bool = act(
-        "With `output` also write FILE.sha256, which sha256sum -c checks.",
+        "With `output`, also write FILE.sha256, which sha256sum -c checks.",
         default=True,
         off="--no-sha256",
     )
@@ -207,7 +205,7 @@ class RequirePolicy(Options):
     GROUP = "Policy"
 
     require_policy: bool = manner(
-        "Fail where no limit and no claim is in force: exit 2, not 0.", default=False
+        "Fail with exit code 2 if no limit and no claim is set.", default=False
     )
 
 
@@ -221,8 +219,8 @@ class Judged(Shown, ExitZero, RequirePolicy):
 
 class _ScoreFile(Options):
     output: str | None = OUTPUT_OPTION.but(
-        "Write the scores there (.csv, .csv.gz, .parquet), all or nothing. Default: CSV "
-        "to standard output, the report to stderr."
+        "Write the scores to this file (.csv, .csv.gz, .parquet), whole or not at all. Default: "
+        "CSV to standard output, the report to stderr."
     )
 
 

@@ -19,7 +19,7 @@ from mipaudit.options.values import ABOVE_NOTHING
 
 class _Guesses(Scores, kw_only=False):
     data: Data = reads(
-        "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, or - for "
+        "A CSV (also .gz, .zst) or Parquet file, a folder or pattern of such files, or - for "
         "standard input.",
         flag="GUESSES",
     )

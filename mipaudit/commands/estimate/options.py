@@ -38,8 +38,8 @@ def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a
 
 class _Data(Options, kw_only=False):
     data: Data = reads(
-        "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, - for "
-        "standard input, or summaries that mipaudit summarize made (*.summary).",
+        "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, - for standard "
+        "input, or summaries made by mipaudit summarize (*.summary).",
         flag="SCORES...",
         repeated=True,
     )

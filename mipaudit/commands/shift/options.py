@@ -11,8 +11,8 @@ from mipaudit.options.values import ABOVE_NOTHING, path_of, require
 class _Tables(Options, kw_only=False):
     members: Data = required(
         reads(
-            "The members' records: a CSV (also .gz, .zst) or Parquet file, a directory or glob of "
-            "parts, or - for standard input.",
+            "The members' records: a CSV (also .gz, .zst) or Parquet file, a folder or pattern of "
+            "such files, or - for standard input.",
             flag="MEMBERS",
             read=path_of,
         )

@@ -12,7 +12,7 @@ from mipaudit.options.values import at_least, between, require, site_name, whole
 
 class _Data(Options, kw_only=False):
     data: Data = reads(
-        "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, or - for "
+        "CSV (also .gz, .zst) or Parquet files, folders or patterns of such files, or - for "
         "standard input.",
         flag="SCORES...",
         repeated=True,
