@@ -10,22 +10,22 @@ from mipaudit.options.values import FINITE, NOT_NEGATIVE, above
 
 
 class _Attack(Sides):
-    residuals: bool = choice("The scores are residuals: attack their size.", default=False)
+    residuals: bool = choice("The scores are residuals, whose size is attacked.", default=False)
     loss_bound: float | None = choice(
-        "The loss is at most X; above it counts as X.", within=above(0)
+        "The loss is at most X; larger losses count as X.", within=above(0)
     )
     mean_loss: float | None = choice("The mean loss of the members, as published.", within=FINITE)
     sigma_members: float | None = choice(
         "Standard error on members, as published.", within=NOT_NEGATIVE, only_with="residuals"
     )
     sigma_holdout: float | None = choice(
-        "Standard error on others, as published.", within=NOT_NEGATIVE, only_with="residuals"
+        "Standard error on holdout, as published.", within=NOT_NEGATIVE, only_with="residuals"
     )
     by: Sequence[str] = BY_OPTION.but(
-        "Give each value of these columns a threshold of its own.", default=()
+        "Use a separate threshold for each value of these columns.", default=()
     )
     min_cell: int = MIN_CELL_OPTION.but(
-        "Fewest records of a class, or behind a mean, shown.", default=10
+        "Show nothing based on fewer members or holdout records.", default=10
     )
 
     def check(self) -> None:
@@ -55,30 +55,30 @@ class _Attack(Sides):
 class AttackOptions(Scores, Classes, Columns, _Attack, AdvantageLimit, Seeded, Work):
     """The scores, the attacks on them, and a policy on what they achieve."""
 
-    HELP = """Say what the named attacks of the literature achieve.
+    HELP = """Show what published attacks achieve on a score.
 
-Each published attack on the score, with limits that hold, beside the limits of the best
-attacker who sees it: the bounded-loss attack, thresholds at the mean loss and at standard
-errors (Yeom et al.), the top n (LOGAN) and the top half, the best threshold and one for
-each class (Song and Mittal). And the generalization gap.
+Each attack is shown with confidence limits, next to those of the best attacker: the
+bounded-loss attack, thresholds at the mean loss and at standard errors (Yeom et al.), the
+top n (LOGAN) and the top half, the best threshold, and a threshold for each class (Song
+and Mittal). The generalization gap is shown too.
 
-An attack that learns its threshold learns it from the burn-in, a part of the rows, and is
-judged on the others. All scores are held in memory.
+An attack that learns its threshold does so on a part of the rows (the burn-in), and is
+judged on the other rows. All scores are held in memory.
 
 \b
 Examples:
   mipaudit attack scores.parquet
-      Every attack that applies to every score, and how far each is from the best.
+      Every attack that fits each score, and how far each is from the best attacker.
   mipaudit attack scores.parquet --score-col loss --loss-bound 5
-      The loss is at most 5, or counts as 5: the bounded-loss attack, and limits of the
+      Losses above 5 count as 5. Adds the bounded-loss attack, and limits of the
       generalization gap.
   mipaudit attack residuals.csv --residuals
-      Label less prediction: Gaussian thresholds with two standard errors and with one.
+      Residuals: label minus prediction. Gaussian thresholds with two standard errors and one.
   mipaudit attack residuals.csv --residuals --sigma-members 1.2 --sigma-holdout 1.5
-      With the standard errors as they were published: nothing is learned.
+      Uses the published standard errors, so that nothing is learned.
   mipaudit attack groups.parquet --score-col loss --by sex
-      A threshold for each class, and what it achieves within each.
+      A threshold for each value of sex, and what it achieves there.
   mipaudit attack scores.parquet --max-advantage 0.1
-      A policy on these attacks: exit 0 if each is within, 1 if one of them, or the best
-      attacker, is surely above, 3 if it is open. Met says nothing of the best attacker.
+      A policy on these attacks: exit code 0 if all stay below, 1 if one of them or the best
+      attacker is surely above, 3 if inconclusive. Met does not cover the best attacker.
 """

@@ -26,23 +26,23 @@ class _Guesses(Scores, kw_only=False):
 
 
 class _Attribute(Options):
-    members: Any = MEMBERS_OPTION.but("Guesses of members, with `holdout`.")
-    holdout: Any = HOLDOUT_OPTION.but("Guesses of others, with `members`.")
+    members: Any = MEMBERS_OPTION.but("Guesses about members; give `holdout` too.")
+    holdout: Any = HOLDOUT_OPTION.but("Guesses about holdout records; give `members` too.")
     attribute_col: str = choice(
-        "Holds the attribute as it is.", default="attribute", recorded_as="attribute_column"
+        "The column of the true attribute.", default="attribute", recorded_as="attribute_column"
     )
-    guess_col: str = choice("Holds what was guessed.", default="guess", recorded_as="guess_column")
+    guess_col: str = choice("The column of the guess.", default="guess", recorded_as="guess_column")
 
 
 class _Limits(AdvantageLimit):
     min_cell: int = MIN_CELL_OPTION.but(
-        "Fewest members and holdout records of a value shown.", default=10
+        "Show no value of fewer members or holdout records.", default=10
     )
     max_attribute_advantage: float | None = free(
-        "Policy: the attribute advantage of these guesses is at most X.", within=ABOVE_NOTHING
+        "Policy: the attribute advantage of these guesses must be at most X.", within=ABOVE_NOTHING
     )
     max_advantage: float | None = MAX_ADVANTAGE_OPTION.but(
-        "Policy: the membership advantage of these guesses is at most X."
+        "Policy: the membership advantage of these guesses must be at most X."
     )
 
 
@@ -59,12 +59,12 @@ class AttributeOptions(_Guesses, _Attribute, Membership, _Limits, Seeded, Work):
                 hint="Name two columns: `attribute_col` NAME `guess_col` NAME.",
             )
 
-    HELP = """Say how much better an attribute is guessed of members than of others.
+    HELP = """Test whether an attribute is guessed better for members than for others.
 
-An attacker guessed an attribute of each record, such as a diagnosis, with the help of the
-release. Where the guesses are better for records of the training data than for others, the
-release leaks of its members in particular: the attribute advantage (Yeom et al.). And
-whether a guess is right then gives membership away, by at least as much as is shown.
+An attacker used the release to guess an attribute of each record, such as a diagnosis. If
+the guesses are right more often for members than for holdout records, the release leaks
+about its members: the attribute advantage (Yeom et al.). A right guess then also reveals
+membership, by at least as much as is shown.
 
 GUESSES has one row per record: its attribute, the guess, and whether it is a member.
 
@@ -73,10 +73,10 @@ Examples:
   mipaudit attribute guesses.csv
       With columns attribute, guess and member.
   mipaudit attribute guesses.csv --attribute-col race --guess-col guessed_race
-      With columns of other names.
+      The columns have other names.
   mipaudit attribute guesses.csv --max-attribute-advantage 0.05
-      A policy on these guesses: exit 0 if met, 1 if not, 3 if it is open. Met says nothing
-      of those who guess better.
+      A policy on these guesses: exit code 0 if met, 1 if not, 3 if inconclusive. Met does
+      not cover attackers who guess better.
   mipaudit attribute guesses.csv -f json -o attribute.json
       A report for programs.
 """

@@ -154,29 +154,29 @@ class _Guarantee(Options):
 
     epsilon: float | None = free("Differential privacy.", metavar="E", within=_LOSS)
     delta: float | None = game.DELTA_OPTION.but(
-        "The delta of an epsilon; by default 0, or 1e-5 where epsilon is derived."
+        "The delta of an epsilon. Default: 0, or 1e-5 if epsilon is derived."
     )
     mu: float | None = free("Gaussian differential privacy.", metavar="MU", within=_LOSS)
     rho: float | None = free("Zero-concentrated differential privacy.", metavar="RHO", within=_LOSS)
     rdp: Sequence[tuple[float, float]] | None = free(
-        "Renyi differential privacy: the most at each order.",
+        "Renyi differential privacy: the largest divergence at each order.",
         metavar="ORDER:E,...",
         read=_renyi_limits,
         repeated=False,
     )
     noise_sd: float | None = free(
-        "Gaussian noise: its standard deviation.", metavar="SD", within=_SIZE
+        "Standard deviation of Gaussian noise.", metavar="SD", within=_SIZE
     )
-    scale: float | None = free("Laplace noise on one number: its scale.", metavar="B", within=_SIZE)
+    scale: float | None = free("Scale of Laplace noise on one number.", metavar="B", within=_SIZE)
     geometric_scale: float | None = free(
-        "Geometric noise on one whole number: its scale.", metavar="B", within=_SIZE
+        "Scale of geometric noise on one whole number.", metavar="B", within=_SIZE
     )
     sensitivity: float | None = game.SENSITIVITY_OPTION
     randomized_response: float | None = free(
-        "Probability of the true answer.", metavar="P", within=SHARE
+        "Probability that the true answer is given.", metavar="P", within=SHARE
     )
     categories: int | None = free(
-        "How many answers there are; 2 by default.",
+        "Number of possible answers; 2 by default.",
         metavar="K",
         within=Range(lambda n: 2 <= n <= _LARGEST_WHOLE, "at least 2 and at most 1e15"),  # noqa: PLR2004 - two answers
         only_with="randomized_response",
@@ -185,7 +185,7 @@ class _Guarantee(Options):
         "DP-SGD with Poisson sampling.", metavar="noise_multiplier=,q=,steps=", read=_dp_sgd
     )
     compose: Sequence[tuple[str, Mapping[str, float]]] = free(
-        "A part of a composition; repeat. KIND: gaussian, laplace, approximate-dp, "
+        "One part of a composition; repeat for each. KIND: gaussian, laplace, approximate-dp, "
         "randomized-response, dp-sgd.",
         default=(),
         metavar="KIND:NAME=X,...",
@@ -193,17 +193,17 @@ class _Guarantee(Options):
         repeated=True,
     )
     best_of: int | None = free(
-        "Only the best of K such runs is published, as after tuning.",
+        "Only the best of K such runs is published, as after hyperparameter tuning.",
         metavar="K",
         within=Range(lambda k: 1 <= k <= _MOST_RUNS, "at least 1 and at most 10,000"),
     )
     drawn: Literal["fixed", "poisson", "geometric", "logarithmic"] = free(
-        "How the number of runs came about: K by choice, or drawn beforehand with mean K.",
+        "How the number of runs was set: K by choice, or drawn beforehand with mean K.",
         default="fixed",
         only_with="best_of",
     )
     counting_queries: Mapping[str, float] | None = free(
-        "Averages of 0/1 values: k of them over n records, with `noise_sd` on each.",
+        "k averages of 0/1 values over n records, with `noise_sd` on each.",
         metavar="k=,n=",
         read=_averages,
     )
@@ -224,7 +224,7 @@ class _Target(Options):
     accuracy: float | None = free("Target: the accuracy is at most X.")
     eta: float | None = game.ETA_OPTION.but("Target: accuracy at most X above guessing (MIP).")
     success: tuple[float, float] | None = free(
-        "Target: what is guessed right in a share B of cases without the record, in at most S.",
+        "Target: guesses that hit B without the record hit at most S with it (shares of cases).",
         metavar="S@B",
         read=_success_at,
         within=Range(
@@ -233,7 +233,7 @@ class _Target(Options):
         ),
     )
     gaussian_noise_for: Mapping[str, float] | None = free(
-        "Target: this guarantee, by noise on what has the `sensitivity`.",
+        "Target: this guarantee, from Gaussian noise at the given `sensitivity`.",
         metavar="epsilon=,delta=",
         read=_wanted_guarantee,
     )
@@ -275,7 +275,7 @@ class _Answer(Options):
         within=Range(lambda shares: all(0 <= b <= 1 for b in shares), "each from 0 to 1"),
     )
     recall_floor: float = free(
-        "Precision is bounded at this recall or more.",
+        "The bound on precision is for attacks with at least this recall.",
         default=0.01,
         metavar="R",
         within=Range(lambda r: 0 < r <= 1, "above 0 and at most 1"),
@@ -286,23 +286,23 @@ class _Answer(Options):
 class BoundsOptions(_Guarantee, game.Neighbours, _Target, _Attack, game.Game, _Answer, Recorded):
     """A guarantee, a target or an attack."""
 
-    HELP = """Say what a privacy guarantee allows an attacker, and back.
+    HELP = """Say what a privacy guarantee allows an attacker, or which one is needed.
 
-Nothing is read: this is mathematics. Ask one of three questions: what does a
-guarantee allow, which guarantee does a target need, what does an attack rule out.
+Reads no data: this is mathematics. Ask one of three questions: what does a guarantee
+allow, which guarantee does a target need, or which guarantee does an attack rule out?
 
 \b
 Examples:
   mipaudit bounds --epsilon 1 --delta 1e-5
-      Advantage, accuracy, TPR at low FPR, precision: what no attacker can
-      exceed, with every published bound beside the exact one.
+      The advantage, accuracy, TPR at low FPR and precision that no attacker can
+      exceed. Every published bound is shown beside the exact one.
   mipaudit bounds --epsilon 1 --baseline 0.1
-      How often something about a person is guessed right that 10 in 100 guesses
-      hit without their record.
+      Without a person's record, 10 in 100 guesses about them are right. How many
+      can be right with it?
   mipaudit bounds --advantage 0.1
-      The epsilon, the mu and the noise that keep every attacker below it.
+      The epsilon, the mu and the noise that keep every attacker at 0.1 or below.
   mipaudit bounds --success 0.2@0.1
-      The same for guesses about a person: 10 in 100 without the record, at most 20 with it.
+      The same for guesses about a person: 10 in 100 right without the record, at most 20 with it.
   mipaudit bounds --gaussian-noise-for epsilon=1,delta=1e-5 --sensitivity 2
       The least standard deviation that gives this guarantee.
   mipaudit bounds --tp 90 --fn 10 --fp 1 --tn 99
@@ -310,7 +310,7 @@ Examples:
   mipaudit bounds --dp-sgd noise_multiplier=0.8,q=0.01,steps=10000
       Needs the extra: pip install "mipaudit[accounting]"
   mipaudit bounds --dp-sgd noise_multiplier=1,q=0.01,steps=1000 --best-of 10 --drawn poisson
-      The same where the best of runs is published, 10 on average.
+      The same if only the best run is published, out of 10 on average.
   mipaudit bounds --rdp 2:0.1,4:0.25
       What an accountant's Renyi divergences allow.
   mipaudit bounds --counting-queries k=100,n=1000 --noise-sd 0.01
@@ -393,7 +393,7 @@ class BoundsShown(Shown):
 
     curve: str | None = CURVE_OPTION
     plot: str | None = act(
-        "Draw bounds and ROC there (.png, .pdf, .svg).", metavar="FILE", recorded=True
+        "Draw bounds and ROC to this file (.png, .pdf, .svg).", metavar="FILE", recorded=True
     )
 
 

@@ -6,11 +6,11 @@ from mipaudit.options.scores import BadParts, Classes, Columns, Engines, Scores,
 class CheckOptions(Scores, Classes, Columns, BadParts, Seeded, Engines):
     """The scores, and how they are understood."""
 
-    HELP = """Say what is in a score file, and whether it can be audited.
+    HELP = """Show what is in a score file, and whether it can be audited.
 
-Prints the columns that an audit would take, the rows per class, ties and repeated
-values, and anything worth knowing before an audit. Exit code 0: it can be audited;
-2: it cannot, and why. No value from the data is ever printed.
+Prints the columns that an audit would use, the rows per class, ties and repeated
+values, and anything else worth knowing before an audit. Exit code 0: the file can be
+audited; 2: it cannot, and the error says why. No value from the data is ever printed.
 
 \b
 Examples:

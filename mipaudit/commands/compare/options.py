@@ -102,8 +102,8 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
 
 class _Several(Options):
     scores: Sequence[Data] = reads(
-        "Score files, directories, globs or -, or reports of estimate (.json), each as PATH "
-        "or NAME=PATH.",
+        "Score files, folders, patterns or -, or reports of estimate (.json), each as PATH or "
+        "NAME=PATH.",
         default=(),
         flag="SCORES...",
         in_python="Or data frames, Arrow tables, or reports that estimate returned.",
@@ -112,22 +112,21 @@ class _Several(Options):
 
 class _Matching(Options):
     key_col: str | None = KEY_COLUMN_OPTION.but(
-        "Identifies a record; the rows of several files are matched by it."
+        "The column that identifies a record, to match the rows of several files."
     )
 
 
 class _Compare(Options):
     independent: bool = choice("The files hold different records.", default=False)
     baseline: str | None = choice(
-        "Compare all others with this query, not every pair; of reports, the old one."
+        "Compare all other queries with this one, not every pair. With reports: the old report."
     )
     max_increase: float | None = free(
-        "Policy: no query, or no score of a new report, leaks more than the baseline by more "
-        "than X."
+        "Policy: no query, or no score of a new report, may leak over X more than the baseline."
     )
     against: Against | None = AGAINST_OPTION.but(
-        "The attackers of the ranking and the policy. Default: any where every score is "
-        "discrete, else thresholds. The last two are for reports on scores of several numbers."
+        "The attackers of the ranking and the policy. Default: any if every score is discrete, "
+        "else thresholds. The last two are for reports on scores of several numbers."
     )
 
 
@@ -208,32 +207,32 @@ class CompareOptions(
             "Give several score files, or one with several score columns.",
         )
 
-    HELP = """Say which of several queries leaks most, and by how much.
+    HELP = """Show which of several queries leaks most, and by how much.
 
-Every query's advantage, the differences with limits that hold jointly over all pairs, a
-ranking with what is certain about it, the largest of them chosen honestly, and what two
-scores tell together. A difference is for a named class of attackers.
+Shows every query's advantage, the differences (their limits hold together for all pairs),
+which ranks are certain, the largest advantage without bias from picking it, and what two
+scores reveal together. A difference holds for a named class of attackers.
 
-Given JSON reports of estimate instead of scores: what changed from the first to the
-others, by the limits that they hold.
+If JSON reports of estimate are given instead of scores, shows what changed from the first
+report to the others, by the limits in the reports.
 
 \b
 Examples:
   mipaudit compare scores.parquet
       Every score column is a query, asked about the same rows.
   mipaudit compare scores.parquet --score-col loss --score-col lira_online
-      These two.
+      Compares these two columns.
   mipaudit compare old=v1.parquet new=v2.parquet --key-col record_id
-      Two files of the same records, matched by key, under names of their own.
+      Two files of the same records, matched by key and named old and new.
   mipaudit compare a.csv b.csv --independent
       Two files of different records.
   mipaudit compare old=v1.parquet new=v2.parquet --baseline old --max-increase 0.02
-      A policy: exit 0 if new leaks at most 0.02 more than old, 1 if it leaks more,
-      3 if nobody can tell yet.
+      A policy: exit code 0 if new leaks at most 0.02 more than old, 1 if it leaks more,
+      3 if inconclusive.
   mipaudit compare old.json new.json --max-increase 0.05
-      Two reports of estimate: exit 0 if no score leaks more than 0.05 more in the new
-      one, 1 if one does, 3 if their limits leave it open. To compare the score files
-      is more precise.
+      Two reports of estimate: exit code 0 if every score leaks at most 0.05 more in the new
+      report, 1 if one leaks more, 3 if inconclusive. Comparing the score files is more
+      precise.
   mipaudit compare scores.parquet --against bins-16 -f json -o compare.json
       Another class of attackers, and a report for programs.
 """

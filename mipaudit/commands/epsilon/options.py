@@ -68,7 +68,7 @@ def _called(given: str | tuple[Rates, Rates] | None) -> str | None:
 class _Any(Options):
     design: DesignKind | None = choice("How the scores came about. No default.")
     delta: float = game.DELTA_OPTION.but(default=1e-5)
-    confidence: float = game.CONFIDENCE_OPTION.but("Of the limit.", default=0.95)
+    confidence: float = game.CONFIDENCE_OPTION.but("Confidence of the limit.", default=0.95)
     claimed_epsilon: float | None = game.CLAIMED_EPSILON_OPTION
 
 
@@ -76,35 +76,34 @@ class _Certifying(Options):
     GROUP = "Claim"
 
     claimed_mu: float | None = free(
-        "A claim of Gaussian differential privacy.", metavar="MU", within=NOT_NEGATIVE
+        "Test this claim (mu) of Gaussian differential privacy.", metavar="MU", within=NOT_NEGATIVE
     )
     claimed_curve: Any = CLAIMED_CURVE_OPTION.but(read=_points_or_path, told=_called)
     true_epsilon: float | None = choice(
-        "Plan for this truth. Default: twice the claim.",
+        "Show what an audit finds if this is the true epsilon. Default: twice the claim.",
         metavar="E",
         within=NOT_NEGATIVE,
         only_with="claimed_epsilon",
     )
-    assume_gdp: bool = choice("Add what holds only if the mechanism is Gaussian.", default=False)
+    assume_gdp: bool = choice("Add the limit that holds only for Gaussian noise.", default=False)
 
 
 class _Runs(Options):
     GROUP = "Independent runs"
 
     method: MethodName = choice(
-        "Independent runs: how. gdp needs `assume_gdp`.", default="conditional"
+        "Independent runs: the method. gdp needs `assume_gdp`.", default="conditional"
     )
-    tp: int | None = game.TRUE_POSITIVES_OPTION.but("Runs with the record called so.")
-    fn: int | None = game.FALSE_NEGATIVES_OPTION.but("Runs with the record not called so.")
-    fp: int | None = game.FALSE_POSITIVES_OPTION.but("Runs without the record called runs with it.")
-    tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record not called so.")
+    tp: int | None = game.TRUE_POSITIVES_OPTION.but("Runs with the record, guessed right.")
+    fn: int | None = game.FALSE_NEGATIVES_OPTION.but("Runs with the record, guessed wrong.")
+    fp: int | None = game.FALSE_POSITIVES_OPTION.but("Runs without the record, guessed wrong.")
+    tn: int | None = game.TRUE_NEGATIVES_OPTION.but("Runs without the record, guessed right.")
     numerator: NumeratorChoice | None = choice(
-        "Whose right guesses count, of these counts. Default: either class, at half the error "
-        "each.",
+        "With counts: which class's right guesses are used. Default: both, at half the error each.",
         only_with="tp",
     )
     curve: bool = free(
-        "Add epsilon at many deltas to the report, jointly valid.", default=False, flag=None
+        "Add epsilon at many deltas to the report. They hold together.", default=False, flag=None
     )
 
 
@@ -112,25 +111,25 @@ class _OneRun(Options):
     GROUP = "One run"
 
     guesses: int | tuple[int, int] | None = choice(
-        "One run: how many canaries to guess, or how many in and how many out, fixed "
-        "beforehand. Default: several numbers that share the error.",
+        "One run: how many canaries to guess, or how many in and how many out, fixed before "
+        "looking. Default: several numbers that share the error.",
         metavar="R|K+,K-",
         read=one_or_two,
     )
     member_side: Literal["auto", "high", "low"] = MEMBER_SIDE_OPTION.but(
-        "One run: where included score, if known beforehand.", default="auto"
+        "One run: whether included canaries score high or low, if known.", default="auto"
     )
-    canaries: int | None = game.count("Canaries of one run, with `guesses`.", metavar="M")
-    correct: int | None = game.count("How many of the guesses are right.", metavar="V")
+    canaries: int | None = game.count("Canaries in one run; needs `guesses`.", metavar="M")
+    correct: int | None = game.count("Number of right guesses.", metavar="V")
     inclusion_rate: float | None = choice(
-        "One run: with what probability each coin included its canary, if that is known, say "
-        "0.5. Default: every rate that the canaries included do not speak against.",
+        "One run: the probability that a canary was included, if it is known, such as 0.5. "
+        "Default: every rate that the data do not contradict.",
         metavar="S",
         within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
     )
     run_col: str | None = choice(
-        "The run of a row: several runs, each with coins of its own and their number fixed "
-        "beforehand, are one audit. Needs `key_col`, the canary.",
+        "The column that names the run of a row, if one audit has several runs. Each run has its "
+        "own coins, and their number was fixed beforehand. Needs `key_col`, the canary.",
         recorded_as="run_column",
         only_with="key_col",
     )
@@ -152,10 +151,10 @@ _OF_SCORES: Final = (
 class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns, Seeded, Work):
     """Scores, or counts in their place, how they came about, and a claim."""
 
-    HELP = """Say which epsilon of differential privacy the data refute.
+    HELP = """Find which epsilon of differential privacy the data refute.
 
-A lower confidence limit on epsilon at delta, valid after the search for the best
-attack. What it certifies depends on how the scores came about, so --design must say:
+Computes a lower confidence limit on epsilon at delta. The search for the best attack is
+allowed for. What the limit certifies depends on --design, how the scores came about:
 
 \b
   independent-runs  a row is one run of the mechanism, with the record or without
@@ -167,14 +166,14 @@ Examples:
   mipaudit epsilon runs.parquet --design independent-runs
       The largest epsilon at delta 1e-5 that is refuted with 95% confidence.
   mipaudit epsilon runs.parquet --design independent-runs --claimed-epsilon 1 --delta 0
-      A claim: exit 1 if it is refuted, else 0, with what the runs could have found.
+      Tests a claim: exit code 1 if it is refuted, else 0. Shows what the runs could have found.
   mipaudit epsilon canaries.csv --design one-run --guesses 200,200
-      The 200 highest scores are guessed in, the 200 lowest out.
+      Guesses that the 200 highest scores were included and the 200 lowest were not.
   mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv
-      A whole guarantee, as mipaudit bounds --curve dpsgd.csv writes it.
+      Tests a whole guarantee, as mipaudit bounds --curve dpsgd.csv writes it.
   mipaudit epsilon --design independent-runs --tp 500 --fn 0 --fp 0 --tn 500
   mipaudit epsilon --canaries 1000 --guesses 100 --correct 90
-      From counts, of an attack that was fixed beforehand.
+      Both from counts, of an attack that was fixed beforehand.
 """
 
     @classmethod
@@ -366,5 +365,5 @@ Examples:
 class EpsilonShown(Shown, RequirePolicy):
     """The report with its verdict on a claim, and the curve beside it."""
 
-    curve: str | None = CURVE_OPTION.but("Write epsilon at many deltas there, as .csv or .json.")
-    exit_zero: bool = EXIT_ZERO_OPTION.but("Exit 0 also when the claim is refuted.", default=False)
+    curve: str | None = CURVE_OPTION.but("Write epsilon at many deltas to a .csv or .json.")
+    exit_zero: bool = EXIT_ZERO_OPTION.but("Exit 0 even if the claim is refuted.", default=False)

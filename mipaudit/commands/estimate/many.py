@@ -63,13 +63,13 @@ class _Split(Options):
 
 class _Joint(Options):
     joint: bool = JOINT_OPTION.but(
-        "Share the error over the audits: all limits of the advantage hold together, and all "
-        "of the AUC.",
+        "The audits share the error: all limits of the advantage hold together, and all of the "
+        "AUC.",
         default=False,
     )
     against: Against | None = AGAINST_OPTION.but(
         "The attackers whose upper limit is shown. Default: any for a score of few values, "
-        "else the class with the highest limit."
+        "otherwise the class with the highest limit."
     )
 
 

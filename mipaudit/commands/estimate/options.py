@@ -49,14 +49,14 @@ class _Sites(Options):
     GROUP = "Input"
 
     without_site: Sequence[str] = choice(
-        "A site whose cuts were used and that has no record in the release: its summary is "
-        "not needed. Repeat for several.",
+        "A site whose cuts were used but whose records are not in the release: its summary is not "
+        "needed. Repeat for several.",
         default=(),
         read=site_names,
     )
 
 
-JOINT_OPTION = free("Share the error over all rows: their limits hold together.")
+JOINT_OPTION = free("Make the limits of all rows hold together: the rows share the error.")
 
 
 class _Limits(Options):
@@ -64,8 +64,8 @@ class _Limits(Options):
 
     joint: bool = JOINT_OPTION.but(default=False)
     method: Literal["prequential", "mace", "kde"] = choice(
-        "With mace the published estimator is added, labelled, and with kde kernel densities "
-        "with limits for a noised score; they decide no verdict.",
+        "Also show another method: mace, the published estimator, or kde, kernel densities with "
+        "limits for a noised score. Neither decides a verdict.",
         default="prequential",
     )
 
@@ -77,10 +77,10 @@ class _Claim(Neighbours):
         only_with="claimed_epsilon"
     )
     claimed_epsilon: float | None = CLAIMED_EPSILON_OPTION.but(
-        "Compare with this differential privacy claim."
+        "Test whether the scores contradict this claim of differential privacy."
     )
     delta: float = DELTA_OPTION.but(
-        "The claim's delta.", default=0.0, within=BELOW_ONE, only_with="claimed_epsilon"
+        "The delta of the claim.", default=0.0, within=BELOW_ONE, only_with="claimed_epsilon"
     )
 
     @property
@@ -99,7 +99,7 @@ class _Metrics(Options):
         default=(),
     )
     min_recall: float = choice(
-        "Metrics that need it, as ppv, count attackers with a recall of at least R.",
+        "For metrics such as ppv: only count attackers with a recall of at least R.",
         default=0.01,
         metavar="R",
         within=PROBABILITY,
@@ -107,22 +107,22 @@ class _Metrics(Options):
 
 
 class _Blind(Options):
-    GROUP = "The records alone"
+    GROUP = "Without the model"
 
     blind: Any = choice(
-        "A JSON report of mipaudit shift on the same records: what the records alone may "
-        "tell is not held against the model, and clears nothing.",
+        "A JSON report of mipaudit shift on the same records. What the records alone may reveal "
+        "does not count against the model, but cannot make a policy met.",
         told=_blind_name,
         is_input=True,
         in_python="Or its bytes, or what shift returned.",
     )
     blind_against: Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None = choice(
-        "The attackers on the records whose upper limit is shown; it decides nothing. "
-        "Default: the widest.",
+        "Attackers on the records alone whose upper limit is shown. Decides no verdict. Default: "
+        "the widest class.",
         only_with="blind",
     )
     blind_bound: float | None = choice(
-        "With `blind`, your assertion: nobody who sees the records alone has an advantage above T.",
+        "With `blind`: you assert that nobody who sees the records alone has an advantage above T.",
         metavar="T",
         within=BELOW_ONE,
         only_with="blind",
@@ -148,11 +148,11 @@ class EstimateOptions(
 ):
     """The scores, what is said of them, a claim and a policy."""
 
-    HELP = """Say how much anybody could learn about membership from a score.
+    HELP = """Measure how much anybody could learn about membership from a score.
 
-For every score column: the advantage of the best attacker (at least / best estimate
-/ at most, for named kinds of attacker), AUC, and true-positive rates at low
-false-positive rates; then whether a privacy claim or your own policy holds.
+Reports for every score column the advantage of the best attacker (at least, best
+estimate, and at most for named kinds of attacker), the AUC, and true-positive rates at
+low false-positive rates. Then says whether a privacy claim or your own policy holds.
 
 \b
 Examples:
@@ -162,19 +162,19 @@ Examples:
   mipaudit estimate --members in.csv --holdout out.csv --score-col loss
       Members and holdout in two files.
   mipaudit estimate scores.csv --max-advantage 0.1
-      A policy: exit 0 if it is met, 1 if not, 3 if nobody can tell yet.
+      A policy: exit code 0 if it is met, 1 if not, 3 if inconclusive.
   mipaudit estimate scores.csv --claimed-epsilon 1 --delta 1e-5
       Do the scores contradict a differential privacy claim?
   mipaudit estimate 'parts/*.parquet' -f json -o report.json
       A report for programs, from many files.
   mipaudit estimate sites/*.summary --max-advantage 0.1
-      Parts that were summarized elsewhere: mipaudit summarize --help.
+      Parts that were counted elsewhere: see mipaudit summarize --help.
   zcat scores.csv.gz | mipaudit estimate - --prior 0.01
-      One challenged record in a hundred is a member.
+      Before seeing scores, an attacker expects 1 record in 100 to be a member.
   mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
-      Only what goes beyond the records themselves counts: mipaudit shift --help.
+      Counts only what leaks beyond the records themselves: see mipaudit shift --help.
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
-      Of those whom an attacker calls members, how many are? At most half may be.
+      Of the records that an attacker calls members, at most half may be members.
 """
 
     def check(self) -> None:

@@ -19,17 +19,17 @@ class _Reports(Options, kw_only=False):
 class HistoryOptions(_Reports, Recorded):
     """The reports, in any order."""
 
-    HELP = """Show the reports of several releases side by side in time.
+    HELP = """Show the reports of several releases in order of time.
 
-The verdict of each, the advantage of every score between its limits, and what changed from
-one report to the next: limits, prior, scores, program. Files of a folder that are no reports
-are named. Nothing is judged: the exit code is 0. Whether one release leaks more than another
-is what compare says.
+Shows the verdict of each report, the advantage of every score with its limits, and what
+changed from one report to the next: limits, prior, scores, program. Files in a folder that
+are not reports are named. Nothing is judged, so the exit code is 0. To test whether one
+release leaks more than another, use compare.
 
 \b
 Examples:
   mipaudit history reports/
   mipaudit history reports/ -o history.html
-      As a page, with a picture.
+      Writes a page with a picture.
   mipaudit history old.json new.json -f csv
 """

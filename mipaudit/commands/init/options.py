@@ -12,25 +12,25 @@ FOUND: Final = "mipaudit.toml"
 class InitOptions(Options):
     """For whom the limits are."""
 
-    HELP = """Write a policy file to begin with: limits, and the reason of each.
+    HELP = """Write a first policy file: limits, and the reason for each.
 
-Nothing is asked and nothing is read. Every later run in the folder, or in a folder below it,
-uses mipaudit.toml. Read the limits, change what does not fit, and keep the file beside the scores.
+Asks nothing and reads nothing. Every later run in the folder, or in a folder below it, uses
+mipaudit.toml. Read the limits, change what does not fit, and keep the file beside the scores.
 
 \b
 Examples:
   mipaudit init
-      mipaudit.toml, for what leaves the house: an answer that is not sure fails.
+      Writes mipaudit.toml, for a release to others: an inconclusive verdict fails.
   mipaudit init --policy synthetic
-      The same for a synthetic table: no record of a member may be released word for word.
+      The same for a synthetic table: no member's record may appear in the release unchanged.
   mipaudit init --policy research -o research.toml
-      Another file, for work in progress: wider limits, and an answer that is not sure is only told.
+      For work in progress: wider limits, and exit code 3 for an inconclusive verdict.
   mipaudit estimate scores.parquet --config research.toml
-      A file of another name is used where it is named.
+      A file with another name is used only if it is given with --config.
 """
 
     policy: Literal["release", "synthetic", "research"] = free(
-        "For what leaves the house, likewise for a synthetic table, or for work in progress.",
+        "For a release to others, for a synthetic table, or for work in progress.",
         default="release",
     )
 
@@ -39,5 +39,5 @@ class InitShown(Quiet):
     """Where the file goes."""
 
     output: str = OUTPUT_OPTION.but(
-        "Write the file there; one that exists is never written over.", default=FOUND, within=NO_PDF
+        "Write to this file. An existing file is never overwritten.", default=FOUND, within=NO_PDF
     )

@@ -11,46 +11,48 @@ from mipaudit.errors import OutputError
 _HEAD: Final = """\
 # The privacy policy of this release, for mipaudit: {of}.
 {used}
-# Change what does not fit before you look at figures; afterwards, say so and why.
+# Change what does not fit before you see results. If you change it later, say so, and why.
 # What other bodies use, with sources: mipaudit help choose-a-limit
 # More keys: mipaudit help policy
 
-# The scores, if they are always in one file: then `mipaudit estimate` needs no more words.
+# The scores, if they are always in one file: then `mipaudit estimate` needs no arguments.
 # scores = "scores.parquet"
 """
-_FOUND: Final = "# Every run of mipaudit in this folder, or in one below it, judges by it."
+_FOUND: Final = (
+    "# Every run of mipaudit in this folder, or in a folder below it, judges by this file."
+)
 _USED: Final = """\
-# It is used where it is named, since its name is not mipaudit.toml:
+# This file is used only if it is named, since its name is not mipaudit.toml:
 #   mipaudit estimate scores.parquet --config {name}"""
 _FOOT: Final = """
-# An audit fails (exit code 2) where no limit is left in force, as after a slip of the pen here.
+# An audit fails (exit code 2) if no limit is set, for example after a mistake in this file.
 [estimate]
 require_policy = true
 """
 # What a synthetic table must keep besides, and how another file holds it.
 _COPIES: Final = """
-# Synthetic records: nobody's record may be released word for word. It needs scores that
-# mipaudit query made: what does not tell of every member shows nothing, and fails.
+# Synthetic records: no member's record may appear in the release unchanged. This needs scores
+# made by mipaudit query. If they do not cover every member, the verdict is inconclusive.
 max_copies = 0
 """
 _MARKED: Final = """
-# Synthetic records: nobody's record may be released word for word. It needs scores that
-# mipaudit query made: take the mark away then. `mipaudit init --policy synthetic` does.
+# Synthetic records: no member's record may appear in the release unchanged. This needs scores
+# made by mipaudit query: then remove the mark, or use `mipaudit init --policy synthetic`.
 # max_copies = 0
 """
 _RELEASE: Final = (
     """
-# Advantage: whoever sees a score guesses who was in the data. Of 100 guesses on even odds, 50
-# are right by luck, and at 0.1 at most 55: a guess stays a guess.
+# The advantage: how well a score lets somebody guess who was in the data. At even odds, 50 of
+# 100 guesses are right by luck. At an advantage of 0.1, at most 55 are.
 max_advantage = 0.1
 
-# What is neither shown to be kept nor to be broken fails: a release is not an experiment. With
-# too few records nothing can be shown; the report says how many would settle each limit, if any.
+# An inconclusive verdict fails: a release is not an experiment. With too few records no limit
+# can be shown to be kept. The report says how many would settle each limit, if any number can.
 on_inconclusive = "fail"
 """,
     """
-# Few who are surely exposed hide in an average: where 1 of 100 who were not in the data is taken
-# for a member, at most 5 of 100 members may be found.
+# An average hides a few people who are surely exposed. If an attacker wrongly takes 1 in 100
+# holdout records for members, at most 5 in 100 members may be found.
 [[limit]]
 quantity = "tpr_at_fpr"
 fpr = 0.01
@@ -61,17 +63,17 @@ _LIMITS: Final = {
     "release": _MARKED.join(_RELEASE),
     "synthetic": _COPIES.join(_RELEASE),
     "research": """
-# Advantage: whoever sees a score guesses who was in the data. Of 100 guesses on even odds, 50
-# are right by luck, and at 0.2 at most 60. Enough to find what leaks before it matters.
+# The advantage: how well a score lets somebody guess who was in the data. At even odds, 50 of
+# 100 guesses are right by luck. At an advantage of 0.2, at most 60 are.
 max_advantage = 0.2
 
-# What is neither shown to be kept nor to be broken is told (exit code 3), and a person decides.
+# An inconclusive verdict has exit code 3, and a person decides.
 on_inconclusive = "review"
 """,
 }
 _OF: Final = {
-    "release": "what leaves the house",
-    "synthetic": "a synthetic table that leaves the house",
+    "release": "a release to others",
+    "synthetic": "a synthetic table for others",
     "research": "work in progress",
 }
 

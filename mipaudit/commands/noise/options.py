@@ -46,13 +46,13 @@ _APART: Final[Mapping[str, Any]] = {
 class _Promise(Options):
     eta: float = required(game.ETA_OPTION.but(within=_ETA))
     k: float = choice(
-        "Order of the published moment.",
+        "Order of the published central moment.",
         default=2.0,
         metavar="K",
         within=Range(lambda k: k >= 1, "at least 1; it may be inf"),
     )
     train_fraction: float = choice(
-        "Share of the records that is trained on.", default=0.5, metavar="Q", within=PROBABILITY
+        "Share of records in the training set.", default=0.5, metavar="Q", within=PROBABILITY
     )
 
 
@@ -63,13 +63,13 @@ class _Known(Options):
         "Sigma_k: k-th root of the release's k-th central moment.", metavar="SIGMA", within=_SIZE
     )
     swap_distance: float | None = choice(
-        "Mean move of the release when one record is exchanged.", metavar="D", within=_SIZE
+        "Mean change of the release when one record is exchanged.", metavar="D", within=_SIZE
     )
     sensitivity: float | None = game.SENSITIVITY_OPTION.but(
-        "Largest move when one record is exchanged, for any data."
+        "Largest change when one record is exchanged, for any data."
     )
     dimension: int | None = choice(
-        "How many numbers are released; 1 by default.",
+        "Number of released numbers; 1 by default.",
         within=Range(lambda n: 1 <= n <= 10**12, "at least 1 and at most 1e12"),
     )
 
@@ -84,7 +84,7 @@ class _Tables(Options):
         is_input=True,
     )
     pairs: str | None = choice(
-        "Releases before and after a swap: pair_id, side, maybe record.",
+        "Releases before and after a swap: columns pair_id, side, maybe record.",
         metavar="PAIRS",
         read=file_path,
         only_with="splits",
@@ -92,65 +92,63 @@ class _Tables(Options):
         in_python="",
     )
     columns: Sequence[str] = COLUMNS_OPTION.but(
-        "A released number; repeat. Default: all but row labels.", **_APART
+        "A column of released numbers; repeat. Default: all but row labels.", **_APART
     )
-    ignore: Sequence[str] = IGNORE_OPTION.but(
-        "A column that is no released number; repeat.", **_APART
-    )
+    ignore: Sequence[str] = IGNORE_OPTION.but("A column to leave out; repeat.", **_APART)
 
 
 class _Calibration(Options):
     GROUP = "Calibration"
 
     confidence: float = game.CONFIDENCE_OPTION.but(
-        "Of the limits.", default=0.95, within=PROBABILITY, only_with="splits"
+        "Confidence of the limits.", default=0.95, within=PROBABILITY, only_with="splits"
     )
     strict: bool = game.STRICT_OPTION.but(
-        "Limits that hold at every number of splits; takes more of them.",
+        "Use limits that hold for any number of splits. Needs more splits.",
         default=False,
         only_with="splits",
         in_python=None,
     )
-    calibration: CalibrationKind | None = choice("Choose only among these.", only_with="splits")
-    mechanism: Mechanism | None = choice("Choose only this noise.", only_with="splits")
-    shape: ShapeKind | None = choice("Choose only noise of this shape.", only_with="splits")
+    calibration: CalibrationKind | None = choice("Allow only these methods.", only_with="splits")
+    mechanism: Mechanism | None = choice("Allow only this kind of noise.", only_with="splits")
+    shape: ShapeKind | None = choice("Allow only noise of this shape.", only_with="splits")
     protect: Protects = choice(
-        "Every record, the records that `pairs` exchanges, or records on average.",
+        "For every record, for those that `pairs` exchanges, or for records on average.",
         default="every-record",
         only_with="splits",
     )
     error_units: Literal["standardised", "given"] = choice(
-        "In what units the total error is made least.", default="standardised", only_with="splits"
+        "Units in which the total error is minimized.", default="standardised", only_with="splits"
     )
     scaled_by: Literal["upper", "value"] = choice(
-        "The upper limit of what is estimated, or its value.", default="upper", only_with="splits"
+        "Scale by the upper limit, or by the estimate.", default="upper", only_with="splits"
     )
     seed: int | None = SEED_OPTION.but(
-        "Experiments only: who knows it can undo the noise.", only_with="splits"
+        "Experiments only: knowing the seed undoes the noise.", only_with="splits"
     )
 
 
 class NoiseOptions(_Promise, _Known, _Tables, _Calibration, Recorded):
     """A promise, and what is known of the release, or splits that tell it."""
 
-    HELP = """Say how much noise makes a release membership-inference private.
+    HELP = """Find how much noise makes a release membership-inference private.
 
-A promise of eta: whoever sees the release tells a member from another record with an
-accuracy of at most eta above guessing. Without --from this is mathematics; with it
+The promise of eta: anyone who sees the release can tell members from other records with
+an accuracy of at most eta above guessing. Without --from, this is mathematics. With --from,
 the noise is calibrated on random splits of your own data, and can be added.
 
 \b
 Examples:
   mipaudit noise --eta 0.1 --k 2
-      How many times its spread a release needs, by every known calibration.
+      The noise as a multiple of the release's spread, by every known calibration.
   mipaudit noise --eta 0.1 --moment 0.5 --sensitivity 20 --dimension 10
-      The same as scales, with the error that the release will have.
+      The same as noise scales, with the error that the release will have.
   mipaudit noise --eta 0.1 --from splits.parquet
-      Calibrated: rows are random splits, columns the numbers of the release.
+      Calibrated: each row is a random split, each column a number of the release.
   mipaudit noise --eta 0.1 --from splits.parquet --strict
-      With limits that hold at every number of splits, whatever the release.
+      With limits that hold for any number of splits and any release.
   mipaudit noise --eta 0.1 --from splits.csv --apply release.csv -o noised.csv
-      Adds the noise; noised.csv.report.json says what was added and why.
+      Adds the noise. noised.csv.report.json says how it was chosen.
 """
 
     def may_choose(self, calibration: CalibrationKind, protects: Protects) -> bool:
@@ -194,7 +192,7 @@ Examples:
 
 
 _RELEASE: Any = act(
-    "A vector to add the noise to; `output` names the result.",
+    "The release, a vector, to add the noise to; give `output` for the result.",
     flag="--apply",
     metavar="RELEASE",
     read=file_path,
@@ -211,7 +209,7 @@ class _Release(Options, kw_only=False):
 
 class _Unlike(Options):
     release_unlike_splits: Unlike = choice(
-        "What to do with a release that lies far beyond all splits.", default="refuse"
+        "What to do with a release far outside all splits.", default="refuse"
     )
 
 

@@ -181,7 +181,7 @@ def _complete(incomplete: str) -> list[str]:
 
 class _Kinds(Options, kw_only=False):
     kinds: Sequence[str] = free(
-        "Which: nn, kth:K, lnr:K, mc:R, share:R, density or classifier.",
+        "The queries: nn, kth:K, lnr:K, mc:R, share:R, density or classifier.",
         default=(),
         flag="QUERY...",
         complete=_complete,
@@ -196,13 +196,13 @@ class _Tables(Options):
         "Records of the training data: CSV or Parquet.", **_TABLE
     )
     holdout: Any = game.HOLDOUT_OPTION.but(
-        "Records of the same source that were not trained on.", **_TABLE
+        "Records from the same source that were not in the training data.", **_TABLE
     )
     synthetic: Any = game.SYNTHETIC_OPTION.but(**_TABLE)
     reference: Any = game.REFERENCE_OPTION.but(**_TABLE)
 
     output: Any = OUTPUT_OPTION.but(
-        "Write the scores there (.csv, .csv.gz, .parquet), all of it or nothing.",
+        "Write the scores to this file (.csv, .csv.gz, .parquet), whole or not at all.",
         read=path_of,
         in_python="Or an open binary file; None writes nothing.",
     )
@@ -211,9 +211,9 @@ class _Tables(Options):
     )
     columns: Sequence[str] = game.COLUMNS_OPTION.but(default=())
     ignore: Sequence[str] = game.IGNORE_OPTION.but(default=())
-    categorical: Sequence[str] = _columns("Numbers that are categories, such as codes.")
+    categorical: Sequence[str] = _columns("Columns of numbers that are categories, such as codes.")
     range: Mapping[str, tuple[float, float]] | None = choice(
-        "The range of a column of numbers, known beforehand; repeat for several.",
+        "The range of a column of numbers, if known beforehand. Repeat for several.",
         metavar="COL=LOW:HIGH",
         recorded_as="ranges",
         read=_ranges,
@@ -222,20 +222,20 @@ class _Tables(Options):
     )
     # The last name is the key in a policy file, where `metric` is that of `estimate`.
     metric: Metric = choice(
-        "Of the distances; categories are one-hot, or mismatches.",
+        "How distances are measured: categories are one-hot (euclidean), or equal or not (gower).",
         default="euclidean",
         flag="--metric/--distance-metric",
     )
     scale: Scale = choice(
-        "A difference of 1 in numbers: 5% to 95%, or the full range.",
+        "What counts as a distance of 1 in numbers: the range from 5% to 95%, or the full range.",
         default="robust",
         flag="--scale/--number-scale",
     )
     encode_on: Literal["synthetic", "reference"] = choice(
-        "The table that the scales come from.", default="synthetic"
+        "The table that sets the scales.", default="synthetic"
     )
     memory: str | int = free(
-        "About how much to use, as 500M.",
+        "About how much memory to use, such as 500M.",
         default="4G",
         metavar="SIZE",
         read=_size,
@@ -245,11 +245,11 @@ class _Tables(Options):
 
 class _Search(ChosenSeed):
     seed: SeedGiven = CHOSEN_SEED_OPTION.but(
-        "Decides with the rows what density and classifier draw; fresh draws one that is "
-        "recorded. Default: the rows alone decide."
+        "Random seed: decides, with the rows, what density and classifier draw. fresh draws a seed "
+        "and records it. Default: the rows alone decide."
     )
     keep: Sequence[str] = _columns(
-        "Carry these of members and holdout to the score file: keys, groups."
+        "Columns to copy from members and holdout to the score file: keys, groups."
     )
 
 
@@ -262,32 +262,31 @@ class QueryOptions(_Kinds, _Tables, _Search, Followed, Recorded):
 
     HELP = """Make a score file from tables: how close is the synthetic table to each record?
 
-Whoever releases synthetic records has tables, not scores: the records that the generator
-was trained on (members), others from the same source (holdout), and what was released
-(synthetic). Each query gives every member and holdout record a score; the score file is
-then audited by mipaudit estimate.
+Give three tables: the records that the generator was trained on (members), other records
+from the same source (holdout), and the released records (synthetic). Each query gives every
+member and holdout record a score. mipaudit estimate then audits the score file.
 
 \b
-Queries, on which side members are expected in brackets:
+Queries; in brackets, whether members are expected to score low or high:
   nn          distance to the nearest synthetic record [low]
   kth:K       distance to synthetic neighbour number K; kth alone: 5 [low]
-  lnr:K       distance to the nearest over that to number K; lnr alone: 2 [low]
+  lnr:K       distance to the nearest, divided by that to number K; lnr alone: 2 [low]
   mc:R        Monte-Carlo within a ball of radius R; mc alone: median heuristic [high]
   share:R     share of the synthetic records in that ball [high]
-  density     density of synthetic over reference records, DOMIAS; --reference [high]
-  classifier  log odds of being synthetic, by a classifier; --reference [high]
+  density     density of synthetic records divided by that of --reference (DOMIAS) [high]
+  classifier  log odds of being synthetic, not from --reference, by a classifier [high]
 
 \b
 Examples:
   mipaudit query nn --members m.parquet --holdout h.parquet --synthetic s.parquet -o nn.parquet
-      The distance to the nearest synthetic record, of every record.
+      The distance from every record to its nearest synthetic record.
   mipaudit query nn mc kth:5 lnr --members m.csv --holdout h.csv --synthetic s.csv -o all.csv
-      Several queries at once, each a column of its own.
+      Several queries at once, each in its own column.
   mipaudit query density classifier --reference r.csv --members m.csv --holdout h.csv \
 --synthetic s.csv -o ratio.csv --ignore zip
-      Against records of neither class; the column zip is left out.
+      Compares with reference records. Leaves the column zip out.
   mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv --keep person,sex -o nn.csv
-      The score file has person and sex, for estimate --unit-col and records --by.
+      Copies person and sex to the score file, for estimate --unit-col and records --by.
 """
 
     def check(self) -> None:

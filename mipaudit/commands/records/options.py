@@ -36,29 +36,29 @@ MOST_CELLS: Final = 1024
 
 class _Risks(Options):
     cells: int | None = choice(
-        "About how many cells. Default: what the rows bear.", within=between(2, MOST_CELLS)
+        "About how many cells. Default: as the rows allow.", within=between(2, MOST_CELLS)
     )
     min_cell: int = MIN_CELL_OPTION.but(default=10)
-    tau: float = choice("List cells with a risk above X.", default=0.5, within=BELOW_ONE)
+    tau: float = choice("List the cells with a risk above X.", default=0.5, within=BELOW_ONE)
     fdr: float = choice(
-        "False-discovery rate of the list, over cells.",
+        "False-discovery rate of that list: the expected share of wrong cells.",
         default=0.05,
         metavar="Q",
         within=PROBABILITY,
     )
     top: int = free(
-        "Name the N most exposed records: by row, and by `key_col`.",
+        "List the N most exposed records, by row and by `key_col`.",
         default=0,
         within=between(0, 10_000),
     )
     by: Sequence[str] = BY_OPTION.but(default=())
     small_groups: Literal["merge", "refuse"] = choice(
-        "Of fewer than `min_cell` of a class.", default="merge", only_with="by"
+        "Groups with a class below `min_cell`.", default="merge", only_with="by"
     )
     member_population: int | None = choice(
-        "The members are a sample of N training records.", within=at_least(1)
+        "The members are a random sample of N training records.", within=at_least(1)
     )
-    max_risk: float | None = free("Policy: the largest risk is at most X.")
+    max_risk: float | None = free("Policy: the largest risk must be at most X.")
     max_copies: int | None = MAX_COPIES_OPTION
 
 
@@ -101,7 +101,7 @@ class RecordTableOptions(Scores, Classes, Columns, _RiskPolicy, BadParts, Seeded
 
 class _Written(Options):
     output: RecordFile = OUTPUT_OPTION.but(
-        "Write a row for each record there (.csv, .csv.gz, .parquet), all or nothing.",
+        "Write a row for each record to this file (.csv, .csv.gz, .parquet), whole or not at all.",
         in_python="Or an open binary file.",
     )
     output_format: RowFormat | None = act(
@@ -131,24 +131,24 @@ class _Written(Options):
 class RecordsOptions(RecordTableOptions, _Written):
     """The same, and where to write a row for each record."""
 
-    HELP = """Say how exposed every record is.
+    HELP = """Show how exposed every record is.
 
 The risk of a record is how far its score moves an attacker's guess about its
-membership: 0 where the score says nothing, 1 where it settles it. The score is cut
-into cells; each cell's risk has limits that hold for all cells together.
+membership: 0 if the score reveals nothing, 1 if it settles the matter. The score is cut
+into ranges, called cells. The limits on the cells' risks hold for all cells together.
 
 \b
 Examples:
   mipaudit records scores.parquet -o risks.parquet
-      A row for each record, in the order of the input; the report is printed.
+      Writes a row for each record, in the order of the input, and prints the report.
   mipaudit records scores.csv --key-col patient -o risks.csv --top 20
-      With the records' own names in the file, and the 20 most exposed named by them.
+      Names records by column patient in the file, and lists the 20 most exposed.
   mipaudit records scores.parquet --by sex,race
-      How much leaks of each group, and which groups differ from the rest.
+      How much leaks about each group, and which groups differ from the rest.
   mipaudit records scores.parquet --tau 0.8 --fdr 0.01
-      The records whose cell has a risk above 0.8, at most 1% of the cells wrongly.
+      Lists cells with a risk above 0.8. On average at most 1% of them are wrong.
   mipaudit records scores.parquet --max-risk 0.5
-      A policy: exit 0 if no cell's risk is above 0.5, 1 if one is, 3 if it is open.
+      A policy: exit code 0 if no cell's risk is above 0.5, 1 if one is, 3 if inconclusive.
 """
 
 

@@ -28,10 +28,10 @@ from mipaudit.report.exchange.annex_points import AnnexName
 
 class _MeantFor(Options):
     prior: float | None = PRIOR_OPTION.but(
-        "The prior that the limits are meant for: an error if it is not the report's."
+        "The prior that the limits are for. It is an error if the report has another."
     )
     confidence: float | None = CONFIDENCE_OPTION.but(
-        "That the limits are meant for; more than the report's is an error.", flag=None
+        "The confidence that the limits are for. It is an error if the report has less.", flag=None
     )
 
 
@@ -40,44 +40,43 @@ class RejudgeOptions(StoredReport, ScorePolicy, _MeantFor, Recorded):
 
     HELP = """Write a report in another form, or judge it by other limits, without the data.
 
-REPORT is what any command wrote as .json or .html, or - for standard input. The exit code is
-that of its verdict. With limits, a report of estimate is judged again by what it holds:
-the limits given take the place of the old ones, a quantity that the report does not hold
-is an error, and the report says how sure the new verdict is.
+REPORT is a report that a command wrote as .json or .html, or - for standard input. The exit
+code is that of its verdict. With limits, a report of estimate is judged again from its
+figures: the new limits replace the old ones, and the report says how sure the new verdict
+is. A limit on a quantity that the report lacks is an error.
 
 \b
 Examples:
   mipaudit render report.json
       The report as a table.
   mipaudit render report.json -f html -o report.html
-      A page for people; report.html.sha256 goes with it.
+      A page for people. Also writes report.html.sha256.
   mipaudit render judged.json --subject model.bin -o model.intoto.json
-      A statement to sign: that this report is on this file. More: mipaudit help forms.
+      A statement to sign, which ties the report to the file. See mipaudit help forms.
   mipaudit render report.json --for edpb-28-2024 --with shift.json -o annex.html
-      Each point of a source, with what the reports show of it.
+      An annex: each point of a guideline, with what the reports show about it.
   mipaudit render report.json --max-advantage 0.05
-      Would a stricter limit have been met? Exit 0: yes, 1: no, 3: it cannot tell.
+      Would a stricter limit have been met? Exit code 0: yes, 1: no, 3: inconclusive.
   mipaudit render report.json --policy policy/mipaudit.toml
-      By the limits and waivers of a policy file.
+      Judges by the limits and waivers of a policy file.
   mipaudit estimate scores.csv -f json | mipaudit render - -f markdown
 """
 
 
 class _AnyForm(Shown):
     format: Literal[Format, ExchangeName, "annex"] | None = FORMAT_OPTION.but(
-        "The form, where the ending of its file does not say it. For others: in-toto (.intoto."
-        "json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics (MLflow, "
-        "DVC), github and gitlab (annotations of a change), annex (`for`)."
+        "The form, if the ending of its file does not set it. For other programs: in-toto "
+        "(.intoto.json) to sign, cyclonedx (.cdx.json), model-card (Hugging Face), metrics "
+        "(MLflow, DVC), github and gitlab (annotations of a change), annex (`for`)."
     )  # type: ignore[assignment] # more forms than other commands have
     subject: Sequence[Any] = SUBJECT_OPTION.but(default=())
     annex: AnnexName | None = act(
-        "An annex for who signs: each point of this source, with what the report shows of it, "
-        "or that nothing does (.html, .md, .json, text).",
+        "An annex for the person who signs: each point of this guideline, and what the report "
+        "shows about it, if anything (.html, .md, .json, text).",
         flag="--for",
     )
     others: Sequence[Any] = act(
-        "A report of another command on the same release, for points of the annex; repeat for "
-        "each.",
+        "A report of another command on the same release, for the annex. Repeat for each.",
         default=(),
         flag="--with",
         read=several,
@@ -128,5 +127,5 @@ class RenderShown(_AnyForm, ExitZero):
     """How the report is shown, and the file of its limits."""
 
     policy: str | None = act(
-        "Judge by the limits of this policy file; none is looked for.", metavar="FILE"
+        "Judge by the limits of this policy file. No other is looked for.", metavar="FILE"
     )

@@ -9,8 +9,8 @@ class SchemaOptions(Options):
 
     HELP = """Print the JSON Schema of the reports.
 
-It covers what every command that makes a report writes with -f json. Fields may be added
-within a major version of the format; none changes its meaning or goes away.
+The schema covers the reports that commands write with -f json. Within a major version of
+the format, fields may be added, but none is removed or changes its meaning.
 
 \b
 Examples:
@@ -22,4 +22,4 @@ Examples:
 class SchemaShown(Quiet):
     """Where the schema goes."""
 
-    output: str | None = OUTPUT_OPTION.but("Write the schema there.", within=NO_PDF)
+    output: str | None = OUTPUT_OPTION.but("Write the schema to this file.", within=NO_PDF)

@@ -18,15 +18,15 @@ class _Tables(Options, kw_only=False):
         )
     )
     holdout: Data = required(
-        reads("The holdout's records, likewise.", flag="HOLDOUT", read=path_of)
+        reads("The holdout's records, in the same form.", flag="HOLDOUT", read=path_of)
     )
 
 
 class _Features(Options):
-    columns: Sequence[str] = COLUMNS_OPTION.but("Compare these. Default: all but ids.", default=())
+    columns: Sequence[str] = COLUMNS_OPTION.but("Columns used. Default: all but ids.", default=())
     ignore: Sequence[str] = IGNORE_OPTION.but(default=())
     id_col: str | None = choice(
-        "The person behind a row; one row per person and class is kept.", recorded_as="id_column"
+        "The person behind a row. One row per person and table is kept.", recorded_as="id_column"
     )
 
 
@@ -34,38 +34,38 @@ class _Sure(Options):
     GROUP = "Statistics"
 
     confidence: float = CONFIDENCE_OPTION.but(
-        "Confidence of every pair of limits: above that of the audit that takes the report, "
-        "whose error pays for theirs.",
+        "Confidence of each pair of limits. It must exceed that of the audit which uses the "
+        "report, because they share the error.",
         default=0.975,  # half of the error of an audit at 0.95
     )  # half of the error of an audit at 0.95
 
 
 class _BlindLimit(Options):
     max_blind: float | None = free(
-        "Policy: the blind advantage is at most X.", within=ABOVE_NOTHING
+        "Policy: the blind advantage (without the model) must be at most X.", within=ABOVE_NOTHING
     )
 
 
 class ShiftOptions(_Tables, _Features, _Sure, _BlindLimit, StrictlySeeded, Work):
     """The tables, what is compared of them, and a policy on how they differ."""
 
-    HELP = """Say whether members and holdout can be told apart without the model.
+    HELP = """Test whether members and holdout can be told apart without the model.
 
-Two tables of records, with their features as columns. If the classes differ by
-themselves, an advantage that is measured on a model may be no fault of the model.
-The report names the columns that differ, and counts records and persons that are in
-both classes; mipaudit estimate --blind holds only what goes beyond them against a model.
+Give two tables of records, with their features as columns. If the two differ by themselves,
+the model may not be the cause of an advantage measured on it. The report names the columns
+that differ, and counts records and persons that are in both tables. mipaudit estimate
+--blind then counts against the model only what goes beyond that difference.
 
 \b
 Examples:
   mipaudit shift members.csv holdout.csv
-      Columns are taken by name; types are found.
+      Columns are matched by name. Their types are found.
   mipaudit shift members.csv holdout.csv --id-col patient --ignore visit
-      One row per patient and class; patients in both classes are counted.
+      Keeps one row per patient and table. Counts patients who are in both tables.
   mipaudit shift members.csv holdout.csv --max-blind 0.3
-      A policy: exit 0 if they are shown to be that much alike, 1 if not, 3 if it is open.
+      A policy: exit code 0 if they are shown to differ no more, 1 if more, 3 if inconclusive.
   mipaudit shift members.csv holdout.csv -f json -o shift.json
-      For mipaudit estimate SCORES --blind shift.json.
+      Writes the report for mipaudit estimate SCORES --blind shift.json.
 """
 
     def check(self) -> None:

@@ -23,7 +23,7 @@ def _complete(incomplete: str) -> list[str]:
 
 class _Scenario(Options, kw_only=False):
     scenario: str | None = free(
-        "Its name, from the list.",
+        "The name of a scenario, from --list.",
         flag="SCENARIO",
         complete=_complete,
         in_python="`list_scenarios` has them all; some names carry parameters: laplace-2.5.",
@@ -31,33 +31,33 @@ class _Scenario(Options, kw_only=False):
 
 
 class _Drawing(Options):
-    n_members: int | None = free("Members; 1,000 by default.", within=_SIZE)
-    n_holdout: int | None = free("Holdout records; 1,000 by default.", within=_SIZE)
-    n_canaries: int | None = free("Canaries, in one run; 1,000 by default.", within=_SIZE)
-    n_splits: int | None = free("Random splits; 256 by default.", within=_SIZE)
-    order: Order = free("Of the rows; sorted is by score.", default="shuffled")
+    n_members: int | None = free("Number of members; 1,000 by default.", within=_SIZE)
+    n_holdout: int | None = free("Number of holdout records; 1,000 by default.", within=_SIZE)
+    n_canaries: int | None = free("Number of canaries in one run; 1,000 by default.", within=_SIZE)
+    n_splits: int | None = free("Number of random splits; 256 by default.", within=_SIZE)
+    order: Order = free("Order of the rows; sorted means by score.", default="shuffled")
 
 
 class SimulateOptions(_Scenario, _Drawing, Prior, FixedSeed, Recorded):
     """A scenario, and how many rows of it."""
 
-    HELP = """Draw a score file of which the truth is known.
+    HELP = """Draw a score file whose true leak is known.
 
-Every scenario is a law of scores with closed forms: what the best attacker can reach,
-the AUC, the TPR at low FPR, and epsilon where a mechanism makes the scores. Audit the
-file and compare: this is how to check mipaudit, or any other tool, on your own machine.
+Every scenario is a distribution of scores for which formulas give the truth: the best
+attacker's advantage, the AUC, the TPR at low FPR, and epsilon if a mechanism makes the
+scores. To check mipaudit, or any other tool, audit the file and compare.
 
 \b
 Examples:
   mipaudit simulate --list
-      All scenarios. Names in capitals stand for numbers: laplace-EPS is laplace-2.5.
+      Lists all scenarios. Capitals in a name stand for numbers: laplace-2.5 is a laplace-EPS.
   mipaudit simulate laplace-1 -o scores.parquet
-      1,000 members and 1,000 holdout records; the truth is printed, and written to
+      Draws 1,000 members and 1,000 holdout records. The truth is printed, and written to
       scores.parquet.truth.json.
   mipaudit simulate leaked-atoms --n-members 50000 --n-holdout 50000 -o scores.csv.gz
   mipaudit simulate laplace-1 -q | mipaudit estimate -
   mipaudit simulate izzo-prop9-14 -o drawn.csv
-      Random splits, for mipaudit noise --from drawn.csv.
+      Draws random splits, for mipaudit noise --from drawn.csv.
 """
 
 
@@ -65,9 +65,9 @@ class SimulateShown(Shown):
     """What is made of the scenario, and where it goes."""
 
     show_list: bool = free("Show all scenarios.", default=False, flag="--list")
-    truth_only: bool = free("Say what is true, and draw nothing.", default=False)
+    truth_only: bool = free("Print the truth, and draw nothing.", default=False)
     output: str | None = OUTPUT_OPTION.but(
-        "Write the scores there (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
+        "Write the scores to this file (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
         "Default: CSV to standard output, the truth to stderr."
     )
     quiet: bool = QUIET_OPTION.but("No notes, and no truth on stderr.", default=False)

@@ -21,48 +21,46 @@ class _Data(Options, kw_only=False):
 
 class _Site(Options):
     cuts: Sequence[Any] = reads(
-        "Count by the cells of these cuts; repeat, with those of every site.",
+        "Count in the score ranges of these cuts. Repeat: give the cuts of every site.",
         default=(),
         in_python="Or what summarize returned with `cuts_only`.",
     )
     cuts_only: bool = free(
-        "Write where scores of a sample lie, in few round cells; all rows are counted later, "
-        "with `cuts`.",
+        "Write only where the scores of a sample lie, as a few round cut points. Count all rows "
+        "later, with `cuts`.",
         default=False,
     )
-    site: str | None = free(
-        "What this site, or part, is called: a name that no other has.", read=site_name
-    )
+    site: str | None = free("The name of this site, or part. No other may have it.", read=site_name)
     min_cell: int | None = MIN_CELL_OPTION.but(
-        "Fewest records of any count in the file, where it must have a bound.", within=at_least(2)
+        "Write no count of fewer records than this.", within=at_least(2)
     )
 
 
 class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seeded, Engines):
     """The rows of a site, and how they are counted."""
 
-    HELP = """Count scores into a small file that adds up with those of other parts.
+    HELP = """Count scores into a small file; such files can be added up.
 
 A summary holds counts, and no record's score. mipaudit estimate reads any number of
-them together: from parts that were counted at different times, on different machines,
-or at sites that may not see each other's data. For the counts to add up, every part is
-counted by the same cells: each site first says where its scores lie (--cuts-only), and
-then counts by the cuts of all sites (--cuts).
+summaries together: from parts that were counted at different times, on different machines,
+or at sites that may not see each other's data. All parts must be counted in the same score
+ranges. So each site first writes where its scores lie (--cuts-only), and then counts with
+the cuts of all sites (--cuts).
 
 \b
 Examples:
   mipaudit summarize scores.parquet -o scores.summary
-      All of one input; then: mipaudit estimate scores.summary
+      One input, all of it. Then: mipaudit estimate scores.summary
   mipaudit summarize --plan 5
-      The commands for each of 5 sites and for the centre, to paste.
+      Prints the commands for each of 5 sites and for the centre, to paste.
   mipaudit summarize a.csv --site a --cuts-only -o a.cuts
-      What site a tells the others: round cut points, how many records of a sample lie
-      between two of them, where these are 10 or more, and how many records it has.
+      Writes what site a shares: round cut points, how many records of a sample lie
+      between two of them (only if 10 or more), and how many records the site has.
   mipaudit summarize a.csv --site a --cuts a.cuts --cuts b.cuts -o a.summary
-      Site a counts by the cuts of both; b likewise, with its name. Then:
+      Site a counts with the cuts of both sites; so does b, with its name. Then:
       mipaudit estimate a.summary b.summary
   mipaudit summarize large.parquet --min-cell 10 -o large.summary
-      For a secure room: no count in the file is of fewer than 10 records.
+      For a secure room: the file has no count of fewer than 10 records.
 """
 
     def check(self) -> None:
@@ -103,9 +101,11 @@ class SummarizeShown(Said):
     """Where the summary goes, or what each site has to run."""
 
     plan: int | None = manner(
-        "Count nothing: print the commands for each of so many sites and the centre.",
+        "Count nothing: print the commands for this number of sites and for the centre.",
         metavar="SITES",
         read=whole_number,
         within=between(2, 99),
     )
-    output: str | None = OUTPUT_OPTION.but("Where to write. Needed.", within=NO_PDF)
+    output: str | None = OUTPUT_OPTION.but(
+        "Write the summary to this file. Required.", within=NO_PDF
+    )

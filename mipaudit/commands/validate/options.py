@@ -20,10 +20,10 @@ class _Cells(Options):
         "Only limits of this; repeat. Default: all.", default=(), recorded_as="estimands"
     )
     scenario: Sequence[str] = choice(
-        "Only this distribution; repeat.", default=(), recorded_as="scenarios"
+        "Use only this distribution; repeat for several.", default=(), recorded_as="scenarios"
     )
     replications: int | None = choice(
-        "Files per cell; 1,000 by default, or 4,000 in the long form.",
+        "Files drawn per setting; 1,000 by default, or 4,000 in the long form.",
         metavar="R",
         within=between(1, _MOST_REPLICATIONS),
     )
@@ -38,45 +38,45 @@ class _Cells(Options):
         read=whole_numbers,
     )
     priors: Sequence[float] = choice(
-        "Probabilities that a challenged record is a member.",
+        "Priors to test: probabilities that a record is a member.",
         default=(),
         metavar="P,P,...",
         within=Range(lambda priors: all(0 < p < 1 for p in priors), "each above 0 and below 1"),
         read=numbers,
     )
     strict: bool = STRICT_OPTION.but(
-        "Check the finite-sample methods, those of strict audits.", default=False, in_python=None
+        "Test the methods of strict audits instead.", default=False, in_python=None
     )
 
 
 class _Run(Options):
     jobs: int | None = JOBS_OPTION.but(
-        "Processes. Default: one per processor; the answer is the same.",
+        "Number of processes; the answer is the same. Default: one per processor.",
         within=between(1, _MOST_JOBS),
     )
     resume: str | None = act(
-        "Keep finished cells there, and go on from it.", metavar="FILE", read=file_path
+        "Keep finished settings in this file, and continue from it.", metavar="FILE", read=file_path
     )
 
 
 class ValidateOptions(_Cells, FixedSeed, _Run, Followed, Recorded):
     """Which limits, on which files, and how they are run."""
 
-    HELP = """Check on your own machine that every interval holds.
+    HELP = """Check on your own machine how often the limits hold.
 
 Draws files from distributions with known truth, audits each as `estimate` would, and
-counts how often every limit misses the truth. Other methods run beside ours, and some
-of them are known to be invalid: a run that does not catch them has failed. Exit code 0:
-no limit covers less than it promises; 1: one does, or an invalid method was not caught.
+counts how often each limit misses the truth. Other methods are tested too, and some of
+them are known to be invalid: a run that does not detect them has failed. Exit code 0:
+every limit holds as often as promised; 1: one does not, or an invalid method was missed.
 
 \b
 Examples:
   mipaudit validate
       The short form: about three minutes on two processors.
   mipaudit validate --long --resume cells.jsonl -f markdown -o validation.md
-      The long form, about an hour; stop it when you like, and run it again to go on.
+      The long form: about an hour. Stop it when you like, and run it again to continue.
   mipaudit validate --scenario comb-64 --sizes 200,5000 --priors 0.5 --replications 2000
-      Your own cells.
+      Your own choice of distribution, sizes, priors and number of files.
   mipaudit validate --estimand auc --estimand tpr_at_fpr
-      Only these limits.
+      Tests only these limits.
 """

@@ -18,7 +18,7 @@ from mipaudit.options.shown import EXIT_ZERO_OPTION, Shown
 
 class _Inputs(Options):
     input: Sequence[Any] = choice(
-        "What was audited; repeat for compare, as PATH or NAME=PATH.",
+        "The audited scores. For compare, repeat as PATH or NAME=PATH.",
         default=(),
         metavar="SCORES",
         read=several,
@@ -30,15 +30,15 @@ class _Inputs(Options):
 
 class _Beside(Options):
     claimed_curve: Any = CLAIMED_CURVE_OPTION.but(
-        "The claimed ROC of a report of epsilon.", in_python=""
+        "The claimed ROC, for a report of epsilon.", in_python=""
     )
-    synthetic: Any = SYNTHETIC_OPTION.but("The released records of a report of query.")
-    reference: Any = REFERENCE_OPTION.but("The reference records of a report of query.")
+    synthetic: Any = SYNTHETIC_OPTION.but("The released records, for a report of query.")
+    reference: Any = REFERENCE_OPTION.but("The reference records, for a report of query.")
 
 
 class _Released(Options):
     subject: Sequence[Any] = SUBJECT_OPTION.but(
-        "A released file of a statement, where it is not beside it by its name; repeatable.",
+        "A released file of a statement, if it is elsewhere or renamed. Repeat for several.",
         default=(),
     )
 
@@ -48,23 +48,23 @@ class VerifyOptions(StoredReport, _Inputs, _Released, Classes, _Beside, Jobs, Fo
 
     HELP = """Compute a report again from its scores, and say whether it is the same.
 
-The settings are those that the report records. Every number must be the same, or within
-1e-9; so must every word, and the sha256 and rows of the input. Other versions of
-mipaudit and its libraries are told. Exit code 0: it agrees, 1: it differs, 2: it cannot
-be computed again, and why.
+Uses the settings that the report records. Every number must agree within 1e-9. Every word
+must be the same, and so must the sha256 and rows of the input. Other versions of mipaudit
+and its libraries are named. Exit code 0: the report agrees; 1: it differs; 2: it cannot be
+computed again, and the error says why.
 
 \b
 Examples:
   mipaudit verify report.html --input scores.parquet
   mipaudit verify report.json --members in.csv --holdout out.csv
   mipaudit verify compared.json --input v1.parquet --input v2.parquet
-      A report of compare, of several inputs, in the same order and by the same names.
+      A report of compare: give its inputs in the same order and with the same names.
   mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
-      A report of query: every score again, by its sha256.
+      A report of query: makes every score again and compares the sha256.
   mipaudit verify model.intoto.json
-      A statement of render: the released files and the report stand beside it.
+      A statement from render: the released files and the report are expected beside it.
   mipaudit verify bounds.json
-      Reports that were made without scores: bounds, noise, epsilon from counts.
+      Reports made without scores: of bounds, noise, or epsilon from counts.
 """
 
     def inputs(self) -> tuple[Any, ...]:
@@ -81,4 +81,4 @@ Examples:
 class VerifyShown(Shown):
     """How what agrees is shown."""
 
-    exit_zero: bool = EXIT_ZERO_OPTION.but("Exit 0 also when the report differs.", default=False)
+    exit_zero: bool = EXIT_ZERO_OPTION.but("Exit with 0 even if the report differs.", default=False)

@@ -12,7 +12,7 @@ _EXAMPLE: Final = (
     "For example: mipaudit query losses --logits logits.npy --labels labels.npy "
     "--membership member.npy -o scores.parquet"
 )
-_HOLDOUT: Final = "The holdout's, in a file of its own."
+_HOLDOUT: Final = "The same for the holdout, in a file of its own."
 _ALSO: Final = "The same for the holdout."
 Values = Literal["phi", "probability", "loss"]
 Variance = Literal["fixed", "per-record"]
@@ -28,11 +28,11 @@ outputs_file: Any = partial(choice, read=path_of, told=_name, is_input=True)
 
 class _Model(Options):
     logits: Any = outputs_file(
-        "Outputs before softmax.",
+        "The model's outputs before softmax.",
         in_python="A .npy, .npz, CSV or Parquet file, or an array (n, c): of all records, or of "
         "the members where a holdout is given.",
     )
-    probabilities: Any = outputs_file("Outputs after softmax.")
+    probabilities: Any = outputs_file("The model's outputs after softmax.")
     labels: Any = outputs_file(
         "The true class of each record.", in_python="Classes from 0, shape (n,)."
     )
@@ -43,13 +43,13 @@ class _Model(Options):
     holdout_probabilities: Any = outputs_file(_HOLDOUT)
     holdout_labels: Any = outputs_file("The holdout's.")
 
-    reference_logits: Any = outputs_file("Of a reference model, for the same records.")
-    reference_probabilities: Any = outputs_file("In place of its logits.")
+    reference_logits: Any = outputs_file("Logits of a reference model, for the same records.")
+    reference_probabilities: Any = outputs_file("Its probabilities, in place of its logits.")
     holdout_reference_logits: Any = outputs_file(_ALSO)
     holdout_reference_probabilities: Any = outputs_file(_ALSO)
 
     scores: Sequence[str] = choice(
-        "Which: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, correct, "
+        "The scores: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, correct, "
         "loss_calibrated. Default: all but phi.",
         default=(),
         metavar="NAME,NAME",
@@ -60,13 +60,13 @@ class _Model(Options):
 class LossesOptions(_Model, Recorded):
     """The outputs of a model, and the scores to make of them."""
 
-    HELP = """Make scores of what a model says of records.
+    HELP = """Make scores from a model's logits or probabilities.
 
-Loss, confidence, entropy, modified entropy (Song and Mittal), margin and correctness of
-every record, from a model's logits or probabilities and the true classes; the loss less
-that of a reference model, if there is one. The file goes to estimate, attack, records.
+Writes the loss, confidence, entropy, modified entropy (Song and Mittal), margin and
+correctness of every record, from the model's outputs and the true classes; with a reference
+model, also the loss minus its loss. Use the file with estimate, attack or records.
 
-A file is .npy, .npz, CSV or Parquet, with one row for each record and one column for each
+A file is .npy, .npz, CSV or Parquet, with a row for each record and a column for each
 class. Labels are classes from 0. Labels and membership may be columns (label, member) or
 arrays (labels, member) of the same file.
 
@@ -81,7 +81,7 @@ Examples:
   mipaudit query losses --probabilities outputs.csv --scores loss,entropy -o model_scores.csv
       A table with columns member, label and one for each class; two scores.
   mipaudit query losses --logits model.npz --reference-logits reference.npy -o model_scores.csv
-      With the loss that a reference model has not.
+      Adds the loss minus that of a reference model.
 """
 
     def outputs(self, whose: str = "") -> tuple[Any, Any]:
@@ -160,22 +160,22 @@ class _Lira(Options):
     values: Values = choice("What the confidences are: phi is log(p / (1-p)).", default="phi")
     variance: Variance = choice("One for all records, or each record's own.", default="fixed")
     rows: Literal["models", "records"] | None = choice(
-        "What a row of SHADOW is, where its shape leaves it open."
+        "What a row of SHADOW is, if its shape does not show it."
     )
 
 
 class LiraOptions(_Shadow, _Lira, Recorded):
     """What shadow models and the target say of records."""
 
-    HELP = """Make the likelihood-ratio score of shadow models.
+    HELP = """Make the likelihood-ratio score (LiRA) from shadow models.
 
-Shadow models were trained on random parts of the records. For each record, what the target
-model says is compared with what models trained with the record say and what models trained
-without it say (online), or with the latter alone (offline): the attack LiRA (Carlini et al.
-2022). The file goes to estimate, attack, records.
+Shadow models are trained on random parts of the records. For each record, the target
+model's confidence is compared with that of the models trained with and without the record
+(online), or only without it (offline). This is the attack LiRA (Carlini et al. 2022). Use
+the file with estimate, attack or records.
 
-A file is .npy, .npz, CSV or Parquet. SHADOW has one confidence in the true class for each
-model and record; INCLUSION, of the same shape, 1 where the model was trained with it.
+A file is .npy, .npz, CSV or Parquet. SHADOW has a confidence in the true class for each
+model and record. INCLUSION has the same shape: 1 if the model was trained with the record.
 
 \b
 Examples:
@@ -186,7 +186,7 @@ Examples:
   mipaudit query lira --shadow p.npz --values probability -o lira.csv
       The archive has p of the true class, in place of phi = log(p / (1-p)).
   mipaudit query lira --shadow shadows.npz --variance per-record -o lira.csv
-      Each record has a variance of its own: for many shadow models.
+      Estimates a variance for each record, which needs many shadow models.
 """
 
     def check(self) -> None:
