@@ -43,7 +43,7 @@ TWICE = "': It is given twice"
         ("attribute g.csv --attribute-col guess", "--guess-col NAME"),
         ("bounds --gdp 1", "Did you mean --mu (Gaussian differential privacy)?"),
         ("bounds --zcdp 1", "Did you mean --rho (Zero-concentrated"),
-        ("bounds --sigma 1", "Did you mean --noise-sd (Gaussian noise"),
+        ("bounds --sigma 1", "Did you mean --noise-sd (Standard deviation"),
         ("bounds --noise-multiplier 1", "Did you mean --dp-sgd (DP-SGD"),
         ("estimate s.csv --gdp 1", "Did you mean --mu of mipaudit bounds"),
         ("estimate s.csv --threshold 0.1", "Did you mean --max-advantage (Policy"),
