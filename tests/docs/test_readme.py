@@ -137,13 +137,10 @@ def test_a_page_that_is_read_says_at_once_what_it_is_for_and_is_short():
 
 @pytest.mark.parametrize("path", quoted_output.PAGES, ids=name_of)
 def test_quoted_output_is_the_real_output(path):
-    found = quoted_output.quotations(text_of(path))
+    page = text_of(path)
 
-    assert len(found) == text_of(path).count("<!-- output of:") >= 1
-    for quotation in found:
-        assert quotation["text"] == quoted_output.current(**quotation), (
-            "refresh: python tests/docs/quoted_output.py"
-        )
+    assert len(quoted_output.quotations(page)) == page.count("<!-- output of:") >= 1
+    assert page == quoted_output.refreshed(page), "refresh: python tests/docs/quoted_output.py"
 
 
 def test_refreshing_mends_a_stale_quotation_and_nothing_else():
