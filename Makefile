@@ -81,7 +81,11 @@ tools: setup
 	echo "$$wanted" > $(TOOLS)
 
 demo: setup
-	$(BIN)/mipaudit estimate sample_data/leaky.parquet
+	@$(BIN)/mipaudit estimate sample_data/leaky.parquet
+	@echo; echo "The program is $$(cd $(BIN) && pwd)/mipaudit. To type mipaudit alone in this terminal:"
+	@echo '  . $(BIN)/activate'
+	@echo 'Then ask whether a limit is kept, here of 0.1:'
+	@echo '  mipaudit estimate sample_data/leaky.parquet --max-advantage 0.1'
 
 test: tools
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal

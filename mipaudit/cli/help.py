@@ -131,9 +131,10 @@ def listing() -> str:
     """Return the topics and pages, in groups."""
     titles = {name: _title(path) for name, path in pages().items()}
     width = max(map(len, (*TOPICS, *titles)))
-    groups = [("In short", TOPICS)]
+    first = {name: titles.pop(name) for name in _FIRST & titles.keys()}
+    groups = [("Begin here", first), ("In short", TOPICS)]
     groups += [
-        (said, {name: titles[name] for name, path in pages().items() if path.parent.name == shelf})
+        (said, {name: text for name, text in titles.items() if pages()[name].parent.name == shelf})
         for shelf, said in SHELVES.items()
     ]
     lines = ["mipaudit help TOPIC shows one of these; mipaudit --help lists the commands.\n"]
@@ -161,6 +162,8 @@ def _named(link: re.Match[str]) -> str:
     return help_words if said == name else f"{said} ({help_words})"
 
 
+# The page that is listed before all others.
+_FIRST: Final = {"which-file"}
 # In the order in which they are listed.
 TOPICS: Final = {
     "exit-codes": "what the exit code says, and what to do with it",

@@ -16,13 +16,11 @@ page are run, from top to bottom and in one folder, as a reader would. Below a c
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import io
 import os
 import re
 import shlex
-import shutil
 import sys
 import tempfile
 from functools import cache
@@ -43,8 +41,6 @@ PAGES = (
 )
 # Their tests run them.
 TUTORIALS = tuple(sorted((ROOT / "docs" / "tutorials").glob("*.md")))
-# What one example of the README writes and the next one reads.
-MADE = "adult_scores.csv"
 _QUOTATION = re.compile(
     r"<!-- output of: (?P<command>mipaudit [^|\n]*?|the step above)"
     r"(?: \| from: (?P<start>[^|\n]*?))?(?: \| before: (?P<stop>[^|\n]*?))? -->\n"
@@ -84,7 +80,7 @@ def run(command):
     program, *arguments = shlex.split(command, comments=True)
     if program != "mipaudit":
         raise ValueError("not a mipaudit command")
-    return run_within(arguments, environment=environment(), folder=_folder(arguments))
+    return run_within(arguments, environment=environment(), folder=ROOT)
 
 
 def environment():
@@ -92,25 +88,6 @@ def environment():
     unset = {"SOURCE_DATE_EPOCH", "MIPAUDIT_FULL"}
     kept = {name: text for name, text in os.environ.items() if name not in unset}
     return {**kept, "COLUMNS": "80", "NO_COLOR": "1"}
-
-
-def _folder(arguments):
-    """Return where a command runs: one that writes a file, or reads it, not in the checkout."""
-    if MADE not in arguments:
-        return ROOT
-    folder = _beside()
-    if "-o" not in arguments and not (folder / MADE).exists():
-        page = README.read_text(encoding="utf-8")
-        run(re.search(rf"^mipaudit query .* -o {re.escape(MADE)} .*$", page, re.MULTILINE)[0])
-    return folder
-
-
-@cache
-def _beside():
-    folder = Path(tempfile.mkdtemp(prefix="quoted-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    (folder / "sample_data").symlink_to(ROOT / "sample_data")
-    return folder
 
 
 def quotations(page):

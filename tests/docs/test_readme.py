@@ -117,10 +117,13 @@ def test_the_docs_can_be_overlooked():
     index = text_of(DOCS / "README.md")
     linked = {(DOCS / target).resolve() for target in re.findall(r"\]\(([^)#]+\.md)", index)}
 
-    assert len(PAGES) <= 31
+    assert len(PAGES) <= 32
     assert {path.parent.name for path in PAGES} == {"docs", *SHELVES}
     assert linked >= {*PAGES} - {DOCS / "README.md"}
     assert len(index.splitlines()) <= 60
+    for page, text in ((README, text_of(README)), (DOCS / "README.md", index)):
+        first = re.search(r"\]\(([^)#]+\.md)", text)[1]
+        assert (page.parent / first).stem == "which-file"
 
 
 def test_a_page_that_is_read_says_at_once_what_it_is_for_and_is_short():

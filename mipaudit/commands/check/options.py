@@ -16,5 +16,5 @@ audited; 2: it cannot, and the error says why. No value from the data is ever pr
 Examples:
   mipaudit check scores.parquet
   mipaudit check --members in.csv --holdout out.csv
-  mipaudit check scores.csv --score-col loss --where 'model = 3' -f json
+  mipaudit check scores.csv --score-col loss --where "model = 3" -f json
 """

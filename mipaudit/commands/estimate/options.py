@@ -165,7 +165,7 @@ Examples:
       A policy: exit code 0 if it is met, 1 if not, 3 if inconclusive.
   mipaudit estimate scores.csv --claimed-epsilon 1 --delta 1e-5
       Do the scores contradict a differential privacy claim?
-  mipaudit estimate 'parts/*.parquet' -f json -o report.json
+  mipaudit estimate "parts/*.parquet" -f json -o report.json
       A report for programs, from many files.
   mipaudit estimate sites/*.summary --max-advantage 0.1
       Parts that were counted elsewhere: see mipaudit summarize --help.
