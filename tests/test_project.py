@@ -133,15 +133,15 @@ def test_a_lock_file_pins_every_requirement_with_hashes_and_no_host(lock, extras
     assert "index-url" not in text
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_readme_commands_and_gate_steps_are_make_targets_that_set_up_what_they_need():
     rules = dict(re.findall(r"^([a-z-]+): ?(.*(?:\n\t.*)*)", MAKEFILE, flags=re.MULTILINE))
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     steps = set(re.search(r"^steps=\((.*)\)$", gate, flags=re.MULTILINE).group(1).split())
-    assert {"demo", "test"} <= set(re.findall(r"^make ([a-z-]+)", readme, flags=re.MULTILINE))
+    assert {"demo"} <= set(re.findall(r"^make ([a-z-]+)", README, flags=re.MULTILINE))
     assert {"test", "lint", "types", "imports", "validate-short"} <= steps <= rules.keys()
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     # The demo installs what a user needs, and the tests the rest.
@@ -150,6 +150,24 @@ def test_readme_commands_and_gate_steps_are_make_targets_that_set_up_what_they_n
     for name, lock in (("setup", "requirements.lock"), ("tools", "requirements-dev.lock")):
         assert f"installed {lock}" in rules[name]
     assert "requirements-dev.lock" not in rules["setup"]
+
+
+def test_after_the_demo_the_next_command_works_as_it_stands_there(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "activate").write_text(f"PATH={tmp_path}/bin:$PATH\n", encoding="utf-8")
+    program = tmp_path / "bin" / "mipaudit"
+    program.write_text("#!/bin/sh\necho asked: $*\n", encoding="utf-8")
+    program.chmod(0o755)
+    demo = ["make", "--old-file=setup", "--no-print-directory", "demo", f"VENV={tmp_path}"]
+    said = subprocess.run(demo, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    lines = [line.strip() for line in said.splitlines() if line.startswith("  ")]
+    (block,) = re.findall(r"^make demo\n((?:.+\n)*?)```", README, flags=re.MULTILINE)
+
+    assert f"The program is {program}." in said
+    assert [line.replace(str(tmp_path), ".venv") for line in lines] == block.splitlines()
+    typed = ["sh", "-ec", "\n".join(lines)]
+    done = subprocess.run(typed, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout == "asked: estimate sample_data/leaky.parquet --max-advantage 0.1\n"
 
 
 @pytest.mark.parametrize(("status", "said"), [(0, ""), (1, "ERROR: no such hash\n")])

@@ -79,7 +79,7 @@ class Membership(Options):
         "The value that means member; all other rows are holdout.", metavar="VALUE"
     )
     where: str | None = choice(
-        "Read only the rows whose column COL has this value.", metavar="'COL = VALUE'", near=True
+        "Read only the rows whose column COL has this value.", metavar='"COL = VALUE"', near=True
     )
     unit_col: str | None = choice(
         "The column that names the person behind a row. Each person counts once, in one class.",

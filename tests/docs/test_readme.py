@@ -21,7 +21,8 @@ from mipaudit.report.messages.noise import FOUND_IN_RUNS
 from mipaudit.report.messages.records import FOUND_IN_RECORDS
 from mipaudit.report.messages.reports import FOUND_IN_REPORTS
 from mipaudit.statements.kinds import KINDS, report_type
-from tests.docs import quoted_output
+from tests.browser import NO_BROWSER
+from tests.docs import quoted_output, report_picture
 from tests.docs.quoted_output import run
 from tests.places import ROOT
 
@@ -111,6 +112,21 @@ def test_the_readme_shows_every_verdict_and_names_every_python():
     for version in ("3.11", "3.12", "3.13", "3.14"):
         assert f"Programming Language :: Python :: {version}" in project["classifiers"]
         assert version in text_of(README)
+
+
+def test_what_the_readme_names_is_there_and_its_picture_is_small():
+    named = set(re.findall(r"\]\(([^)#:]+)", text_of(README)))
+    (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text_of(README))
+
+    assert [one for one in named if not (ROOT / one).exists()] == []
+    assert (ROOT / picture).stat().st_size < 60_000
+
+
+@NO_BROWSER
+def test_the_picture_is_taken_of_the_page(tmp_path):
+    report_picture.take(tmp_path / "report.png")
+
+    assert (tmp_path / "report.png").stat().st_size > 10_000
 
 
 def test_the_docs_can_be_overlooked():

@@ -192,10 +192,12 @@ def _counts(hashes: Hashes) -> NDArray[np.int64]:
 
 
 def _ways_out(column: str, split: str | None) -> str:
-    audits = "`where` 'COLUMN = VALUE' if the file holds several audits"
+    audits = '`where` "COLUMN = VALUE" if the file holds several audits'
     if split is not None:
         name = safe_name(split)
-        audits = f"`where` '{name} = VALUE' for one of the audits that column '{name}' tells apart"
+        audits = (
+            f"`where` \"{name} = VALUE\" for one of the audits that column '{name}' tells apart"
+        )
     unit = f"`unit_col` {safe_name(column)} `unit_rows` one|mean|max|min|sum"
     return f"Give {unit} for one score each, or {audits}, or {_INDEPENDENT}."
 
@@ -285,7 +287,7 @@ def _equal_parts(seen: Iterable[tuple[bytes, Hashes]]) -> tuple[InputError, Find
         "identical_parts",
         f"{copies:,} of {parts:,} files hold the same rows as another, in the same order: their "
         "rows are no records of their own, and no limit would be true.",
-        hint="Leave the copies out, by naming the files to read; or give `where` 'COLUMN = VALUE' "
+        hint='Leave the copies out, by naming the files to read; or give `where` "COLUMN = VALUE" '
         "if they are several audits, or `rows_are` independent if they are other records (it is "
         "said with every verdict).",
     )
@@ -353,7 +355,7 @@ def _copied_rows(looks: Sequence[_Look], bits: int) -> tuple[InputError, Finding
         f"{about}{found:,} scores of one class are there several times{last}, as often as no "
         " independent rows would have it: rows were copied, and no limit would be true.",
         hint="Leave the copies out; or give `unit_col` NAME for the person behind a row, "
-        "`where` 'COLUMN = VALUE' if the file holds several audits, or `rows_are` independent if "
+        '`where` "COLUMN = VALUE" if the file holds several audits, or `rows_are` independent if '
         "they are (it is said with every verdict).",
     )
     taken = Finding.of(

@@ -111,7 +111,7 @@ def test_ids_that_repeat_in_different_files_of_a_folder(tmp_path, fails, read):
     data = frame("patient", each=2)
     for run in (0, 1):
         save(data[run::2], tmp_path / f"run={run}" / "a.parquet")
-    assert "--where 'run = VALUE'" in fails("repeated_ids", tmp_path).hint
+    assert '--where "run = VALUE"' in fails("repeated_ids", tmp_path).hint
     assert len(read(tmp_path, where="run = 1").member) == 80
 
 
@@ -125,16 +125,16 @@ def test_a_folder_may_name_persons(tmp_path, fails):
 @pytest.mark.parametrize("name", SPLITS)
 def test_a_column_that_tells_an_ids_rows_apart_is_named(name):
     data = frame("record_id").assign(**{name: np.tile(np.arange(5), 80)})
-    assert f"--where '{name} = VALUE'" in refusal(data, score_columns=("score",)).hint
+    assert f'--where "{name} = VALUE"' in refusal(data, score_columns=("score",)).hint
     assert taken(data, score_columns=("score",), where=f"{name} = 3") == []
-    assert "'COLUMN = VALUE'" in refusal(frame("record_id").assign(rep=[0, 0, 1, 2, 3] * 80)).hint
+    assert '"COLUMN = VALUE"' in refusal(frame("record_id").assign(rep=[0, 0, 1, 2, 3] * 80)).hint
 
 
 def test_a_record_that_is_a_member_in_one_audit_and_holdout_in_another():
     data = pd.concat([frame("record_id", each=1), frame("record_id", each=1, seed=1)])
     data["eps"] = np.repeat([0, 1], 80)
     data.loc[data.eps == 1, "member"] = 1 - data.member[data.eps == 1]
-    assert "--where 'eps = VALUE'" in refusal(data, "duplicate_ids").hint
+    assert '--where "eps = VALUE"' in refusal(data, "duplicate_ids").hint
 
 
 def test_runs_and_places_may_be_numbered_anew_in_each_class():
