@@ -49,7 +49,7 @@ _LETTERS: Final = 13
 _LETTER: Final = 7.4  # the width of one
 _LINE: Final = 16  # from one line of letters to the next
 _NAME: Final = 18  # letters in a line of a name
-_LINES: Final = 2  # of a name
+_LINES: Final = 3  # of a name
 _GUTTER: Final = 146  # for names, and what is drawn left of an axis
 _SIDE: Final = 56  # for the numbers of an axis that goes up
 _RIGHT: Final = 18  # half of a last number stands there
@@ -67,7 +67,7 @@ _BRACKET: Final = 'fill="none" stroke-width="3"'
 _LEAST: Final = f'<path d="M6-7h-4.5v14h4.5" {_BRACKET} stroke="{ORANGE}"/>'
 _BEST: Final = '<circle r="3.5"/>'
 _MOST: Final = f'<path d="M-6-7h4.5v14h-4.5" {_BRACKET} stroke="{BLUE}"/>'
-_ALLOWED: Final = f'<path d="M0-12v24" {_INK} stroke-width="2.5"/>'
+_ALLOWED: Final = f'<path d="M0-10v20" {_INK} stroke-width="2.5"/>'
 _SHAPES: Final = (_LEAST, _BEST, _MOST, _ALLOWED)
 _ONWARD: Final = f'<path d="M1-5l6 5-6 5" fill="none" {_INK} stroke-width="1.5"/>'
 _BACK: Final = f'<path d="M-1-5l-6 5 6 5" fill="none" {_INK} stroke-width="1.5"/>'
@@ -188,7 +188,10 @@ def _named(table: Table, rows: Sequence[Any]) -> Iterator[tuple[str, tuple[str, 
     short = [_shortened(cells) for cells in columns]
     for cells in zip(*columns, strict=True):
         shown = [at for at, cell in enumerate(cells) if cell not in {"", _CHOSEN}]
-        yield ", ".join(cells[at] for at in shown), _lines([short[at][cells[at]] for at in shown])
+        yield (
+            ", ".join(cells[at] for at in shown),
+            _lines(", ".join(short[at][cells[at]] for at in shown)),
+        )
 
 
 def _headed(column: Column, cell: str) -> str:
@@ -199,23 +202,27 @@ def _headed(column: Column, cell: str) -> str:
 
 def _shortened(texts: Sequence[str]) -> dict[str, str]:
     """Return texts as a gutter has them: what is too long is cut in its middle."""
+    lines = {text: _lines(text) for text in texts}
     fits = {
-        text: len(lines) <= _LINES and all(len(spaced(one)) <= _NAME for one in lines)
-        for text, lines in zip(texts, map(_wrapped, texts), strict=True)
+        text for text, these in lines.items() if len(these) <= _LINES and all(map(_fits, these))
     }
-    cut = short_names(text for text in texts if not fits[text])
-    return {text: text if fits[text] else cut[text] for text in texts}
+    return {text: text for text in fits} | short_names(text for text in texts if text not in fits)
 
 
-def _lines(parts: Sequence[str]) -> tuple[str, ...]:
-    """Return a name in one line, or each of its parts in its own."""
-    whole = ", ".join(parts)
-    fits = len(spaced(whole)) <= _NAME
-    return (whole,) if fits else tuple(line for one in parts for line in _wrapped(one))
+def _lines(name: str) -> tuple[str, ...]:
+    """Return a name in lines: its parts, together where there is room, or by words."""
+    lines = [""]
+    for part in name.split(", "):
+        longer = f"{lines[-1]}, {part}" if lines[-1] else part
+        if _fits(longer):
+            lines[-1] = longer
+        else:
+            lines += wrap(part, _NAME, break_long_words=False, break_on_hyphens=False)
+    return tuple(filter(None, lines))
 
 
-def _wrapped(text: str) -> list[str]:
-    return wrap(text, _NAME, break_long_words=False, break_on_hyphens=False)
+def _fits(line: str) -> bool:
+    return len(spaced(line)) <= _NAME
 
 
 def _intervals(table: Table, rows: Sequence[Any], limits: dict[str, float]) -> Iterator[Bar]:
@@ -320,12 +327,12 @@ def amounts(bars: Sequence[Bar], *, what: str, caption: str) -> Picture:
     """
     shown = bars[:_MOST_ROWS]
     values = [one.value or 0.0 for one in shown]
-    scale = Scale.over(one for one in values if one <= _MANY_TIMES * values[0])
+    scale = Scale.over(one for one in values if one <= _MANY_TIMES * min(values))
     rows, said = [], [_ended(caption)]
     for one, value in zip(shown, values, strict=True):
         fill = f'fill="{ORANGE if one.chosen else BLUE}"'
         bar = f'<rect y="-6" width="{scale.at(value)}" height="12" {fill}/>'
-        rows.append(((*_gutter(one), one.text), bar + _put(_ONWARD, "100%") * (value > scale.high)))
+        rows.append(((*_gutter(one), one.text + ", chosen" * one.chosen), bar + _put(_ONWARD, "100%") * (value > scale.high)))
     if any(one.chosen for one in shown):
         said.append("The orange bar is the one that was chosen.")
     if max(values) > scale.high:
@@ -359,7 +366,7 @@ def _ended(text: str) -> str:
 
 def _gutter(one: Bar) -> tuple[str, ...]:
     name = safe_name(one.name)
-    return one.lines or _lines([_shortened([name])[name]])
+    return one.lines or _lines(_shortened([name])[name])
 
 
 def _roc(curves: Any) -> Picture:  # noqa: ANN401 - the curves of a score

@@ -51,7 +51,7 @@ LAYOUT: Final = Layout(
             short=None,
             picture="intervals",
             of="how often the limit was right",
-            allowed=("nominal", "promised"),
+            allowed=("nominal", "the promise"),
         ),
         Table("Other methods on the same files", "theirs", _OVERALL, short=3),
         Table(
