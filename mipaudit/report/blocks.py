@@ -200,6 +200,12 @@ def closed(text: str) -> str:
     return text.replace(_REST, "")
 
 
+def beyond(limit: float, start: float) -> float:
+    """Return how far an axis goes that has room above a limit; for a share below 1 at most to 1."""
+    room = limit + (limit - start) / 10
+    return min(room, 1.0) if limit < 1 else room
+
+
 class Axis(NamedTuple):
     """On what intervals are drawn as text in a narrow column.
 
@@ -231,7 +237,7 @@ class Axis(NamedTuple):
             width: in characters.
         """
         ends = [one.upper if one.upper is not None else (one.value or 0.0) for one in intervals]
-        length = max((*ends, *marks), default=start) - start
+        length = max((*ends, *(beyond(mark, start) for mark in marks)), default=start) - start
         # What is left of rounding is no length.
         if length <= _ROUNDING:
             return cls(start, 1.0, width)

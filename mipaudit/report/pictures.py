@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from textwrap import wrap
 from typing import Any, Final, NamedTuple, Self
 
-from mipaudit.report.blocks import Picture, short_names, spaced
+from mipaudit.report.blocks import Picture, beyond, short_names, spaced
 from mipaudit.report.layout import Column, Table, words_of
 from mipaudit.report.messages.told import Fields, filled
 from mipaudit.statements.printable_names import quoted_name, safe_name
@@ -128,8 +128,8 @@ class Scale(NamedTuple):
         """Return the axis that is as wide as values need, with its start."""
         given = [start, *values]
         low, high = min(given), max(given)
-        if high - low <= _ROUNDING:
-            high = low + 1.0  # what is left of rounding is no length
+        if high - low <= _ROUNDING:  # what is left of rounding is no length
+            low, high = min(0.0, low), max(1.0, high)
         least = (high - low) / _FEW * (1 - _ROUNDING)
         power = 10.0 ** math.floor(math.log10(least))
         step = next(one * power for one in _STEPS if one * power >= least)
@@ -263,7 +263,7 @@ def intervals(
     shown, across, said = bars[:_MOST_ROWS], "", [_ended(caption)]
     given = [x for one in shown for x in _figures(one) if x is not None]
     if limit is not None:  # with room for what is above it
-        given.append(min(limit + (limit - start) / 10, max(1.0, limit)))
+        given.append(beyond(limit, start))
     scale = Scale.over(given, start)
     below = scale.low < start
     most = "" if limit is None else number_text(limit)
@@ -332,7 +332,12 @@ def amounts(bars: Sequence[Bar], *, what: str, caption: str) -> Picture:
     for one, value in zip(shown, values, strict=True):
         fill = f'fill="{ORANGE if one.chosen else BLUE}"'
         bar = f'<rect y="-6" width="{scale.at(value)}" height="12" {fill}/>'
-        rows.append(((*_gutter(one), one.text + ", chosen" * one.chosen), bar + _put(_ONWARD, "100%") * (value > scale.high)))
+        rows.append(
+            (
+                (*_gutter(one), one.text + ", chosen" * one.chosen),
+                bar + _put(_ONWARD, "100%") * (value > scale.high),
+            )
+        )
     if any(one.chosen for one in shown):
         said.append("The orange bar is the one that was chosen.")
     if max(values) > scale.high:

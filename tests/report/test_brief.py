@@ -160,6 +160,14 @@ def test_a_limit_that_there_is_not_is_an_arrow():
     assert axis.drawn(Row(-0.2, 0.5, 0.8)).startswith("←")
 
 
+@pytest.mark.parametrize(("limit", "start"), [(0.3, 0.0), (0.05, 0.0), (0.95, 0.6), (4.0, 0.0)])
+def test_what_is_above_a_limit_has_room_beside_it(limit, start):
+    row = Row(start, start, None)
+    line = Axis.over([row], [limit], start=start, width=20).drawn(row, limit)
+    assert "┃" in line
+    assert line.endswith("→")
+
+
 @given(st.lists(limits, min_size=1, max_size=5))
 def test_the_end_of_an_axis_is_round_and_close(values):
     axis = Axis.over([Row(0.0, 0.0, value) for value in values])

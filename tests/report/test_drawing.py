@@ -112,6 +112,7 @@ AXES = [
     ((0.59, 0.61), 0.6, (0.59, 0.61)),
     ((1.0,), 0.0, (0, 1)),
     ((), 0.0, (0, 1)),
+    ((1.0,), 1.0, (0, 1)),
     ((4.04,), 0.0, (0, 6)),
     ((1e-7,), 0.0, (0, 1e-7)),
     ((123456.0,), 0.0, (0, 150000)),
@@ -125,7 +126,12 @@ def test_an_axis_is_as_wide_as_its_values_need(values, start, ends):
     assert (scale.low, scale.high) == pytest.approx(ends)
     assert (scale.ticks[0], scale.ticks[-1]) == (scale.low, scale.high)
     assert 2 <= len(scale.ticks) <= 7
-    assert (0 in scale.ticks) == (start == 0)
+    assert start > 0 or 0 in scale.ticks
+
+
+def test_above_a_limit_there_is_room():
+    picture = drawn([Bar("a", 0.1, 0.2, None)], limit=0.3)
+    assert "on an axis from 0 to 0.4." in picture.alt
 
 
 def test_names_stand_beside_the_axis_and_differ():
