@@ -47,6 +47,10 @@ def test_your_own_forest_works_and_prints_what_the_page_shows(tmp_path):
     first, calm, stronger = (one.estimates[0].lower for one in reports)
     assert (int(100 * first) / 100, int(100 * stronger) / 100) == (0.36, 0.20)
     assert stronger > calm + 0.1
+    accuracy = [
+        names[one].score(names["X_holdout"], names["y_holdout"]) for one in ("forest", "calmer")
+    ]
+    assert [round(one, 2) for one in accuracy] == [0.97, 0.92]
     assert page.count("max_advantage=0.3)") == 3
     assert [one.verdict.status for one in reports] == ["not_met", "met", "inconclusive"]
     assert (tmp_path / "lira.html").stat().st_size > 10_000
