@@ -46,9 +46,9 @@ _CHOSEN: Final = "->"  # how a table marks it
 # In pixels of the page, which are points of a picture alone.
 _WIDTH: Final = 640  # of a picture alone
 _LETTERS: Final = 13
-_LETTER: Final = 7.4  # the width of one
+_LETTER: Final = 8  # the width of one, where a font is wide
 _LINE: Final = 16  # from one line of letters to the next
-_NAME: Final = 18  # letters in a line of a name
+_NAME: Final = 20  # letters in a line of a name
 _LINES: Final = 3  # of a name
 _GUTTER: Final = 146  # for names, and what is drawn left of an axis
 _SIDE: Final = 56  # for the numbers of an axis that goes up

@@ -35,7 +35,12 @@ PAGES = (
         ROOT / "docs" / f"{name}.md"
         for name in (
             *("how-to/choose-a-limit", "how-to/epsilon-audits", "explanation/limits"),
-            *("reference/guarantees", "reference/validation", "how-to/which-file"),
+            *(
+                "reference/guarantees",
+                "reference/validation",
+                "how-to/which-file",
+                "explanation/gallery",
+            ),
         )
     ),
 )

@@ -102,7 +102,7 @@ def test_at_most_never_falls_in_the_picture(seed):
     assert all(up <= y + 0.06 for up, y in zip(ups[1:], stated, strict=True))
 
 
-LONG = [f"loss of the network after epoch {at} with augmentation" for at in (119, 120)]
+LONG = [f"loss_of_the_network_after_epoch_{at}_with_augmentation" for at in (119, 120)]
 # Values, the start, and the axis.
 AXES = [
     ((0.0394, 0.1), 0.0, (0, 0.1)),
