@@ -231,8 +231,8 @@ def test_a_name_in_backticks_is_not_spelled_as_an_option():
 
 NEXT = "Next: {}: mipaudit help choose-a-limit."
 FOLLOWING = [
-    (0.02, "NOT MET", NEXT.format("more records do not help; what may")),
-    (0.4, "INCON", NEXT.format("more records")),
+    (0.02, "NOT MET", NEXT.format("more records will not change this. What can")),
+    (0.4, "INCON", NEXT.format("more records may settle this")),
     (0.99, "MET", ""),
 ]
 

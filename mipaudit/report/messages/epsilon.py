@@ -11,8 +11,8 @@ _PHRASES: Final = {
     "ANY_OF_THESE": "{value:number} or below, any of these does:",
     "FOR": " for a sensitivity of {sensitivity:number}",
     "NOISE": "Gaussian noise of standard deviation {noise_sd:number}",
-    "BESIDE": "[; records are released word for word{copies:said}][; columns that may be scores "
-    "were left out{left_out:said}]: {reason}.[ {limit}]",
+    "BESIDE": "[; records appear in the release unchanged{copies:said}][; columns that may be "
+    "scores were left out{left_out:said}]: {reason}.[ {limit}]",
     "NEITHER": " No promise was named, so this page neither confirms nor refutes one.",
     "RIGHT": "{right:count} of {guesses:count} guesses ",
     "SIDE": "[, members {direction}]",

@@ -95,8 +95,8 @@ COMPARE: Final[Texts] = {
     "newest_report": "The newest report, {newest}.[ The one before, {before}.]",
     "past_verdict": "{report:quoted}: {verdict:verdict}[{note}]",
     "verdict_beside": "[, assuming that {assuming:text}][, which this policy lets "
-    "pass{passes:said}][, which this policy counts as a failure{fails:said}][; records are "
-    "released word for word{copies:said}][; columns that may be scores were left "
+    "pass{passes:said}][, which this policy counts as a failure{fails:said}][; records appear in "
+    "the release unchanged{copies:said}][; columns that may be scores were left "
     "out{left_out:said}][; a waiver matches no limit{unmatched:said}]",
     "history_verdicts": "{reports:count} {reports:report|reports} from {first:day} to {last:day}.[ "
     "Of {judged:count} {judged:verdict|verdicts}: {tally:names}.][ None has a "

@@ -284,10 +284,11 @@ def _limited(limit: float, values: Values) -> str:
 def _known(_: object, values: Values) -> str:
     """Say what limits there are, each that is known; a class of attackers follows the upper one."""
     lower, upper, against = (values.get(name) for name in ("lower", "upper", "against"))
-    least = "" if lower is None else f" is at least {rounding.lower_text(lower)}"
+    least = "" if lower is None else f" at least {rounding.lower_text(lower)}"
     whom = "" if against is None else f" {words.against_phrase(against)}"
-    most = "" if upper is None else f" is at most {rounding.upper_text(upper)}{whom}"
-    return " and".join(part for part in (least, most) if part)
+    most = "" if upper is None else f" at most {rounding.upper_text(upper)}{whom}"
+    limits = " and".join(part for part in (least, most) if part)
+    return f" is{limits}" if limits else ""
 
 
 def _marks(values: Values) -> list[float]:
@@ -355,6 +356,10 @@ def _shown(text: str) -> str:
     return safe_text(text, longest=_LONGEST)
 
 
+def _in_hundred(share: str) -> str:
+    return rounding.percent_text(float(share)).removesuffix("%")
+
+
 def _words(code: str) -> str:
     return safe_name(code).replace("_", " ")
 
@@ -397,6 +402,8 @@ _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
     "multiple": _or("beyond floats", partial(rounding.upper_figure, digits=6)),
     "exact": partial(rounding.upper_figure, digits=12),
     "points": lambda value: f"{100 * value:+.1f}",
+    "hundred_least": lambda value: _in_hundred(rounding.lower_text(value)),
+    "hundred_most": lambda value: _in_hundred(rounding.upper_text(value)),
     "p_value": rounding.p_text,
     "of_kind": lambda value: words.named_quantity(value, None, None),
     "of_whom": lambda value: "any attacker" if value == "any" else "a named kind",
@@ -457,7 +464,7 @@ _FIGURES: Final = frozenset(
         *("lower", "value", "upper", "number", "count", "counted", "counted_most", "percent"),
         *("least", "most", "best", "figure", "least_figure", "most_figure", "multiple", "points"),
         *("p_value", "rounded", "six_digits", "two_digits", "sizes", "each_least", "each_value"),
-        *("span", "span_percent"),
+        *("span", "span_percent", "hundred_least", "hundred_most"),
     )
 )
 FORMS: Final = frozenset((*_FORMS, *_BESIDE, *words.WORDS))

@@ -6,12 +6,12 @@ from typing import Final
 
 from mipaudit.report.messages.told import Entry, Texts, entries
 
-_LITTLE: Final = "That little is shown does not prove that little leaks."
+_LITTLE: Final = "Showing little does not prove that little leaks."
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
     "OF": "[ ({alike:count} of {limits:count} limits)]",
     "BESIDE": "[, assuming that {assuming}][, with {waived:count} {waived:waiver|waivers}][; "
-    "records are released word for word{copies:said}][; columns that may be scores were left "
+    "records appear in the release unchanged{copies:said}][; columns that may be scores were left "
     "out{left_out:said}][; a waiver matches no limit{unmatched:said}]: {reason}.",
     "OPEN": "{quantity:checked}{lower:known}; the limit is {limit:number}: ",
     "RISKS": "the largest risk is at least {lower:least}",
@@ -19,8 +19,8 @@ _PHRASES: Final = {
     "AT_MOST": "{quantity:checked} is at most {upper:most} {against:class}",
     "EXPLAINED": "{AT_LEAST}, but the records alone may explain all of it, since no limit holds "
     "for every attacker on them; the limit is {limit:number}: ",
-    "HIDDEN": "{AT_MOST}, but members and holdout differ by themselves, and that can hide a leak; "
-    "the limit is {limit:number}: ",
+    "HIDDEN": "{AT_MOST}, but members and holdout differ even without the release, and that can "
+    "hide a leak; the limit is {limit:number}: ",
     "ANEW": "draw members and holdout anew, at random from the same records",
     "ADVANTAGE": "the advantage is at least {lower:least}",
 }
@@ -28,25 +28,26 @@ _PHRASES: Final = {
 # How the answer of a report with limits begins, whatever the kind of report.
 ANSWERS: Final[Texts] = {
     "answer_met": Entry(
-        "MET[, by these attackers alone{alone:said}]{OF}{BESIDE}",
+        "MET[ for these attackers only{alone:said}]{OF}{BESIDE}",
         mood="good",
-        unsaid="To pass does not prove that nothing leaks.",
+        unsaid="Passing does not prove that nothing leaks.",
     ),
     "answer_waived": Entry(
         "WAIVED{OF}{BESIDE}",
         mood="open",
-        unsaid="That somebody accepts a limit that is not kept makes no release safer.",
+        unsaid="A waiver makes no release safer: the limit is not shown to be kept, and somebody "
+        "accepts that.",
     ),
     "answer_not_met": Entry(
         "NOT MET{OF}{BESIDE}",
         mood="bad",
-        unsaid="More may leak than is shown: the figure is what leaks at least.",
+        unsaid="More may leak than is shown: the figure is a lower limit.",
     ),
     "answer_inconclusive": Entry(
         "INCONCLUSIVE{OF}[, which this policy lets pass{passes:said}][, which this policy counts "
         "as a failure{fails:said}]{BESIDE}",
         mood="open",
-        unsaid="That nothing was decided does not mean that nothing leaks.",
+        unsaid="An open verdict does not mean that nothing leaks.",
     ),
     # Of a claim of differential privacy, where there is no limit.
     "answer_contradicted": Entry("CONTRADICTED{BESIDE}", mood="bad"),
@@ -65,31 +66,32 @@ VERDICTS: Final[Texts] = {
     "of_named": "{score:quoted}[ in {report:quoted}]: {reason}",
     "waived": "{reason}; {status:status}, accepted by {person} until {expires}: {because}",
     "waiver_ended": "{reason}; the waiver by {person} expired after {expires}",
-    "of_these_attackers": "that is said of these attackers alone, and nothing of the best one",
+    "of_these_attackers": "this covers these attackers only, not the best attacker",
     # Why what the limits meet is open all the same.
     "open_copies": Entry(
-        "members are released word for word, and no limit on copies accepts that",
-        next=("how many copies are accepted, which `max_copies` says", "synthetic-data"),
+        "members' records appear in the release unchanged, and no limit on copies accepts that",
+        next=("set how many copies you accept (`max_copies`)", "synthetic-data"),
     ),
-    "open_copies_unread": "of some members it is unclear whether they are released word for word",
-    "open_missing_tells": "scores that are missing tell the classes apart, and such rows were left "
-    "out",
-    "open_rounded": "scores were rounded because a few rows are stored coarsely, so that an upper "
-    "limit holds for the rounded scores alone; for those the limits {waived:kept}",
+    "open_copies_unread": "for some members the input does not say whether they appear in the "
+    "release unchanged",
+    "open_missing_tells": "missing scores alone tell the classes apart, and rows with a missing "
+    "score were left out",
+    "open_rounded": "scores were rounded because a few rows are stored coarsely, so an upper limit "
+    "holds for the rounded scores only; for those the limits {waived:kept}",
     "open_sites_missing": Entry(
-        "sites whose cuts were used are missing, so that the limits do not cover their records; on "
-        "those of the other sites they {waived:kept}",
-        next=("the summaries of the missing sites", "scale"),
+        "some sites whose cuts were used are missing, so the limits do not cover their records; "
+        "for the other sites the limits {waived:kept}",
+        next=("add the summaries of the missing sites", "scale"),
     ),
     "open_parts_skipped": Entry(
-        "parts of the input cannot be read and were skipped, so that the limits do not cover all "
-        "records; on those that were read they {waived:kept}",
-        next=("the files that cannot be read, whole", "scale"),
+        "parts of the input cannot be read and were skipped, so the limits do not cover all "
+        "records; for the records that were read the limits {waived:kept}",
+        next=("replace the files that cannot be read", "scale"),
     ),
     # Of an answer that is open already.
     "sites_not_covered": Entry(
-        "sites whose cuts were used are missing, so that the limits do not cover their records",
-        next=("the summaries of the missing sites", "scale"),
+        "some sites whose cuts were used are missing, so the limits do not cover their records",
+        next=("add the summaries of the missing sites", "scale"),
     ),
 }
 
@@ -98,18 +100,18 @@ CHECKS: Final[Texts] = {
     "within_limit": "{quantity:checked} is at most {upper:within} {against:class}, within the "
     "limit of {limit:number}",
     "copies_untold": Entry(
-        "how many members the release holds word for word is not told of all records: the input "
-        "lacks the column exact_copy, which `mipaudit query` writes, or it is neither 0 nor 1",
-        next=("what may settle it", "synthetic-data"),
+        "the number of copied members is unknown: the input lacks the column exact_copy, which "
+        "`mipaudit query` writes, or some of its values are neither 0 nor 1",
+        next=("what may settle this", "synthetic-data"),
     ),
     "copies_above_limit": Entry(
-        "{members:count} of {of_members:count} members stand in the release word for word, above "
-        "the limit of {limit:number} (and {holdout:count} of {of_holdout:count} holdout records)",
+        "{members:count} of {of_members:count} members appear in the release unchanged, above the "
+        "limit of {limit:number} (and {holdout:count} of {of_holdout:count} holdout records)",
         next=("leave the copies out of the release", "synthetic-data"),
     ),
-    "copies_within_limit": "{members:count} of {of_members:count} members stand in the release "
-    "word for word, {members:count} of at most {limit:count} accepted (and {holdout:count} of "
-    "{of_holdout:count} holdout records)",
+    "copies_within_limit": "{members:count} of {of_members:count} members appear in the release "
+    "unchanged, within the limit of {limit:count} (and {holdout:count} of {of_holdout:count} "
+    "holdout records)",
     # Of the largest risk in any cell.
     "risk_within_limit": "the risk of every {cells} is at most {upper:most}, within the limit of "
     "{limit:number}",
@@ -125,26 +127,27 @@ CHECKS: Final[Texts] = {
     "attack_advantage": "the advantage of the attack {attack:quoted}",
     "best_advantage": "the advantage of the best attacker who sees the score",
     # Claims of differential privacy.
-    "claim_not_comparable": "{ADVANTAGE}: above the {by_substitution:most} allowed by "
-    "substitution, not above the {allowed:most} allowed by add-remove; say which adjacency the "
-    "claim is about",
-    "claim_vacuous": "the claim allows an advantage of {allowed:most}: it excludes next to nothing",
+    "claim_not_comparable": "{ADVANTAGE}: above the {by_substitution:most} that the claim allows "
+    "by substitution, not above the {allowed:most} that it allows by add-remove; state the "
+    "adjacency of the claim",
+    "claim_vacuous": "the claim allows an advantage of {allowed:most}: it rules out next to "
+    "nothing",
     "claim_consistent": "{ADVANTAGE}, not above the {allowed:most} that the claim allows: this "
     "does not prove the claim",
-    "claim_beside_unbounded_records": "{reason} (nothing is known beyond what the records alone "
-    "may explain: no limit holds for every attacker on them)",
-    "claim_beside_records": "{reason} (beyond the {most:most} that the records alone may tell)",
+    "claim_beside_unbounded_records": "{reason} (what goes beyond the records is unknown: no limit "
+    "holds for every attacker on the records alone)",
+    "claim_beside_records": "{reason} (beyond the {most:most} that the records alone may explain)",
     # Why an attack, a mean or guesses have no figure.
     "mean_of_infinite": "a mean needs finite scores",
     "mean_of_missing": "a missing score has no size; leave these rows out with `nan` drop",
-    "mean_of_few": "a mean is not shown of fewer than {least:number} members or holdout records "
+    "mean_of_few": "no mean is shown for fewer than {least:number} members or holdout records "
     "(`min_cell`)",
     "mean_without_bound": "the mean of a loss without a bound has no valid limits; give "
     "`loss_bound` B if the loss cannot exceed B",
     "all_clipped": "every score is below 0 or above the bound",
     "nothing_to_learn": "the burn-in has no row to learn it from",
-    "told_of_these_rows": "what it is told is what these very records have, on which it would be "
-    "judged; untold, it learns that from records of their own",
+    "told_of_these_rows": "the value it was given comes from the records on which it would be "
+    "judged; without that value, it learns from other records",
     "empty_class": "no member or no holdout record is left to judge it on",
     "no_common_value": "no value of the attribute is in both classes",
 }
@@ -154,26 +157,26 @@ NOT_KEPT: Final[Texts] = {
     "above_limit": "{quantity:checked} is at least {lower:above}, above the limit of "
     "{limit:number}",
     "above_limit_beside_records": "{quantity:checked} is at least {lower:above} among records that "
-    "are alike, though the records alone may tell {blind:most}, above the limit of {limit:number}",
-    "difference_shown": "the exact test shows a difference of the groups (membership, or another), "
-    "and nothing may show",
+    "are alike, above the limit of {limit:number}, even if the records alone explain {blind:most}",
+    "difference_shown": "the exact test shows that members and holdout records differ, by "
+    "membership or for another reason, and the limit allows no difference",
     "risk_above_limit": "{RISKS}, above the limit of {limit:number}",
     "named_above": "{subject} is at least {lower:above}{among:whom}, above the limit of "
     "{limit:number}",
     "claim_contradicted": "{ADVANTAGE}, above the {allowed:most} that the claim allows: the claim "
-    "is false, or members and holdout differ, or records depend",
+    "is false, or members and holdout differ in other ways, or records depend on each other",
 }
 
 # Why a limit is open where there is nothing to compare with it.
 UNLIMITED: Final[Texts] = {
     "no_upper_limit": "{quantity:checked}{lower:known}, and has no upper limit {against:class}: "
     "the limit of {limit:number} cannot be shown to be met; name a class with `against`",
-    "open_in_report": "{OPEN}the limits in the report cannot tell",
-    "difference_unknown": "whether anything shows at all is not known",
-    "difference_not_shown": "the exact test shows no difference of the groups: that is no proof "
-    "that there is none, and the limit of 0 cannot be shown to be met",
-    "risk_uncounted": "{RISKS}, and {uncounted:count} records are in cells without a counted "
-    "record, so that nothing limits their risk from above; the limit is {limit:number}",
+    "open_in_report": "{OPEN}the limits in the report cannot decide it",
+    "difference_unknown": "no test says whether members and holdout records differ at all",
+    "difference_not_shown": "the exact test shows no difference between members and holdout "
+    "records: that does not prove that there is none, and the limit of 0 cannot be shown to be met",
+    "risk_uncounted": "{RISKS}, and {uncounted:count} records are in cells where no record was "
+    "counted, so their risk has no upper limit; the limit is {limit:number}",
     "named_without_limits": "{subject} has no limits{among:whom}; the limit is {limit:number}",
     "named_unknown": "{subject} is not known ({why}){among:whom}; the limit is {limit:number}",
     "score_only_in_new": "the old report does not have this score",
@@ -182,73 +185,73 @@ UNLIMITED: Final[Texts] = {
 
 # Why a limit is open, or is not held against the model, beside what the records alone tell.
 EXPLAINED: Final[Texts] = {
-    "open_beside_records": "{OPEN}open even if records explain nothing",
-    "difference_of_records": "the exact test shows a difference of the groups, which may be one of "
-    "the records: how much of it they may explain is not known",
-    "texts_not_seen": "most texts of a column were not looked at (see the findings): how much the "
-    "records tell has no upper limit",
-    "perhaps_of_records": "{AT_LEAST}; the limit is {limit:number}: how much of it the records "
-    "alone may explain is not known",
+    "open_beside_records": "{OPEN}open even if the records alone explain nothing",
+    "difference_of_records": "the exact test shows that members and holdout records differ, "
+    "perhaps in the records themselves: how much of the difference the records alone explain is "
+    "unknown",
+    "texts_not_seen": "most texts of a column were not looked at (see the findings): what the "
+    "records alone may explain has no upper limit",
+    "perhaps_of_records": "{AT_LEAST}; the limit is {limit:number}: how much of that the records "
+    "alone may explain is unknown",
     "explained_by_records": "{AT_LEAST}, of which the records alone may explain {most:most}; the "
-    "limit is {limit:number}: only what goes beyond the records is held against the model",
+    "limit is {limit:number}: only what goes beyond the records counts against the model",
     "beyond_records": "{AT_LEAST}, of which the records alone may explain {most:most}, at least "
     "{beyond:least} among records that are alike; the limit is {limit:number}: only what goes "
-    "beyond the records is held against the model",
+    "beyond the records counts against the model",
     "unbounded_records": "{EXPLAINED}{ANEW}",
-    "unbounded_records_or_assert": "{EXPLAINED}{ANEW}, or assert what they tell at most with "
-    "`blind_bound`",
-    "unbounded_records_or_assert_under": "{EXPLAINED}{ANEW}, or assert with `blind_bound` what "
-    "they tell at most: under {under:number} it is not met",
-    "hidden_by_records": "{AT_MOST} of all records, since the records alone may tell {most:most} "
-    "and that can hide a leak; the limit is {limit:number}",
-    "hidden_by_records_alike": "{AT_MOST} of all records, {alike:most} of those that are alike, "
-    "since the records alone may tell {most:most} and that can hide a leak; the limit is "
-    "{limit:number}",
+    "unbounded_records_or_assert": "{EXPLAINED}{ANEW}, or assert with `blind_bound` the most that "
+    "the records alone can tell",
+    "unbounded_records_or_assert_under": "{EXPLAINED}{ANEW}, or assert with `blind_bound` the most "
+    "that the records alone can tell: below {under:number} the limit is not met",
+    "hidden_by_records": "{AT_MOST} over all records, but the records alone may explain "
+    "{most:most}, and that can hide a leak; the limit is {limit:number}",
+    "hidden_by_records_alike": "{AT_MOST} over all records and at most {alike:most} among those "
+    "that are alike, but the records alone may explain {most:most}, and that can hide a leak; the "
+    "limit is {limit:number}",
     "hidden_by_difference": "{HIDDEN}{ANEW}",
-    "hidden_by_difference_or_assert": "{HIDDEN}{ANEW}, or assert with `blind_bound` what the "
-    "records alone tell at most: up to {up_to:number} it is met",
+    "hidden_by_difference_or_assert": "{HIDDEN}{ANEW}, or assert with `blind_bound` the most that "
+    "the records alone can tell: up to {up_to:number} the limit is met",
 }
 
 # Why a limit is open that more records may settle.
 OPEN: Final[Texts] = {
-    "open": "{OPEN}the best estimate is too close to the limit to promise that more records settle "
-    "it",
-    "open_settled_by": "{OPEN}about {records_to_settle:count} records in all would settle this one",
+    "open": "{OPEN}the estimate is so close to the limit that more records may not settle it",
+    "open_settled_by": "{OPEN}about {records_to_settle:count} records in all would settle this "
+    "limit",
     "open_unpromised": "{quantity:checked}{lower:known}; the limit is {limit:number}",
     "risk_open": "{RISKS} and that of every {cells} at most {upper:most}; the limit is "
-    "{limit:number}: the best estimate is too close to the limit to promise that more records "
-    "settle it",
+    "{limit:number}: the estimate is so close to the limit that more records may not settle it",
     "risk_open_settled_by": "{RISKS} and that of every {cells} at most {upper:most}; the limit is "
-    "{limit:number}: about {records_to_settle:count} records in all would settle this one",
+    "{limit:number}: about {records_to_settle:count} records in all would settle this limit",
     "named_open": "{subject}{lower:known}{among:whom}; the limit is {limit:number}",
 }
 
 # Why a figure, or a limit of it, is not there.
 REASONS: Final[Texts] = {
-    "lower_of_any": "the lower limit stands in the row of any attacker",
+    "lower_of_any": "the lower limit is in the row of any attacker",
     "upper_of_classes": "a continuous score has no upper limit for all attackers; see the classes "
     "of attackers",
     "upper_of_vector_classes": "a score of several continuous numbers has no upper limit for all "
     "attackers; see the classes of attackers",
     "upper_of_record_classes": "no upper limit holds for every attacker who sees a whole record; "
     "see the classes of attackers",
-    "upper_needs_any": "an upper limit would need one for all attackers",
+    "upper_needs_any": "an upper limit would have to cover all attackers",
     "same_data": "only the same-data optimum is known; it is biased upward (plugin)",
     "few_to_cut": "too few rows in the burn-in to cut 16 bins",
     "few_rows": "too few rows",
     "few_holdout": "not estimable: {holdout:count} holdout records count, {needed:count} are "
     "needed at this FPR and confidence",
-    "few_for_combinations": "the rows are too few for their combinations of values to give a limit",
+    "few_for_combinations": "too few rows for their combinations of values to give a limit",
     # Of a lower limit that is there.
-    "lower_without_score": "not in the report: what everybody has without the score",
-    "lower_of_tpr": "not in the report: it follows from the TPR at the largest FPR there",
+    "lower_without_score": "not in the report: taken as what an attacker has without the score",
+    "lower_of_tpr": "not in the report: derived from the TPR at the largest FPR in it",
     # A limit of these says nothing: it would be as large as the quantity can be.
     "vacuous_tpr": "vacuous: the holdout is too small for a limit below 1",
-    "vacuous_metric": "vacuous: the data allow no limit below the largest value that there is; "
-    "with a floor, a larger one may",
+    "vacuous_metric": "vacuous: the data allow no limit below the largest possible value; with a "
+    "floor, a larger floor may",
     "p_value_without_limits": "a p-value has no limits; a verdict rests on it only if a policy "
     "asks",
-    "many_to_count": "counted up to {rows:count} rows",
+    "many_to_count": "only counted for up to {rows:count} rows",
     "nobody_guessed": "0/0 on this part: nobody was guessed to be a member",
     "noise_only_lowers": "noise can only lower the advantage: see the attackers 'any'",
     "no_spread": "the burn-in scores have no spread, or the score has no order",
@@ -259,9 +262,11 @@ REASONS: Final[Texts] = {
 ENTRIES: Final = {
     **entries(ANSWERS | VERDICTS | CHECKS | REASONS, _PHRASES),
     **entries(
-        NOT_KEPT, _PHRASES, following=("more records do not help; what may", "choose-a-limit")
+        NOT_KEPT,
+        _PHRASES,
+        following=("more records will not change this. What can", "choose-a-limit"),
     ),
-    **entries(OPEN, _PHRASES, following=("more records", "choose-a-limit")),
-    **entries(UNLIMITED, _PHRASES, following=("what may settle it", "choose-a-limit")),
+    **entries(OPEN, _PHRASES, following=("more records may settle this", "choose-a-limit")),
+    **entries(UNLIMITED, _PHRASES, following=("what may settle this", "choose-a-limit")),
     **entries(EXPLAINED, _PHRASES, following=("what the records explain", "members-and-holdout")),
 }

@@ -32,13 +32,13 @@ _PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
     {
         "any": "for any attacker",
         "thresholds": "for attackers with one threshold",
-        "intervals-1": "for attackers with one interval",
-        "intervals-4": "for attackers with up to four intervals",
-        "bins-16": "for attackers with 16 equal-mass bins",
+        "intervals-1": "for attackers with one score range",
+        "intervals-4": "for attackers with up to 4 score ranges",
+        "bins-16": "for attackers with 16 equally filled bins",
         "noised-query": "for any attacker who sees the score with noise",
         "product-grid": "for attackers with a grid of cells",
         "learned": "for attackers with one threshold on a learned score",
-        "guesses": "for whoever made these guesses",
+        "guesses": "for those who made these guesses",
     }
 )
 # Closed vocabularies, by the form that shows their words.
@@ -149,9 +149,9 @@ _DO: Final[Mapping[Attackers, str]] = MappingProxyType(
         "thresholds": "apply one cut-off to the score",
         "intervals-1": "choose one range of the score",
         "intervals-4": "choose up to four ranges of the score",
-        "bins-16": "go by which of 16 ranges the score is in",
+        "bins-16": "use only which of 16 ranges the score is in",
         "learned": "apply one cut-off to a score that is learned from several",
-        "product-grid": "go by which cell of a grid the scores are in",
+        "product-grid": "use only which cell of a grid the scores are in",
     }
 )
 

@@ -386,7 +386,7 @@ def test_a_policy_is_typed_stored_verified_and_read_of_a_file(
     mipaudit("query", "losses", "--logits", "logits.csv", "-q", "-o", "scores.csv")
     ended = mipaudit(*words)
     assert ended.returncode == status, ended.stdout + ended.stderr
-    assert ended.stdout.startswith({0: "MET, by these", 1: "NOT MET", 3: "INCONCLUSIVE"}[status])
+    assert ended.stdout.startswith({0: "MET for these", 1: "NOT MET", 3: "INCONCLUSIVE"}[status])
     assert mipaudit(*words, "--exit-zero").returncode == 0
     assert mipaudit(*words, "-f", "json", "-o", "report.json").returncode == status
     again = mipaudit("render", "report.json", "-f", "junit")

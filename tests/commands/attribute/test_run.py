@@ -224,7 +224,7 @@ def test_not_shown_is_said_only_where_no_line_shows_it(inside, outside, values):
     assert (report.answer.code == "not_guessed_better") == (not surely)
 
 
-LED = {"met": "MET, by these", "not_met": "NOT MET: ", "inconclusive": "INCONCLUSIVE"}
+LED = {"met": "MET for these", "not_met": "NOT MET: ", "inconclusive": "INCONCLUSIVE"}
 
 
 NAMES = ("max_attribute_advantage", "max_advantage")

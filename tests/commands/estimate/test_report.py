@@ -158,7 +158,7 @@ def test_what_is_met_names_who_is_meant():
     found = report.answer.get("plainly")
     assert (found.code, found.get("against")) == ("right_within_kind", "intervals-4")
     assert "cleverer" in plainly(report)
-    assert "To pass does not prove that nothing leaks." in report_text(report, width=200)
+    assert "Passing does not prove that nothing leaks." in report_text(report, width=200)
     widest = max(one.upper or 0.0 for one in advantages(report))
     assert audit(0.0, 0.0, rows=4000).answer.get("upper") == widest  # of all scores
     nobody = mipaudit.estimate(coins(8000), max_advantage=0.2)
@@ -225,7 +225,7 @@ def test_where_scores_share_the_error_their_figure_says_so(leaks, given):
     report = mipaudit.estimate(frame, **given)
     alone = mipaudit.estimate(frame, score_col=report.design.score_columns[0], **given)
     (row,) = (one for one in advantages(alone) if one.attackers == "any")
-    assert f"shared by {len(leaks)} scores; alone {lower_text(row.lower)}" in brief(report)
+    assert f"shared by {len(leaks)} scores; alone: {lower_text(row.lower)}" in brief(report)
     assert "shared by" not in brief(alone)
     assert alone.design.alone is None
 
@@ -313,7 +313,7 @@ def test_copies_stand_first_on_every_answer(given, key):
     else:
         assert report.answer.get("reason").code == "copies_above_limit"
     assert given or report.answer.code == "no_leak"
-    assert "word for word" in top(report)
+    assert "unchanged" in top(report)
     assert "5 of 200 members" in brief_report(report, width=80)
 
 

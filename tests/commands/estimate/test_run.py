@@ -428,7 +428,7 @@ def test_a_difference_is_not_met_and_is_called_membership_or_another(tmp_path):
     (check,) = report.policy
     assert (check.status, check.limit, check.lower, check.upper) == ("not_met", 0, 1, None)
     assert report.verdict.status == "not_met"
-    assert "membership, or another" in told(report.answer)
+    assert "by membership or for another reason" in told(report.answer)
     for form in ("json", "csv", "markdown", "html", "junit"):
         text = mipaudit.render_report(report, format=form)
         assert "any_difference" in text or "any difference" in text
@@ -444,7 +444,7 @@ def test_finding_nothing_is_open_and_never_met():
     of_advantage, check = report.policy
     assert (of_advantage.status, check.status) == ("met", "inconclusive")
     assert (check.lower, check.upper, report.verdict.status) == (0, None, "inconclusive")
-    assert "no proof" in told(check.reason)
+    assert "does not prove" in told(check.reason)
 
 
 def test_the_error_is_shared_over_limits_and_scores():

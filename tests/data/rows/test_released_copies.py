@@ -86,7 +86,7 @@ def test_a_score_file_tells_of_copies_first_and_a_policy_can_forbid_them(scores)
     assert (wide.verdict.status, wide.answer.get("reason").code) == ("inconclusive", "open_copies")
     report = mipaudit.estimate(scores, max_copies=0, **WIDE)
     assert report.verdict.status == "not_met"
-    assert told(report.verdict.reasons[0]).startswith("27 of 300 members stand in the release word")
+    assert told(report.verdict.reasons[0]).startswith("27 of 300 members appear in the release unchanged")
     assert [status(scores, max_copies=most) for most in (26, 27)] == ["not_met", "met"]
     walk = walk_of(report)
     assert [one.name for one in walk.cases if one.status == "failed"] == ["exact copies 0"]
@@ -186,7 +186,7 @@ def test_nothing_is_met_where_members_are_copied_unless_it_is_chance(command):
     assert chance.verdict.status == "met"
     (said,) = (one for one in chance.findings if one.code == COMMON)
     assert is_serious(said)
-    assert "such rows are common: 288 of 300 holdout records too" in told(said)
+    assert "such rows are common: 288 of 300 holdout records appear, too" in told(said)
     assert judged(frame(0, rows=300), command).verdict.status == "met"
     most = 5 if command == "estimate" else 1
     for words in [("ja", "nein"), (2, 0), ("x", ""), (0.999999, 0), ("ok", "0")][:most]:

@@ -152,7 +152,7 @@ def test_a_report_fills_a_point_if_it_is_of_the_same(main, other, relation, abou
     assert any(which in line for line in said) == relation.startswith("OTHER")
     if about == GUESSED:
         (line,) = point["shown"]
-        said = "attribute_advantage (whoever made these guesses, 95% confidence): at least 0.0040, "
+        said = "attribute_advantage (those who made these guesses, 95% confidence): at least 0.0040, "
         assert line.startswith(said)
         assert line.partition(" [")[0].endswith("at most 0.3099")
         assert statuses(annex(main))[about] == "NOT TESTED"
@@ -177,7 +177,7 @@ def test_every_layout_says_the_verdict_first_and_leaves_nothing_out(tmp_path, la
     assert sha256(b"a model").hexdigest() in text
     assert "that the scores were made with it is the word of whoever signs" in text
     assert [text.count(sha256(data).hexdigest()) for data in (main, other)] == [1, 1]
-    assert text.count("report.json: Scores are missing in one class") == 1
+    assert text.count("report.json: Scores are missing more often in one class") == 1
     assert "All records fall into one cell" not in text
     if layout == "json":
         verdict = json.loads(found)["verdict"]
@@ -218,7 +218,7 @@ def test_two_numbers_of_one_quantity_are_explained_as_on_the_page():
     report = json.loads(stored("one_score"))
     report["policy"][0]["lower"] -= 0.01
     unlike = annex(json.dumps(report).encode())["verdict"]["beside"]
-    assert any(text.startswith("The verdict shares the error over its own") for text in unlike)
+    assert any(text.startswith("The verdict divides the error among its own") for text in unlike)
 
 
 def test_a_figure_without_any_number_is_no_report():

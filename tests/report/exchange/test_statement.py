@@ -46,7 +46,7 @@ def judged(status, **verdict):
 
 
 LISTS = ("passedTests", "warnedTests", "failedTests")
-LIMIT = "score: advantage 0.5, attackers with up to four intervals"
+LIMIT = "score: advantage 0.5, attackers with up to 4 score ranges"
 
 
 RESULTS = [
