@@ -187,7 +187,7 @@ person = "A. Person"
 expires = 2999-12-31
 """
 SAID = (
-    *("../mipaudit.toml", "audits 'loss' alone; 2 score columns are left out", "nan = drop"),
+    *("../mipaudit.toml", "audits only 'loss'; 2 score columns are left out", "nan = drop"),
     *("confidence = 0.9", "on_inconclusive = pass", "seed = 0", "1 waiver"),
 )
 VARIABLES = {
@@ -235,7 +235,7 @@ def test_every_surface_says_what_variables_chose(run, work, monkeypatch, form):
 
     assert status == 0, err
     shown = plain(out)
-    assert "MIPAUDIT_SCORE_COL audits 'loss' alone; 2 score columns are left out." in shown
+    assert "MIPAUDIT_SCORE_COL audits only 'loss'; 2 score columns are left out." in shown
     said = re.search(r"The environment chooses: ([^:]*)\.( |<)", shown)[1]
     chosen = {"nan = drop", "confidence = 0.9", "where = site = a", "on_inconclusive = pass"}
     assert chosen == set(said.split(". ")[0].split("; "))
@@ -264,8 +264,8 @@ def test_every_command_says_which_scores_a_file_audits(run, work, command):
 
     assert (status, err) == (0, "")
     rest = "1 score column is" if command == "compare" else "2 score columns are"
-    assert "mipaudit.toml audits 'l" in out
-    assert f" alone; {rest} left out." in out
+    assert "mipaudit.toml audits only 'l" in out
+    assert f"'; {rest} left out." in out
     typed = [word for name in names for word in ("--score-col", name)]
     assert "left out" not in run(command, "s.parquet", "-q", *typed)[1]
 

@@ -55,7 +55,7 @@ def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options):
 def test_a_line_is_the_answer_and_what_can_make_it_untrue():
     assert answer_of(report_on(1, max_advantage=0.5)).startswith("MET: advantage is at most ")
     few = mipaudit.estimate(members=np.arange(15.0), holdout=np.arange(9.5, 24.5))
-    assert "There are only 15 members" in answer_of(few)
+    assert "Few members (15)" in answer_of(few)
     assert "\n" not in answer_of(few)
 
 

@@ -8,15 +8,15 @@ from mipaudit.report.messages.told import Entry, Texts, entries
 
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
-    "ANY_OF_THESE": "{value:number} or below, any of these does:",
+    "ANY_OF_THESE": "at or below {value:number}:",
     "FOR": " for a sensitivity of {sensitivity:number}",
     "NOISE": "Gaussian noise of standard deviation {noise_sd:number}",
     "BESIDE": "[; records appear in the release unchanged{copies:said}][; columns that may be "
     "scores were left out{left_out:said}]: {reason}.[ {limit}]",
-    "NEITHER": " No promise was named, so this page neither confirms nor refutes one.",
+    "NEITHER": " No promise was given, so this page neither confirms nor refutes one.",
     "RIGHT": "{right:count} of {guesses:count} guesses ",
     "SIDE": "[, members {direction}]",
-    "ALONE": "coin, independent of all else",
+    "ALONE": "coin, independent of everything else",
     "RUNS": "[The {runs:count} runs, whose number was fixed beforehand, are of one mechanism on "
     "the same other data. ]Each canary was included in[ the one run{runs:unless}][ each run, "
     "anew,{runs:said}] by its own ",
@@ -27,18 +27,19 @@ BOUNDS: Final[Texts] = {
     # What a guarantee allows.
     "promise_allows": "No attacker exceeds a membership advantage of {upper:most_figure}[ "
     "({reading}) or {other:most_figure} ({other_reading})] at prior {prior:number}.",
-    "success_allowed": "What is guessed right in {baseline:percent} of cases[ (which of "
-    "{alike:count} equally likely diagnoses a person has, say)] from a release made with another "
-    "record in its place[ or without the record{absent:said}] is guessed right in at most "
-    "{upper:most_figure}%[ ({reading}) or {other:most_figure}% ({other_reading})] from this one.",
-    "right_at_most": "While the promise is kept, nobody guesses right more often than "
-    "{upper:right_most}[ ({reading}) or {other:right_most} ({other_reading})] times in 100 whose "
-    "records were used ({prior:compared}). Nothing was measured: this is what a promise allows, "
-    "not what a release does.",
-    "success_of_one_step": "By add or remove, success from a release without the record is the "
-    "first figure, too.",
-    "bounds_as_tight": "Published bounds that say as much: {names:names}.",
-    "release_not_seen": "The release was not looked at: this holds if the guarantee does.",
+    "success_allowed": "An attacker who guesses right in {baseline:percent} of cases[ (which of "
+    "{alike:count} equally likely diagnoses a person has, for example)] from a release made with "
+    "another record in its place[ or without the record{absent:said}] guesses right in at most "
+    "{upper:most_figure}%[ ({reading}) or {other:most_figure}% ({other_reading})] from this "
+    "release.",
+    "right_at_most": "While the promise is kept, nobody who guesses whose records were used is "
+    "right more than {upper:right_most}[ ({reading}) or {other:right_most} ({other_reading})] "
+    "times in 100 ({prior:compared}). Nothing was measured: this is what a promise allows, not "
+    "what a release does.",
+    "success_of_one_step": "With add or remove, the first figure also limits success from a "
+    "release without the record.",
+    "bounds_as_tight": "Published bounds that are as tight: {names:names}.",
+    "release_not_seen": "The release was not examined: this holds if the guarantee holds.",
     # How a guarantee is read.
     "one_exchanged": "one record exchanged",
     "added_or_removed": "added or removed",
@@ -71,15 +72,15 @@ BOUNDS: Final[Texts] = {
     "figure_certainty": "certainty about one record, at worst",
     "figure_divergence": "{order:number}",
     # What a target needs.
-    "keeps_quantity": "To keep {quantity} (prior {prior:number}) at {ANY_OF_THESE}",
-    "keeps_tpr_at_fpr": "To keep TPR at FPR {fpr:percent} at {ANY_OF_THESE}",
-    "keeps_success": "To keep what is guessed right in {baseline:percent} of cases without the "
-    "record at {value:percent} or below, any of these does:",
-    "keeps_delta": "For ({epsilon:number}, {value:number})-differential privacy, any of these "
-    "does:",
+    "keeps_quantity": "Any one of these keeps the {quantity} (prior {prior:number}) {ANY_OF_THESE}",
+    "keeps_tpr_at_fpr": "Any one of these keeps the TPR at FPR {fpr:percent} {ANY_OF_THESE}",
+    "keeps_success": "Any one of these keeps an attacker who guesses right in {baseline:percent} "
+    "of cases without the record at or below {value:percent}:",
+    "keeps_delta": "Any one of these gives ({epsilon:number}, {value:number})-differential "
+    "privacy:",
     "delta_allows_more": "delta alone allows more than the target",
     "any_attacker_allowed": "the target allows any attacker",
-    "no_noise_hides": "no noise hides a record that well",
+    "no_noise_hides": "no noise can hide a record that well",
     # What an attack rules out.
     "rules_out": "An attack with TPR {tpr:number} at FPR {fpr:number} rules out every epsilon[ "
     "below {epsilon:figure}] at delta {delta:number}, and every mu[ below {mu:figure}] of Gaussian "
@@ -98,8 +99,8 @@ EPSILON: Final[Texts] = {
     # What became of the claim.
     "not_as_claimed": "[{worth}, then ]with {confidence:percent} confidence this mechanism is not "
     "{claimed}",
-    "nothing_against_claim": "the data do not contradict that this mechanism is {claimed}, which "
-    "does not verify it",
+    "nothing_against_claim": "the data do not contradict the claim that this mechanism is "
+    "{claimed}; that does not verify the claim",
     "coins_test_nothing": "the canaries were not included by fair coins, so this run can neither "
     "refute nor verify that the mechanism is {claimed}",
     "one_model_tests_nothing": "members and holdout of one model can neither refute nor verify "
@@ -112,28 +113,28 @@ EPSILON: Final[Texts] = {
     "{worth},] with {confidence:percent} confidence.",
     "epsilons_refuted_beside": "The limit that decides refutes no epsilon at delta {delta:number}; "
     "another, by itself, refutes those below {lower:figure}[, {worth}].",
-    "no_epsilon_refuted": "No epsilon is refuted at delta {delta:number}, which is no evidence of "
+    "no_epsilon_refuted": "No epsilon is refuted at delta {delta:number}; that is no evidence of "
     "privacy.",
-    "no_epsilon_certified": "No epsilon is certified: members and holdout of one model are no "
-    "independent trials.[ If each row were one, epsilon would be at least {lower:figure} at delta "
-    "{delta:number}.]",
+    "no_epsilon_certified": "No epsilon is certified: members and holdout of one model are not "
+    "independent trials.[ If each row were an independent trial, epsilon would be at least "
+    "{lower:figure} at delta {delta:number}.]",
     "assumes-gdp": "if the noise is Gaussian",
     "if-exchangeable": "if rows were trials",
     "if-fair-coins": "if coins were fair",
     "decides": "decides",
     "beside_it": "beside it",
     # The same for everybody.
-    "promise_broken": "[{worth}, ]the promise that was made, that the mechanism is {claimed}, is "
-    "not kept ({confidence:percent} confidence)",
-    "promise_not_broken": "this test found nothing against the promise that was made, that the "
-    "mechanism is {claimed}. That does not show that it is kept",
-    "promise_not_tested": "nothing can be said of the promise that was made: {reason}",
-    "promise_would_break": "A promise of an epsilon below {lower:figure} at delta {delta:number} "
-    "would not be kept[, {worth}].{NEITHER}",
-    "no_promise_would_break": "This test would break no promise. That is no evidence of "
+    "promise_broken": "[{worth}, ]the promise that the mechanism is {claimed} is not kept "
+    "({confidence:percent} confidence)",
+    "promise_not_broken": "this test found nothing against the promise that the mechanism is "
+    "{claimed}. That does not show that the promise is kept",
+    "promise_not_tested": "nothing can be said about the promise: {reason}",
+    "promise_would_break": "Any promised epsilon below {lower:figure} (delta {delta:number}) is "
+    "refuted[, {worth}].{NEITHER}",
+    "no_promise_would_break": "This test refutes no promise. That is no evidence of "
     "privacy.{NEITHER}",
-    "one_model_breaks_none": "Records of one model cannot break a promise: they are no repeated "
-    "trials of how it was made.{NEITHER}",
+    "one_model_breaks_none": "Records of one model cannot refute a promise: they are not repeated "
+    "trials of the way the model was made.{NEITHER}",
     # What was judged.
     "one_run_seen": "[One run{runs:unless}][{runs:count} runs] with {canaries:count} canaries[ in "
     "all{runs:said}]",
@@ -148,56 +149,57 @@ EPSILON: Final[Texts] = {
     # Why a limit is 0, or there is none.
     "delta_allows": "delta allows that many right guesses; at delta 0 they would refute every "
     "epsilon below {pure:figure}",
-    "not_even_right_guesses": "at this delta not even right guesses alone would refute anything",
-    "guesses_within_chance": "the right guesses are within chance",
-    "difference_within_chance": "the difference that was found is within chance",
-    "advantage_within_chance": "the advantage that was found is within chance",
+    "not_even_right_guesses": "at this delta even guesses that are all right would refute nothing",
+    "guesses_within_chance": "that many right guesses can be chance",
+    "difference_within_chance": "the difference that was found can be chance",
+    "advantage_within_chance": "the advantage that was found can be chance",
     "no_difference_found": "no difference between members and holdout was found",
     "nothing_to_judge": "all scores are the same, or there are fewer than {fewest:count} runs",
-    "no_attack": "all scores are the same, or runs are too few",
+    "no_attack": "all scores are the same, or there are too few runs",
     "gaussian_without_epsilon": "a Gaussian mechanism has no epsilon at delta 0",
     "none_up_to": "none up to {most:number}",
-    "no_size_does": "no size that was tried does",
+    "no_size_does": "no size that was tried is enough",
     # Remarks.
     "why_no_more": "Why no more is shown: {reason}.",
     "claim_p_value": "The p-value of the claim is {p:most_figure}.",
     "size_would_refute": "If the truth is epsilon {true:number}, about {needed:count}[ "
     "canaries{canaries:said}][ runs of each kind{canaries:unless}] would refute the claim in "
     "{power:percent} of audits ({mechanism:capital} noise).",
-    "no_size_would_refute": "If the truth is epsilon {true:number}: no size settles it.",
+    "no_size_would_refute": "If the truth is epsilon {true:number}, no size settles the claim.",
     "to_certify": "To certify one: many runs with and without a record (`design` "
     "independent-runs), or one with canaries that coins include (`design` one-run).",
     "coins_seen": "Included: {included:count} of {canaries:count} canaries. [Fair "
-    "coins{rate:unless}][Coins of rate {rate:number}] stray so far or further with probability "
-    "{p:most_figure}.",
+    "coins{rate:unless}][Coins with rate {rate:number}] give a count that far off, or further, "
+    "with probability {p:most_figure}.",
     # What the limits rest on.
-    "runs_alike": "Each run of the mechanism is independent of the others and alike but for the "
-    "record: trained anew or drawn anew, with it or without it.",
+    "runs_alike": "Each run of the mechanism is independent of the others and alike except for the "
+    "record: trained anew or drawn anew, with the record or without it.",
     "attack_was_fixed": "The attack was fixed before its guesses were counted.",
     "every_size": "The limit holds at every sample size, whatever the mechanism.",
-    "all_rows_judged": "All rows are judged, by attacks that were settled without a look at which "
-    "rows have the record and that share the error; the limit holds at every sample size, whatever "
-    "the mechanism.",
-    "taken_for_gaussian": "The mechanism is taken to be Gaussian (its best attacker's ROC that of "
-    "mu-GDP for some mu). Where it is not, the limit may exceed the truth.",
-    "neighbours_of_runs": "With the record against without it measures epsilon by adding or "
-    "removing a record; one record against another in its place measures it by substitution. "
-    "Nothing is converted, so compare only with a claim about the same neighbours.",
+    "all_rows_judged": "All rows are judged, by attacks that were fixed without looking at which "
+    "rows have the record, and that share the error; the limit holds at every sample size, "
+    "whatever the mechanism.",
+    "taken_for_gaussian": "The mechanism is assumed to be Gaussian (the ROC of its best attacker "
+    "is that of mu-GDP for some mu). Where it is not, the limit may exceed the truth.",
+    "neighbours_of_runs": "Comparing runs with the record to runs without it measures epsilon by "
+    "adding or removing a record; comparing one record to another in its place measures epsilon by "
+    "substitution. Nothing is converted, so compare only with a claim about the same neighbours.",
     "neighbours_of_canaries": "Epsilon is that of adding or removing one canary. Nothing is "
     "converted, so compare only with a claim about the same neighbours.",
-    "coins_stated": "{RUNS}coin of the stated probability {rate:number}, independent of all else.",
+    "coins_stated": "{RUNS}coin with the stated probability {rate:number}, independent of "
+    "everything else.",
     "coins_fair": "{RUNS}fair {ALONE} (`inclusion_rate` states another).",
-    "coins_unstated": "{RUNS}{ALONE}, with one probability for all. It was not stated: the limit "
-    "holds for every probability that the number of canaries included does not speak against, at a "
-    "fiftieth of the error (`inclusion_rate` states it).",
-    "guesses_blind": "Guesses were settled without a look at the coins: how many in all, and by "
+    "coins_unstated": "{RUNS}{ALONE}, with one probability for all. That probability was not "
+    "stated (`inclusion_rate` states it): the limit holds for every probability that fits the "
+    "number of canaries included, at a fiftieth of the error.",
+    "guesses_blind": "Guesses were fixed without looking at the coins: how many in all, and by "
     "scores of the run's output alone.",
     "one_model_certifies_nothing": "Nothing is certified. Members and holdout of one model share "
     "that model, and which record is a member was not decided by coins: the rows are no "
     "independent trials of a mechanism, and any other difference between the classes counts as "
     "leakage.",
-    "as_if_trials": "The figures would hold if each row were an independent trial. Take them as a "
-    "way to say how well members can be told apart, in units of epsilon.",
+    "as_if_trials": "The figures would hold if each row were an independent trial. Read them only "
+    "as how well members can be told apart, in units of epsilon.",
 }
 
 ENTRIES: Final = entries(BOUNDS | EPSILON, _PHRASES)

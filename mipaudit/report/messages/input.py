@@ -110,8 +110,8 @@ FOUND_IN_INPUT: Final = {
     "sites_left_out": "! Left out, since `without_site` states that no record of them is in the "
     "release: {names:text}. If one is in the release after all, nothing here covers it.",
     # Records that were released word for word.
-    "exact_copies.accepted": "! {BOTH}; the limit for members is {limit:count}: kept.",
-    "exact_copies.above_limit": "! {BOTH}; the limit for members is {limit:count}: exceeded.",
+    "exact_copies.accepted": "! {BOTH}, within the limit of {limit:members}.",
+    "exact_copies.above_limit": "! {BOTH}, above the limit of {limit:members}.",
     "exact_copies.unlimited": "! {BOTH}. The limits below do not cover copied records, and nothing "
     "is met until `max_copies` states how many copied members you accept. To fail on any copy: "
     "`max_copies` 0.",

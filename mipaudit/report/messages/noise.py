@@ -9,28 +9,29 @@ from mipaudit.report.messages.told import entries
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
     "OF_MOVE": "-> is chosen: the least total error of those allowed. Its scale is the least at "
-    "which the {number} of what the noise leaves to be seen of a move (the mean of h: mipaudit "
-    "help methods, sections 28.4 and 28.11), from {n_splits:count} ",
+    "which the {number} of what the noise leaves visible of a move (the mean of h: mipaudit help "
+    "methods, sections 28.4 and 28.11), from {n_splits:count} ",
     "AT_MOST": ", is at most {at_most:most_figure}. Its moment is for information.",
     "OF_MOMENT": "-> is chosen: the least total error of those allowed. Its scale is "
     "{multiplier:most_figure} times the {number} of its moment, from {n_splits:count} ",
-    "NOT_RUNS": "this is no set of independent runs and the limit is not valid: use `design`",
-    "REFUTES": "Delta {delta:number} lets {given_away:number} of {canaries:count} canaries be "
-    "given away, so not even {guesses:count} right guesses of {guesses:count} refute any epsilon "
-    "at this confidence: ",
+    "NOT_RUNS": "these are no independent runs and the limit is not valid: use `design`",
+    "REFUTES": "Delta {delta:number} allows {given_away:number} of {canaries:count} canaries to be "
+    "given away, so even if all {guesses:count} guesses are right, no epsilon is refuted at this "
+    "confidence: ",
     "SMALLER": ". Take a smaller `delta`, or another number of `guesses`.",
     "BEYOND": "The release lies beyond all of its {splits:number} splits{far:text}",
-    "MORE": ". One more split of the same algorithm does so in at most 2 of {tables:number} "
-    "tables. Compare units, the order of the columns and the algorithm: noise is made to measure "
-    "of the splits, and for another release it promises nothing. If the release is right, add "
-    "splits like it, or say `release_unlike_splits` accept.",
+    "MORE": ". One more split of the same algorithm lies there in at most 2 of {tables:number} "
+    "tables. Compare the units, the order of the columns and the algorithm: the noise is measured "
+    "on the splits, and for a different release it promises nothing. If the release is right, add "
+    "splits like it, or give `release_unlike_splits` accept.",
 }
 
 # What a report on noise answers and remarks.
 NOISE: Final = {
     "noise_not_needed": "Every release keeps this promise: no noise is needed.",
     "noise_for_any_data": "{mechanism:capital} noise of scale {multiplier:multiple} x {of} keeps "
-    "eta = {eta:number} for any data; less does if splits measure it.",
+    "eta = {eta:number} for any data. Measured on your own splits, less noise may be "
+    "enough.",
     "noise_of_splits": "{mechanism:capital} noise of scale {scale:most_figure} keeps eta = "
     "{eta:number} ({calibration}, {shape} shape).",
     "no_noise_keeps": "No calibration of these splits keeps the promise.",
@@ -42,7 +43,7 @@ NOISE: Final = {
     "training sets, half of the records in each; for k = 2, its root mean square distance from its "
     "mean.",
     "needs_moment": "{of}: the mean distance of the release from a fixed point, any point, over "
-    "random training sets; sigma of a higher order is larger and serves as well.",
+    "random training sets; sigma of a higher order is larger and can be used as well.",
     "needs_swap": "{of}: the mean distance that the release moves when one record is exchanged for "
     "another; the largest over records protects every record.",
     "needs_dp": "{of}: the most that any exchange of one record can move the release, for any "
@@ -74,39 +75,40 @@ FOUND_IN_RUNS: Final = {
     "inclusion_not_fair.half": "! Fair coins include so many or so few canaries with probability "
     "{p_value:chance}, so nothing is certified. If independent coins of another share did include "
     "them, state it with `inclusion_rate`.",
-    "inclusion_not_fair.rate": "! Coins of the stated rate {rate:number} include so many or so few "
-    "canaries with probability {p_value:chance}, so nothing is certified.",
-    "inclusion_exactly_half": "Exactly half of the canaries were included, which fair coins do "
-    "with probability {chance:two_digits}. A half of fixed size is not independent coins: guessing "
-    "some canaries then tells about the others, and the limit is not valid.",
+    "inclusion_not_fair.rate": "! Coins with the stated rate {rate:number} include so many or so "
+    "few canaries with probability {p_value:chance}, so nothing is certified.",
+    "inclusion_exactly_half": "Exactly half of the canaries were included, which happens with fair "
+    "coins with probability {chance:two_digits}. A half of fixed size does not come from "
+    "independent coins: guessing some canaries then says something about the others, and the limit "
+    "is not valid.",
     "nothing_can_be_refuted.by_few": "{REFUTES}at least {least:count} guesses of one kind, all "
-    "right, would do{SMALLER}",
-    "nothing_can_be_refuted.by_any": "{REFUTES}no number of guesses does{SMALLER}",
+    "right, would be needed{SMALLER}",
+    "nothing_can_be_refuted.by_any": "{REFUTES}no number of guesses is enough{SMALLER}",
     # The splits and pairs that noise is measured on.
-    "few_splits": "There are only {splits:number} splits: the limits of the moments are "
-    "unreliable.",
-    "constant_coordinates.splits": "{constant:number} of {width:number} coordinates are the same "
-    "in all {splits:number} splits. Nothing is known of how they could vary; shaped noise gives "
-    "them a floor in the median unit of the others.",
-    "fewer_splits_than_coordinates": "There are {splits:number} splits of {width:number} "
-    "coordinates: noise of full covariance is not considered.",
-    "full_shape_needs_splits": "Noise of full covariance needs {needed:number} splits; there are "
+    "few_splits": "Few splits ({splits:number}): the limits of the moments are unreliable.",
+    "constant_coordinates.splits": "{constant:number} of {width:number} coordinates "
+    "{constant:is|are} the same in all {splits:number} splits. Nothing is known about how they "
+    "could vary; shaped noise gives them a floor in the median unit of the others.",
+    "fewer_splits_than_coordinates": "Fewer splits ({splits:number}) than coordinates "
+    "({width:number}): noise of full covariance is not considered.",
+    "full_shape_needs_splits": "Noise of full covariance needs {needed:number} splits. Given: "
     "{splits:number}.",
-    "shapes_need_splits": "Noise that differs by coordinate needs {needed:number} splits; there "
-    "are {splits:number}.",
-    "repeated_splits": "! {repeated:number} of {splits:number} splits repeat an earlier one. Few "
-    "records may explain it; if rows were copied, the splits are not independent and no limit "
-    "holds.",
+    "shapes_need_splits": "Noise that differs by coordinate needs {needed:number} splits. Given: "
+    "{splits:number}.",
+    "repeated_splits": "! {repeated:number} of {splits:number} splits {repeated:repeats|repeat} an "
+    "earlier split. A small number of records may explain this; if rows were copied, the splits "
+    "are not independent and no limit holds.",
     "direct_needs_splits": "The direct calibration needs {needed:number} splits for this eta in "
-    "strict mode; there are {splits:number}.",
-    "pairs_do_not_differ": "The two sides of every pair are equal: they say nothing about noise.",
+    "strict mode. Given: {splits:number}.",
+    "pairs_do_not_differ": "The two sides of every pair are equal: the pairs say nothing about "
+    "noise.",
     "records_not_named": "! The pairs do not name their records: the swap calibration holds for "
     "the average record only, and only if the record of every pair was drawn at random, afresh for "
     "each.",
-    "tested_records_only": "The swap calibration speaks for the {records:number} records that the "
-    "pairs exchange, not for others; it is chosen only with `protect` tested-records.",
-    "few_pairs_of_a_record": "A record has fewer than {fewest:number} pairs: the largest swap "
-    "distance has no limits, and its estimate is the scale.",
+    "tested_records_only": "The swap calibration covers only the records that the pairs exchange "
+    "({records:number}), no others; it is chosen only with `protect` tested-records.",
+    "few_pairs_of_a_record": "At least one record has fewer than {fewest:number} pairs: the "
+    "largest swap distance has no limits, and its estimate is used as the scale.",
     "no_noise_needed": "Any release keeps this promise without noise: eta is at least the smaller "
     "of the fractions in and out of the training set.",
     "paper_needs_half": "The published calibration is for training sets of half of the records.",
@@ -118,25 +120,25 @@ FOUND_IN_RUNS: Final = {
     "release_beyond_splits.odd": "! {BEYOND}; all splits agree{odd:text}, and the release does "
     "not{MORE}",
     # Attacks that papers describe.
-    "no_loss_bound": "Yeom's bounded-loss adversary needs a bound of the loss that was known "
+    "no_loss_bound": "Yeom's bounded-loss adversary needs a bound on the loss that was known "
     "beforehand, and so do limits of the generalization gap: give `loss_bound` B.",
-    "loss_clipped": "Column {column:quoted}: {losses:count} losses are below 0 or above the bound "
-    "and count as the bound that they pass. The bounded-loss adversary and the gap are those of "
-    "the clipped loss.",
-    "bound_of_these_rows": "Column {column:quoted}: the bound is the largest loss of the file, "
-    "which few records have. Was it taken from there? Limits of the bounded-loss adversary and of "
-    "the gap then do not hold.",
-    "side_found_high": "Column {column:quoted} was found to be high for members, so its gap is "
-    "that of the members less the holdout. If it is a loss, members have the larger one: "
-    "`member_side` low says that it is a loss.",
+    "loss_clipped": "Column {column:quoted}: {losses:count} {losses:loss is|losses are} below 0 or "
+    "above the bound and {losses:counts|count} as that bound. The bounded-loss adversary and the "
+    "gap use the clipped loss.",
+    "bound_of_these_rows": "Column {column:quoted}: the bound equals the largest loss in the file, "
+    "which few records have. If the bound was taken from there, limits of the bounded-loss "
+    "adversary and of the gap do not hold.",
+    "side_found_high": "Column {column:quoted} was found to be high for members, so its gap is the "
+    "members' mean minus that of the holdout. If the column is a loss, members have the larger "
+    "loss here: `member_side` low states that it is a loss.",
     "residuals_doubtful.never_negative": "Column {column:quoted} is never negative: are these "
     "residuals (label less prediction), or losses?",
-    "residuals_doubtful.as_it_is": "Column {column:quoted} is called a residual and attacked as it "
-    "is: with `residuals` its size is attacked.",
-    "groups_merged.classes": "{groups:number} classes with few records are shown together as "
-    "'other'.",
-    "groups_left_out.classes": "{groups:number} classes with few records are not shown by "
-    "themselves.",
+    "residuals_doubtful.as_it_is": "Column {column:quoted} is named like a residual but attacked "
+    "as it stands: with `residuals` its size is attacked.",
+    "groups_merged.classes": "{groups:number} {groups:class|classes} with few records "
+    "{groups:is|are} shown together as 'other'.",
+    "groups_left_out.classes": "{groups:number} {groups:class|classes} with few records "
+    "{groups:is|are} not shown separately.",
 }
 
 ENTRIES: Final = entries(NOISE | FOUND_IN_RUNS, _PHRASES)

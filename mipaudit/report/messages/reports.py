@@ -8,22 +8,21 @@ from mipaudit.report.messages.told import Entry, Texts, entries
 
 # What several sentences say alike, each for its name in braces.
 _PHRASES: Final = {
-    "RIGHT": " {against:best_guessers} are right at least {least:more_least} ",
-    "TIMES": " times in 100 about whose records were used than with ",
-    "ABOUT": "whose records were used",
+    "RIGHT": "{against:best_guessers}, at least {least:more_least} ",
+    "TIMES": " right guesses in 100",
+    "ABOUT": "about whose records were used",
     "CLEVERER": "{against:cleverer}.",
-    "BEFORE": "With {score:quoted} of {report:quoted}{RIGHT}",
-    "THAT_OF": "that of {versus:quoted}{CLEVERER}",
+    "BEFORE": "{score:quoted} reveals ",
+    "THAT_OF": " {ABOUT} in {report:quoted} than in {versus:quoted}: {RIGHT}",
     "FIGURE": "{score:quoted}[ in {report:quoted}]: {quantity:quantity}[ {against:class}] is at "
     "least {least:least} ",
     "REST": " than before[ ({rest:count} more {rest:figure|figures} surely changed)].",
     "FIGURES": "Some figures of {report:quoted} are surely ",
-    "SPEAKS": " being told of whose records were used; right guesses are not shown to have "
-    "changed.",
+    "SPEAKS": " {ABOUT}; the number of right guesses is not shown to have changed.",
     "IN": "DIFFERS in {parts:names}[ and {more:count} more].",
     "MADE": "The report of mipaudit {command}, made {made:text}, ",
     "TWO": "{old:quoted} and {new:quoted}",
-    "SAME": "{reports:text} are of the same scores: whoever looks twice may keep one",
+    "SAME": "{reports:text} audit the same scores",
     "BROKEN": "{library} {version} is installed, and cannot be loaded ({failure:text}). Try: "
     "{line:text}",
     "OTHER_VERSION": "{library} {version} is installed, and mipaudit needs {wanted:text}. Try: "
@@ -34,7 +33,7 @@ _PHRASES: Final = {
 COMPARE: Final[Texts] = {
     "compared": Entry(
         "{found}[ {leaking}] No limit was given: no verdict.",
-        unsaid="To tell no more than another is not to tell little.",
+        unsaid="Leaking no more than another does not mean leaking little.",
     ),
     "right_compared": "{found}[ {leaking}] No limit was set, so this page neither passes nor fails "
     "the release.",
@@ -55,37 +54,35 @@ COMPARE: Final[Texts] = {
     "figure_shrank": "{FIGURE}smaller{REST}",
     "no_figure_changed": "No figure is shown to have changed since {versus:quoted}.",
     # The same as right guesses, for everybody.
-    "right_query_leaks_most": "With the query {more:quoted}{RIGHT}more{TIMES}any other of these "
-    "queries{CLEVERER}",
-    "right_query_leaks_more": "With the query "
-    "{more:quoted}{RIGHT}more{TIMES}{less:quoted}{CLEVERER}",
-    "right_no_query_leaks_more": "It is not shown that one of these queries tells more than "
-    "another about {ABOUT}.",
-    "right_queries_leak": "With {leaks:count} of {queries:count} queries somebody surely guesses "
-    "better than by chance: with {score:quoted} right at least {lower:right_least} times in 100 "
-    "({prior:compared}).",
-    "right_grew": "{BEFORE}more{TIMES}{THAT_OF}",
-    "right_shrank": "{BEFORE}fewer{TIMES}{THAT_OF}",
-    "right_figures_grew": "{FIGURES}larger than those of {versus:quoted}, which speaks for "
+    "right_query_leaks_most": "{more:quoted} reveals more {ABOUT} than any other of these queries: "
+    "{RIGHT}more{TIMES}{CLEVERER}",
+    "right_query_leaks_more": "{more:quoted} reveals more {ABOUT} than {less:quoted}: "
+    "{RIGHT}more{TIMES}{CLEVERER}",
+    "right_no_query_leaks_more": "No query is shown to reveal more than another {ABOUT}.",
+    "right_queries_leak": "With {leaks:count} of {queries:count} queries an attacker surely "
+    "guesses better than by chance: with {score:quoted}, right at least {lower:right_least} times "
+    "in 100 ({prior:compared}).",
+    "right_grew": "{BEFORE}more{THAT_OF}more{TIMES}{CLEVERER}",
+    "right_shrank": "{BEFORE}less{THAT_OF}fewer{TIMES}{CLEVERER}",
+    "right_figures_grew": "{FIGURES}larger than those of {versus:quoted}, a sign that it reveals "
     "more{SPEAKS}",
-    "right_figures_shrank": "{FIGURES}smaller than those of {versus:quoted}, which speaks for "
-    "less{SPEAKS}",
-    "right_no_figure_changed": "It is not shown that more can be told of {ABOUT} than from "
-    "{versus:quoted}, nor that less can.",
+    "right_figures_shrank": "{FIGURES}smaller than those of {versus:quoted}, a sign that it "
+    "reveals less{SPEAKS}",
+    "right_no_figure_changed": "Neither more nor less is shown to be revealed {ABOUT} than by "
+    "{versus:quoted}.",
     # What decided a verdict; those with `report` are of a score that both reports have.
-    "right_increase_above": "with [the query {score:quoted}{report:unless}][the score "
-    "{score:quoted} of {report:quoted}]{RIGHT}more times in 100 than with [that of{report:said} "
-    "]{versus:quoted} (the limit: {limit:more})",
-    "right_increase_within": "with [none of the queries{report:unless}][no score that both reports "
-    "have{report:said}] {against:best_guessers} are right more than {most:more_most} more times in "
-    "100 than with [that of{report:said} ]{versus:quoted} (the limit: "
-    "{limit:more}){against:cleverer}",
+    "right_increase_above": "[the query {score:quoted}{report:unless}][the score {score:quoted} of "
+    "{report:quoted}] reveals more {ABOUT} than [that of{report:said} ]{versus:quoted}: "
+    "{RIGHT}more{TIMES} (the limit: {limit:more})",
+    "right_increase_within": "[no query{report:unless}][no score that both reports "
+    "have{report:said}] gives more than {most:more_most} more{TIMES} than [that of{report:said} "
+    "]{versus:quoted}, {against:best_guessers} (the limit: {limit:more}){against:beyond}",
     "right_increase_open": "this test neither passes nor fails the release",
     # Remarks.
     "increase_limit": "The limit: at most {limit:number} more than {versus:quoted}.",
-    "leak_together": "Seen together, {score} leak at least {lower:least} more than the better one "
-    "does {against:class}.",
-    "files_more_precise": "To compare the score files themselves is more precise (mipaudit compare "
+    "leak_together": "Seen together, {score} leak at least {lower:least} more than the better of "
+    "the two alone, {against:class}.",
+    "files_more_precise": "Comparing the score files themselves is more precise (mipaudit compare "
     "FILE FILE).",
     # Why there is no limit of a change.
     "limit_lacking": "the {which} report has no {side} limit[ and {also}]",
@@ -112,13 +109,13 @@ VERIFY: Final[Texts] = {
     "statement_agrees": "The statement AGREES: it says {result:text}.",
     "statement_differs": Entry("The statement {IN}", mood="bad"),
     # What was compared with what.
-    "computed_the_same": "{MADE}follows from these [scores and {scored:said}]settings: all that it "
-    "says, but for what is declared, was computed again and agrees.",
+    "computed_the_same": "{MADE}follows from these [scores and {scored:said}]settings: everything "
+    "in it, except what is declared, was computed again and agrees.",
     "computed_otherwise": "{MADE}does not agree with what was computed now.[ It was made by "
     "another version of mipaudit, which can be the reason.{other_version:said}]",
-    "statement_follows": "It speaks of these files and says what {report} says, which "
+    "statement_follows": "It is about these files and says what {report} says, which "
     "[was{computed:said}][was not{computed:unless}] computed again.",
-    "statement_is_not_so": "It does not agree with what is there.",
+    "statement_is_not_so": "It does not agree with the files that are here.",
     "digest_of_report": "sha256 of the report: {sha256:text}",
     "digest_of_page": "sha256 of this page: {sha256:text}",
     "digest_of_carried": "sha256 of its report, as .json: {sha256:text}",
@@ -128,11 +125,13 @@ VERIFY: Final[Texts] = {
 ITSELF: Final[Texts] = {
     # Of an installation.
     "installation_works": Entry(
-        "Works: every library that is needed loads, and the known audit comes out to the digit.[ "
-        "{broken:count} optional {broken:library does|libraries do} not load or fit.]",
+        "Works: every library that is needed loads, and an audit with a known answer is right to "
+        "the digit.[ {broken:count} optional {broken:library does|libraries do} not load or fit.]",
         mood="good",
     ),
-    "known_audit_agrees": Entry("Works: the known audit comes out to the digit.", mood="good"),
+    "known_audit_agrees": Entry(
+        "Works: an audit with a known answer is right to the digit.", mood="good"
+    ),
     "installation_fails": Entry(
         "Does NOT WORK: {findings:count} {findings:finding|findings}.", mood="bad"
     ),
@@ -180,19 +179,19 @@ ITSELF: Final[Texts] = {
 # What is to be known of several queries or reports together, and of an installation.
 FOUND_IN_REPORTS: Final[Texts] = {
     # Queries that are compared.
-    "not_seen_together.many": "None of {pairs:number} pairs of scores of the same rows was looked "
-    "at together: that is done for up to {most:number} pairs. Fewer scores (`score_col`), or "
-    "`baseline` where it is not given, leave fewer pairs.",
+    "not_seen_together.many": "No two scores of the same rows were looked at together: there are "
+    "{pairs:number} pairs, and at most {most:number} are looked at. For fewer pairs, choose fewer "
+    "scores (`score_col`), or name a `baseline` if none is given.",
     "not_seen_together.constant": "{pairs:number} {pairs:pair|pairs} of scores of the same rows "
     "{pairs:was|were} not looked at together: one score of the pair is constant, and adds nothing "
     "to the other.",
-    "unmatched_rows": "Input {input:quoted}: {left_out:count} rows have a key that is not in every "
-    "input and were left out; {matched:count} are compared.",
+    "unmatched_rows": "Input {input:quoted}: {left_out:count} {left_out:row has|rows have} a key "
+    "that is not in every input and {left_out:was|were} left out. Compared: {matched:count}.",
     # Reports that are compared.
     "confidence_differs": "The limits of {TWO} hold with different confidence, "
     "{old_confidence:percent} and {new_confidence:percent}.",
     "strict_differs": "Of {TWO}, one was made with `strict` and the other without: the limits of "
-    "one are wider than need be.",
+    "one are wider than necessary.",
     "settings_differ": "! {TWO} were made with different settings: {settings:text}. The scores may "
     "be of different records, or mean something else.",
     "versions_differ": "{TWO} were made by different versions of mipaudit, {old_version} and "
@@ -200,15 +199,15 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "same_input": "! {TWO} were made from the same input file, or share one.",
     "side_differs": "Score {score:quoted}: members are guessed at the high end in one of {TWO}, at "
     "the low end in the other. AUC and TPR at FPR are those of different guesses.",
-    "unmatched_figures": "Score {score:quoted}: {figures:number} figures are in only one of {TWO}, "
-    "and are not compared.",
+    "unmatched_figures": "Score {score:quoted}: {figures:number} {figures:figure is|figures are} "
+    "in only one of {TWO}, and not compared.",
     # Reports in a folder.
-    "no_report": "! Files that are no reports of this version, and were passed over: {names:text}.",
-    "waiver_expired": "! A waiver of the report has expired, after {day}: its file holds the "
-    "verdict of before.",
+    "no_report": "! Files that are not reports of this version were skipped: {names:text}.",
+    "waiver_expired": "! A waiver of the report expired after {day}: its file still holds the "
+    "earlier verdict.",
     "same_scores.alike": "{SAME}.",
-    "same_scores.apart": "! {SAME}, and their verdicts differ.",
-    "same_release": "! {reports:text} are declared to be of one release, {release:quoted}, and "
+    "same_scores.apart": "! {SAME} with different verdicts: was the better one picked?",
+    "same_release": "! {reports:text} are declared as audits of one release, {release:quoted}, and "
     "their verdicts differ.",
     # An installation.
     "library_missing.needed": "! {library} is not installed. Try: {line:text}",
@@ -216,14 +215,14 @@ FOUND_IN_REPORTS: Final[Texts] = {
     "library_broken.optional": "{BROKEN}",
     "library_other_version.needed": "! {OTHER_VERSION}",
     "library_other_version.optional": "{OTHER_VERSION}",
-    "not_installed": "mipaudit runs from its source: which libraries it needs is not known.",
+    "not_installed": "mipaudit runs from its source, so the libraries that it needs are not known.",
     "packaging_broken": "! packaging cannot be loaded, and with it matplotlib. Try: pip install "
     "packaging",
     "no_temporary_files": "! Temporary files cannot be made, which large CSV files need. Set "
     "TMPDIR to a folder that may be written to.",
-    "known_audit_failed": "! The audit whose answer is known did not end ({failure}): no other "
-    "will.",
-    "known_audit_differs": "! The audit whose answer is known comes out otherwise: do not use "
+    "known_audit_failed": "! The audit with a known answer did not finish ({failure}): no other "
+    "audit will.",
+    "known_audit_differs": "! The audit with a known answer gives another answer: do not use "
     "figures of this installation. Install mipaudit and its libraries again, in a new environment.",
 }
 

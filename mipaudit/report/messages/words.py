@@ -257,13 +257,13 @@ def guess_words(prior: float) -> str:
 
 
 def guessers(attackers: Attackers) -> str:
-    """Return who guesses, in the plural: the best there are, or those of a simple kind."""
-    return "the best guessers" if attackers == "any" else f"those who {simple_kind(attackers)}"
+    """Return for whom a difference of right guesses holds: the best there are, or a class."""
+    return "for the best attackers" if attackers == "any" else against_phrase(attackers)
 
 
-def of_cleverer(attackers: Attackers) -> str:
-    """Return what follows a statement on guessers of a simple kind: nothing for ``any``."""
-    return "" if attackers == "any" else "; of cleverer ones this says nothing"
+def of_others(attackers: Attackers, before: str) -> str:
+    """Return, after a sign, what a difference of a class leaves open: nothing for ``any``."""
+    return "" if attackers == "any" else f"{before}ther attackers were not compared"
 
 
 def simple_kind(attackers: Attackers) -> str:

@@ -91,7 +91,7 @@ def test_what_is_met_is_met_by_these_attackers_alone():
     assert (met.answer.get("alone"), open_one.answer.get("alone")) == (True, None)
     assert met.answer.get("reason").get("upper") == met.answer.get("plainly").get("upper") == most
     assert "not the best attacker" in told(met.verdict.reasons[-1])
-    assert any("never of the best one" in told(one) for one in met.limitations)
+    assert any("not for the best attacker" in told(one) for one in met.limitations)
     assert "for other attacks this test rules nothing out" in told(met.answer.get("plainly"))
 
 

@@ -129,7 +129,12 @@ def test_a_missing_guess_is_never_right_not_even_of_the_word():
     [
         ((slice(9), "attribute"), None, "attribute_missing", "10 records"),
         ((slice(19), "guess"), None, "guess_missing", "20 records"),
-        ((slice(None), "guess"), "A", "no_guess_matches", "No guess is a value of the attribute"),
+        (
+            (slice(None), "guess"),
+            "A",
+            "no_guess_matches",
+            "No guess equals a value of the attribute",
+        ),
         ((slice(None, None, 2), "attribute"), "a", "attribute_shifted groups_merged", ""),
         ((slice(0), []), None, "", ""),
     ],
@@ -141,7 +146,7 @@ def test_what_is_missing_or_odd_is_pointed_out(cells, value, codes, words):
     assert {*findings(report)} == {*codes.split()}
     assert words in "".join(findings(report).values())
     assert report.design.n_members + report.design.n_holdout == 3000 - 10 * (words[:2] == "10")
-    assert ("! No guess is a value of the attribute" in shown(report)) == words.startswith("No")
+    assert ("! No guess equals a value of the attribute" in shown(report)) == words.startswith("No")
 
 
 def test_rare_values_are_taken_together_beside_one_that_is_called_other():

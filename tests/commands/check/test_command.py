@@ -84,4 +84,4 @@ def test_every_column_has_a_line_while_there_is_room(scores):
 
 def test_a_class_with_few_records_is_a_warning():
     few = package.check(members=np.arange(9.0), holdout=np.arange(0.5, 30))
-    assert "! There are only 9 members" in shown(few)
+    assert "! Few members (9)" in shown(few)

@@ -21,7 +21,7 @@ from tests.fixtures.briefs import answer, shown
 from tests.fixtures.codes import said
 from tests.fixtures.leaks import table
 
-SIMPLE = "those who apply one cut-off to the score"
+SIMPLE = "for attackers with one threshold"
 
 
 @cache
@@ -138,7 +138,7 @@ def test_the_one_that_leaks_most_leaks_more_than_the_next_by_the_least_of_the_li
     found = said(report)["query_leaks_most"]
     assert (found.get("more"), found.get("least")) == (top, least)
     plainly = told(said(report)["right_query_leaks_most"])
-    assert f"{SIMPLE} are right at least {more_right_at_least(least)} more times" in plainly
+    assert f"{SIMPLE}, at least {more_right_at_least(least)} more right guesses" in plainly
 
 
 def test_certain_orders_are_those_whose_limits_exclude_none():
@@ -177,14 +177,14 @@ def test_a_verdict_is_of_more_right_guesses(compared, limit):
     match report.verdict.status:
         case "not_met":
             least = more_right_at_least(decides[0].lower, (limit,))
-            assert f"{SIMPLE} are right at least {least} more times in 100 than" in plainly
+            assert f"{SIMPLE}, at least {least} more right guesses in 100" in plainly
             assert plainly.endswith(allowed)
         case "inconclusive":
             assert plainly == "this test neither passes nor fails the release"
         case _:
             most = more_right_at_most(max(one.upper for one in decides), (limit,))
-            assert f"{SIMPLE} are right more than {most} more times in 100" in plainly
-            assert plainly.endswith(f"{allowed}; of cleverer ones this says nothing")
+            assert f"more than {most} more right guesses in 100" in plainly
+            assert plainly.endswith(f"{allowed}; other attackers were not compared")
 
 
 @pytest.mark.parametrize("leaks", [(0.0, 0.0), (2.5, 0.0), (0.5,)])

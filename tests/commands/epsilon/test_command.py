@@ -175,7 +175,7 @@ def test_a_claimed_curve_is_the_file_that_bounds_writes(mipaudit, runs_csv):
 
     assert (kept.returncode, broken.returncode) == (0, 1)
     assert kept.stdout.startswith("CLAIM NOT REFUTED")
-    assert "which does not verify it" in kept.stdout.replace("\n", " ")
+    assert "that does not verify the claim" in kept.stdout.replace("\n", " ")
     assert "not within the claimed trade-off curve" in broken.stdout.replace("\n", " ")
     assert "(broken.csv)" in broken.stdout
 

@@ -158,7 +158,7 @@ def test_the_answer_is_the_outcome_of_the_claim_and_the_limit(counts, claim):
 def test_what_rests_on_gaussian_noise_says_so_first():
     report = epsilon(**RUNS, method="gdp", assume_gdp=True, claimed_epsilon=0.5)
     page = report_as(report, "html")
-    assert "CLAIM REFUTED: if the noise is Gaussian, the promise that was made, that the" in page
+    assert "CLAIM REFUTED: if the noise is Gaussian, the promise that the" in page
     assert told(report.claim.reason).startswith("if the noise is Gaussian, then with 95%")
 
 

@@ -35,8 +35,8 @@ def test_copies_are_the_answer_and_a_warning(copied, held):
         assert counts == [copied, 60, held]
     start = f"Exact copies: {copied} of 60 members" if copied or held else "No exact copies: "
     assert answer(report).startswith(start)
-    assert ("! The synthetic table holds, word for word," in shown(report)) == bool(copied)
-    assert "how much they leak is not said yet" in shown(report)
+    assert ("appear in the synthetic table unchanged" in shown(report)) == bool(copied)
+    assert "shows how much they leak" in shown(report)
 
 
 def test_what_was_not_compared_is_named_with_its_reason():
@@ -69,5 +69,5 @@ def test_scores_of_a_model_are_listed_with_what_to_run_next(mipaudit):
     lines = done.stdout.splitlines()
     assert len(lines) <= 30
     assert max(map(len, lines)) <= 80
-    assert lines[0].startswith("7 scores made of 886 members and 911 holdout records.")
+    assert lines[0].startswith("7 scores made from 886 members and 911 holdout records.")
     assert "Next: mipaudit estimate FILE, with the file of these scores" in lines

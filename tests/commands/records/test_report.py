@@ -136,7 +136,7 @@ def test_a_page_leads_with_who_is_exposed_as_used():
             max(one.lower for one in used),
         ]
     text = told(report.answer.get("plainly"))
-    assert f"{len(used)} groups of records with like scores" in text
+    assert f"{len(used)} groups of records with similar scores" in text
     assert text.index("was used:") < text.index("was not used:")
     assert text.endswith("this page neither passes nor fails the release.")
     top = report_as(report, "html").partition("</nav>")[0]
@@ -148,7 +148,7 @@ def test_without_an_exposed_member_none_is_said_to_be():
     report = mipaudit.records("sample_data/leaky.parquet", score_col="loss")
     assert {one.speaks_for for one in report.cells if one.lower > 0} == {"holdout"}
     text = told(report.answer.get("plainly"))
-    assert text.startswith("No group of records with like scores is shown to give away that they")
+    assert text.startswith("No group of records with similar scores is shown to give away that its")
     assert "gives away that a record was not used" in text.replace("give ", "gives ")
 
 

@@ -16,8 +16,8 @@ OTHERWISE = replace(SAME, agrees=False, parts=WRONG, made_by="0.0.9")
 STATED = replace(SAME, verified="statement", result="FAILED", report="r.json", parts=())
 PAGE = replace(SAME, carried_sha256="c" * 64)
 SAME_SAID = (
-    "The report of mipaudit bounds, made 2026-01-01T00:00:00Z, follows from these settings: all "
-    "that it says, but for what is declared, was computed again and agrees."
+    "The report of mipaudit bounds, made 2026-01-01T00:00:00Z, follows from these "
+    "settings: everything in it, except what is declared, was computed again and agrees."
 )
 OTHERWISE_SAID = (
     "The report of mipaudit bounds, made 2026-01-01T00:00:00Z, does not agree with what was "
@@ -39,11 +39,11 @@ SAID = {
     "computed_otherwise": (OTHERWISE, OTHERWISE_SAID),
     "statement_follows": (
         STATED,
-        "It speaks of these files and says what r.json says, which was not computed again.",
+        "It is about these files and says what r.json says, which was not computed again.",
     ),
     "statement_is_not_so": (
         replace(STATED, agrees=False, parts=WRONG[:2]),
-        "It does not agree with what is there.",
+        "It does not agree with the files that are here.",
     ),
     "digest_of_report": (SAME, f"sha256 of the report: {SAME.report_sha256}"),
     "digest_of_page": (PAGE, f"sha256 of this page: {SAME.report_sha256}"),

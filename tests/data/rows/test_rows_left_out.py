@@ -31,7 +31,7 @@ def test_missing_scores_dropped(read, write):
             assert list(source.partitions().rows())
         (finding,) = source.findings()
         # Counted once, also after two passes.
-        assert "1 members and 2 holdout records" in told(finding)
+        assert "1 member and 2 holdout records" in told(finding)
 
 
 def test_missing_scores_as_a_category_below_all_others(read, fails, write):

@@ -152,7 +152,9 @@ def test_a_report_fills_a_point_if_it_is_of_the_same(main, other, relation, abou
     assert any(which in line for line in said) == relation.startswith("OTHER")
     if about == GUESSED:
         (line,) = point["shown"]
-        said = "attribute_advantage (those who made these guesses, 95% confidence): at least 0.0040, "
+        said = (
+            "attribute_advantage (those who made these guesses, 95% confidence): at least 0.0040, "
+        )
         assert line.startswith(said)
         assert line.partition(" [")[0].endswith("at most 0.3099")
         assert statuses(annex(main))[about] == "NOT TESTED"
@@ -175,7 +177,7 @@ def test_every_layout_says_the_verdict_first_and_leaves_nothing_out(tmp_path, la
 
     # The file that is released, as unread; reports by their digests; what can make it untrue.
     assert sha256(b"a model").hexdigest() in text
-    assert "that the scores were made with it is the word of whoever signs" in text
+    assert "only the person who signs states that the scores were made with it" in text
     assert [text.count(sha256(data).hexdigest()) for data in (main, other)] == [1, 1]
     assert text.count("report.json: Scores are missing more often in one class") == 1
     assert "All records fall into one cell" not in text

@@ -89,7 +89,7 @@ def test_a_waiver_is_a_warning_and_none_that_has_expired(monkeypatch):
     assert (found["result"], found["passedTests"], found["warnedTests"]) == ("WARNED", [], [LIMIT])
     over = waived("2026-01-31")
     for form in (*forms.EXCHANGE, forms.ANNEX):
-        with pytest.raises(UsageError, match="expired, after 2026-01-31") as raised:
+        with pytest.raises(UsageError, match="expired after 2026-01-31") as raised:
             exchanged(form, over, (), over.report)
         assert raised.value.code == "stale_waiver"
     # No environment gives it new life.
